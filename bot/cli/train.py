@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,44 +13,74 @@ from bot.cli.shared.ending import ended_in_order
 from bot.cli.shared.files import READ_FILE, WrittenFile, keep_apart, write
 from bot.cli.shared.progress import progress_bar
 from bot.errors import UserError
+from bot.machine.packages import pip_install
 from bot.machine.private_files import is_no_file
 from bot.machine.sockets import use_short_paths
+
+if TYPE_CHECKING:
+    from bot.training.collecting import Material
 
 OTHERS = 2_500
 
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, type=READ_FILE)
-@click.option("--out", required=True, type=WrittenFile(), help="Where the weights go.")
+@click.option("--out", type=WrittenFile(), help="Where the weights go.")
 @click.option(
-    "--for",
-    "purpose",
-    type=click.Choice(["index", "search"]),
-    default="index",
-    show_default=True,
-    help="Weights for what the index of a repository finds, or for what GitHub's searches find.",
+    "--readings",
+    multiple=True,
+    type=READ_FILE,
+    help="What careful readers said of issues of the file of the same name. May be given more than once.",
+)
+@click.option(
+    "--compared-by",
+    "by",
+    multiple=True,
+    metavar="NAME=FOLDER",
+    help="A text model that was not tuned on the file NAME, by which its readings are compared.",
+)
+@click.option(
+    "--text-model",
+    "text_model",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Tune the text model on FILES and write it into this folder, in place of weights. Takes half an hour or more, "
+    "and needs the packages of the extra `train`.",
 )
 @click.option(
     "--others", type=click.IntRange(1), default=OTHERS, show_default=True, help="Issues that repeat nothing, a file."
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Which of them.")
-def train(files: tuple[Path, ...], out: Path, purpose: str, others: int, seed: int) -> None:
+def train(
+    files: tuple[Path, ...],
+    out: Path | None,
+    readings: tuple[Path, ...],
+    by: tuple[str, ...],
+    text_model: Path | None,
+    others: int,
+    seed: int,
+) -> None:
     """Learn the weights from FILES, JSON Lines that say in `duplicate_of` which issues are duplicates.
 
     The weights are a few kB of JSON. `doppel replay --weights` and `doppel evaluate --weights` try them out; those that
-    Doppel comes with are bot/matching/weights.json and, for searches, bot/ranking/weights.json.
+    Doppel comes with are bot/matching/weights.json. With --text-model the text model is tuned instead.
     """
-    if pipe := next((path for path in files if is_no_file(path)), None):
+    if pipe := next((path for path in (*files, *readings) if is_no_file(path)), None):
         # Each file is read twice, and several are by processes of their own, which have no pipe of this one.
         raise UserError(
             f"{pipe} is a pipe or a device, and training reads files alone; gzipped files are read as they are"
         )
-    keep_apart("--out", out, *files)
+    if (out is None) == (text_model is None):
+        raise click.UsageError("name either --out, for the weights, or --text-model, for a text model")
+    materials = _materials(files, readings, by)
+    if text_model is not None:
+        _tune(files, text_model, seed)
+        return
+    assert out is not None
+    keep_apart("--out", out, *files, *readings)
     from bot.cli.shared.temporary import told_of_temporary_index
-    from bot.training import over_index, over_search
+    from bot.training import over_index
 
     use_short_paths()
-    learn = over_index.learn if purpose == "index" else over_search.learn
     try:
         with (
             ended_in_order(),
@@ -62,12 +94,12 @@ def train(files: tuple[Path, ...], out: Path, purpose: str, others: int, seed: i
                 to_do += more
                 progress.update(task, total=to_do, advance=done)
 
-            learned = learn(files, advance, others=others, seed=seed)
+            learned = over_index.learn(materials, advance, others=others, seed=seed)
     except ValueError as problem:
         raise UserError(f"nothing can be learned from {', '.join(map(str, files))}: {problem}") from None
     made = {
-        "made_from": [path.name for path in files],
-        "made_by": f"doppel train FILES --for {purpose} --others {others} --seed {seed}",
+        "made_from": [path.name for path in (*files, *readings)],
+        "made_by": f"doppel train FILES{' --readings FILES' if readings else ''} --others {others} --seed {seed}",
         **learned,
     }
     write(out, json.dumps(made, indent=1) + "\n")
@@ -76,3 +108,38 @@ def train(files: tuple[Path, ...], out: Path, purpose: str, others: int, seed: i
         "with --weights, on issues that they were not learned from.",
         err=True,
     )
+
+
+def _materials(files: Sequence[Path], readings: Sequence[Path], by: Sequence[str]) -> list[Material]:
+    """The files, each with what belongs to it by its name. Raises UserError where something belongs to none."""
+    from bot.training.collecting import Material
+
+    said = {_stem(path): path for path in readings}
+    models = {name: Path(folder) for name, _, folder in (one.partition("=") for one in by)}
+    names = [_stem(path) for path in files]
+    for name in (*said, *models):
+        if name not in names:
+            raise UserError(f"{name} is the name of none of the files; these are {', '.join(names)}")
+    for folder in models.values():
+        if not (folder / "model.onnx").is_file():
+            raise UserError(f"{folder} holds no text model; `doppel train FILES --text-model {folder}` makes one")
+    return [Material(path, said.get(name), models.get(name)) for path, name in zip(files, names, strict=True)]
+
+
+def _stem(path: Path) -> str:
+    """What a file is called: `golang-go` of `golang-go.jsonl.gz`."""
+    return path.name.partition(".")[0]
+
+
+def _tune(files: Sequence[Path], folder: Path, seed: int) -> None:
+    from bot.training.text_model import tune
+
+    try:
+        with ended_in_order(), progress_bar("Steps of the tuning", None) as (progress, task):
+            tune(files, folder, lambda done, total: progress.update(task, total=total, completed=done), seed=seed)
+    except ImportError as missing:
+        command = pip_install("torch", "transformers", "onnx", "onnxscript")
+        raise UserError(f"{missing.name} is not installed: {command}") from None
+    except ValueError as problem:
+        raise UserError(f"nothing can be learned from {', '.join(map(str, files))}: {problem}") from None
+    click.echo(f"{folder}: a text model, for `doppel train --compared-by`", err=True)

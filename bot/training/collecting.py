@@ -12,22 +12,27 @@ import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, suppress
+from dataclasses import dataclass
 from functools import cached_property, partial
 from multiprocessing.managers import SyncManager
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 
+from bot.errors import UserError
 from bot.evaluation.labels import Labels, read_labels, to_learn_from
-from bot.index.postings.packing import Floats, Integers
+from bot.index.postings.packing import Integers
 from bot.machine.blas import one_thread_each
 from bot.machine.orphans import at_work, end_with_parent
 from bot.machine.signals import held_back
+from bot.matching.question import known_author
 from bot.model import Issue
 from bot.replay import PastIssue, read_archive
 from bot.training.arrival import Arrival
 from bot.training.beginning import beginning, grown_from
+from bot.training.readings import Read, Reading, read_readings
+from bot.training.repository import Repository
+from bot.training.small import small_repositories
 
 #: Is told of so many issues that are to be looked at, and so many that have been, since it was told last.
 Progress = Callable[[int, int], None]
@@ -38,36 +43,33 @@ TOO_FEW = "too few issues there are known as duplicates (duplicate_of) of one th
 _PATIENCE_SECONDS = 0.2
 
 
-class Repository(Protocol):
-    """A repository in which issues arrive, and can be compared with those that came before them."""
+@dataclass(frozen=True, slots=True)
+class Material:
+    """A file of issues to learn from; what careful readers said of them, if they did; and the folder of a text model
+    that was not tuned on them, by which what they read is compared (None: the one that Doppel comes with).
+    """
 
-    def arrive(self, past: PastIssue) -> Issue:
-        """The next issue, numbered from 1 on."""
-        ...
-
-    def compared(self, issue: Issue) -> tuple[Integers, Floats]:
-        """The numbers of the candidates for the issue that arrived last, and (candidates, features)."""
-        ...
-
-    def keep(self, issue: Issue) -> None:
-        """The issue that arrived last has been looked at, and is one of those before the next."""
-        ...
+    issues: Path
+    readings: Path | None = None
+    text_model: Path | None = None
 
 
-Open = Callable[[], AbstractContextManager[Repository]]
+Open = Callable[[Material], AbstractContextManager[Repository]]
 """An empty repository; it is pickled."""
 
 
-def collect_all(opened: Open, files: Sequence[Path], progress: Progress, *, others: int, seed: int) -> list[Arrival]:
-    """The arrivals of all files, in the order of the files. Raises what `collect` raises."""
+def collect_all(
+    opened: Open, files: Sequence[Material], progress: Progress, *, others: int, seed: int
+) -> list[list[Arrival]]:
+    """The arrivals of each file. Raises what `collect` raises."""
     one = partial(collect, opened, others=others, seed=seed)
     # For a single one no other process is worth its start.
-    return _side_by_side(one, files, progress) if len(files) > 1 else one(files[0], progress)
+    return _side_by_side(one, files, progress) if len(files) > 1 else [one(files[0], progress)]
 
 
 def _side_by_side(
-    one: Callable[[Path, Progress], list[Arrival]], files: Sequence[Path], progress: Progress
-) -> list[Arrival]:
+    one: Callable[[Material, Progress], list[Arrival]], files: Sequence[Material], progress: Progress
+) -> list[list[Arrival]]:
     context = multiprocessing.get_context("spawn")
     with ExitStack() as stack:
         stack.enter_context(one_thread_each())
@@ -80,7 +82,7 @@ def _side_by_side(
         try:
             # The processes are started where they are given something to do.
             with held_back(signal.SIGTERM):
-                parts = [pool.submit(at_work, one, path, _Telling(told)) for path in files]
+                parts = [pool.submit(at_work, one, material, _Telling(told)) for material in files]
             while not (told.empty() and all(part.done() for part in parts)):
                 with suppress(queue.Empty):
                     progress(*told.get(timeout=_PATIENCE_SECONDS))
@@ -93,16 +95,23 @@ def _side_by_side(
             manager.shutdown()
             pool.shutdown(cancel_futures=True)
             raise
-        return [arrival for part in parts for arrival in part.result()]
+        return [part.result() for part in parts]
 
 
-def collect(opened: Open, path: Path, progress: Progress, *, others: int, seed: int) -> list[Arrival]:
-    """What one file has to teach: each duplicate, the first issues, and a seeded sample of the others."""
-    issues, labels = read_archive(path), read_labels(path)
+def collect(opened: Open, material: Material, progress: Progress, *, others: int, seed: int) -> list[Arrival]:
+    """What one file has to teach: duplicates, the first issues, a seeded sample of the others, and what was read."""
+    issues, labels = read_archive(material.issues), read_labels(material.issues)
+    said = read_readings(material.readings) if material.readings else {}
     chosen = beginning(issues, labels) | to_learn_from(issues, labels, others, seed)
-    progress(len(chosen), 0)
-    with opened() as repository:
-        return list(_compared(repository, issues, labels, chosen, progress))
+    read = {position: said[str(past.id)] for position, past in enumerate(issues) if str(past.id) in said}
+    if said and not read:
+        raise UserError(f"{material.readings}: none of the issues that were read is in {material.issues}")
+    progress(len(chosen.keys() | read.keys()), 0)
+    with opened(material) as repository:
+        arrivals = list(_compared(repository, issues, labels, chosen, read, progress))
+    if not read:
+        return arrivals
+    return [*arrivals, *small_repositories(partial(opened, material), issues, labels, progress, seed)]
 
 
 def _compared(
@@ -110,21 +119,35 @@ def _compared(
     issues: Sequence[PastIssue],
     labels: Labels,
     chosen: Mapping[int, float],
+    read: Mapping[int, Reading],
     progress: Progress,
 ) -> Iterator[Arrival]:
     """The chosen issues in order; those without candidates teach nothing."""
     grown = grown_from(issues)
     for position, past in enumerate(issues):
         issue = repository.arrive(past)
-        if position in chosen:
+        if position in chosen or position in read:
             numbers, values = repository.compared(issue)
-            group = labels.group[past.id]
-            same = [float(labels.group[issues[number - 1].id] == group) for number in numbers.tolist()]
+            ids = [issues[number - 1].id for number in numbers.tolist()]
+            same = [float(labels.group[id] == labels.group[past.id]) for id in ids]
             if same:
+                said = _read(repository, issue, numbers, ids, read[position]) if position in read else None
                 back, young = position - numbers, position < grown
-                yield Arrival(position, values, back, np.array(same), chosen[position], young)
+                yield Arrival(position, values, back, np.array(same), chosen.get(position, 0.0), young, said)
             progress(0, 1)
         repository.keep(issue)
+
+
+def _read(
+    repository: Repository, issue: Issue, numbers: Integers, ids: Sequence[int | str], said: Reading
+) -> Read | None:
+    """What was said of those of the candidates that were read; None where none of them is among these."""
+    places = np.array([place for place, id in enumerate(ids) if str(id) in said.same], dtype=np.int64)
+    if not len(places):
+        return None
+    same = np.array([float(said.same[str(ids[place])]) for place in places.tolist()])
+    likeness = repository.likeness(issue, numbers, places)
+    return Read(same, likeness, said.weight, signed=bool(known_author(issue.author)))
 
 
 class _Telling:

@@ -23,26 +23,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bot.embedding import choose_embedder
+from bot.embedding import TextModel, choose_embedder
+from bot.errors import UserError
 from bot.index import Index, TextAnalyser
 from bot.index.ephemeral import ephemeral_index
 from bot.index.postings.packing import Floats, Integers
 from bot.matching import Matcher, confidence, standing
-from bot.matching.model import KNOWN, UNKNOWN
+from bot.matching.model import KNOWN, READ, UNKNOWN, shipped_data
+from bot.matching.readings import CLOSEST, Likeness
 from bot.model import Issue
 from bot.replay import Mirror, PastIssue, ReplayGitHub
 from bot.training.arrival import Arrival
-from bot.training.collecting import TOO_FEW, Progress, Repository, collect_all
+from bot.training.collecting import TOO_FEW, Material, Progress, collect_all
 from bot.training.fitting import Fitted, fit_order
 from bot.training.otherwise import anonymous, shrunk
 from bot.training.probability import SHOWN, Leaders, Probability, fit_leaders
+from bot.training.readings import Read, fit_readings
+from bot.training.repository import Repository
 from bot.training.smaller import LATER, LATER_ALONE, of_any_size, thinned
 
 #: Set by hand, see above.
@@ -65,18 +71,88 @@ class Order:
     parts: Sequence[Fitted]
 
 
-def learn(files: Sequence[Path], progress: Progress, *, others: int, seed: int) -> dict[str, Any]:
-    """What goes into `matching/weights.json`."""
-    arrivals = collect_all(opened, files, progress, others=others, seed=seed)
-    order = fit_orders(arrivals, seed)
-    known = fit(arrivals, order, seed)
-    unknown = fit([anonymous(one) for one in arrivals], order, seed)
+def learn(files: Sequence[Material], progress: Progress, *, others: int, seed: int) -> dict[str, Any]:
+    """What goes into `matching/weights.json`. Without readings the last step is taken from the shipped weights."""
+    each = collect_all(opened, files, progress, others=others, seed=seed)
+    arrivals = [[one for one in part if one.stands_for] for part in each]
+    marked = fit_marked([one for part in arrivals for one in part], seed)
     return {
-        "arrivals": len(arrivals),
-        "ranking": order.whole.data(),
-        KNOWN: known.data(),
-        UNKNOWN: unknown.data(),
+        "arrivals": sum(map(len, arrivals)),
+        "ranking": marked.order.data(),
+        KNOWN: marked.known.data(),
+        UNKNOWN: marked.unknown.data(),
+        READ: _readings(each, arrivals, marked, seed),
     }
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """What is learned from marks: the order, and how likely the first few are marked, the author known or not."""
+
+    order: Fitted
+    known: Probability
+    unknown: Probability
+
+    def odds(self, arrival: Arrival, signed: bool) -> Floats:
+        """The log-odds of each candidate of an arrival, in their order; -inf for what ranks too low to be judged."""
+        scores = self.order.scores(standing.standings(arrival.values))
+        best = np.argsort(-scores, kind="stable")
+        rows = confidence.rows(arrival.values[best], scores[best], arrival.earlier)
+        by = self.known if signed else self.unknown
+        odds = np.full(len(scores), -np.inf)
+        told = by.confidence.scores(rows)
+        calibrated = by.calibration.scores(confidence.calibration(told, arrival.earlier))
+        odds[best[: len(rows)]] = calibrated
+        return odds
+
+
+def fit_marked(arrivals: Sequence[Arrival], seed: int) -> Marked:
+    """All that is learned from marks. Raises ValueError where nothing is known to be the same."""
+    order = fit_orders(arrivals, seed)
+    unknown = fit([anonymous(one) for one in arrivals], order, seed)
+    return Marked(order.whole, fit(arrivals, order, seed), unknown)
+
+
+def _readings(
+    each: Sequence[Sequence[Arrival]], arrivals: Sequence[Sequence[Arrival]], marked: Marked, seed: int
+) -> dict[str, object]:
+    """The last step, from what was read of each file.
+
+    The log-odds of a file are by what was learned from the others, as those of a new repository are; of a single file,
+    and of those without which there are too few marks, by what was learned from all.
+    """
+    odds: list[Floats] = []
+    reads: list[Read] = []
+    for place, part in enumerate(each):
+        if not any(one.read for one in part):
+            continue
+        try:
+            by = fit_marked([one for at, other in enumerate(arrivals) if at != place for one in other], seed)
+        except ValueError:
+            by = marked
+        for small in (False, True):
+            said = [(one, one.read) for one in part if one.read is not None and one.read.small is small]
+            told = [_told(by.odds(one, read.signed), read) for one, read in said]
+            # Each project says as much as every other, however many arrivals it has.
+            total = sum(read.weight * len(read.same) for _, read in told)
+            odds += [own for own, _ in told]
+            reads += [replace(read, weight=read.weight / total) for _, read in told]
+    if not reads:
+        shipped: dict[str, object] = shipped_data()[READ]
+        return shipped
+    with_text, by_odds = fit_readings(odds, reads)
+    return {"text model": TextModel().name, "with text": with_text.data(), "by odds": by_odds.data()}
+
+
+def _told(odds: Floats, read: Read) -> tuple[Floats, Read]:
+    """The log-odds of the candidates that were read; in a small repository of those that would be judged there."""
+    own = odds[read.likeness.rows]
+    if not read.small:
+        return own, read
+    judged = np.isfinite(own)
+    judged[np.argsort(-read.likeness.cosines, kind="stable")[:CLOSEST]] = True
+    likeness = read.likeness.of(judged)
+    return own[judged], replace(read, same=read.same[judged], likeness=likeness)
 
 
 def fit_orders(arrivals: Sequence[Arrival], seed: int) -> Order:
@@ -95,10 +171,34 @@ def fit(arrivals: Sequence[Arrival], order: Order, seed: int) -> Probability:
 
 
 @contextmanager
-def opened() -> Iterator[Repository]:
+def opened(material: Material) -> Iterator[Repository]:
     """An empty repository with an index."""
-    with ephemeral_index(TextAnalyser(), choose_embedder()) as index:
+    with ephemeral_index(TextAnalyser(), choose_embedder(), text_model=_remembering(material.text_model)) as index:
         yield _Indexed(index)
+
+
+class _Remembering:
+    """A text model that makes each vector once, for the many repositories that are made of one file."""
+
+    remote = False
+
+    def __init__(self, model: TextModel) -> None:
+        self._model, self._made = model, dict[str, NDArray[np.float32]]()
+
+    @property
+    def name(self) -> str:
+        return self._model.name
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        new = [text for text in dict.fromkeys(texts) if text not in self._made]
+        if new:
+            self._made |= zip(new, self._model.embed(new), strict=True)
+        return np.array([self._made[text] for text in texts])
+
+
+@cache
+def _remembering(folder: Path | None) -> _Remembering:
+    return _Remembering(TextModel(folder))
 
 
 class _Indexed:
@@ -106,7 +206,7 @@ class _Indexed:
 
     def __init__(self, index: Index) -> None:
         self._github = ReplayGitHub(searchable=False)
-        self._mirror, self._matcher = Mirror(index, _REPO), Matcher(index)
+        self._mirror, self._matcher = Mirror(index, _REPO), Matcher(index, most=None)
         self._waiting: list[Issue] = []
 
     def arrive(self, past: PastIssue) -> Issue:
@@ -118,6 +218,16 @@ class _Indexed:
         self._waiting = []
         with self._matcher.looking(_REPO, issue, below=issue.number) as look:
             return look.compared()
+
+    def likeness(self, issue: Issue, numbers: Integers, places: Integers) -> Likeness:
+        others = np.setdiff1d(np.arange(len(numbers)), places)
+        order = np.concatenate([places, others])
+        with self._matcher.looking(_REPO, issue, below=issue.number) as look:
+            found = look.likeness(numbers, issue.number - 1, order, len(places))
+        if found is None:
+            raise UserError("readings are compared by the text model, which failed; the log says why")
+        # What the reader adds to those that it is asked about comes after them.
+        return found.of(slice(len(places)))
 
     def keep(self, issue: Issue) -> None:
         self._waiting.append(issue)

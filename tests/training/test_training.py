@@ -14,8 +14,8 @@ from click.testing import CliRunner
 from bot.cli.train import train
 from bot.errors import UserError
 from bot.matching import Model
-from bot.ranking.model import Model as SearchModel
 from bot.training import over_index
+from bot.training.collecting import Material
 from tests.calling import is_deaf_to_ctrl_c, told_to_end, write_lines
 
 TOPICS = ("login crashes behind the proxy", "export writes an empty file", "fonts are blurred", "menu does not open")
@@ -33,22 +33,21 @@ def labelled(tmp_path: Path) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("purpose", "spoilt", "says"),
+    ("spoilt", "says"),
     [
-        ("index", {"duplicate_of": None}, "too few issues there are known as duplicates"),
-        ("search", {"duplicate_of": 99}, "too few issues there are known as duplicates"),
-        ("index", {"duplicate_of": [3]}, "duplicate_of of the issue 4 is neither a number nor a string"),
-        ("index", {"duplicate_of": True}, "duplicate_of of the issue 4 is neither a number nor a string"),
+        ({"duplicate_of": None}, "too few issues there are known as duplicates"),
+        ({"duplicate_of": [3]}, "duplicate_of of the issue 4 is neither a number nor a string"),
+        ({"duplicate_of": True}, "duplicate_of of the issue 4 is neither a number nor a string"),
     ],
 )
 def test_what_keeps_files_from_teaching_is_said(
-    purpose: str, spoilt: dict[str, object], says: str, labelled: Path, tmp_path: Path
+    spoilt: dict[str, object], says: str, labelled: Path, tmp_path: Path
 ) -> None:
     rows = [json.loads(line) for line in labelled.read_text(encoding="utf-8").splitlines()]
     rows = [row | spoilt if "duplicate_of" in row else row for row in rows]
     write_lines(labelled, rows)
     out = tmp_path / "weights.json"
-    result = CliRunner().invoke(train, [str(labelled), "--out", str(out), "--for", purpose, "--others", "9"])
+    result = CliRunner().invoke(train, [str(labelled), "--out", str(out), "--others", "9"])
     assert isinstance(result.exception, UserError)
     assert says in str(result.exception)
     assert "issues.jsonl" in str(result.exception)
@@ -79,7 +78,7 @@ def test_a_file_that_cannot_be_read_is_told_of_before_the_others_are_done(tmp_pa
         to_do, done = to_do + more, done + now
 
     with pytest.raises(UserError, match=r"broken\.jsonl, line 1: not JSON"):
-        over_index.learn([long, broken], advance, others=1_000, seed=0)
+        over_index.learn([Material(long), Material(broken)], advance, others=1_000, seed=0)
     assert done < to_do or to_do == 0
 
 
@@ -90,7 +89,7 @@ def test_a_terminal_s_ctrl_c_is_heard_by_the_process_that_ends_the_others(labell
     def advance(_more: int, _now: int) -> None:
         deaf.extend(is_deaf_to_ctrl_c(one.pid) for one in multiprocessing.active_children() if one.pid)
 
-    over_index.learn([labelled, labelled], advance, others=20, seed=0)
+    over_index.learn([Material(labelled), Material(labelled)], advance, others=20, seed=0)
     # What is interrupted anywhere says so with a traceback.
     assert deaf and all(deaf)
 
@@ -119,20 +118,16 @@ def test_files_need_not_have_the_same_fields(labelled: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("purpose", "model"), [("index", Model), ("search", SearchModel)])
-def test_weights_are_learned_that_the_model_reads(
-    purpose: str, model: type[Model] | type[SearchModel], labelled: Path, tmp_path: Path
-) -> None:
+def test_weights_are_learned_that_the_model_reads(labelled: Path, tmp_path: Path) -> None:
     out = tmp_path / "weights.json"
-    arguments = [str(labelled), "--out", str(out), "--for", purpose, "--others", "20"]
+    arguments = [str(labelled), "--out", str(out), "--others", "20"]
     result = CliRunner().invoke(train, arguments, catch_exceptions=False)
     assert result.exit_code == 0, result.output
     # Ten duplicates and the twenty others.
     assert "30/30" in result.stderr
     made = json.loads(out.read_text(encoding="utf-8"))
     assert made["made_from"] == ["issues.jsonl"]
-    assert f"--for {purpose}" in made["made_by"]
-    model.parse(out.read_text(encoding="utf-8"))
+    Model.parse(out.read_text(encoding="utf-8"))
 
 
 @pytest.mark.slow
