@@ -5,16 +5,19 @@ have read; `find_duplicates`, which reads it first, is for programs that use Dop
 from __future__ import annotations
 
 from bot.finder.asking import MOST_COMPARED, FinderSettings
-from bot.finder.configured import bot_options, finder_settings, further_sources
+from bot.finder.configured import bot_options, finder_settings, further_sources, named_unasked
 from bot.finder.finder import Finder
 from bot.finder.options import FindOptions
+from bot.finder.outside import Outside
 
 __all__ = [
     "MOST_COMPARED",
     "FindOptions",
     "Finder",
     "FinderSettings",
+    "Outside",
     "bot_options",
     "finder_settings",
     "further_sources",
+    "named_unasked",
 ]

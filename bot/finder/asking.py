@@ -106,13 +106,15 @@ class Gathered:
 class Network:
     """Where a repository's issues are looked for over the network: GitHub's searches and the `further` sources.
 
-    `stats` are the words of its issues, by which searches are planned; `indexed` says that an index is asked as well,
-    and `within` how many seconds these sources have then, if not all that it takes (F8b).
+    `stats` are the words of its issues, by which searches are planned, at first those of the `recent` ones. `indexed`
+    says that an index is asked as well, and `within` how many seconds these sources have then, if not all that it takes
+    (F8b).
     """
 
     github: GitHubReads
     further: Sequence[Source]
     stats: WordStats
+    recent: RecentReader
     settings: FinderSettings
     indexed: bool
     within: float | None = None
@@ -139,7 +141,7 @@ class Network:
         asked = [by_name[name] for name in use if name in by_name]
         if not asked:
             return Gathered(Plan(()), (), ())
-        make_acquaintance(github, self.stats, target.repo)
+        make_acquaintance(self.recent, self.stats, target.repo)
         # Each makes one at least: a source that was turned on and is never asked would be the worse surprise.
         budget = max(1, self.settings.budget - sum(source.name in FURTHER_SEARCHES for source in asked))
         plan = self._plan(target, state, words, budget)

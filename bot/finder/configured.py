@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Protocol
 
 from bot.config.model import RepoConfig
 from bot.finder.asking import FinderSettings
 from bot.finder.options import FindOptions
 from bot.model import Issue, RepoRef
+from bot.report import Candidate
 from bot.sources import Discussions, DiscussionSearcher, RepositoryReader, Siblings, Source
 from bot.text.naming import named_by
 
@@ -69,3 +71,10 @@ def bot_options(
         named=named_by(target),
         duplicates=duplicates,
     )
+
+
+def named_unasked(config: RepoConfig, bar: float, found: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    """Which of the best candidates, listed for who asked, the bot would have named of its own accord (P6)."""
+    states = ("open", "closed") if config.include_closed else ("open",)
+    own = (one for one in found if (one.confidence or 0.0) >= bar and one.state in states and not one.named)
+    return tuple(islice(own, config.max_candidates))

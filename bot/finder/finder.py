@@ -1,14 +1,16 @@
 """`Finder.find_duplicates` (F2): ask, fuse, judge, resolve, present.
 
 The finder has effects only through the client, the index and the word statistics that it is given. What is asked over
-the network is in `asking.py`, how it is judged in `weighing.py`; `families.py` resolves duplicates of duplicates.
+the network is in `asking.py`, how it is judged in `weighing.py` and `outside.py`; `families.py` resolves duplicates of
+duplicates.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 
 from bot.errors import GitHubError, InvalidArgument, NotFound, Retryable
@@ -16,12 +18,13 @@ from bot.finder.asking import FinderSettings, Gathered, GitHubReads, Network
 from bot.finder.considering import MOST_CONSIDERED, considered
 from bot.finder.families import LookUp, results
 from bot.finder.options import FindOptions
+from bot.finder.outside import Forms, Outside, OutsideLook, shortly_before
 from bot.finder.reporting import counted, outcome, search_query
-from bot.finder.weighing import Inside, Weighed, as_issue, said, together, weigh_inside, weigh_outside
+from bot.finder.texts import own_texts
+from bot.finder.weighing import Inside, Weighed, as_issue, said, together, weigh_inside
 from bot.matching import Look, Matcher
 from bot.model import Issue, RepoRef, StateFilter
 from bot.ranking.keywords import has_usable_words
-from bot.ranking.model import Model, shipped_model
 from bot.ranking.presenting import Result, is_own, present
 from bot.ranking.rarity import CountedWords, WordStats
 from bot.ranking.reasons import Shared
@@ -29,7 +32,7 @@ from bot.ranking.relevance import DEFAULT_RELEVANCE, Relevance, relevances
 from bot.ranking.similarity import dice_sorensen
 from bot.report import NEAR, Candidate, Report
 from bot.sources import Hit, Source, collapsed
-from bot.sources.vocabulary import count_words, make_acquaintance
+from bot.sources.vocabulary import Remembered, count_words, make_acquaintance
 from bot.text.naming import named_by
 
 # So many times as many candidates are read from the index as are shown: some are rejected, some share a group.
@@ -41,8 +44,9 @@ _MOST_READ = 5
 class Finder:
     """Looks for earlier reports of an issue.
 
-    With a `matcher`, whose index must hold the repository `repo_id`, its sources are asked too and its model judges
-    what it holds; without one GitHub's searches stand alone. `further` are sources beyond these (see `bot.sources`).
+    With a `matcher`, whose index must hold the repository `repo_id`, its sources are asked too; without one GitHub's
+    searches stand alone. What no index holds is judged by `outside`. `further` are sources beyond these (see
+    `bot.sources`).
 
     `words` are the word statistics of the repository that is asked about; without them the finder keeps its own as long
     as it lives. `issues` is how many there are in it, where that is known. `default` is the repository to ask about
@@ -58,8 +62,8 @@ class Finder:
         issues: int | None = None,
         settings: FinderSettings | None = None,
         default: RepoRef | None = None,
-        model: Model | None = None,
         matcher: Matcher | None = None,
+        outside: Outside | None = None,
         repo_id: int | None = None,
         further: Sequence[Source] = (),
         within: float | None = None,
@@ -71,10 +75,11 @@ class Finder:
         self._issues = issues
         self._settings = settings or FinderSettings()
         self._default = default
-        self._given_model = model
         self._matcher = matcher
+        self._outside = outside or Outside()
         self._repo_id = repo_id or 0
-        self._network = Network(github, tuple(further), self._words, self._settings, matcher is not None, within)
+        self._recent, indexed = Remembered(github), matcher is not None
+        self._network = Network(github, tuple(further), self._words, self._recent, self._settings, indexed, within)
 
     def find_duplicates(
         self,
@@ -130,8 +135,8 @@ class Finder:
         """
         # Nothing is held open while GitHub is asked, which takes a hundred times as long as the index.
         gathered = gathered or self.gather(target, state=options.state, words=options.words)
-        with self._looking(target, options) as look:
-            report, shown = self._report(target, options, gathered, look)
+        with self._looking(target, options, gathered.hits) as (look, outside):
+            report, shown = self._report(target, options, gathered, look, outside)
         return replace(report, candidates=self._present(target, shown))
 
     def gather(self, target: Issue, *, state: StateFilter = "all", words: str = "") -> Gathered:
@@ -140,12 +145,14 @@ class Finder:
 
     def compare(self, target: Issue, other: Issue, *, earlier_only: bool = False) -> Candidate:
         """One issue judged as a candidate for another, found or not (`/duplicates explain #N`)."""
-        with self._looking(target, FindOptions(earlier_only=earlier_only)) as look:
+        options = FindOptions(earlier_only=earlier_only)
+        with self._looking(target, options) as (look, _):
             matches = [] if look is None else look.judge((), also=[other.number])
             judged = [(match.confidence, said(match)) for match in matches[:1]]
         if not judged:
-            make_acquaintance(self._github, self._words, target.repo)
-            judged = [(one.confidence, one.reasons()) for one in self._weigh_outside(target, [Hit(other, ())])]
+            hit = Hit(other, ())
+            with self._looking(target, options, [hit]) as (_, outside):
+                judged = [(one.confidence, one.reasons()) for one in outside.weigh([hit])]
         ((confidence, reasons),) = judged
         return self._present(target, [Result(other, confidence, confidence, reasons=reasons)])[0]
 
@@ -157,29 +164,33 @@ class Finder:
         In a report issues that are duplicates of one another are one candidate, with the probability and the reasons of
         the likeliest of them.
         """
-        with self._looking(target, options) as look:
-            _, candidates = self._weigh(target, options, gathered, look)
+        with self._looking(target, options, gathered.hits) as (look, outside):
+            _, candidates = self._weigh(target, options, gathered, look, outside)
             found = [one for one in candidates if is_own(one.issue, target) and one.issue.number in numbers]
             alone = [Result(one.issue, one.confidence, one.confidence, one.sources) for one in found]
             reasons = _reasons_of(list(zip(alone, found, strict=True)), (), gathered)
             alone = [replace(result, reasons=reasons[id(result)]) for result in alone]
         return {one.number: one for one in self._present(target, alone)}
 
+    def own_texts(self, target: Issue, candidates: Sequence[Candidate], read: Iterable[Issue]) -> list[str]:
+        """What the authors of these candidates wrote, as far as it can be had; `read` are issues already read."""
+        return own_texts(target, candidates, read, self._github, self._outside.index, self._repo_id)
+
     def notice(self, issue: Issue) -> None:
         """Count the words of an issue that arrived: after its find, for which its own words are no evidence.
 
         Not before those of its repository, for which it would stand alone: a bot's is never asked about.
         """
-        if make_acquaintance(self._github, self._words, issue.repo):
+        if make_acquaintance(self._recent, self._words, issue.repo):
             count_words(self._words, [issue])
 
     def _report(
-        self, target: Issue, options: FindOptions, gathered: Gathered, look: Look | None
+        self, target: Issue, options: FindOptions, gathered: Gathered, look: Look | None, outside: OutsideLook
     ) -> tuple[Report, Sequence[Result]]:
         """The report but for its candidates, and what these are."""
         # The words that a person searched for are evidence as well as what the issue says.
         weighed = replace(target, body=f"{options.words}\n{target.body}") if options.words else target
-        inside, candidates = self._weigh(weighed, options, gathered, look)
+        inside, candidates = self._weigh(weighed, options, gathered, look, outside)
         ranked = self._ranked(weighed, candidates, options, look)
         found = results(target, ranked, options, self._look_up(target, look))
         wanted = (pair for pair in found if options.may_show(pair[0].confidence, pair[0].sources))
@@ -212,7 +223,7 @@ class Finder:
         return report, shown_results
 
     def _weigh(
-        self, target: Issue, options: FindOptions, gathered: Gathered, look: Look | None
+        self, target: Issue, options: FindOptions, gathered: Gathered, look: Look | None, outside: OutsideLook
     ) -> tuple[Inside, list[Weighed]]:
         """What the index answered, and all that was found, each judged for itself, most likely first."""
         inside = self._weigh_inside(target, options, gathered, look)
@@ -224,10 +235,7 @@ class Finder:
             return not (done and is_own(hit.issue, target)) and options.may_tell(hit.issue, target)
 
         elsewhere = [hit for hit in gathered.hits if is_outside(hit)]
-        return inside, together(inside.candidates, self._weigh_outside(target, collapsed(elsewhere)))
-
-    def _weigh_outside(self, target: Issue, hits: Sequence[Hit]) -> list[Weighed]:
-        return weigh_outside(target, hits, self._words, self._model, self._issues)
+        return inside, together(inside.candidates, outside.weigh(collapsed(elsewhere)))
 
     def _weigh_inside(self, target: Issue, options: FindOptions, gathered: Gathered, look: Look | None) -> Inside:
         if look is None:
@@ -267,13 +275,34 @@ class Finder:
         return sorted(pairs, key=lambda pair: (-pair[1], pair[0].issue.created_at, pair[0].issue.number))
 
     @contextmanager
-    def _looking(self, target: Issue, options: FindOptions) -> Iterator[Look | None]:
-        if self._matcher is None:
-            yield None
-            return
-        below = target.number if options.earlier_only else None
-        with self._matcher.looking(self._repo_id, target, words=options.words, below=below) as look:
-            yield look
+    def _looking(
+        self, target: Issue, options: FindOptions, hits: Sequence[Hit] = ()
+    ) -> Iterator[tuple[Look | None, OutsideLook]]:
+        """The look at what the index holds, if there is one, and that at those of the hits that it does not hold."""
+        # Numbers count pull requests as well.
+        earlier = target.number - 1
+        # Before a connection is held.
+        forms = self._outside.forms(self._repo_id) if hits else Forms(())
+        with ExitStack() as stack:
+            look, background = None, partial(self._outside.background, self._recent, target, self._repo_id)
+            if self._matcher is not None:
+                below = target.number if options.earlier_only else None
+                look = stack.enter_context(
+                    self._matcher.looking(self._repo_id, target, words=options.words, below=below)
+                )
+                background = partial(shortly_before, look, target)
+            outside = OutsideLook(
+                stack,
+                self._outside,
+                forms,
+                background,
+                target,
+                self._repo_id,
+                words=options.words,
+                total=earlier if self._issues is None else min(earlier, self._issues),
+                earlier_only=options.earlier_only,
+            )
+            yield look, outside
 
     def _look_up(self, target: Issue, look: Look | None) -> LookUp:
         """How issues are had that no source found: from the index, else one by one from GitHub."""
@@ -312,11 +341,6 @@ class Finder:
         numbers = [one.issue.number for one in shown if is_own(one.issue, target)]
         workflow = self._github.workflow_states(target.repo, numbers, self._settings.workflow_field)
         return present(target, shown, workflow_states=workflow.states, workflow_reason=workflow.reason)
-
-    @property
-    def _model(self) -> Model:
-        # Read on first use: training looks for candidates without any.
-        return self._given_model or shipped_model()
 
 
 def _reasons_of(

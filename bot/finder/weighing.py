@@ -1,4 +1,4 @@
-"""What was found, judged: what the repository's index holds by the index's model, everything else by its texts."""
+"""What was found and the repository's index holds, judged; `outside.py` judges everything else."""
 
 from __future__ import annotations
 
@@ -12,11 +12,7 @@ from bot.finder.asking import MOST_COMPARED
 from bot.index import IndexedIssue
 from bot.matching import Look, Match
 from bot.model import Issue
-from bot.ranking.judging import judge
-from bot.ranking.model import Model
 from bot.ranking.presenting import is_own
-from bot.ranking.rarity import WordStats
-from bot.ranking.reasons import Reasoner
 from bot.report import QueryRun
 from bot.sources import FULL_TEXT, VECTORS, Hit, merge
 from bot.sources.known_issues import NAME as KNOWN_ISSUES
@@ -43,7 +39,7 @@ class Inside:
     """What the index answered: candidates, most likely first, and what its sources found, by name.
 
     `held` are the numbers of all that was found and is in the index, which `candidates` may be fewer than: what ranks
-    too low to be compared is judged nowhere, since by another model it could seem likelier than what ranks higher.
+    too low to be compared is judged nowhere, since among others it could seem likelier than what ranks higher.
     """
 
     candidates: tuple[Weighed, ...] = ()
@@ -92,26 +88,6 @@ def weigh_inside(
         runs=runs,
         problems=tuple(one for one in look.problems if one.partition(":")[0] in use),
     )
-
-
-def weigh_outside(
-    target: Issue, hits: Sequence[Hit], stats: WordStats, model: Model, issues: int | None
-) -> list[Weighed]:
-    """Judge what no index holds, most likely first; `issues` is how many the repository has, where that is known."""
-    if not hits:
-        return []
-    judged, rarity = judge(target, [hit.issue for hit in hits[:MOST_COMPARED]], stats, model, issues)
-    sources = {hit.issue.key: hit.sources for hit in hits}
-    reasoner = Reasoner(target.title, target.body, rarity)
-    return [
-        Weighed(
-            one.issue,
-            one.confidence,
-            sources[one.issue.key],
-            partial(reasoner.reasons, one.issue.title, one.issue.body),
-        )
-        for one in judged
-    ]
 
 
 def together(*lists: Sequence[Weighed]) -> list[Weighed]:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from bot.embedding import choose_embedder
+from bot.embedding import TextModel, choose_embedder
 from bot.errors import DoppelError, Unavailable
 from bot.finder import Finder, FinderSettings
 from bot.index import Index, TextAnalyser
@@ -130,7 +130,7 @@ def _answers(issues: Sequence[PastIssue], segment: _Segment) -> Iterator[Answere
         github = ReplayGitHub(searchable=False)
         model = Model.parse(asking.weights) if asking.weights else None
         settings = FinderSettings(sources=only(*asking.sources))
-        finder = Finder(github, settings=settings, matcher=Matcher(index, model), repo_id=repo_id)
+        finder = Finder(github, settings=settings, matcher=Matcher(index, model, most=None), repo_id=repo_id)
         yield from replay(
             issues, segment.asked, finder, github, asking.options(), Mirror(index, repo_id), segment.start
         )
@@ -142,13 +142,13 @@ def _index(store: str, repo_id: int, within: Path | None) -> Iterator[Index]:
     model = choose_embedder()
     embedder = None if model is None else Remembering(model)
     if not store:
-        with ephemeral_index(TextAnalyser(), embedder, within) as index:
+        with ephemeral_index(TextAnalyser(), embedder, within, TextModel()) as index:
             yield index
         return
     with _engine(store) as engine:
         migrate(engine)
         # Figures must not depend on how many processes there are, or on the database.
-        index = Index(engine, TextAnalyser(), embedder, pgvector=False)
+        index = Index(engine, TextAnalyser(), embedder, pgvector=False, text_model=TextModel())
         put_away(index, engine)
         try:
             yield index

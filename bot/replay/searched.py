@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
 
-from bot.finder import Finder, FinderSettings
-from bot.ranking.model import Model
+from bot.finder import Finder, FinderSettings, Outside
+from bot.matching import Matcher, Model
 from bot.replay.archive import PastIssue
 from bot.replay.asking import Asking
 from bot.replay.github import ReplayGitHub
@@ -20,7 +21,7 @@ def replay_search(
     github = ReplayGitHub()
     settings = FinderSettings(budget=asking.budget, hybrid=github_hybrid.NAME in asking.sources)
     model = Model.parse(asking.weights) if asking.weights else None
-    finder = Finder(github, settings=settings, model=model)
+    finder = Finder(github, settings=settings, outside=Outside(over=partial(Matcher, model=model)))
     for answer in replay(issues, asked, finder, github, asking.options()):
         advance()
         yield answer

@@ -23,6 +23,24 @@ class RecentReader(Protocol):
     def recent_issues(self, repo: RepoRef, limit: int) -> list[Issue]: ...
 
 
+class Remembered:
+    """The latest issues of repositories, each repository's read once: what is learned of it needs no newer ones.
+
+    One that has not so many yet is read again.
+    """
+
+    def __init__(self, github: RecentReader) -> None:
+        self._github = github
+        self._kept: dict[str, list[Issue]] = {}
+
+    def recent_issues(self, repo: RepoRef, limit: int) -> list[Issue]:
+        """Those opened last, at most `limit`. Raises what the reader raises."""
+        kept = self._kept.get(repo.key, ())
+        if len(kept) < limit:
+            kept = self._kept[repo.key] = self._github.recent_issues(repo, limit)
+        return list(kept[:limit])
+
+
 def count_words(stats: WordStats, issues: Iterable[Issue]) -> None:
     """Add issues to the statistics."""
     stats.add({issue.number: read(issue.title, issue.body).counted() for issue in issues})

@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 
 from bot.config.model import SourceConfig
 from bot.embedding import EmbeddingError
-from bot.finder import MOST_COMPARED, Finder, FinderSettings, FindOptions
+from bot.finder import MOST_COMPARED, Finder, FinderSettings, FindOptions, Outside
 from bot.index import Index, IndexedIssue, TextAnalyser
 from bot.matching import Matcher
 from bot.model import Issue, RepoRef
-from bot.ranking.rarity import CountedWords
 from bot.ranking.relevance import Relevance
 from bot.replay import PastIssue, ReplayGitHub
 from bot.report import Outcome, Report
@@ -82,7 +81,10 @@ class Bench:
     ) -> Report:
         settings = FinderSettings(sources=only(*(names or LOCAL)), known_issues=known)
         matcher = matcher or Matcher(self.index)
-        finder = Finder(self.github, settings=settings, matcher=matcher, repo_id=REPO_ID, further=further)
+        outside = Outside(self.index)
+        finder = Finder(
+            self.github, settings=settings, matcher=matcher, repo_id=REPO_ID, outside=outside, further=further
+        )
         options = FindOptions(**({"threshold": 0.0, "state": "all"} | asked))  # type: ignore[arg-type]
         return finder.find(self.target, options)
 
@@ -136,7 +138,7 @@ def test_h2_what_github_found_too_is_one_result_with_every_source(bench: Bench) 
     assert report.search_query.startswith("repo:replay/replay is:issue in:title")
 
 
-def test_what_the_index_lacks_is_judged_by_its_texts(bench: Bench) -> None:
+def test_p2_what_the_index_lacks_is_judged_as_what_it_holds(bench: Bench) -> None:
     bench.index.remove(REPO_ID, [2])
     report = bench.find(*LOCAL, "github-search")
     (missing,) = [one for one in report.candidates if one.number == 2]
@@ -284,7 +286,7 @@ def test_what_the_index_alone_has_found_is_compared_where_there_is_too_much(
     assert set(numbers(bench.find("full-text"))) == set(best)
 
 
-def test_what_is_cut_is_not_judged_by_another_model_instead(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_cut_is_not_judged_elsewhere_instead(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """What ranks too low to be compared is in the index all the same: GitHub's search has found nothing new in it."""
     asked = ("full-text", "github-search")
     all_of_them = {one.number: one.confidence for one in bench.find(*asked).candidates}
@@ -366,23 +368,34 @@ def test_no_connection_to_the_database_waits_for_github(bench: Bench, monkeypatc
     assert held == [0]
 
 
-def test_an_issue_that_the_index_does_not_hold_is_compared_by_the_words_of_the_latest_and_holds_no_connection_meanwhile(
+def test_p2_an_issue_that_the_index_does_not_hold_is_compared_with_what_it_holds_and_github_is_not_asked(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real, held, words = bench.github.recent_issues, [], CountedWords()
+    held: list[int] = []
 
-    def look_around(*asked: Any) -> Any:
+    def look_around(repo_id: int) -> tuple[str, ...]:
         pool = bench.index._engine.pool
         assert isinstance(pool, sa.QueuePool)
         held.append(pool.checkedout())
-        return real(*asked)
+        return ()
 
-    monkeypatch.setattr(bench.github, "recent_issues", look_around)
-    finder = Finder(bench.github, words=words, matcher=Matcher(bench.index), repo_id=REPO_ID)
-    outside = replace(bench.issues[1], number=999)
-    assert (finder.compare(bench.target, outside).confidence or 0) > 0
-    assert held == [0]
-    assert words.total() > 0
+    monkeypatch.setattr(bench.index.about, "form_lines", look_around)
+    monkeypatch.setattr(bench.index, "latest", None)
+    monkeypatch.setattr(bench.github, "recent_issues", None)
+    finder = Finder(bench.github, matcher=Matcher(bench.index), repo_id=REPO_ID, outside=Outside(bench.index))
+    near, far = (finder.compare(bench.target, replace(bench.issues[place], number=900 + place)) for place in (1, 4))
+    assert (near.confidence or 0) > (far.confidence or 0)
+    assert near.reasons
+    # A thread that holds a connection and waits for another one can wait for threads that do the same.
+    assert set(held) == {0}
+
+
+def test_p2_no_index_is_made_where_everything_found_is_in_the_repositorys_own(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.finder.outside.index_in_memory", None)
+    assert bench.find().candidates
+    assert bench.find("full-text", "github-search").candidates
 
 
 def test_any_issue_of_the_index_can_be_compared(bench: Bench) -> None:

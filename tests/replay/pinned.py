@@ -1,4 +1,4 @@
-"""What each model says of made-up issues, kept in `said/`. Run as a script, it writes these files anew:
+"""What the model says of made-up issues, kept in `said/`. Run as a script, it writes these files anew:
 
 .venv/bin/python -m tests.replay.pinned
 """
@@ -18,7 +18,7 @@ from bot.cli.replay import replay
 
 KEPT = Path(__file__).parent / "said"
 ISSUES = Path(__file__).parents[2] / "bot" / "demo" / "issues.jsonl"
-CASES = (("calm", "index"), ("busy", "index"), ("calm", "github-search"), ("busy", "github-search"))
+CASES = (("calm", "index"), ("busy", "index"), ("busy", "github-search"))
 """Projects, and where they are searched."""
 
 Said = Mapping[int, Mapping[int, float]]

@@ -1,4 +1,4 @@
-"""What is said of made-up issues, by which model, to the third digit.
+"""What is said of made-up issues, to the third digit.
 
 Weights hold for the features that they were learned from. A change to how text is read or compared moves every
 probability a little, and no other test would see it. Where that is meant, weights are learned anew (`doppel train`, see

@@ -1,0 +1,185 @@
+"""P2: what no index holds is judged by the model that judges what one holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from bot.embedding import Embedder, at_hand
+from bot.embedding.remote import RemoteModel
+from bot.embedding.sentences import SentenceModel
+from bot.errors import Unavailable
+from bot.finder import Finder, FinderSettings, FindOptions, Outside
+from bot.finder.outside import numbered
+from bot.index import IndexedIssue
+from bot.model import Issue, RepoRef
+from bot.replay import PastIssue, ReplayGitHub
+from bot.replay.github import REPO
+from bot.report import Report
+from bot.sources import Answer, Question, only
+from tests.finder.test_over_index import REPO_ID, START, SUBJECTS, Bench, Silent, opened, url
+from tests.index.conftest import HashingModel
+
+__all__ = ["url"]
+
+SEARCH, ALL = only("github-search"), FindOptions(threshold=0.0, state="all")
+ELSEWHERE = RepoRef("acme", "lib")
+
+
+class Given:
+    """A source that found these, whatever was asked."""
+
+    def __init__(self, name: str, *issues: Issue) -> None:
+        self.name, self._issues = name, issues
+
+    def ask(self, question: Question) -> Answer:
+        return Answer(self.name, (self._issues,))
+
+
+@pytest.fixture
+def bench(url: str) -> Iterator[Bench]:
+    with opened(url, HashingModel()) as index:
+        yield Bench(index, ReplayGitHub())
+
+
+def searched(bench: Bench, outside: Outside | None = None, **options: object) -> Report:
+    """What GitHub's search alone finds, judged."""
+    finder = Finder(
+        bench.github,
+        settings=FinderSettings(sources=SEARCH),
+        outside=outside or Outside(embedder=HashingModel(), text_model=None),
+        **options,  # type: ignore[arg-type]
+    )
+    return finder.find(bench.target, ALL)
+
+
+def confidences(report: Report) -> dict[int, float]:
+    return {one.number: one.confidence or 0 for one in report.candidates}
+
+
+def test_p2_a_hit_is_as_likely_as_it_were_in_the_index_and_for_the_same_reasons(bench: Bench) -> None:
+    inside, outside = bench.find(), searched(bench)
+    assert set(confidences(outside)) == {2, 3, 6}
+    for number, likely in confidences(outside).items():
+        assert likely == pytest.approx(confidences(inside)[number], abs=0.01)
+    told = {one.number: one.reasons for one in inside.candidates}
+    assert all(one.reasons == told[one.number] != () for one in outside.candidates)
+
+
+def test_p2_what_is_common_in_the_repository_is_told_by_its_other_issues(bench: Bench) -> None:
+    """By its hits alone a question's every word would be as common as any other."""
+    rare = searched(bench, Outside(bench.index), repo_id=REPO_ID)
+    assert any("tile" in reason for one in rare.candidates for reason in one.reasons)
+    texts = ((n, f"Markers {n}", f"All tile requests of server{n} are answered with 403") for n in range(100, 250))
+    bench.index.put(
+        REPO_ID, [IndexedIssue.of(replace(bench.target, number=n, title=title, body=body)) for n, title, body in texts]
+    )
+    common = searched(bench, Outside(bench.index), repo_id=REPO_ID)
+    assert not any("tile" in reason for one in common.candidates for reason in one.reasons)
+
+
+def test_p2_an_index_that_is_being_filled_is_enough_to_know_a_repository_by(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outside, asked = Outside(bench.index), 0
+    real = bench.github.recent_issues
+
+    def recent(repo: RepoRef, limit: int) -> list[Issue]:
+        nonlocal asked
+        asked += 1
+        return real(repo, limit)
+
+    monkeypatch.setattr(bench.github, "recent_issues", recent)
+    assert len(outside.background(bench.github, bench.target, REPO_ID)) == 7
+    assert asked == 1
+    bench.index.put(
+        REPO_ID, [IndexedIssue.of(replace(bench.target, number=n, title=f"It is {n}")) for n in range(100, 200)]
+    )
+    assert len(outside.background(bench.github, bench.target, REPO_ID)) == 106
+    assert asked == 1
+
+
+def test_p2_where_the_repositorys_issues_cannot_be_read_hits_are_judged_all_the_same(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def recent(repo: RepoRef, limit: int) -> list[Issue]:
+        raise Unavailable("it does not answer")
+
+    monkeypatch.setattr(bench.github, "recent_issues", recent)
+    assert set(confidences(searched(bench))) == {2, 3, 6}
+
+
+def test_p2_a_model_that_fails_costs_the_vectors(bench: Bench) -> None:
+    assert set(confidences(searched(bench, Outside(embedder=Silent())))) == {2, 3, 6}
+
+
+def test_p2_what_has_the_same_number_is_not_mixed_up(bench: Bench) -> None:
+    """Repositories count for themselves; a repository's discussions and issues have one row of numbers."""
+    copy = replace(bench.issues[1], repo=ELSEWHERE, number=3, title="Grey map, said elsewhere")
+    target_s_number = replace(bench.issues[4], repo=ELSEWHERE, number=bench.target.number)
+    settings = FinderSettings(sources=only("github-search", "siblings"))
+    finder = Finder(
+        bench.github,
+        settings=settings,
+        outside=Outside(embedder=HashingModel()),
+        further=[Given("siblings", copy, target_s_number)],
+    )
+    found = {(one.repo, one.number): one for one in finder.find(bench.target, ALL).candidates}
+    assert found["acme/lib", 3].title == "Grey map, said elsewhere"
+    assert found["acme/lib", 3].sources == ("siblings",)
+    assert found["", 3].title == "Grey map without tiles"
+    assert found["", 3].sources == ("github-search",)
+    unlike = found["acme/lib", bench.target.number]
+    assert unlike.title == SUBJECTS[4][0]
+    assert (unlike.confidence or 0) < min(found[key].confidence or 0 for key in (("acme/lib", 3), ("", 3)))
+
+
+def test_p2_the_size_of_a_repository_is_that_of_its_issues(bench: Bench) -> None:
+    """Not the number of those that the search has found, nor of its pull requests too, which its numbers count."""
+
+    def surest(number: int, issues: int | None = None) -> float:
+        bench.target = replace(bench.target, number=number)
+        return max(confidences(searched(bench, issues=issues)).values())
+
+    assert surest(20_000) != surest(301)
+    assert surest(20_000, 300) == surest(301)
+    assert surest(301, 20_000) == surest(301)
+
+
+def test_p2_older_ones_have_lower_numbers_and_what_is_later_comes_after_the_target() -> None:
+    def issue(number: int, day: int, repo: RepoRef = REPO) -> Issue:
+        past = PastIssue(str(number), f"It is {number}", "", START + timedelta(days=day), None, "ann", ())
+        return replace(ReplayGitHub(searchable=False).arrive(past), number=number, repo=repo)
+
+    target, own, other, late = issue(9, 5), issue(3, 4), issue(3, 1, ELSEWHERE), issue(12, 8, ELSEWHERE)
+    background = [IndexedIssue.of(one) for one in (issue(3, 4), issue(5, 2), target, issue(11, 7))]
+    rows, numbers, at = numbered(target, [own, other, late], background)
+    assert numbers == {
+        other.key: 1,
+        issue(5, 2).key: 2,
+        own.key: 3,
+        # A hit that may not be told of was left out before.
+        late.key: 4,
+        issue(11, 7).key: 6,
+    }
+    assert at == 5
+    assert [row.number for row in rows] == [1, 2, 3, 4, 6]
+    assert rows[0].title == "It is 3"
+
+
+@pytest.mark.parametrize(
+    ("model", "kept"),
+    [
+        (None, True),
+        (HashingModel(), True),
+        (RemoteModel("https://example.org", "big", "key"), False),
+        (SentenceModel("all-MiniLM-L6-v2"), False),
+    ],
+)
+def test_c6a_what_is_judged_once_is_given_to_no_endpoint(model: Embedder | None, kept: bool) -> None:
+    used = at_hand(model)
+    assert (used is model) is kept
+    assert used is None or not used.remote
