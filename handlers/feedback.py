@@ -14,7 +14,6 @@ from bot.decisions.evidence import evidence
 from bot.digest.ticking import take_boxes
 from bot.errors import Unavailable
 from bot.events import IssueEvent
-from bot.github.repository.labels import duplicate_label
 from bot.judgements import Kind, Signal, Who
 from bot.model import Actor, Issue, IssueRef, same_login
 from bot.moments import read_moment
@@ -26,10 +25,10 @@ logger = logging.getLogger(__name__)
 
 
 def closed(visit: Visit, issue: Issue, event: IssueEvent) -> None:
-    """Somebody closed an issue that the bot had candidates for: as a duplicate of what, or otherwise.
+    """Somebody closed an issue that the bot had candidates for: as a duplicate, of what?
 
-    What bots close says nothing, nor does one that bears the label `duplicate` and no original. Our own `of` closes as
-    a bot, and is kept as a verdict, which a person's closing otherwise overtakes.
+    To close it otherwise does not say that it repeats nothing, and what bots close says nothing at all. Our own `of`
+    closes as a bot, and is kept as a verdict, which a person's closing otherwise overtakes.
     """
     if issue.closed_at and event.closed_at and read_moment(event.closed_at) != issue.closed_at:
         # It was opened since, and closed anew by somebody else perhaps, of which another event tells.
@@ -42,8 +41,6 @@ def closed(visit: Visit, issue: Issue, event: IssueEvent) -> None:
         _closed_as_duplicate(visit, event)
         return
     store.verdicts.overtaken(repo_id, issue.number, visit.services.now())
-    if _had_candidates(visit) and not duplicate_label(issue.labels):
-        store.signals.put(repo_id, _signal(visit, event, Kind.CLOSED, 0, same=False))
 
 
 def _closed_as_duplicate(visit: Visit, event: IssueEvent) -> None:
@@ -161,5 +158,5 @@ def _last(visit: Visit, *, asked: bool = True) -> Decision | None:
 def _unasked(visit: Visit, issue: Issue, cause: str) -> Decision:
     """What the bot would show of its own accord now; nothing is said or kept of it."""
     report, now = find(visit, issue), visit.services.now()
-    found = evidence(report, report.candidates[: visit.config.max_candidates])
+    found = evidence(report, report.candidates)
     return Decision(visit.number, now, cause, visit.config.mode, Outcome.UNCHANGED, visit.bar.value, "", found)

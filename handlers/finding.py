@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bot.commands import Options
+from bot.config.model import ASKED_MOST
 from bot.errors import Unavailable
-from bot.finder import Finder, bot_options, finder_settings, further_sources
+from bot.feedback.reading import decided_in
+from bot.finder import Finder, Outside, bot_options, finder_settings, further_sources
 from bot.model import Issue
+from bot.ranking.keywords import has_usable_words
 from bot.report import Report
 from bot.repositories.words import RepositoryWords
 from bot.telemetry.metrics import FIND_SECONDS, FINDS
@@ -35,6 +38,7 @@ def finder_for(visit: Visit, issue: Issue, *, fresh: bool = False, within: float
         issues=index.size,
         settings=finder_settings(visit.config, headings=forms, workflow_field=services.settings.workflow_field),
         matcher=services.matcher if index.done else None,
+        outside=Outside(services.index),
         repo_id=visit.repository.id,
         further=further_sources(visit.config, github, services.settings.siblings),
         within=within,
@@ -50,7 +54,7 @@ def find(
     show_named: bool = True,
     asked: bool = False,
 ) -> Report:
-    """Look for earlier issues; `options` and `words` are those of a command.
+    """Look for earlier issues; `options` and `words` are those of a command, which lists the best there are.
 
     Who has `asked` waits for what takes its time; of its own accord the bot waits for the index alone (F8b). What the
     issue's text names already is marked, or left out unless `show_named`.
@@ -59,23 +63,26 @@ def find(
     again, since neither silence nor "nothing found" would be true (F9). What was answered is remembered till then.
     Where the repository's own index has answered, that is enough.
     """
+    # Words that say nothing are no question, to which the closest issues would be no answer (F9).
+    listing = options is not None and (not words or has_usable_words(" ".join(words)))
     options = options or Options()
     store, repo_id = visit.services.store, visit.repository.id
     with FIND_SECONDS.time(), span("find") as traced:
+        decided = decided_in(store, repo_id)
         finder = finder_for(visit, issue, fresh=options.fresh, within=None if asked else UNASKED_SECONDS)
         unasked = bot_options(
             visit.config,
             issue,
             visit.bar.value,
-            rejected=store.verdicts.rejected(repo_id, visit.number) | visit.own_issues,
+            rejected=decided.different_from(visit.number) | visit.own_issues,
             rejected_elsewhere=store.elsewhere.rejected(repo_id, visit.number),
-            duplicates=store.verdicts.originals(repo_id),
+            duplicates=decided.originals,
         )
         wanted = replace(
             unasked,
             threshold=options.threshold or unasked.threshold,
-            min_confidence=unasked.min_confidence if options.confidence is None else options.confidence,
-            max_candidates=options.limit or unasked.max_candidates,
+            min_confidence=unasked.min_confidence if options.confidence is None and not listing else options.confidence,
+            max_candidates=options.limit or max(unasked.max_candidates, ASKED_MOST if listing else 0),
             state=options.state or unasked.state,
             words=" ".join(words),
             show_named=show_named,

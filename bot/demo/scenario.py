@@ -96,7 +96,9 @@ ERROR http: PUT /api/v1/assets 503 in 5002ms
         shows=(155,),
         unfold=True,
         commands=(
-            Command("tonje-r", "/duplicates", "asks to look again: answered from what was just read", contains=CACHED),
+            Command(
+                "tonje-r", "/duplicates", "asks for the closest five: answered from what was just read", contains=CACHED
+            ),
             Command(
                 "ostap-k",
                 "Yes, that is the one.\n\n/duplicates of #155",
@@ -162,6 +164,13 @@ Failed to fetch tile 12/2171/1322: 403
         shows=(181,),
         commands=(
             Command("grete77", "/duplicates not #181", "the author wants nothing to do with that one", lacks=181),
+            Command(
+                "grete77",
+                "/duplicates",
+                "what else there is: the report that was closed two years ago comes first",
+                contains="1. [#44]",
+                lacks=181,
+            ),
         ),
     ),
 )

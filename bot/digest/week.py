@@ -142,7 +142,7 @@ def _replaces(line: Line, known: Line | None, *, asked_again: bool) -> bool:
 def _line(decision: Decision, said: Sequence[Example]) -> Line:
     shown = decision.shown
     right = [one for one in said if one.same and any(candidate.is_about(one.other) for candidate in shown)]
-    against = [one for one in said if not one.same and one.said]
+    against = [one for one in said if not one.same]
     wrong = all(any(candidate.is_about(one.other) for one in against) for candidate in shown)
     standing = {
         (True, True): Standing.DISPUTED,

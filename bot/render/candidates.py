@@ -2,38 +2,44 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from bot.likelihood import LIKELY, Likelihood, likelihood
+from bot.model import Closer
 from bot.render.details import sentence
 from bot.render.escape import escape
 from bot.render.links import Place
-from bot.render.reasons import reason_words
-from bot.report import LIKELY, Candidate
+from bot.render.reasons import reason_words, strongest
+from bot.report import Candidate
 from bot.words import Words
 
 ALSO_MAX = 10
-#: From this probability on, what was mended once is marked as perhaps being back.
-SURE = 0.4
 
 
-def candidate_lines(candidate: Candidate, place: Place, say: Words) -> list[str]:
-    """Markdown of one list item: its first line, then one line a fact.
+def candidate_lines(
+    candidate: Candidate, place: Place, say: Words, likely: float = LIKELY, closer: Closer | None = None
+) -> list[str]:
+    """Markdown of one list item: its first line, then one line a fact, and the strongest reason alone (C3).
 
     Facts are separate short lines instead of a table's columns, because a table of titles has to be scrolled sideways
-    on a phone.
+    on a phone. `likely` is where the upper tier begins, `closer` what closed the issue, where that is known.
     """
-    return [f"{place.candidate(candidate)} {escape(candidate.title)}", *_facts(candidate, place, say)]
-
-
-def _facts(candidate: Candidate, place: Place, say: Words) -> list[str]:
-    judged = [] if candidate.confidence is None else [confidence_words(candidate.confidence, say)]
-    state = [state_words(candidate, say), say.reported(day=candidate.created_at.date())]
+    judged = [] if candidate.confidence is None else [confidence_words(candidate.confidence, say, likely)]
+    state = [*judged, closed_words(candidate, place, say, closer)]
+    if mended(candidate):
+        state.append(say.state_regression())
+    state.append(say.reported(day=candidate.created_at.date()))
     if candidate.workflow_state:
         state.append(say.workflow(status=escape(candidate.workflow_state, 60)))
     if candidate.named:
         state.append(say.named())
     also = [also_words(candidate, place, say)] if candidate.also else []
-    alike = similarity_words(candidate, say)
-    reasons = reason_words(candidate, say)
-    return [sentence(fact) for fact in (" · ".join(state), " · ".join([*judged, alike]), *also, *reasons)]
+    facts = (
+        " · ".join(state),
+        *reason_words(replace(candidate, reasons=tuple(strongest(candidate.reasons))), say),
+        *also,
+    )
+    return [f"{place.candidate(candidate)} {escape(candidate.title)}", *map(sentence, facts)]
 
 
 def also_words(candidate: Candidate, place: Place, say: Words) -> str:
@@ -45,9 +51,7 @@ def also_words(candidate: Candidate, place: Place, say: Words) -> str:
 
 
 def state_words(candidate: Candidate, say: Words) -> str:
-    """Open, or closed and why. Closed as completed means that the same thing may have come back (C3), if it is the
-    same: the mark is for candidates of which that is fairly sure, and for those that no model judged.
-    """
+    """Open, or closed and why."""
     if candidate.kind == "pull request":
         if candidate.state == "open":
             return say.pull_open()
@@ -58,24 +62,37 @@ def state_words(candidate: Candidate, say: Words) -> str:
         return say.discussion_answered() if candidate.state_reason == "answered" else say.discussion_open()
     if candidate.state == "open":
         return say.state_open()
-    sure = candidate.confidence is None or candidate.confidence >= SURE
     by_reason = {
-        "completed": say.state_regression() if sure else say.state_completed(),
+        "completed": say.state_completed(),
         "not_planned": say.state_not_planned(),
         "duplicate": say.state_duplicate(),
     }
     return by_reason.get(candidate.state_reason or "", say.state_closed())
 
 
-def confidence_words(confidence: float, say: Words) -> str:
-    """The learned probability in words and per cent."""
-    if confidence >= LIKELY:
-        return say.likely(percent=confidence)
-    if confidence >= 0.3:
-        return say.possibly(percent=confidence)
-    return say.perhaps(percent=confidence) if confidence >= 0.1 else say.unlikely(percent=confidence)
+def closed_words(candidate: Candidate, place: Place, say: Words, closer: Closer | None = None) -> str:
+    """The same with the day on which it was closed, and with what closed it."""
+    state = state_words(candidate, say)
+    if candidate.state == "open" or candidate.closed_at is None:
+        return state
+    day = candidate.closed_at.date()
+    return say.closed_by(state=state, day=day, by=place.closer(closer)) if closer else say.closed_on(state, day)
 
 
-def similarity_words(candidate: Candidate, say: Words) -> str:
-    """Both title scores side by side: Dice-Sorensen on letter pairs, and rapidfuzz's ratio of the words."""
-    return say.titles_alike(letters=candidate.similarity, words=candidate.title_ratio)
+def mended(candidate: Candidate) -> bool:
+    """Whether to mark that a problem may be back: it was closed as completed, and may be the same (C3)."""
+    told = candidate.confidence is None or likelihood(candidate.confidence) is not Likelihood.UNLIKELY
+    return candidate.regression and told
+
+
+def confidence_words(confidence: float, say: Words, likely: float = LIKELY) -> str:
+    """The learned probability in words, with the number behind them (P4)."""
+    match likelihood(confidence, likely):
+        case Likelihood.VERY_LIKELY:
+            return say.very_likely(percent=confidence)
+        case Likelihood.LIKELY:
+            return say.likely(percent=confidence)
+        case Likelihood.POSSIBLY:
+            return say.possibly(percent=confidence)
+        case Likelihood.UNLIKELY:
+            return say.unlikely(percent=confidence)

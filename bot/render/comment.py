@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 
 from bot.commands import Options
 from bot.config import ConfigError
-from bot.model import BODY_MAX
+from bot.likelihood import LIKELY, Tier, likelihood
+from bot.model import BODY_MAX, Closer
 from bot.posts.marker import ADVICE
 from bot.render.candidates import candidate_lines
 from bot.render.details import (
-    causes,
     correction_block,
     fold,
     found_by_block,
@@ -48,12 +49,13 @@ class View:
     `settings_problems` are given then: on a new issue nobody is bothered with them (C6). With `settings_private` only
     their number is told. `say` are the words in which it is written, `closing` what it says of closing the issue by
     itself, `labels` whether the bot sets the label of its own accord. `moved` are the bar and the usual one where
-    feedback has moved it.
+    feedback has moved it. `bar` is the probability from which on the bot speaks unasked, `likely` where the upper tier
+    begins, and `unasked` (None: not told) which of the candidates it would have named. `closers` are what closed issues
+    of the repository, by number.
     """
 
     checked_at: datetime
     enterprise: bool = False
-    max_candidates: int = 5
     had_candidates: bool = False
     words: tuple[str, ...] = ()
     options: Options = field(default_factory=Options)
@@ -64,6 +66,10 @@ class View:
     closing: Closing | None = None
     labels: bool = False
     moved: tuple[float, float] | None = None
+    bar: float = 0.0
+    likely: float = LIKELY
+    unasked: tuple[Candidate, ...] | None = None
+    closers: Mapping[int, Closer] = field(default_factory=dict)
 
 
 def render_comment(report: Report, view: View) -> str:
@@ -72,7 +78,7 @@ def render_comment(report: Report, view: View) -> str:
     Whether a comment is wanted at all is for the caller to decide: without candidates this says that nothing was found,
     or that it could not be looked for properly, which are different things (F9).
     """
-    shown = report.candidates[: view.max_candidates]
+    shown = report.candidates
     # Ten hostile titles and reasons can grow beyond the limit; the least likely candidates go first. One always fits,
     # since `escape` bounds every text: an empty list would say that nothing was found.
     while len(body := _body(report, view, shown)) > BODY_MAX and len(shown) > 1:
@@ -85,11 +91,11 @@ def _body(report: Report, view: View, shown: tuple[Candidate, ...]) -> str:
     place, say = Place(report.repo, view.enterprise), view.say
     blocks = [_heading(report, view, shown), *_asked(view, shown)]
     if not shown and view.asked:
-        blocks += _nearest(report, place, say)
+        blocks += _nearest(report, place, view)
     if shown:
         changed = view.labels or (view.closing is not None and view.closing.closed is not None)
         decide = say.people_decide_still() if changed else say.people_decide()
-        blocks += [_list(shown, place, say), *_caution(report, say), decide]
+        blocks += [_list(shown, place, view), *_unasked(view), decide]
         blocks += _closing(view.closing, place, say)
     inside = [
         queries_block(report, say),
@@ -109,23 +115,28 @@ def _body(report: Report, view: View, shown: tuple[Candidate, ...]) -> str:
 def _heading(report: Report, view: View, shown: tuple[Candidate, ...]) -> str:
     say = view.say
     if shown:
-        return say.found(count=len(shown))
+        # What no model judged was found all the same, and nothing more can be said of it.
+        best = view.bar if shown[0].confidence is None else shown[0].confidence
+        if view.asked and best < view.bar:
+            return say.closest()
+        probably = likelihood(best, view.likely).tier is Tier.LIKELY
+        return say.found(count=len(shown)) if probably else say.related(count=len(shown))
     if report.doubtful:
-        return say.degraded_nothing(causes=causes(report.doubts, say))
+        return say.degraded_nothing()
     if report.outcome is Outcome.INCONCLUSIVE:
         return say.inconclusive()
     otherwise = view.words or view.options.narrow
     return say.nothing_left() if view.had_candidates and not otherwise else say.nothing()
 
 
-def _nearest(report: Report, place: Place, say: Words) -> list[str]:
+def _nearest(report: Report, place: Place, view: View) -> list[str]:
     """What comes nearest without being likely enough, and how to see it: a person asked, and "nothing" is not all."""
     best = next((one for one in report.considered if one.kind == "issue" and not one.repo), None)
     if best is None or best.confidence < NEAR:
         return []
     # Never more than it has, so that it is shown.
     option = code(f"confidence={math.floor(best.confidence * 100) / 100:g}")
-    return [say.nearest(issue=place.issue(best.number), percent=best.confidence, option=option)]
+    return [view.say.nearest(issue=place.issue(best.number), percent=best.confidence, option=option)]
 
 
 def _asked(view: View, shown: tuple[Candidate, ...]) -> list[str]:
@@ -144,17 +155,25 @@ def _asked(view: View, shown: tuple[Candidate, ...]) -> list[str]:
     return [" ".join(said)] if said else []
 
 
-def _list(shown: tuple[Candidate, ...], place: Place, say: Words) -> str:
+def _unasked(view: View) -> list[str]:
+    """Which of the candidates the bot stands by: who asks gets others too (P6)."""
+    if view.unasked is None:
+        return []
+    if not view.unasked:
+        return [view.say.unasked_none(percent=view.bar)]
+    # In code, since they are linked above.
+    issues = view.say.comma().join(code(f"{one.repo}#{one.number}") for one in view.unasked)
+    return [view.say.unasked(issues=issues, percent=view.bar)]
+
+
+def _list(shown: tuple[Candidate, ...], place: Place, view: View) -> str:
     lines = []
     for rank, candidate in enumerate(shown, start=1):
-        title, *facts = candidate_lines(candidate, place, say)
+        closer = view.closers.get(candidate.number) if candidate.own else None
+        title, *facts = candidate_lines(candidate, place, view.say, view.likely, closer)
         mark = f"{rank}. "
         lines += [mark + title, *(f"{' ' * len(mark)}- {fact}" for fact in facts)]
     return "\n".join(lines)
-
-
-def _caution(report: Report, say: Words) -> list[str]:
-    return [say.degraded_found(causes=causes(report.doubts, say))] if report.doubtful else []
 
 
 def _closing(closing: Closing | None, place: Place, say: Words) -> list[str]:

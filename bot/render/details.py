@@ -7,11 +7,11 @@ from functools import cache
 
 from markdown_it import MarkdownIt
 
-from bot.commands.table import BY_NAME, Name
+from bot.commands.table import BY_NAME, Name, Requirement
 from bot.config import ConfigError
 from bot.remarks import recognise
-from bot.render.escape import code, escape, no_formula
-from bot.render.help import command_words
+from bot.render.escape import code, escape
+from bot.render.help import command_words, who_words
 from bot.render.remarks import remark_words
 from bot.report import Candidate, QueryRun, Report
 from bot.words import Words
@@ -20,7 +20,6 @@ QUERIES_MAX = 19
 """As many as all sources together can ask about one issue: seven searches by words, and of the others twelve."""
 
 PROBLEMS_MAX = 10
-_CAUSES_MAX, _CAUSE_LENGTH = 2, 80
 
 SOURCE_NAMES: Mapping[str, Callable[[Words], str]] = {
     "github-search": Words.source_github_search,
@@ -70,24 +69,11 @@ def source_name(source: str, say: Words) -> str:
 
 
 def queries_block(report: Report, say: Words) -> str:
-    """Every query with its source and hit count (F8), and what of it came from the cache (T5)."""
+    """Every query with its source and hit count (F7, F8), and what of it came from the cache (T5)."""
     if not report.queries:
         return ""
     shown = [query_line(query, say) for query in report.queries[:QUERIES_MAX]]
     lines = [say.queries(), "", bullets(shown)]
-    counts = dict(report.counts)
-    if "total" in counts and "unique" in counts:
-        total, unique, duplicates = counts.pop("total"), counts.pop("unique"), counts.pop("duplicates", 0)
-        by = [say.by_source(count=count, source=source_name(source, say)) for source, count in counts.items()]
-        lines += [
-            "",
-            say.totals(
-                results=say.results(count=total),
-                unique=say.unique(count=unique),
-                repeats=say.repeats(count=duplicates),
-                sources=say.comma().join(by[:QUERIES_MAX]),
-            ),
-        ]
     if any(query.cached for query in report.queries):
         lines += ["", say.cached_hint()]
     return "\n".join(lines)
@@ -121,19 +107,6 @@ def query_line(query: QueryRun, say: Words) -> str:
         # Square brackets are part of the note; without a definition of that name they are no link.
         notes.append(say.cached(time=escape(query.cached, 20)))
     return say.query(query=code(query.query), notes=say.comma().join(notes), source=source_name(query.source, say))
-
-
-def causes(problems: Sequence[str], say: Words) -> str:
-    """Which sources failed and why, in short, as the end of a sentence; empty if none is known (F9)."""
-    first = {source: reason for source, _, reason in (one.partition(": ") for one in reversed(problems))}
-    named = list(reversed(first))[:_CAUSES_MAX]
-    reasons = no_formula(*(remark_words(first[source], say, _CAUSE_LENGTH) for source in named))
-    shown = [
-        say.cause(source=source_name(source, say), reason=reason) for source, reason in zip(named, reasons, strict=True)
-    ]
-    if len(first) > _CAUSES_MAX:
-        shown.append(say.causes_more(count=len(first) - _CAUSES_MAX))
-    return say.because(causes=say.comma().join(shown)) if shown else ""
 
 
 def problems_block(problems: Sequence[str], say: Words) -> str:
@@ -173,7 +146,7 @@ def settings_list(problems: Sequence[ConfigError], say: Words) -> str:
 
 
 def correction_block(first: Candidate | None, say: Words) -> str:
-    """The commands that people want next about the first candidate, None where none is shown.
+    """The commands that people want next about the first candidate, None where none is shown; each says who may.
 
     `of` is left out where it would be refused, since the discussion cannot continue in a closed issue.
     """
@@ -191,5 +164,8 @@ def correction_block(first: Candidate | None, say: Words) -> str:
         # What is shown over there is for the people there to decide.
         elsewhere = row.name is Name.NOT and first is not None and first.repo
         says = say.command_not_elsewhere() if elsewhere else command_words(row.name, say)
-        lines.append(say.command(command=code(command), says=says))
+        if row.who is Requirement.ANYONE:
+            lines.append(say.command_anyone(command=code(command), says=says))
+        else:
+            lines.append(say.command_for(command=code(command), says=says, who=who_words(row.who, say)))
     return f"{say.correct()}\n\n{bullets(lines)}"

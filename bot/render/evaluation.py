@@ -1,12 +1,16 @@
-"""An evaluation in words: what the figures mean to somebody who is about to choose a threshold. Pure."""
+"""An evaluation in words: what the figures mean to somebody who is about to choose a threshold. Pure.
+
+How far up an original is found comes first: it depends on no threshold, and on no mark that is missing.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from bot.counted import counted
-from bot.evaluation.metrics import Speaking
-from bot.evaluation.report import BEARABLE, FEW, Evaluation, Reason, others_needed
+from bot.evaluation.metrics import HIGH, Bin, Speaking
+from bot.evaluation.report import BEARABLE, FEW, LEAST, Evaluation, Monthly, Reason, others_needed
 from bot.wilson import Interval
 
 # With fewer comments at a threshold the share that is right is a rough guess.
@@ -17,7 +21,7 @@ def basis(found: Evaluation) -> str:
     """What the figures were made from."""
     known = counted(found.retrieval.queries, "known duplicate")
     text = f"{counted(found.issues, 'issue')}, of which {found.arrivals:,} can be judged"
-    kinds = f"{known}, and {found.silent:,} that {_repeat(found)} nothing."
+    kinds = f"{known}, and {found.silent:,} that nobody marked."
     if found.asked == found.arrivals:
         return f"{text}: {kinds}"
     asked = f"It was asked about {found.asked:,} of them: {kinds}"
@@ -27,33 +31,52 @@ def basis(found: Evaluation) -> str:
 def counts(found: Evaluation) -> str:
     """The two kinds of issues that figures are about, in a line."""
     silent = counted(found.silent, "issue")
-    return f"{counted(found.retrieval.queries, 'known duplicate')} and {silent} that {_repeat(found)} nothing"
+    return f"{counted(found.retrieval.queries, 'known duplicate')} and {silent} that nobody marked"
 
 
 def finding(found: Evaluation) -> str:
     """How well originals are found."""
     if not found.retrieval.queries:
         return (
-            "None of these is a known duplicate of an earlier issue, so that only how often it would speak can be said,"
-            " not how much it finds, nor how many comments are right."
+            "None of these is a known duplicate of an earlier issue, so that it can be said how often it would speak, "
+            "and not how much it finds."
         )
     return (
-        f"{percent(found.retrieval.rr[5])} of the known duplicates have an original among the first five candidates, "
-        f"{percent(found.retrieval.rr[10])} among the first ten{_between(found.rr_intervals.get(10))}."
+        f"{percent(found.retrieval.rr[5])} of the known duplicates have an original among the first five candidates"
+        f"{_between(found.rr_intervals.get(5))}, {percent(found.retrieval.rr[10])} among the first ten."
     )
 
 
 def confidence(found: Evaluation) -> str:
-    """How far the confidence can be trusted; empty where no duplicate is known, and so not which candidate is right."""
+    """What the confidence means, beside what is marked; empty where no duplicate is known."""
     got = found.calibration
     if not got.answers:
         return "No candidate was found for any issue, so that nothing can be said of the confidence."
     if not found.retrieval.queries:
         return ""
-    text = f"The confidence of the first candidate is off by {_points(got.ece)} on average"
-    if got.ece_high is not None:
-        text += f"; where it is 30% or more, by {_points(got.ece_high)} ({counted(got.answers_high, 'answer')})"
-    return text + "."
+    high = [one for one in got.bins if one.low >= HIGH]
+    whose = f"The first candidates with {percent(HIGH)} or more have" if high else "The first candidates have"
+    said, marked, answers = _means(high or got.bins)
+    text = (
+        "The confidence is how likely a careful reader calls the two the same, which is more than people mark. "
+        f"{whose} {percent(said)} on average, and {percent(marked)} of them are marked ({counted(answers, 'answer')})"
+    )
+    return text + (": more than it says, so that it is too low here." if marked > said else ".")
+
+
+def _means(bins: Sequence[Bin]) -> tuple[float, float, int]:
+    """The mean confidence of some tenths, the share that is marked, and how many answers that are."""
+    weight = sum(one.weight for one in bins)
+    said, marked = (sum(one.weight * value(one) for one in bins) / weight for value in (_said, _marked))
+    return said, marked, sum(one.count for one in bins)
+
+
+def _said(one: Bin) -> float:
+    return one.confidence
+
+
+def _marked(one: Bin) -> float:
+    return one.right
 
 
 def at_threshold(found: Evaluation, row: Speaking) -> str:
@@ -61,11 +84,11 @@ def at_threshold(found: Evaluation, row: Speaking) -> str:
     month = found.monthly[row.cut]
     text = (
         f"At {threshold(row.cut)}, which is set, a month with {_few(month.issues, 'issue')}, as those of the last year "
-        f"had on average, would bring {_few(month.comments, 'comment')}"
+        f"had on average, would bring {_few(month.comments, 'comment')}{_of_these(found, month)}."
     )
     if not found.retrieval.queries:
-        return text + "."
-    return f"{text}, {_average(month.right)} of them right. In all it {_shares(found, row, 'catches', 'bothers')}."
+        return text
+    return f"{text} In all it {_shares(found, row, 'catches', 'comments on')}."
 
 
 def last_month(found: Evaluation) -> str:
@@ -78,12 +101,11 @@ def last_month(found: Evaluation) -> str:
         return ""
     text = (
         f"At {threshold(spoken_of(found))} it would have commented on {_about(found)}{round(month.comments):,} of "
-        f"{counted(round(month.issues), 'issue')} in the last month{_rightly(found, month.comments, month.right)}"
+        f"{counted(round(month.issues), 'issue')} in the last month{_of_these(found, month)}"
     )
     # Of a file the newest issue may be years old.
-    return text + (
-        "." if found.period is None else f": the 30 days up to the newest issue, of {_day(found.period[1])}."
-    )
+    text += "." if found.period is None else f": the 30 days up to the newest issue, of {_day(found.period[1])}."
+    return f"{text} Nobody has triaged these yet, so that what is unmarked among them may be a duplicate all the same."
 
 
 def history(found: Evaluation) -> str:
@@ -94,16 +116,20 @@ def history(found: Evaluation) -> str:
     when = "" if found.period is None else f", from {_day(found.period[0])} on and that month included,"
     text = (
         f"Over the whole history{when} it would have commented on {_about(found)}{round(row.comments):,} of {issues}"
-        f"{_rightly(found, row.comments, row.right)}"
+        f"{_of_these(found, row)}"
     )
+    wrong = f" People called {round(row.wrong):,} of these comments wrong." if round(row.wrong) else ""
     if not found.retrieval.queries:
-        return text + "."
-    return f"{text}: it would have {_shares(found, row, 'caught', 'bothered')}."
+        return f"{text}.{wrong}"
+    return f"{text}: it would have {_shares(found, row, 'caught', 'commented on')}.{wrong}"
 
 
-def _rightly(found: Evaluation, comments: float, right: float) -> str:
-    """How many of these comments are right; empty without comments, and where nobody marked any duplicate."""
-    return f", on {round(right):,} of them rightly" if found.retrieval.queries and round(comments) else ""
+def _of_these(found: Evaluation, row: Monthly | Speaking) -> str:
+    """How many of the comments name the same report, by the confidence and by mark; empty without comments."""
+    if not round(row.comments):
+        return ""
+    marked = f", {round(row.right):,} by mark" if found.retrieval.queries else ""
+    return f" (the same report: {round(row.said):,} by its confidence{marked})"
 
 
 def caught(found: Evaluation, row: Speaking) -> str:
@@ -111,15 +137,20 @@ def caught(found: Evaluation, row: Speaking) -> str:
     return percent(row.caught if found.retrieval.queries else None)
 
 
-def bothered(found: Evaluation, row: Speaking) -> str:
-    """The share of the other authors that get a comment; `–` where each issue is a duplicate."""
+def same(row: Speaking) -> str:
+    """The share of comments that name the same report first, if the confidence holds; `–` without comments."""
+    return percent(row.said / row.comments if row.comments else None)
+
+
+def others(found: Evaluation, row: Speaking) -> str:
+    """The share of the issues that nobody marked that get a comment; `–` where each issue is a duplicate."""
     return percent(row.false_alarms if found.silent else None)
 
 
-def _shares(found: Evaluation, row: Speaking, catches: str, bothers: str) -> str:
+def _shares(found: Evaluation, row: Speaking, catches: str, comments: str) -> str:
     """Both in words, one alone where there is nobody to say the other of."""
     said = [f"{catches} {caught(found, row)} of the known duplicates"] if found.retrieval.queries else []
-    said += [f"{bothers} {bothered(found, row)} of the other authors"] if found.silent else []
+    said += [f"{comments} {others(found, row)} of the other issues"] if found.silent else []
     return " and ".join(said)
 
 
@@ -135,22 +166,18 @@ def _about(found: Evaluation) -> str:
 
 def advice(found: Evaluation) -> str:
     """What to set, and why; or why nothing can be said."""
-    bearable, half = percent(BEARABLE), percent(BEARABLE / 2)
+    bearable = percent(BEARABLE)
     match found.advice.reason:
         case Reason.FEW_DUPLICATES | Reason.FEW_OTHERS:
             return _too_few(found)
         case Reason.NOTHING_BEARABLE:
             return (
-                f"No threshold catches a known duplicate and surely bothers no more than {bearable} of the other "
-                f"authors: let it answer when it is asked, and not by itself.{_not_one(found)}"
+                f"No threshold from {threshold(LEAST)} on catches a known duplicate and surely comments on no more "
+                f"than {bearable} of the other issues: let it answer when it is asked, and not by itself."
+                f"{_not_one(found)}"
             )
-        case Reason.RIGHT:
-            why = (
-                "it catches most where every second comment is right and surely no more than "
-                f"{bearable} of the other authors are bothered"
-            )
-        case Reason.CALM:
-            why = f"no threshold is right every second time, and this one bothers at most {half} of the other authors"
+        case Reason.CATCHES:
+            why = f"it catches most where surely no more than {bearable} of the other issues get a comment"
     row = next(row for row in found.curve if row.cut == found.advice.threshold)
     text = f"Recommended is min_confidence: {row.cut:g}, since {why}.{_not_one(found)}"
     if row.comments < _FEW_COMMENTS:
@@ -160,21 +187,21 @@ def advice(found: Evaluation) -> str:
 
 def _too_few(found: Evaluation) -> str:
     """Each number that is too low, beside the one that it takes."""
-    known, others = found.retrieval.queries, others_needed(0)
+    known, needed = found.retrieval.queries, others_needed(0)
     lacking = [f"{counted(known, 'known duplicate')} ({FEW} are needed)"] if known < FEW else []
-    if found.silent < others:
-        repeat = f"{counted(found.silent, 'issue')} that {_repeat(found)} nothing"
-        lacking.append(f"{repeat} ({others} are needed to tell {percent(BEARABLE)} from none)")
+    if found.silent < needed:
+        unmarked = f"{counted(found.silent, 'issue')} that nobody marked"
+        lacking.append(f"{unmarked} ({needed} are needed to tell {percent(BEARABLE)} from none)")
     return f"Too few to say where the threshold should be: {' and '.join(lacking)}."
 
 
 def _not_one(found: Evaluation) -> str:
-    """Where there are so few others that a single false alarm is more than can be borne, that it is so."""
+    """Where there are so few others that a comment on a single one is more than can be borne, that it is so."""
     enough = others_needed(1)
     if found.silent >= enough:
         return ""
     return (
-        f" With only {counted(found.silent, 'issue')} that repeat nothing, a comment on even one of them is too many: "
+        f" With only {counted(found.silent, 'issue')} that nobody marked, a comment on even one of them is too many: "
         f"it takes {enough} to tell one from more than {percent(BEARABLE)}."
     )
 
@@ -186,8 +213,8 @@ def unmarked(found: Evaluation) -> str:
     if not found.retrieval.queries:
         return "These are the likeliest. Read some: how many are the same is how many comments would be right."
     return (
-        "These are the likeliest of those that nobody marked as duplicates: in the figures they are alarms for "
-        "nothing. Read some. Where they are the same after all, it is better than the figures say."
+        "These are the likeliest of those that nobody marked as duplicates. Read some: where they are the same, more "
+        "comments are right than name what is marked."
     )
 
 
@@ -197,10 +224,10 @@ def caution(found: Evaluation, *, of_file: bool = False) -> str:
         how = "Mark a few duplicates in duplicate_of" if of_file else "Close a few duplicates by GitHub's own menu"
         return f"{how}, and evaluate again: then it says how many it finds."
     text = (
-        "A duplicate that nobody marked counts as an alarm for nothing here, so comments are right more often than "
-        "these figures say."
+        "Marks are incomplete: on five trackers readers found two to five times as many duplicates as were marked. So "
+        "a comment that names nothing that is marked may be right all the same."
     )
-    interval = found.rr_intervals.get(10)
+    interval = found.rr_intervals.get(5)
     if interval and interval[1] - interval[0] > 0.2:
         text += f" With {counted(found.retrieval.queries, 'known duplicate')} every figure is a rough one."
     return text
@@ -239,15 +266,6 @@ def _between(bounds: Interval | None) -> str:
 def a_month(number: float) -> str:
     """Comments in an average month; a few in a year are not none: `<0.1`."""
     return "<0.1" if 0 < number < 0.05 else f"{number:.1f}"
-
-
-def _points(share: float) -> str:
-    return f"{share * 100:.1f} percentage points"
-
-
-def _repeat(found: Evaluation) -> str:
-    """What those do that nobody marked."""
-    return "repeats" if found.silent == 1 else "repeat"
 
 
 def _few(number: float, what: str) -> str:

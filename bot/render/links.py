@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import quote
 
+from bot.model import Closer
 from bot.render.escape import code, escape
 from bot.report import Candidate, Kind
 
@@ -34,6 +35,15 @@ class Place:
     def candidate(self, one: Candidate) -> str:
         """The same for a candidate, which may lie in another repository, or be no issue."""
         return self._link(one.repo, one.repo or self.repo, _PATHS[one.kind], one.number)
+
+    def closer(self, closer: Closer) -> str:
+        """The same for what closed an issue."""
+        if closer.pull:
+            return self._link("", self.repo, _PATHS["pull request"], closer.pull)
+        named = code(closer.commit[:7])
+        # In a code span no commit is looked for, and GitHub notes nothing in what a commit closed.
+        address = f"https://redirect.github.com/{quote(self.repo, safe='/')}/commit/{quote(closer.commit)}"
+        return named if self.enterprise else f"[{named}]({address})"
 
     def _link(self, shown: str, repo: str, path: str, number: int) -> str:
         if self.enterprise:

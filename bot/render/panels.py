@@ -1,5 +1,5 @@
-"""The two diagrams of an evaluation as pieces of SVG: precision against the share of duplicates caught, and how far the
-confidence holds. Pure.
+"""The two diagrams of an evaluation as pieces of SVG: how many comments name what is marked against the share of
+duplicates caught, and the confidence beside the marks. Pure.
 
 Written by hand, since two small diagrams need no library. Shapes have classes and no colours: whoever shows them has
 the style. No text of an issue is in them.
@@ -25,7 +25,7 @@ _LEAST = 5
 # Pixels of a letter and of a line of small text, and how far a name may stand out of its diagram.
 _CHARACTER, _LINE, _OVER = 7.5, 14.0, 20.0
 
-NOTES = ("each point is a threshold: min_confidence", "on the dashed line it holds, above it is too modest")
+NOTES = ("each point is a threshold: min_confidence", "below the dashed line marks are missing")
 """What is to be said below each of the two."""
 
 
@@ -47,7 +47,7 @@ class Panel:
 
 def inline(found: Evaluation) -> tuple[str, str]:
     """The two as SVG elements of their own, for a page that has the style and says in its tables what they show."""
-    names = ("How a threshold's precision falls as it catches more", "How often the first candidate is right")
+    names = ("How fewer comments are marked as a threshold catches more", "How often the first candidate is marked")
     panel = Panel(60, 326, 250)
     pieces = (
         speaking_panel(found, replace(panel, right=reach(found.curve))),
@@ -66,8 +66,8 @@ def reach(curve: Iterable[Speaking]) -> float:
 
 
 def speaking_panel(found: Evaluation, panel: Panel) -> list[str]:
-    """Precision against caught over all thresholds; those of the settings and some round ones are named."""
-    parts = _frame(panel, "What a threshold does", "known duplicates caught", "comments that are right")
+    """Marked comments against caught over all thresholds; those of the settings and some round ones are named."""
+    parts = _frame(panel, "What a threshold does", "known duplicates caught", "comments that are marked")
     places = {
         row.cut: (panel.x(row.caught), panel.y(row.precision))
         for row in (*found.curve, found.at)
@@ -105,11 +105,11 @@ def _apart(one: tuple[float, float], wide: float, other: tuple[float, float], as
 
 
 def reliability_panel(bins: Sequence[Bin], panel: Panel) -> list[str]:
-    """How often the first candidate is right, for each tenth of the confidence, with 95% intervals and counts; tenths
+    """How often the first candidate is marked, for each tenth of the confidence, with 95% intervals and counts; tenths
     of few answers are smaller dots, which no line joins.
     """
     parts = _frame(
-        panel, "Whether the confidence holds", "confidence of the first candidate", "first candidates that are right"
+        panel, "The confidence and the marks", "confidence of the first candidate", "first candidates that are marked"
     )
     parts.append(f'<line class="ideal" x1="{panel.x(0)}" y1="{panel.y(0)}" x2="{panel.x(1)}" y2="{panel.y(1)}"/>')
     told = (one for one in bins if one.count >= _LEAST)

@@ -1,4 +1,5 @@
-"""An evaluation as one SVG file: precision against the share of duplicates caught, and how far the confidence holds.
+"""An evaluation as one SVG file: how many comments are marked against the share of duplicates caught, and
+the confidence beside the marks.
 
 Colours follow the reader's light or dark setting; no text of an issue is in it, and the one text from outside, the name
 of what was evaluated, is escaped. Pure.
@@ -52,7 +53,7 @@ def picture(found: Evaluation, name: str) -> str:
 
 def _summary(found: Evaluation) -> str:
     known = found.retrieval
-    shares = f"an original among the first ten for {percent(known.rr[10])}"
-    if bounds := interval(found.rr_intervals.get(10)):
+    shares = f"an original among the first five for {percent(known.rr[5])}"
+    if bounds := interval(found.rr_intervals.get(5)):
         shares += f" ({bounds})"
     return f"{counts(found)}; {shares}"

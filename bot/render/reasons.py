@@ -18,6 +18,20 @@ def reason_words(candidate: Candidate, say: Words) -> list[str]:
     return reasons_in(candidate.reasons, say) or ([say.by_meaning()] if _VECTORS in candidate.sources else [])
 
 
+def strongest(reasons: Sequence[str]) -> Sequence[str]:
+    """The one reason to tell: the first, but titles that have several words in common rather than a lone name (C3).
+
+    What GitHub says of likelihood is told beside it (F8a).
+    """
+    github = [reason for reason in reasons if recognise(reason)[0] is Shared.GITHUB]
+    own = [reason for reason in reasons if reason not in github]
+    recognised = [recognise(reason) for reason in own]
+    if recognised and recognised[0][0] is Shared.IDENTIFIERS and "," not in recognised[0][1]:
+        titles = (at for at, (shared, quote) in enumerate(recognised) if shared is Shared.TITLES and "," in quote)
+        own = [own[at] for at in titles][:1] or own
+    return [*own[:1], *github[:1]]
+
+
 def reasons_in(reasons: Sequence[str], say: Words) -> list[str]:
     """Reports keep reasons as English sentences, of which only the quotes are strangers' text; any others stay."""
     said = []

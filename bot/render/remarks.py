@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from bot.remarks import Remark, recognise
-from bot.render.escape import TEXT_MAX, escape
+from bot.render.escape import escape
 from bot.words import Words
 
 
-def remark_words(sentence: str, say: Words, limit: int = TEXT_MAX) -> str:
-    """A sentence of the bot's own in the comment's language, as Markdown; of others' at most `limit` characters, as
-    they came.
-    """
+def remark_words(sentence: str, say: Words) -> str:
+    """A sentence of the bot's own in the comment's language, as Markdown; others' as they came."""
     remark, values = recognise(sentence)
     match remark:
         case Remark.NOT_FOUND:
@@ -21,7 +19,7 @@ def remark_words(sentence: str, say: Words, limit: int = TEXT_MAX) -> str:
             missing, left = map(int, values)
             return say.comma().join([say.remark_not_found(count=missing), say.remark_left(count=left)])
         case Remark.BY_WORDS:
-            return say.remark_by_words(reasons=escape(values[0], limit))
+            return say.remark_by_words(reasons=escape(values[0]))
         case Remark.UNREAD:
             return say.remark_unread()
         case Remark.HIDDEN:
@@ -42,4 +40,4 @@ def remark_words(sentence: str, say: Words, limit: int = TEXT_MAX) -> str:
         case Remark.FAILED:
             return say.remark_failed()
         case None:
-            return escape(sentence, limit)
+            return escape(sentence)

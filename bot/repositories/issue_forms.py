@@ -90,6 +90,10 @@ class IssueForms:
         """The lines of the forms as they were last read; none where they never were."""
         return self._stored(repo_id, _LINES)
 
+    def last_headings(self, repo_id: int) -> tuple[str, ...]:
+        """Their headings as they were last read."""
+        return self._stored(repo_id, _HEADINGS)
+
     def refresh(self, github: FolderReader, repository: Repository) -> None:
         """Read the files if that was long ago."""
         now = self._clock().timestamp()

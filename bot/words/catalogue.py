@@ -22,7 +22,7 @@ PLAIN = frozenset(("digest_title", "scan_title", "label_rationale"))
 _BETWEEN = frozenset(("comma", "settings_hint"))
 """Texts that are put between or behind others, strangers' ones among them, without a gap of their own there."""
 
-_UNSAID = frozenset(("found",))
+_UNSAID = frozenset(("found", "related"))
 """Texts that have a form for each number and need not show it."""
 
 _CATEGORIES = frozenset(("zero", "one", "two", "few", "many", "other"))

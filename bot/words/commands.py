@@ -17,6 +17,10 @@ class HelpTexts(Texts):
         """One command or option, and what it does."""
 
     @text
+    def command_anyone(self, command: str, says: str) -> None:
+        """One command that is open to everybody, where each says for whom it is."""
+
+    @text
     def command_for(self, command: str, says: str, who: str) -> None:
         """One command that is not open to everybody."""
 

@@ -12,7 +12,15 @@ class CommentTexts(Texts):
 
     @text
     def found(self, count: int) -> None:
-        """The heading over that many candidates."""
+        """The heading over that many candidates, of which the first is likely."""
+
+    @text
+    def related(self, count: int) -> None:
+        """The heading over that many candidates, of which the first is possible."""
+
+    @text
+    def closest(self) -> None:
+        """The heading over what a command lists, where the bot would have named none of it unasked."""
 
     @text
     def nothing(self) -> None:
@@ -27,24 +35,8 @@ class CommentTexts(Texts):
         """The issue holds nothing to search for."""
 
     @text
-    def degraded_nothing(self, causes: str) -> None:
-        """Nothing was found, and a search failed; `causes` is `because` or nothing."""
-
-    @text
-    def degraded_found(self, causes: str) -> None:
-        """A search failed, so that candidates may be missing; `causes` is `because` or nothing."""
-
-    @text
-    def because(self, causes: str) -> None:
-        """What failed; it goes into the two sentences before, with its punctuation."""
-
-    @text
-    def cause(self, source: str, reason: str) -> None:
-        """One of the searches that failed."""
-
-    @text
-    def causes_more(self, count: int) -> None:
-        """That many more searches failed."""
+    def degraded_nothing(self) -> None:
+        """Nothing was found, and a search failed."""
 
     @text
     def comma(self) -> None:
@@ -77,6 +69,14 @@ class CommentTexts(Texts):
     @text
     def nearest(self, issue: str, percent: float, option: str) -> None:
         """A command asked, and nothing is likely enough: the closest issue, and the option that shows it."""
+
+    @text
+    def unasked(self, issues: str, percent: float) -> None:
+        """A command asked: which of the issues the bot would have named unasked, and how likely they must be."""
+
+    @text
+    def unasked_none(self, percent: float) -> None:
+        """The same where there are none."""
 
     @text
     def people_decide(self) -> None:
@@ -112,7 +112,7 @@ class CandidateTexts(Texts):
 
     @text
     def state_regression(self) -> None:
-        """It was closed as completed and is probably the same, so the problem may be back."""
+        """It was closed as completed and may be the same, so the problem may be back; this stands behind its state."""
 
     @text
     def state_not_planned(self) -> None:
@@ -121,6 +121,14 @@ class CandidateTexts(Texts):
     @text
     def state_duplicate(self) -> None:
         """It was closed in favour of another issue."""
+
+    @text
+    def closed_on(self, state: str, day: date) -> None:
+        """The same with the day; `state` is one of the texts for what is no longer open."""
+
+    @text
+    def closed_by(self, state: str, day: date, by: str) -> None:
+        """The same with the pull request or the commit that closed it, too."""
 
     @text
     def reported(self, day: date) -> None:
@@ -167,15 +175,15 @@ class CandidateTexts(Texts):
         """The issue's own text names this candidate."""
 
     @text
+    def very_likely(self, percent: float) -> None:
+        """A probability of 85% or more that it is the same."""
+
+    @text
     def likely(self, percent: float) -> None:
-        """A probability of 50% or more that it is the same."""
+        """A probability of 60% or more, or as the setting `likely` has it."""
 
     @text
     def possibly(self, percent: float) -> None:
-        """A probability of 30% or more."""
-
-    @text
-    def perhaps(self, percent: float) -> None:
         """A probability of 10% or more."""
 
     @text
@@ -183,8 +191,8 @@ class CandidateTexts(Texts):
         """A lower probability."""
 
     @text
-    def titles_alike(self, letters: float, words: float) -> None:
-        """How alike the titles are, measured in two ways."""
+    def titles_alike(self, percent: float) -> None:
+        """How alike the titles are, letter by letter."""
 
     @text
     def reason_copy(self) -> None:
@@ -245,22 +253,6 @@ class SearchTexts(Texts):
     @text
     def cached_hint(self) -> None:
         """How to ask again, where an answer was an earlier one."""
-
-    @text
-    def totals(self, results: str, unique: str, repeats: str, sources: str) -> None:
-        """All results together."""
-
-    @text
-    def unique(self, count: int) -> None:
-        """How many of the results are different issues."""
-
-    @text
-    def repeats(self, count: int) -> None:
-        """How many of the results another query had found already."""
-
-    @text
-    def by_source(self, count: int, source: str) -> None:
-        """How many results came from one source."""
 
     @text
     def problems(self) -> None:

@@ -129,6 +129,10 @@ class SettingsTexts(Texts):
         """What a setting accepts: one of several values; `first` is a list."""
 
     @text
+    def never_reached(self, value: str, highest: str) -> None:
+        """A threshold is so high that nothing is ever said to be so likely; `highest` is the highest that helps."""
+
+    @text
     def wants_number(self, least: str, most: str) -> None:
         """A number between two."""
 

@@ -62,7 +62,7 @@ def post(
     """Keep the one comment as the report says; False where a maintainer deleted it. `command` is what asked, if any."""
     options = command.options if command else Options()
     before, bar = visit.kept_comment(), visit.bar.value
-    named = report.candidates[: options.limit or visit.config.max_candidates]
+    named = report.candidates
     closing = offer(visit, issue, named)
     # A comment of ours can be there without our knowing only where anything is there at all. Who asks is answered by
     # the comment, so that it must say this now whatever became of it.
@@ -84,7 +84,8 @@ def post(
     least = bar if options.confidence is None else options.confidence
     reason = "" if outcome.speaks else why_nothing(report, least) if stands else "its comment was deleted"
     # The last thing to be done, by which `_is_done` tells that all of it is.
-    note(visit, report, named, outcome, cause=cause, bar=least, reason=reason)
+    stood_by = [one for one in named if (one.confidence or 0.0) >= least]
+    note(visit, report, stood_by, outcome, cause=cause, bar=least, reason=reason)
     return stands
 
 
@@ -129,7 +130,7 @@ def _log_silence(visit: Visit, report: Report) -> None:
 
 def _note(visit: Visit, issue: Issue, report: Report, cause: str) -> None:
     """`mode: shadow`: record what would have been posted."""
-    named, bar = report.candidates[: visit.config.max_candidates], visit.bar.value
+    named, bar = report.candidates, visit.bar.value
     shown = own_numbers(named)
     logger.info("shadow: %s#%d would show %s", visit.repo, visit.number, shown or "nothing")
     SHADOW.labels("found" if shown else "silent").inc()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from bot.calibration.bar import Origin
 from bot.commands import Command, Options
 from bot.config.model import MIN_CONFIDENCE
-from bot.model import Issue
+from bot.finder import named_unasked
+from bot.model import Closer, Issue
 from bot.posts.comments import digest
 from bot.posts.marker import fingerprint
 from bot.posts.slot import Draft
@@ -35,7 +36,6 @@ def draft(
     view = View(
         checked_at=visit.services.clock(),
         enterprise=visit.services.settings.enterprise,
-        max_candidates=len(named),
         had_candidates=bool(kept and (kept.shown or (not named and names_something(visit)))),
         words=command.words if command else (),
         options=command.options if command else Options(),
@@ -45,10 +45,20 @@ def draft(
         say=visit.words(issue),
         closing=closing,
         labels=visit.config.label == "add",
+        bar=bar.value,
+        likely=visit.config.likely,
+        unasked=named_unasked(visit.config, bar.value, named) if command and named and not command.words else None,
+        closers=_closers(visit, named),
         moved=(bar.value, MIN_CONFIDENCE) if bar.origin is Origin.FEEDBACK else None,
     )
     body = render_comment(report, view)
     return Draft(body, fingerprint(body), text_hash(issue), own_numbers(named))
+
+
+def _closers(visit: Visit, named: Sequence[Candidate]) -> Mapping[int, Closer]:
+    """What closed those that are closed, in one request for all of them."""
+    closed = [one.number for one in named if one.own and one.state == "closed"]
+    return visit.github.closers(visit.repo, closed)
 
 
 def text_hash(issue: Issue, *, shadow: bool = False) -> str:

@@ -9,8 +9,9 @@ import logging
 
 from bot.errors import DoppelError
 from bot.github.repository.labels import DUPLICATE, SUGGESTIONS_SINCE, Confidence, LabelEvent, duplicate_label
+from bot.likelihood import Likelihood, Tier, likelihood
 from bot.model import Issue
-from bot.report import LIKELIEST, LIKELY, Candidate, Outcome, Report
+from bot.report import Candidate, Outcome, Report
 from handlers.visit import Visit
 
 logger = logging.getLogger(__name__)
@@ -21,7 +22,8 @@ def label(visit: Visit, issue: Issue, named: tuple[Candidate, ...]) -> None:
     use, first = visit.config.label, named[0] if named else None
     if use == "off" or first is None or not first.own or first.confidence is None or issue.state != "open":
         return
-    if first.confidence < (LIKELIEST if use == "add" else LIKELY):
+    word = likelihood(first.confidence, visit.config.likely)
+    if word is not Likelihood.VERY_LIKELY and (use == "add" or word.tier is not Tier.LIKELY):
         return
     try:
         _label(visit, issue, first.number, first.confidence)
@@ -33,9 +35,9 @@ def unlabel(visit: Visit, issue: Issue, report: Report, named: tuple[Candidate, 
     """Take off the label that the bot has set, once a look at all there is finds nothing likely any more: the issue was
     rewritten, or the pair rejected. What a person has set since stays, and so it does where a source was away.
     """
-    likely = any(one.own and (one.confidence or 0.0) >= LIKELY for one in named)
+    tiers = [likelihood(one.confidence or 0.0, visit.config.likely).tier for one in named if one.own]
     sure = report.outcome in (Outcome.FOUND, Outcome.NONE)
-    if visit.config.label != "add" or likely or not sure or issue.state != "open":
+    if visit.config.label != "add" or Tier.LIKELY in tiers or not sure or issue.state != "open":
         return
     try:
         if name := set_by_us(visit, issue):
@@ -75,8 +77,5 @@ def _label(visit: Visit, issue: Issue, other: int, confidence: float) -> None:
         visit.github.add_labels(visit.repo, visit.number, [name])
         return
     rationale = visit.words(issue).label_rationale(percent=confidence, number=str(other))
-    visit.github.suggest_label(visit.repo, visit.number, name, rationale, _degree(confidence))
-
-
-def _degree(confidence: float) -> Confidence:
-    return "high" if confidence >= LIKELIEST else "medium"
+    degree: Confidence = "high" if likelihood(confidence) is Likelihood.VERY_LIKELY else "medium"
+    visit.github.suggest_label(visit.repo, visit.number, name, rationale, degree)

@@ -5,14 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 
 from bot.errors import NotFound
+from bot.likelihood import Likelihood, likelihood
 from bot.model import Comment, Issue
 from bot.render import Closing
 from bot.report import Candidate
 from bot.store.parts.closings import ClosingState, KeptClosing
 from handlers.visit import Visit
-
-CERTAIN = 0.6
-"""How likely the first candidate must be for the bot to offer it: near the most that any probability reaches."""
 
 
 def offer(visit: Visit, issue: Issue, named: tuple[Candidate, ...]) -> Closing | None:
@@ -38,8 +36,8 @@ def _offered(visit: Visit, issue: Issue, named: tuple[Candidate, ...]) -> Closin
     first, days = named[0] if named else None, visit.config.close_after
     if days is None or first is None or not first.own or first.state != "open" or first.number >= issue.number:
         return None
-    certain = first.confidence is not None and first.confidence >= CERTAIN
-    if not certain or issue.state != "open":
+    word = likelihood(first.confidence or 0.0, visit.config.likely)
+    if word is not Likelihood.VERY_LIKELY or issue.state != "open":
         return None
     return Closing(first.number, days, by_label=visit.config.label != "add")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bot.commands import Command
 from bot.decisions import COMMAND
+from bot.feedback.reading import decided_in
 from bot.finder import FindOptions
 from bot.render import explain as render_explanation
 from handlers.advice.advice import post
@@ -45,14 +46,16 @@ def explain(ask: Ask, command: Command) -> Answer:
         max_candidates=_LOOKED_THROUGH,
         state="all",
         earlier_only=earlier,
-        duplicates=visit.services.store.verdicts.originals(visit.repository.id),
+        duplicates=decided_in(visit.services.store, visit.repository.id).originals,
     )
     report = finder.find(ask.issue, options, gathered)
     shown = next((one for one in report.candidates if one.own and one.number == other.number), None)
     repeats = shown.also if shown else ()
     apart = finder.apart(ask.issue, options, gathered, (other.number, *repeats))
     compared = apart.pop(other.number, None) or finder.compare(ask.issue, other, earlier_only=earlier)
-    return Answer(True, render_explanation(report, compared, ask.visit.place, ask.replies.say, [*apart.values()]))
+    likely = visit.config.likely
+    text = render_explanation(report, compared, visit.place, ask.replies.say, [*apart.values()], likely)
+    return Answer(True, text)
 
 
 def show_help(ask: Ask, command: Command) -> Answer:

@@ -46,6 +46,7 @@ def exercise(github: GitHub) -> None:
     client.search("repo:acme/app is:issue import")
     client.search("repo:acme/app is:issue rows end the import", hybrid=True)
     client.workflow_states(REPO, [1, 2])
+    client.closers(REPO, [1, 2])
     comment = client.create_comment(REPO, 2, "hello")
     assert comment.author.login == info.bot_login
     client.update_comment(REPO, comment.id, "hello again")

@@ -46,9 +46,10 @@ def test_the_show_runs_to_its_end_without_a_terminal(tmp_path: Path) -> None:
     for said in (
         "doppel[bot] commented on #177",
         "▾ How this was found",
-        "[Cached result from",
+        "Unasked, the bot would have named",
         "looked and said nothing",
-        "Closed as completed",
+        "closed as completed on",
+        "1 #44 Map stays grey",
         "are different",
         "closed as a duplicate of #155",
         "mentioned nobody",

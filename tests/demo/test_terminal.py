@@ -13,7 +13,7 @@ from bot.demo.terminal import Terminal
 from bot.demo.terminal_markdown import changes
 
 COMMENT = """<!-- doppel:advice v1 0123456789abcdef -->
-**This may have been reported before:**
+**Probably reported before:**
 
 1. [#12](https://redirect.github.com/acme/app/issues/12) Crash at start
    - open

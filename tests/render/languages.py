@@ -14,6 +14,7 @@ from bot.commands import COMMANDS, Invalid, Misspelt, Name, Options, Problem
 from bot.config import ConfigError, parse_config
 from bot.digest.week import Digest, Line, Standing
 from bot.judgements import Kind
+from bot.model import Closer
 from bot.ranking.reasons import Shared
 from bot.remarks import Remark
 from bot.render import Place, Replies, explain, render_comment, render_reply
@@ -22,7 +23,7 @@ from bot.render.scan import render_scan
 from bot.report import Outcome, QueryRun
 from bot.scanning.model import Entry, Group, Member, Result
 from bot.words import LANGUAGES, Words, speak
-from tests.render.samples import CHECKED_AT, QUERY, candidate, considered, report, view
+from tests.render.samples import CHECKED_AT, CLOSED, QUERY, candidate, considered, report, view
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 
@@ -40,23 +41,19 @@ SAID_ELSEWHERE = {
 
 CANDIDATES = (
     candidate(
-        confidence=0.62,
+        confidence=0.91,
         workflow_state="In progress",
         reasons=("Same error text: “RangeError: Invalid array length”", "Same identifiers: pasteHandler"),
         also=(31, 54),
     ),
     candidate(
-        97,
-        state="closed",
-        state_reason="completed",
-        confidence=0.64,
-        reasons=("Same words: paste, image", Shared.GITHUB),
+        97, state_reason="completed", confidence=0.64, reasons=("Same words: paste, image", Shared.GITHUB), **CLOSED
     ),
-    candidate(12, state="closed", state_reason="not_planned", confidence=0.31, named=True, sources=("vectors",)),
+    candidate(12, state_reason="not_planned", confidence=0.31, named=True, sources=("vectors",), **CLOSED),
     candidate(7, state="closed", state_reason="duplicate", confidence=0.2, reasons=("Same words in both titles: a",)),
     candidate(5, kind="pull request", state="closed", state_reason="merged", repo="acme/docs", reasons=(Shared.COPY,)),
     candidate(4, kind="discussion", state="open", state_reason="answered"),
-    candidate(3, state="closed", state_reason="completed", confidence=0.1),
+    candidate(3, state="closed", state_reason="completed", confidence=0.05, reasons=(Shared.GITHUB,)),
     candidate(2, state="closed", also=tuple(range(1_000, 1_012))),
     candidate(1, kind="pull request", state="closed"),
 )
@@ -75,7 +72,7 @@ QUERIES = (
     ),
 )
 NEAREST = (considered(118, 0.179),)
-COUNTS = {"total": 1_246, "unique": 1_240, "duplicates": 6, "github-search": 12, "github-hybrid": 1_234}
+CLOSERS = {97: Closer(pull=101), 12: Closer(commit="0123456789abcdef" * 2 + "01234567")}
 REMARKS = (
     QueryRun("known-issues", "#5 #7", 1, Remark.NOT_FOUND.of(1)),
     QueryRun("known-issues", "#5 #7", 2, Remark.LEFT.of(1)),
@@ -102,6 +99,7 @@ siblings: [acme]
 known_issues: {}
 close_after: 7
 min_confidence:
+likely: 1
 mode: on
 templates: {fuond: x, found: "{cuont}", nothing: "{", muted: "@octocat", reported: 7}
 """
@@ -129,12 +127,12 @@ TOO_LARGE = ConfigError.saying(1, 1, lambda say, _: say.file_too_large())
 
 def comments(say: Words) -> list[str]:
     """The advisory comment in its various cases."""
-    known = {"queries": QUERIES, "counts": COUNTS}
+    known = {"queries": QUERIES}
     wrong = parse_config(SETTINGS)[1]
     return [
-        render_comment(report(*CANDIDATES[:5], **known), view(say=say)),
+        render_comment(report(*CANDIDATES[:5], **known), view(say=say, closers=CLOSERS)),
         render_comment(
-            report(*CANDIDATES[5:], outcome=Outcome.DEGRADED, problems=PROBLEMS, queries=QUERIES[:3], counts=COUNTS),
+            report(*CANDIDATES[5:], outcome=Outcome.DEGRADED, problems=PROBLEMS, queries=QUERIES[:3]),
             view(say=say, words=("big", "image"), options=Options(state="open"), settings_problems=wrong),
         ),
         render_comment(report(*OTHERS), view(say=say)),
@@ -142,6 +140,8 @@ def comments(say: Words) -> list[str]:
         render_comment(report(CANDIDATES[0]), view(say=say, options=Options(state="closed"))),
         render_comment(report(candidate(confidence=0.06)), view(say=say, options=Options(confidence=0.05))),
         render_comment(report(candidate(similarity=0.18, also=(12,))), view(say=say, options=Options(threshold=0.9))),
+        render_comment(report(*CANDIDATES[:3]), view(say=say, asked=True, unasked=CANDIDATES[:2])),
+        render_comment(report(candidate(confidence=0.07)), view(say=say, asked=True, unasked=())),
         render_comment(report(considered=NEAREST), view(say=say, asked=True, options=Options(threshold=0.4))),
         render_comment(report(), view(say=say)),
         render_comment(report(), view(say=say, had_candidates=True, settings_problems=wrong, settings_private=True)),

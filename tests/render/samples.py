@@ -29,6 +29,9 @@ def candidate(number: int = 118, title: str = "Crash when pasting an image", **v
     return Candidate(number=number, title=title, **(usual | values))
 
 
+CLOSED: dict[str, Any] = {"state": "closed", "closed_at": datetime(2026, 1, 20, tzinfo=UTC)}
+
+
 def considered(number: int, confidence: float, **values: Any) -> Considered:
     """One of the best that were compared."""
     usual: dict[str, Any] = {"similarity": 0.64, "title_ratio": 0.81, "sources": ("full-text",), "ranks": {}}
@@ -49,5 +52,5 @@ def report(*candidates: Candidate, **values: Any) -> Report:
 
 
 def view(**values: Any) -> View:
-    """The view of a check on 9 March 2026."""
-    return View(CHECKED_AT, **values)
+    """The view of a check on 9 March 2026, where the bot speaks from 20% on."""
+    return View(CHECKED_AT, **({"bar": 0.2} | values))

@@ -91,7 +91,7 @@ def hostile(say: Words, title: str, reason: str, query: str, problem: str) -> li
         candidate(8, reason, state="closed", state_reason="completed", reasons=(f"Same error text: “{title}”",)),
     ]
     runs = (QueryRun(problem, query, 3, problem=problem, cached=query), QueryRun("vectors", title, None))
-    result = report(*found, queries=runs, problems=(problem, title), outcome=Outcome.DEGRADED, counts=languages.COUNTS)
+    result = report(*found, queries=runs, problems=(problem, title), outcome=Outcome.DEGRADED)
     replies = Replies(say, PLACE)
     entry = Entry(7, title, "open", CHECKED_AT)
     groups = (Group(entry, (Member(entry, 0.7, (f"Same words: {reason}",)),), 1, 1, 1),)

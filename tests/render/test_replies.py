@@ -134,7 +134,7 @@ EXPLAINED = f"""\
 **{L12}** Crash when pasting an image
 
 - Open
-- Titles 64% alike by letters, 81% by words
+- Titles 64% alike
 - All evidence together: likely the same (78%)
 - Same error text: RangeError
 - Found by: GitHub's search, the semantic index

@@ -12,6 +12,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 from bot.calls import ToolCallTracker, equal
 from bot.github.api.calls import Api, operation
 from bot.github.repository.changes import changed_issues, count_issues, missing_issues
+from bot.github.repository.closers import closers
 from bot.github.repository.discussions import search_discussions
 from bot.github.repository.duplicates import duplicate_of, originals
 from bot.github.repository.history import history
@@ -33,6 +34,7 @@ class RepoClient(Writes):
     similar_issues = operation(similar_issues)
     discussions = operation(search_discussions)
     workflow_states = operation(workflow_states)
+    closers = operation(closers)
     duplicate_of = operation(duplicate_of)
     originals = operation(originals)
     changed_issues = operation(changed_issues)

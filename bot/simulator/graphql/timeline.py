@@ -48,6 +48,13 @@ def timeline_items(source: Issue, info: Info, **args: Any) -> dict[str, Any]:
     return page | counts
 
 
+def _closer(ctx: Context, subject: Issue, closer: Issue | str | None) -> Issue | dict[str, Any] | None:
+    """The pull request, if it is in sight, or the fields of the commit that closed an issue."""
+    if isinstance(closer, str):
+        return {"__typename": "Commit", "oid": closer, "repository": subject.repository}
+    return in_sight(ctx.sim, ctx.caller, closer) if closer else None
+
+
 def _item(ctx: Context, subject: Issue, entry: TimelineEvent) -> Comment | dict[str, Any]:
     """A comment as it is, or the fields of an event."""
     if entry.event == "commented":
@@ -60,7 +67,7 @@ def _item(ctx: Context, subject: Issue, entry: TimelineEvent) -> Comment | dict[
         "createdAt": iso(entry.created_at),
     }
     if entry.event == "closed":
-        return shared
+        return shared | {"closer": _closer(ctx, subject, entry.data.get("closer"))}
     original: Issue = entry.data["canonical"]
     return shared | {
         "canonical": in_sight(ctx.sim, ctx.caller, original),

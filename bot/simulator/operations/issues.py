@@ -121,8 +121,10 @@ def close_issue(
     actor: str | Account | None = None,
     reason: StateReason | None = "completed",
     duplicate_of: Issue | None = None,
+    closer: Issue | str | None = None,
 ) -> Issue:
-    """Close an issue; with reason `duplicate`, `duplicate_of` is its original.
+    """Close an issue; with reason `duplicate`, `duplicate_of` is its original. `closer` is the pull request that was
+    merged, or the hash of the commit in its repository that was pushed, where one of them closed it.
 
     A closed one can be given another reason, which GitHub shows as a second "closed".
     """
@@ -139,7 +141,7 @@ def close_issue(
     if duplicate_of is not None:
         issue.duplicate_of = duplicate_of
         record(world, issue, "marked_as_duplicate", sender, canonical=duplicate_of)
-    record(world, issue, "closed", sender, state_reason=reason)
+    record(world, issue, "closed", sender, state_reason=reason, closer=closer)
     touch(world, issue)
     _tell(world, issue, "closed", sender)
     return issue

@@ -41,4 +41,7 @@ def event(world: World, subject: Issue, record: TimelineEvent, source: Issue | N
             body["lock_reason"] = data["lock_reason"]
         case "closed" | "reopened":
             body["state_reason"] = data["state_reason"]
+            if isinstance(commit := data.get("closer"), str):
+                body["commit_id"] = commit
+                body["commit_url"] = f"{repository_url(world, subject.repository)}/commits/{commit}"
     return body
