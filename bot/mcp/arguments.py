@@ -16,16 +16,15 @@ def _no_flag(value: object) -> object:
 
 # Behind the limits where it is used: before them it would hide them from the schema that clients are given.
 Given = BeforeValidator(_no_flag)
-Owner = Annotated[str | None, Field(description="The repository's owner, such as `acme`. Default: the server's.")]
-Repo = Annotated[str | None, Field(description="The repository's name, or OWNER/REPO. Default: the server's.")]
-Number = Annotated[int, Field(description="An issue's number, as in #12.", ge=1), Given]
-Threshold = Annotated[
-    float, Field(description="Least similarity of titles, 0 to 1. Lower it to see unlikely ones.", ge=0, le=1), Given
-]
-Most = Annotated[int, Field(description="The most candidates to return.", ge=1, le=100), Given]
-IncludeClosed = Annotated[bool, Field(description="Look among closed issues too. Originals often are closed.")]
-Fresh = Annotated[bool, Field(description="Ask GitHub anew, although the same was asked within five minutes.")]
+Owner = Annotated[str | None, Field(description="Default: the server's.")]
+Repo = Annotated[str | None, Field(description="Or OWNER/REPO. Default: the server's.")]
+Number = Annotated[int, Field(description="As in #12.", ge=1), Given]
+Threshold = Annotated[float, Field(description="Least similarity of titles.", ge=0, le=1), Given]
+MinConfidence = Annotated[float, Field(description="Least confidence.", ge=0, le=1), Given]
+Most = Annotated[int, Field(description="The most candidates.", ge=1, le=100), Given]
+IncludeClosed = Annotated[bool, Field(description="Closed ones too.")]
+Fresh = Annotated[bool, Field(description="Not from memory.")]
 Relevance = Annotated[
     Literal["learned", "title", "bm25", "bm25f", "bm25plus"],
-    Field(description="What to sort by: everything that was learned (best), the titles, or words by BM25."),
+    Field(description="To sort by; learned is best."),
 ]

@@ -11,11 +11,23 @@ from mcp_types import ToolAnnotations
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import Field
 
+from bot.config.model import ASKED_MOST
 from bot.finder import FindOptions
-from bot.mcp.arguments import Fresh, Given, IncludeClosed, Most, Number, Owner, Relevance, Repo, Threshold
+from bot.mcp.arguments import (
+    Fresh,
+    Given,
+    IncludeClosed,
+    MinConfidence,
+    Most,
+    Number,
+    Owner,
+    Relevance,
+    Repo,
+    Threshold,
+)
 from bot.mcp.results import Backlog, Closed, Comparison, DedupedPlaybook, Findings
 from bot.mcp.tools import Caller, Tools
-from bot.model import BODY_MAX
+from bot.model import BODY_MAX, StateFilter
 from bot.ranking.relevance import DEFAULT_RELEVANCE
 from bot.scanning.asking import LEAST
 from bot.scanning.groups import THRESHOLD
@@ -28,16 +40,16 @@ _WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempoten
 def offer(server: MCPServer[str], tools: Tools, *, allow_writes: bool) -> None:
     """Add the tools to the server. One that does not only read is left out unless `allow_writes`."""
     offered = _Offered(tools)
-    for tool, title, kind in (
-        (offered.find_duplicates, "Find earlier reports of an issue", _READS),
-        (offered.check_draft, "Check a draft before filing it", _READS),
-        (offered.explain_pair, "Compare two issues", _READS),
-        (offered.scan_backlog, "Find groups of duplicates in a whole backlog", _READS),
-        (offered.dedupe_playbook, "Merge entries of a playbook that say the same", _COMPUTES),
-        (offered.close_as_duplicate, "Close an issue as a duplicate", _WRITES),
+    for tool, kind in (
+        (offered.find_duplicates, _READS),
+        (offered.check_draft, _READS),
+        (offered.explain_pair, _READS),
+        (offered.scan_backlog, _READS),
+        (offered.dedupe_playbook, _COMPUTES),
+        (offered.close_as_duplicate, _WRITES),
     ):
         if allow_writes or kind.read_only_hint:
-            server.add_tool(tool, title=title, annotations=kind)
+            server.add_tool(tool, annotations=kind)
 
 
 def session_of(context: Context[str, Any]) -> str | None:
@@ -66,39 +78,37 @@ class _Offered:
         owner: Owner = None,
         repo: Repo = None,
         threshold: Threshold = 0.3,
+        min_confidence: MinConfidence = 0.0,
         max_candidates: Most = 10,
         include_closed: IncludeClosed = False,
         relevance: Relevance = "learned",
         fresh: Fresh = False,
     ) -> Findings:
-        """Find issues of the same repository that report the same thing as an existing issue, likeliest first.
+        """Find other reports of the same thing as an existing issue, earlier and later, likeliest first.
 
-        Each candidate has a confidence (the probability that it is the same issue) and the reasons for it. Read
-        `outcome` before concluding that there are none. For an issue that is not filed yet use check_draft.
+        By default only open ones with similar titles; threshold=0 and include_closed=true look where the bot looks.
         """
-        options = _options(threshold, max_candidates, include_closed, relevance)
+        options = _options(threshold, min_confidence, max_candidates, include_closed, relevance)
         return self._tools.find_duplicates(_caller(context, owner, repo, fresh), number, options)
 
     def check_draft(
         self,
         context: Context[str, Any],
-        title: Annotated[str, Field(description="The draft's title.", min_length=1, max_length=1000)],
-        body: Annotated[
-            str, Field(description="The draft's text; error messages help most.", max_length=BODY_MAX)
-        ] = "",
+        title: Annotated[str, Field(description="As it would be filed.", min_length=1, max_length=1000)],
+        body: Annotated[str, Field(description="Error messages help most.", max_length=BODY_MAX)] = "",
         owner: Owner = None,
         repo: Repo = None,
-        threshold: Threshold = 0.3,
-        max_candidates: Most = 10,
-        include_closed: IncludeClosed = False,
+        threshold: Threshold = 0.0,
+        min_confidence: MinConfidence = 0.0,
+        max_candidates: Most = ASKED_MOST,
+        include_closed: IncludeClosed = True,
         fresh: Fresh = False,
     ) -> Findings:
-        """Before filing an issue, find issues of the repository that report the same thing already.
+        """Before filing an issue, find those that report the same thing already, open or closed.
 
-        Takes title and body as they would be filed; nothing is written. If a likely candidate is open, add to it
-        instead of filing another; with include_closed you also see what was fixed or declined.
+        Lists the closest, however unlikely. If an open one is the same, add to it instead. Nothing is written.
         """
-        options = _options(threshold, max_candidates, include_closed)
+        options = _options(threshold, min_confidence, max_candidates, include_closed)
         return self._tools.check_draft(_caller(context, owner, repo, fresh), title, body, options)
 
     def explain_pair(
@@ -110,10 +120,7 @@ class _Offered:
         repo: Repo = None,
         fresh: Fresh = False,
     ) -> Comparison:
-        """Say how likely two issues of one repository report the same thing, and what speaks for it.
-
-        Works for any two issues, whether find_duplicates shows the pair or not.
-        """
+        """Say how likely two issues of one repository report the same thing, found or not, and what speaks for it."""
         return self._tools.explain_pair(_caller(context, owner, repo, fresh), number, other)
 
     def scan_backlog(
@@ -121,29 +128,17 @@ class _Offered:
         context: Context[str, Any],
         owner: Owner = None,
         repo: Repo = None,
-        include_closed: Annotated[
-            bool, Field(description="Look through closed issues too, but for those closed as duplicates.")
-        ] = False,
-        threshold: Annotated[
-            float,
-            Field(description="Least confidence of every two issues of a group.", ge=LEAST, le=1),
-            Given,
+        include_closed: Annotated[bool, Field(description="Closed ones too.")] = False,
+        min_confidence: Annotated[
+            float, Field(description="Least confidence of each pair.", ge=LEAST, le=1), Given
         ] = THRESHOLD,
-        limit: Annotated[int, Field(description="The most groups to return.", ge=1, le=100), Given] = 20,
-        fresh: Annotated[
-            bool, Field(description="Look anew, although the same was asked within five minutes.")
-        ] = False,
+        limit: Annotated[int, Field(description="The most groups.", ge=1, le=100), Given] = 20,
+        fresh: Fresh = False,
     ) -> Backlog:
-        """Look through all open issues of a repository for groups that may report the same thing.
+        """Look through a repository's open issues for groups that may report the same thing.
 
-        For tidying up a backlog; for one issue find_duplicates is quicker. Each group proposes its oldest issue as the
-        original and gives for every other one the confidence that it is the same, with reasons; those groups come first
-        by which a maintainer gains most. At the default threshold groups are few and most of them are right; 0.05 shows
-        more, of which more are wrong. Have a person or explain_pair confirm a pair before you act on it.
-
-        Works on this host's own index of the repository, and says how to fill it where there is none. The first scan of
-        thousands of issues takes minutes and reports progress; it goes on where it was stopped, and later scans ask
-        only about what has changed. Nothing is written to GitHub.
+        A group's oldest is proposed as the original. At 0.05 there are more groups, and more are wrong. Have a person
+        or explain_pair confirm a pair before you act. Needs this host's index; a first scan can take minutes.
         """
 
         def tell(done: int, total: int) -> None:
@@ -153,7 +148,7 @@ class _Offered:
         return self._tools.scan_backlog(
             _caller(context, owner, repo, fresh),
             include_closed=include_closed,
-            threshold=threshold,
+            min_confidence=min_confidence,
             limit=limit,
             tell=tell,
         )
@@ -163,29 +158,21 @@ class _Offered:
         context: Context[str, Any],
         playbook: Annotated[
             dict[str, Any],
-            Field(
-                description="{version, last_updated, sections: {SECTION: [{name, text, helpful, harmful}]}}, "
-                "with counters that are whole numbers from 0 on."
-            ),
+            Field(description="{version, last_updated, sections: {SECTION: [{name, text, helpful, harmful}]}}"),
         ],
-        threshold: Annotated[
-            float | None,
-            Field(description="Least cosine similarity, 0 to 1. Default: right for the model in use."),
-            Given,
-        ] = None,
+        min_similarity: Annotated[float | None, Field(description="Least cosine. Default: the model's."), Given] = None,
     ) -> DedupedPlaybook:
         """Merge the entries of a playbook whose texts say the same, across its sections.
 
-        The first of a group keeps name, text and section and gets the sums of the counters; no text is rewritten.
-        Returns the merged playbook and what was merged into what. Nothing is stored.
+        The first keeps name, text and section and gets the sums of the counters. Nothing is stored.
         """
-        return self._tools.dedupe_playbook(Caller(session_of(context)), playbook, threshold)
+        return self._tools.dedupe_playbook(Caller(session_of(context)), playbook, min_similarity)
 
     def close_as_duplicate(
         self,
         context: Context[str, Any],
         number: Number,
-        original: Annotated[int, Field(description="The older, open issue that stays.", ge=1), Given],
+        original: Annotated[int, Field(description="The older, open one that stays.", ge=1), Given],
         owner: Owner = None,
         repo: Repo = None,
     ) -> Closed:
@@ -201,6 +188,11 @@ def _caller(context: Context[str, Any], owner: str | None, repo: str | None, fre
 
 
 def _options(
-    threshold: float, max_candidates: int, include_closed: bool, relevance: str = DEFAULT_RELEVANCE
+    threshold: float,
+    min_confidence: float,
+    max_candidates: int,
+    include_closed: bool,
+    relevance: str = DEFAULT_RELEVANCE,
 ) -> FindOptions:
-    return FindOptions(threshold, max_candidates, relevance, state="all" if include_closed else "open")
+    state: StateFilter = "all" if include_closed else "open"
+    return FindOptions(threshold, max_candidates, relevance, min_confidence, state)

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, Field, SerializerFunctionWrapHandler, model_serializer
 
 from bot.knowledge.account import Merge
+from bot.likelihood import Likelihood, likelihood
+from bot.model import Issue
 from bot.render.escape import clean
+from bot.render.reasons import strongest
 from bot.report import Candidate, Report
-from bot.scanning.model import Result
+from bot.repositories.unasked import Unasked
+from bot.scanning.model import Entry, Group, Result
 
 _LINE_MAX = 1_000
+EXCERPT, GLANCE = 300, 100
+"""Characters of a candidate's text, and of that of an unlikely one among others."""
 
 
 def _cleaned(value: Any) -> Any:
@@ -22,64 +29,123 @@ def _cleaned(value: Any) -> Any:
 Line = Annotated[str, BeforeValidator(_cleaned)]
 
 
-class Answer(BaseModel):
+class Lean(BaseModel):
+    """What may be missing is left out where there is nothing to say: a model pays for every sign."""
+
+    @model_serializer(mode="wrap")
+    def _without_blanks(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        fields = type(self).model_fields
+        # Whether it is one of minutes ago every answer says.
+        return {
+            name: value
+            for name, value in write(self).items()
+            if name in Answer.model_fields or fields[name].is_required() or not _is_blank(value)
+        }
+
+
+def _is_blank(value: Any) -> bool:
+    # A number never is, though to Python 0 is False.
+    return value is None or value is False or value in ("", [])
+
+
+class Answer(Lean):
     """What all answers have in common (T2)."""
 
-    cached: bool = Field(default=False, description="True if this is the answer to the same call some minutes ago.")
-    note: str = Field(default="", description="When a cached answer was given; empty for a new one.")
+    cached: bool = False
+    note: str = ""
 
 
-class IssueSummary(BaseModel):
-    """The issue that was asked about."""
+class IssueSummary(Lean):
+    """The issue that was asked about; of a draft its repository."""
 
     repository: str
-    number: int | None = Field(description="null for a draft")
-    title: Line
+    number: int | None = None
+    title: Line = ""
 
 
-class CandidateResult(BaseModel):
-    """An issue that may report the same thing; where the repository's settings want it, also what is no issue there."""
+class CandidateResult(Lean):
+    """An issue that may report the same thing; where the repository's settings want it, also what is no issue there.
 
-    model_config = ConfigDict(extra="allow")
+    `also` are others that were marked as duplicates of it, or it of them; `named` says that the target's text names it,
+    `later` that it came after the target. `excerpt` is how its text begins, without what forms supply.
+    """
 
     number: int
-    repo: str = Field(description="OWNER/REPO where the number is another repository's, else empty")
-    kind: str = Field(description="issue, pull request or discussion")
+    repo: str = Field(default="", description="if another")
+    kind: str = Field(default="", description="if no issue")
     title: Line
-    url: str
-    state: str = Field(description="open or closed")
-    state_reason: str | None = Field(description="why it was closed: completed, not_planned, duplicate")
-    confidence: float | None = Field(description="learned probability, 0 to 1, that it is the same issue")
-    similarity: float = Field(description="similarity of the titles alone, 0 to 1")
-    reasons: list[Line] = Field(description="what speaks for it, strongest first")
-    labels: list[Line]
-    created_at: str
-    workflow_state: str | None
+    url: str = Field(default="", description="if not issues_url + number")
+    state: str
+    state_reason: str | None = None
+    confidence: float | None = None
+    likelihood: str = ""
+    later: bool = Field(default=False, description="is no earlier report")
+    named: bool = Field(default=False, description="in the issue's text")
+    also: list[int] = Field(default=[], description="its duplicates")
+    workflow_state: Line = ""
+    reasons: list[Line] = []
+    excerpt: str = ""
+
+    @classmethod
+    def of(
+        cls, candidate: Candidate, target: Issue, likely: float, text: str, *, alone: bool = False
+    ) -> CandidateResult:
+        """A candidate for the target with the beginning of its `text`; `likely` is as in `Unasked`.
+
+        What is unlikely shares little, which speaks for nothing: unless it is asked about `alone`, a glance is enough.
+        """
+        confidence = candidate.confidence
+        word = None if confidence is None else likelihood(confidence, likely)
+        glance = word is Likelihood.UNLIKELY and not alone
+        return cls(
+            number=candidate.number,
+            repo=candidate.repo,
+            kind="" if candidate.kind == "issue" else candidate.kind,
+            title=candidate.title,
+            url="" if candidate.own else candidate.url,
+            state=candidate.state,
+            state_reason=candidate.state_reason,
+            confidence=None if confidence is None else round(confidence, 2),
+            likelihood=word.value if word else "",
+            later=_is_later(candidate, target),
+            named=candidate.named,
+            also=list(candidate.also),
+            workflow_state=candidate.workflow_state or "",
+            reasons=[] if glance else list(candidate.reasons),
+            excerpt=clean(text, GLANCE if glance else EXCERPT),
+        )
 
 
 class Findings(Answer):
     """What was found, and how far it can be trusted."""
 
-    model_config = ConfigDict(extra="allow")
-
     issue: IssueSummary
-    outcome: str = Field(
-        description="found; none; inconclusive: it could not be asked properly; degraded: a source failed, see problems"
-    )
-    candidates: list[CandidateResult] = Field(description="likeliest first")
+    outcome: str = Field(description="found, none, inconclusive (not asked properly), degraded (a source failed)")
+    problems: list[Line] = []
+    candidates: list[CandidateResult]
     candidate_count: int
+    named_unasked: list[str] = Field(default=[], description="by the bot, listed or not")
+    silence: Line = Field(default="", description="why it would not say it")
     search_query: Line
-    queries: list[dict[str, Annotated[Any, BeforeValidator(_cleaned)]]] = Field(
-        description="every query with the number of its hits"
-    )
-    problems: list[Line] = Field(description="what could not be asked, and why")
+    issues_url: str = ""
 
     @classmethod
-    def of(cls, report: Report, number: int | None) -> Findings:
-        """A report as F7 serialises it, with the number of the issue, which a draft has none of."""
-        data = report.to_json()
-        data["issue"] = {**data["issue"], "number": number}
-        return cls.model_validate(data)
+    def of(cls, report: Report, target: Issue, bots: Unasked, texts: Sequence[str], *, draft: bool = False) -> Findings:
+        """A report, with the text of each candidate and what the bot would do (P6)."""
+        found = report.candidates
+        return cls(
+            issue=_summary(target, draft=draft),
+            outcome=report.outcome.value,
+            problems=list(report.problems),
+            candidates=[
+                CandidateResult.of(one, target, bots.likely, text) for one, text in zip(found, texts, strict=True)
+            ],
+            candidate_count=len(found),
+            named_unasked=[f"{one.repo}#{one.number}" for one in bots.named],
+            silence=bots.silence,
+            search_query=report.search_query,
+            issues_url=target.url[: target.url.rfind("/") + 1] if found else "",
+        )
 
 
 class Comparison(Answer):
@@ -89,69 +155,97 @@ class Comparison(Answer):
     other: CandidateResult
 
     @classmethod
-    def of(cls, repository: str, number: int, title: str, other: Candidate) -> Comparison:
-        """One issue, and the other as a candidate for it."""
-        data = {name: getattr(other, name) for name in CandidateResult.model_fields}
-        data |= {"created_at": other.created_at.isoformat(), "reasons": list(other.reasons)}
-        data["labels"] = list(other.labels)
-        issue = IssueSummary(repository=repository, number=number, title=title)
-        return cls(issue=issue, other=CandidateResult.model_validate(data))
+    def of(cls, target: Issue, other: Candidate, likely: float, text: str) -> Comparison:
+        """One issue, and the other as a candidate for it; `likely` as in `Unasked`."""
+        return cls(issue=_summary(target), other=CandidateResult.of(other, target, likely, text, alone=True))
 
 
-class BacklogIssue(BaseModel):
-    """An issue of the backlog, with what people gave it."""
+def _summary(target: Issue, *, draft: bool = False) -> IssueSummary:
+    repository = str(target.repo)
+    # Who wrote the draft knows its title.
+    return (
+        IssueSummary(repository=repository)
+        if draft
+        else IssueSummary(repository=repository, number=target.number, title=target.title)
+    )
+
+
+def _is_later(candidate: Candidate, target: Issue) -> bool:
+    """Whether it is no earlier report, by the same rule as `FindOptions.may_tell`."""
+    return candidate.created_at > target.created_at or (not candidate.repo and candidate.number > target.number)
+
+
+class BacklogIssue(Lean):
+    """An issue of the backlog."""
 
     number: int
     title: Line
-    state: str = Field(description="open or closed")
-    created_at: str
-    thumbs_up: int
-    thumbs_down: int
-    comments: int
+    state: str
 
 
 class BacklogMember(BacklogIssue):
     """An issue that may repeat the original of its group."""
 
-    confidence: float = Field(description="learned probability, 0 to 1, that it is the same issue as the original")
-    reasons: list[Line] = Field(description="what speaks for it, strongest first")
+    confidence: float
+    likelihood: str
+    reasons: list[Line] = []
 
 
-class BacklogGroup(BaseModel):
-    """Issues that may report the same thing. The counts are sums over the original and all members."""
+class BacklogGroup(Lean):
+    """Issues that may report the same thing: the oldest, then the others by age. Counts are sums over all of them."""
 
-    original: BacklogIssue = Field(description="the oldest, proposed as the one to keep")
-    members: list[BacklogMember] = Field(description="oldest first")
-    closable: int = Field(description="how many members are open and could be closed in favour of the original")
-    gain: float = Field(description="what the groups are sorted by; likely members that many care for count most")
+    original: BacklogIssue
+    members: list[BacklogMember]
+    closable: int
     thumbs_up: int
     thumbs_down: int
     comments: int
 
+    @classmethod
+    def of(cls, group: Group, likely: float) -> BacklogGroup:
+        """A group; `likely` is where the upper tier begins in the repository."""
+        members = [
+            BacklogMember(
+                **_backlog_issue(member.entry),
+                confidence=round(member.confidence, 2),
+                likelihood=likelihood(member.confidence, likely),
+                reasons=list(strongest(member.reasons)),
+            )
+            for member in group.members
+        ]
+        return cls(
+            original=BacklogIssue(**_backlog_issue(group.original)),
+            members=members,
+            closable=group.closable,
+            thumbs_up=group.thumbs_up,
+            thumbs_down=group.thumbs_down,
+            comments=group.comments,
+        )
+
 
 class Backlog(Answer):
-    """What a look through the backlog found."""
+    """What a look through the backlog found: the groups a maintainer gains most by, and how many more there are."""
 
     repository: str
-    issues: int = Field(description="how many issues were looked through")
-    include_closed: bool
-    threshold: float
-    groups: list[BacklogGroup] = Field(description="those first by which a maintainer gains most; at most `limit`")
-    group_count: int = Field(description="how many groups there are, also beyond `limit`")
-    closable: int = Field(description="how many issues could be closed, in all groups together")
+    issues: int
+    groups: list[BacklogGroup]
+    group_count: int = Field(description="beyond limit too")
+    closable: int
 
     @classmethod
-    def of(cls, repository: str, result: Result, limit: int) -> Backlog:
+    def of(cls, repository: str, result: Result, limit: int, likely: float) -> Backlog:
         """The first groups of a scan's result."""
         return cls(
             repository=repository,
             issues=result.issues,
-            include_closed=result.closed,
-            threshold=result.threshold,
-            groups=[BacklogGroup.model_validate(group.to_json()) for group in result.groups[:limit]],
+            groups=[BacklogGroup.of(group, likely) for group in result.groups[:limit]],
             group_count=len(result.groups),
             closable=result.closable,
         )
+
+
+def _backlog_issue(entry: Entry) -> dict[str, Any]:
+    return {"number": entry.number, "title": entry.title, "state": entry.state}
 
 
 class MergeResult(BaseModel):
@@ -159,10 +253,7 @@ class MergeResult(BaseModel):
 
     name: str
     section: str
-    text: str
-    helpful: int
-    harmful: int
-    absorbed: list[dict[str, Any]] = Field(description="name, section, text and cosine similarity of each")
+    absorbed: list[dict[str, Any]]
 
     @classmethod
     def of(cls, merge: Merge) -> MergeResult:
@@ -170,14 +261,14 @@ class MergeResult(BaseModel):
 
 
 class DedupedPlaybook(Answer):
-    """The playbook after merging, and what was merged."""
+    """The playbook after merging, and what was merged; `model` is empty where there was nothing to compare."""
 
     playbook: dict[str, Any]
     merges: list[MergeResult]
     entries_before: int
     entries_after: int
-    model: str = Field(description="the embedding model that decided; empty if there was nothing to compare")
-    threshold: float
+    model: str
+    min_similarity: float
 
 
 class Closed(Answer):

@@ -13,11 +13,13 @@ from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
-from mcp_types import CallToolResult, InputRequiredResult, Tool
+from mcp_types import CallToolResult, InputRequiredResult, TextContent, Tool
 from pydantic import ValidationError
+from pydantic_core import to_json
 
 from bot.config.kinds import nearest
 from bot.errors import Forbidden, GitHubError, KeyRefused, NotFound, Retryable, UserError
+from bot.mcp.schemas import answer_schema, arguments_schema
 from bot.mcp.stdio import answer_what_is_no_message
 from bot.store.database.failures import passes, why
 
@@ -29,7 +31,7 @@ class StrictServer(MCPServer[str]):
     """
 
     async def list_tools(self) -> list[Tool]:
-        """The tools, whose schemas say that there are no further arguments.
+        """The tools, whose schemas say that there are no further arguments, and nothing twice.
 
         The SDK gives a docstring as it stands in the code; its indentation is no part of a description.
         """
@@ -37,7 +39,8 @@ class StrictServer(MCPServer[str]):
             tool.model_copy(
                 update={
                     "description": cleandoc(tool.description or ""),
-                    "input_schema": tool.input_schema | {"additionalProperties": False},
+                    "input_schema": arguments_schema(tool.input_schema),
+                    "output_schema": answer_schema(tool.output_schema),
                 }
             )
             for tool in await super().list_tools()
@@ -46,15 +49,16 @@ class StrictServer(MCPServer[str]):
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[str, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
-        """Raises ToolError for arguments that are unknown, missing or of the wrong kind.
+        """The answer, also as a text without spaces, for clients that read nothing else (as the protocol wants it).
 
+        Raises ToolError for arguments that are unknown, missing or of the wrong kind.
         It says in words, too, what the caller can do something about; a fault of ours stays in the log.
         """
         known = {tool.name: tool.input_schema["properties"] for tool in await super().list_tools()}
         if name in known and (unknown := arguments.keys() - known[name].keys()):
             raise ToolError(f"{name}: " + "; ".join(_unknown(one, known[name]) for one in sorted(unknown)))
         try:
-            return await super().call_tool(name, arguments, context)
+            return _dense(await super().call_tool(name, arguments, context))
         except UnexpectedToolError as fault:
             if said := _said(fault.__cause__):
                 raise ToolError(f"{fault}: {said}") from None
@@ -81,6 +85,14 @@ class StrictServer(MCPServer[str]):
             tasks.start_soon(read)
             await server.run(messages, answers, server.create_initialization_options())
             tasks.cancel_scope.cancel()
+
+
+def _dense(result: CallToolResult | InputRequiredResult) -> CallToolResult | InputRequiredResult:
+    """The SDK indents the text, which is a third of it."""
+    if not isinstance(result, CallToolResult) or result.structured_content is None:
+        return result
+    text = to_json(result.structured_content).decode()
+    return result.model_copy(update={"content": [TextContent(type="text", text=text)]})
 
 
 def _unknown(argument: str, known: Iterable[str]) -> str:

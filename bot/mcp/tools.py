@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import Any, Protocol, TypeVar
@@ -69,8 +69,9 @@ class Tools:
     """`open_repo` makes a client that can read a repository; `default` is the one that is meant where none is named.
 
     `open_known` lends a repository as its settings and this host know it; without a complete index GitHub's searches
-    stand alone. `open_scan` lends the scan of the backlog of a repository (by its id; with closed issues or without),
-    None where there is no complete index. Both look only after GitHub has let the caller read the repository.
+    stand alone. `open_scan` lends the scan of the backlog of a repository (by its id; with closed issues or without)
+    and from which probability on it calls something likely, None where there is no complete index. Both look only after
+    GitHub has let the caller read the repository.
     """
 
     def __init__(
@@ -78,7 +79,7 @@ class Tools:
         open_repo: Callable[[RepoRef], RepoClient],
         *,
         open_known: OpenKnown,
-        open_scan: Callable[[int, bool], AbstractContextManager[tuple[Scan, AskAll] | None]],
+        open_scan: Callable[[int, bool], AbstractContextManager[tuple[Scan, AskAll, float] | None]],
         tracker: ToolCallTracker,
         clock: Callable[[], datetime],
         default: RepoRef | None,
@@ -103,14 +104,7 @@ class Tools:
             client = self._client(place, caller)
             target = client.issue(place, number)
             with self._open_known(client, target) as known:
-                decided = replace(
-                    options,
-                    rejected=known.rejected(number),
-                    rejected_elsewhere=known.rejected_elsewhere(number),
-                    duplicates=known.originals(),
-                )
-                report = known.finder.find(target, decided)
-            return Findings.of(report, number)
+                return _found(known, target, options)
 
         arguments = {"repo": place.key, "number": number, "options": options}
         return self._remembered(caller, "find_duplicates", arguments, ask, keep=_is_whole)
@@ -127,9 +121,7 @@ class Tools:
             latest = next(iter(client.recent_issues(place, 1)), None)
             draft = _draft(place, latest, title, body, self._clock())
             with self._open_known(client, draft, issues=latest.number if latest else 0) as known:
-                decided = replace(options, rejected=known.rejected(draft.number), duplicates=known.originals())
-                report = known.finder.find(draft, decided)
-            return Findings.of(report, None)
+                return _found(known, draft, options, draft=True)
 
         arguments = {"repo": place.key, "title": title, "body": body, "options": options}
         return self._remembered(caller, "check_draft", arguments, ask, keep=_is_whole)
@@ -145,7 +137,8 @@ class Tools:
             target, candidate = client.issue(place, number), client.issue(place, other)
             with self._open_known(client, target) as known:
                 judged = known.finder.compare(target, candidate)
-            return Comparison.of(str(place), number, target.title, judged)
+                (text,) = known.finder.own_texts(target, [judged], [candidate])
+                return Comparison.of(target, judged, known.settings.config.likely, text)
 
         arguments = {"repo": place.key, "number": number, "other": other}
         return self._remembered(caller, "explain_pair", arguments, ask)
@@ -155,7 +148,7 @@ class Tools:
         caller: Caller,
         *,
         include_closed: bool,
-        threshold: float,
+        min_confidence: float,
         limit: int,
         tell: Callable[[int, int], Any] = lambda done, total: None,
     ) -> Backlog:
@@ -175,7 +168,7 @@ class Tools:
                         f"{place}: this host has no complete index of it. `doppel scan {place}`, run on this host, "
                         "fills it; so does the bot where it is installed. `doppel index` shows how far it is."
                     )
-                scan, ask_all = opened
+                scan, ask_all, likely = opened
                 scan.begin()
                 missing, done = scan.missing(), 0
                 for answers in ask_all(missing) if missing else ():
@@ -184,23 +177,25 @@ class Tools:
                     tell(done, len(missing))
                 if missing:
                     scan.ask_again()
-                scan.count_reactions(partial(client.reactions, repository.ref), threshold)
-                return Backlog.of(str(repository.ref), scan.result(threshold), limit)
+                scan.count_reactions(partial(client.reactions, repository.ref), min_confidence)
+                return Backlog.of(str(repository.ref), scan.result(min_confidence), limit, likely)
 
         arguments = {
             "repo": place.key,
             "include_closed": include_closed,
-            "threshold": threshold,
+            "min_confidence": min_confidence,
             "limit": limit,
         }
         return self._remembered(caller, "scan_backlog", arguments, ask)
 
-    def dedupe_playbook(self, caller: Caller, playbook: dict[str, Any], threshold: float | None) -> DedupedPlaybook:
+    def dedupe_playbook(
+        self, caller: Caller, playbook: dict[str, Any], min_similarity: float | None
+    ) -> DedupedPlaybook:
         """D, with an account. What is malformed is an error here, since an agent can mend it."""
 
         def merge() -> DedupedPlaybook:
             try:
-                found = deduplicate(playbook, threshold, slugs=SECTION_SLUGS)
+                found = deduplicate(playbook, min_similarity, slugs=SECTION_SLUGS)
             except Malformed as problem:
                 raise InvalidArgument("playbook", str(problem)) from None
             merges = [MergeResult.of(one) for one in account(found)]
@@ -211,11 +206,11 @@ class Tools:
                 entries_before=len(found.entries),
                 entries_after=len(found.groups),
                 model=found.model,
-                threshold=found.threshold,
+                min_similarity=found.threshold,
             )
 
         # As text, in which the order of the sections counts: it decides which entry stays.
-        arguments = {"playbook": json.dumps(playbook), "threshold": threshold}
+        arguments = {"playbook": json.dumps(playbook), "min_similarity": min_similarity}
         return self._remembered(caller, "dedupe_playbook", arguments, merge)
 
     def close_as_duplicate(self, caller: Caller, number: int, original: int) -> Closed:
@@ -271,6 +266,14 @@ class Tools:
             return run()
         call = self._tracker.call(caller.session, tool, arguments, run, fresh=caller.fresh, keep=keep)
         return call.result.model_copy(update={"cached": call.cached, "note": call.note})
+
+
+def _found(known: KnownRepository, target: Issue, options: FindOptions, *, draft: bool = False) -> Findings:
+    """What one look finds, for who asked and as the bot would name it (P6)."""
+    gathered = known.finder.gather(target, state=options.state)
+    report = known.finder.find(target, known.options_for(target, options), gathered)
+    texts = known.finder.own_texts(target, report.candidates, [hit.issue for hit in gathered.hits])
+    return Findings.of(report, target, known.unasked(target, gathered), texts, draft=draft)
 
 
 def _reading(session: str) -> str:

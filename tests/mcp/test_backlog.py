@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from mcp.client import Client
 
+from bot.likelihood import likelihood
 from bot.mcp.tools import Caller
 from bot.model import RepoRef, Repository
 from bot.scanning.answers import Answers
@@ -38,11 +39,11 @@ def test_its_arguments_have_defaults_and_limits(server: Any) -> None:
         async with Client(server) as client:
             (tool,) = [tool for tool in (await client.list_tools()).tools if tool.name == "scan_backlog"]
             arguments = tool.input_schema["properties"]
-            assert {name: one["default"] for name, one in arguments.items()} == {
+            assert {name: one.get("default") for name, one in arguments.items()} == {
                 "owner": None,
                 "repo": None,
                 "include_closed": False,
-                "threshold": 0.15,
+                "min_confidence": 0.15,
                 "limit": 20,
                 "fresh": False,
             }
@@ -60,22 +61,23 @@ def test_d8_groups_with_original_members_and_sums(server: Any, sim: Simulator, s
         sim.react(sim.issue("acme/app", number), login, reaction)
     sim.comment("acme/app", 3, "erin", "Here too.")
     fill_index(sim, settings)
-    found = answer(ask(server, "scan_backlog", mode, threshold=0.5))
-    assert (found["repository"], found["issues"], found["include_closed"]) == ("acme/app", 3, False)
-    assert (found["group_count"], found["closable"], found["threshold"]) == (1, 1, 0.5)
+    found = answer(ask(server, "scan_backlog", mode, min_confidence=0.5))
+    assert (found["repository"], found["issues"]) == ("acme/app", 3)
+    assert (found["group_count"], found["closable"]) == (1, 1)
     (group,) = found["groups"]
     (member,) = group["members"]
     assert (group["original"]["number"], group["original"]["title"]) == (1, TITLES[1])
     assert (member["number"], member["title"], member["state"]) == (3, TITLES[3], "open")
     assert member["confidence"] >= 0.5
+    assert member["likelihood"] == likelihood(member["confidence"])
     assert member["reasons"]
     assert (group["thumbs_up"], group["thumbs_down"], group["comments"], group["closable"]) == (2, 1, 1, 1)
     assert (found["cached"], found["note"]) == (False, "")
 
 
 def test_d8_closed_issues_are_looked_through_on_request(server: Any, filled: Settings) -> None:
-    found = answer(ask(server, "scan_backlog", repo="acme/app", include_closed=True, threshold=0.25))
-    assert (found["issues"], found["include_closed"], numbers(found)) == (4, True, [[1, 3, 4]])
+    found = answer(ask(server, "scan_backlog", repo="acme/app", include_closed=True, min_confidence=0.25))
+    assert (found["issues"], numbers(found)) == (4, [[1, 3, 4]])
     assert found["closable"] == 1
 
 
@@ -83,9 +85,9 @@ def test_limit_says_how_many_groups_are_shown(server: Any, sim: Simulator, setti
     for login in ("erin", "frank"):
         sim.open_issue("acme/app", login, "Export to CSV drops the header row", "ERR_HEADER_LOST in export_csv")
     fill_index(sim, settings)
-    found = answer(ask(server, "scan_backlog", threshold=0.5))
+    found = answer(ask(server, "scan_backlog", min_confidence=0.5))
     assert sorted(numbers(found)) == [[1, 3], [5, 6]]
-    first = answer(ask(server, "scan_backlog", threshold=0.5, limit=1))
+    first = answer(ask(server, "scan_backlog", min_confidence=0.5, limit=1))
     assert first["groups"] == found["groups"][:1]
     assert (first["group_count"], first["closable"]) == (2, 2)
 
@@ -103,7 +105,7 @@ def test_t2_a_repeated_scan_is_marked_cached(server: Any, sim: Simulator, filled
             assert answer(await client.call_tool("scan_backlog", {}))["issues"] == 3
             anew = answer(await client.call_tool("scan_backlog", {"fresh": True}))
             assert (anew["issues"], anew["cached"]) == (4, False)
-            other = answer(await client.call_tool("scan_backlog", {"threshold": 0.9}))
+            other = answer(await client.call_tool("scan_backlog", {"min_confidence": 0.9}))
             assert other["cached"] is False
 
     run(use)
@@ -134,7 +136,7 @@ def test_d8_what_is_changed_while_others_are_asked_about_is_asked_about_again(si
         fill_index(sim, filled)
 
     found = agent_tools(filled).scan_backlog(
-        Caller("somebody"), include_closed=False, threshold=0.15, limit=20, tell=edit
+        Caller("somebody"), include_closed=False, min_confidence=0.15, limit=20, tell=edit
     )
     assert found.issues == 3
     assert not any(3 in (group.original.number, *(one.number for one in group.members)) for group in found.groups)
@@ -181,8 +183,9 @@ def test_the_index_is_shown_to_nobody_who_cannot_read_the_repository(
 
 
 WRONG: list[tuple[dict[str, Any], str]] = [
-    ({"threshold": 0.01}, "threshold"),
-    ({"threshold": 2}, "threshold"),
+    ({"min_confidence": 0.01}, "min_confidence"),
+    ({"min_confidence": 2}, "min_confidence"),
+    ({"threshold": 0.5}, "no argument 'threshold'"),
     ({"limit": 0}, "limit"),
     ({"limit": 1000}, "limit"),
     ({"limit": True}, "limit"),

@@ -86,7 +86,7 @@ def test_what_was_filed_since_an_earlier_draft_is_found_for_the_next_one(
                 fill_index(sim, settings)
             draft = {"title": "Panic, index out of range, rendering table", "body": TRACE}
             found = answer(await client.call_tool("check_draft", draft))
-            assert {one["number"] for one in found["candidates"]} == {1, 3, 5}
+            assert {one["number"] for one in found["candidates"]} >= {1, 3, 5}
 
     run(use)
 
