@@ -154,6 +154,14 @@ class Issue:
 
 
 @dataclass(frozen=True, slots=True)
+class Closer:
+    """What closed an issue, in its repository: the `pull` request of that number, else the `commit` of that hash."""
+
+    pull: int = 0
+    commit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Comment:
     """A comment on an issue. `app_id` is the GitHub App that wrote it, None for people; `node_id` is for GraphQL."""
 

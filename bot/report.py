@@ -54,7 +54,7 @@ class Candidate:
     model judged it. `reasons` are sentences for people, strongest first; `sources` name every source that found it
     (H2). `repo` is `OWNER/REPO` where it is another repository than the target's, else empty. `also` are the numbers of
     issues that report the same as this one, in the target's repository; `named` says that the target's text names this
-    one already.
+    one already; `closed_at` is when it was closed, where that is known.
     """
 
     number: int
@@ -76,6 +76,7 @@ class Candidate:
     repo: str = ""
     also: tuple[int, ...] = ()
     named: bool = False
+    closed_at: datetime | None = None
 
     @property
     def own(self) -> bool:
@@ -92,10 +93,6 @@ class Candidate:
         """Whether it was mended once: the same thing may be back."""
         return self.kind == "issue" and self.state == "closed" and self.state_reason == "completed"
 
-
-LIKELY, LIKELIEST = 0.5, 0.6
-"""From the first on a comment calls it likely, and a label is suggested; from the second on, near the most that any
-probability reaches, a label is added."""
 
 NEAR = 0.05
 """From this probability on an issue that is not named is worth a word to whoever asks, and its reasons are known."""
@@ -183,6 +180,7 @@ class Report:
             {
                 **asdict(one),
                 "created_at": one.created_at.isoformat(),
+                "closed_at": one.closed_at and one.closed_at.isoformat(),
                 "source_haystack": one.source_haystack,
                 "regression": one.regression,
             }

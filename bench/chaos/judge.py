@@ -12,6 +12,8 @@ from bench.chaos.story import Tale
 ADVICE = "<!-- doppel:advice"
 _REPLY = re.compile(r"<!-- doppel:reply v1 (\d+)")
 _CANDIDATE = re.compile(r"\[#\d+\]\(https://redirect\.github\.com/[^)]*/issues/(\d+)\)")
+_UNASKED = re.compile(r"Unasked, the bot would have named (.*?)\. That takes")
+_NAMED = re.compile(r"`#(\d+)`")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +107,16 @@ def _wrong_state(one: Seen, advice: Sequence[str]) -> str:
     tale = one.tale
     if tale.swept:
         return "a comment came back that a maintainer had deleted" if advice else ""
-    shown = {int(number) for number in _CANDIDATE.findall(advice[0].partition("<details>")[0])} if advice else set()
+    shown = _named(advice[0].partition("<details>")[0]) if advice else set()
     if not tale.settled:
         # The last look may have been at any of its texts, or none: while it was closed or labelled, nobody looks.
         allowed = [set(), *({one.originals[about]} for about in tale.ever if about < 2)]
         return "" if shown in allowed else f"it shows {sorted(shown)}, which it was never about"
     wanted = {one.originals[tale.wanted]} if tale.wanted < 2 else set()
     return "" if shown == wanted else f"it shows {sorted(shown)} instead of {sorted(wanted)}"
+
+
+def _named(advice: str) -> set[int]:
+    """The issues that a comment names unasked; who asks is shown the closest others besides (P6)."""
+    unasked = _UNASKED.search(advice)
+    return {int(number) for number in (_NAMED.findall(unasked[1]) if unasked else _CANDIDATE.findall(advice))}

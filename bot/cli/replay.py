@@ -72,7 +72,7 @@ def replay(
     keep_apart("--out", out, issues, *([weights] if weights else []))
     past = read_archive(issues)
     asked = set(choose(past, warm, sample, seed))
-    asking = Asking(sources, top, threshold, relevance, read_weights(weights, sources), store, budget)
+    asking = Asking(sources, top, threshold, relevance, read_weights(weights), store, budget)
     answered = 0
     try:
         with (

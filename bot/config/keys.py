@@ -17,6 +17,7 @@ from bot.config.kinds import (
     Kind,
     Many,
     Number,
+    Probability,
     Problems,
     Switch,
     Text,
@@ -174,9 +175,9 @@ KEYS = (
     ),
     Key(
         "min_confidence",
-        Number(0, 1),
-        "How likely a candidate must be, where the bot can tell, before the bot comments unasked. Nothing that an "
-        "index finds is said to be likelier than 0.65. A value set here is never moved.",
+        Probability(),
+        "From which probability on the bot comments unasked: how likely a careful reader of both texts would call them "
+        "the same report. A value set here is never moved.",
         default=f"`{MIN_CONFIDENCE}`, moved by feedback",
     ),
     Key(
@@ -189,7 +190,17 @@ KEYS = (
         Choice(("issue", "off")),
         "`issue` keeps one issue that shows what the bot did in the last week, for maintainers to judge.",
     ),
-    Key("max_candidates", Whole(1, 10), "The most earlier issues that a comment shows."),
+    Key(
+        "likely",
+        Probability(),
+        "How likely, in the same sense, the first candidate must be for the comment to begin with “Probably reported "
+        "before” instead of “Possibly related”.",
+    ),
+    Key(
+        "max_candidates",
+        Whole(1, 10),
+        "The most earlier issues that a comment shows unasked. Who asks gets the best five at least.",
+    ),
     Key("include_closed", Switch(), "Whether closed issues are shown too; most originals are closed sooner or later."),
     Key("search", Section(SEARCH, SearchConfig), "How GitHub's search is used."),
     Key(

@@ -17,6 +17,7 @@ from rapidfuzz.distance import OSA
 
 from bot.config.model import ConfigError, Quote
 from bot.config.tree import Mapping, Node, Scalar, Sequence, printable
+from bot.likelihood import HIGHEST
 from bot.words import Words, english
 
 UNUSABLE: Final = object()
@@ -108,17 +109,41 @@ class Number(Kind):
 
     def read(self, node: Node, problems: Problems) -> Any:
         value = _within(self.least, self.most, node)
-        if value is not None:
-            return float(value)
-        # Somebody who writes 30 where a share is wanted means 30 %.
-        percent = _within(self.most, 100, node) if self.most == 1 else None
-        return self.refuse(node, problems, "" if percent is None else f"{percent / 100:g}")
+        return self.refuse(node, problems) if value is None else float(value)
 
     def schema(self) -> JSON:
         return {"type": "number", "minimum": self.least, "maximum": self.most}
 
     def wants(self, say: Words, code: Quote) -> str:
         return say.wants_number(least=f"{self.least:g}", most=f"{self.most:g}")
+
+
+@dataclass(frozen=True)
+class Probability(Kind):
+    """From which probability on something is done. One that is never reached is told and holds all the same: whoever
+    wrote it wants silence.
+    """
+
+    def read(self, node: Node, problems: Problems) -> Any:
+        value = _within(0, 1, node)
+        if value is None:
+            # Somebody who writes 30 where a share is wanted means 30 %.
+            percent = _within(1, 100 * HIGHEST, node)
+            return self.refuse(node, problems, "" if percent is None else f"{percent / 100:g}")
+        if value > HIGHEST:
+            written = f"{value:g}"
+            problems.append(
+                ConfigError.saying(
+                    node.line, node.column, lambda say, _: say.never_reached(value=written, highest=f"{HIGHEST:g}")
+                )
+            )
+        return float(value)
+
+    def schema(self) -> JSON:
+        return {"type": "number", "minimum": 0, "maximum": HIGHEST}
+
+    def wants(self, say: Words, code: Quote) -> str:
+        return say.wants_number(least="0", most=f"{HIGHEST:g}")
 
 
 @dataclass(frozen=True)

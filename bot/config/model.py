@@ -7,15 +7,18 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from bot.config.globs import glob_matches
+from bot.likelihood import LIKELY
 from bot.words import Words, english
 
 Mode = Literal["comment", "shadow", "off"]
 LabelUse = Literal["suggest", "add", "off"]
 DigestUse = Literal["issue", "off"]
 
-MIN_CONFIDENCE = 0.2
+MIN_CONFIDENCE = 0.19
 """How sure the bot must be where neither the settings nor the repository's own feedback say otherwise."""
 
+ASKED_MOST = 5
+"""So many candidates are listed for who asks, at least (P6)."""
 
 Quote = Callable[[str], str]
 """Makes a piece of the file, or a word that is to be written into it, fit to be shown."""
@@ -96,7 +99,8 @@ class RepoConfig:
     min_confidence: float | None = None
     calibrate: bool = True
     digest: DigestUse = "off"
-    max_candidates: int = 5
+    likely: float = LIKELY
+    max_candidates: int = 3
     include_closed: bool = True
     search: SearchConfig = SearchConfig()
     sources: Mapping[str, SourceConfig] = field(default_factory=dict)

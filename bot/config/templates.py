@@ -20,6 +20,9 @@ _FORBIDDEN = (
     rf"|[^{SPACE}]/(?:[Ii][Ss][Ss][Uu][Ee][Ss]|[Pp][Uu][Ll][Ll]|[Dd][Ii][Ss][Cc][Uu][Ss][Ss][Ii][Oo][Nn][Ss])/[0-9]"
 )
 
+# Texts that have another name now.
+_FORMER = {"perhaps": "possibly"}
+
 
 @cache
 def texts() -> dict[str, Declared]:
@@ -69,7 +72,8 @@ def _unknown(key: Scalar) -> ConfigError:
     def says(say: Words, quote: Quote) -> str:
         return say.unknown_text(name=say.quoted(value=quote(printable(key.text))))
 
-    return ConfigError.saying(key.line, key.column, says, nearest(key.text, texts()))
+    hint = _FORMER.get(key.text) or nearest(key.text, texts())
+    return ConfigError.saying(key.line, key.column, says, hint)
 
 
 def _wrong(at: Node, text: Declared, template: str) -> ConfigError | None:

@@ -18,6 +18,7 @@ from bot.evaluation.runs import Kept, Runs, Stage
 from bot.evaluation.unmarked import without
 from bot.events import EvaluationEvent
 from bot.feedback import Example
+from bot.feedback.reading import decided_in
 from bot.index import Index
 from bot.indexing.status import Status, statuses
 from bot.jobs import DeadLetter, DeadLetters, Inbox
@@ -128,8 +129,7 @@ class Data:
     def feedback(self, repository: StoredRepository) -> Feedback:
         """What was said within the last year, also what the bar was put back from."""
         made = said_of(self.store, repository.id, self.clock().timestamp() - WINDOW)
-        # What only follows from how issues were closed is no part of the table, and may be of ten thousand issues.
-        decisions = self.store.decisions.of_issues(repository.id, {one.number for one in made if one.said})
+        decisions = self.store.decisions.of_issues(repository.id, {one.number for one in made})
         kept = self.store.calibrations.get(repository.id)
         return Feedback(tuple(made), tuple(points(decisions, made)), self.bar(repository), kept)
 
@@ -142,11 +142,12 @@ class Data:
         return self.store.backfills.complete(repository.id)
 
     def evaluation(self, repository: StoredRepository) -> Kept:
-        """The newest evaluation, without pairs that people called different since, and how far the present one is."""
+        """The newest evaluation, without pairs that people decided about since, and how far the present one is."""
         kept = self._runs.get(repository.id)
         if kept.result is None:
             return kept
-        unmarked = without(kept.result.unmarked, self.store.verdicts.rejected_pairs(repository.id))
+        decided = decided_in(self.store, repository.id)
+        unmarked = without(kept.result.unmarked, decided.same | decided.different)
         return replace(kept, result=replace(kept.result, unmarked=unmarked))
 
     def evaluate(self, repository: StoredRepository) -> bool:

@@ -26,11 +26,11 @@ class Figures:
     """What a result shows: sentences, pictures, rows. `snippet` is what to write into the settings, if anything."""
 
     made: datetime
+    finding: str
     last_month: str
     history: str
     advice: str
     basis: str
-    finding: str
     confidence: str
     caution: str
     pictures: tuple[str, str]
@@ -77,11 +77,11 @@ def figures(found: Evaluation, bar: float, made: datetime) -> Figures:
     rows = {row.cut: row for row in (*found.cuts, found.at)}
     return Figures(
         made=made,
+        finding=words.finding(found),
         last_month=words.last_month(found),
         history=words.history(found),
         advice=words.advice(found),
         basis=words.basis(found),
-        finding=words.finding(found),
         confidence=words.confidence(found),
         caution=words.caution(found),
         pictures=inline(found),

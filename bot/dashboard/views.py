@@ -112,15 +112,11 @@ def named(decisions: Iterable[Decision]) -> set[int]:
 
 
 def reliability(points: Sequence[Point]) -> list[Bin]:
-    """How often the bot was right where it said that it was so likely: bins of a fifth, with what people said.
-
-    That an issue was closed otherwise does not say that the bot was wrong: many duplicates are not marked as such.
-    """
+    """How often the bot was right where it said that it was so likely: bins of a fifth, with what people said."""
     made = []
     for step in range(_BINS):
         low, high = step / _BINS, (step + 1) / _BINS
-        said = (one for one in points if one.said)
-        inside = [one for one in said if low <= one.probability < high or (high == 1 and one.probability == 1)]
+        inside = [one for one in points if low <= one.probability < high or (high == 1 and one.probability == 1)]
         right = sum(one.weight for one in inside if one.right)
         wrong = sum(one.weight for one in inside if not one.right)
         weight = right + wrong

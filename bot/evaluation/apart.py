@@ -7,13 +7,14 @@ import multiprocessing
 import os
 import signal
 import sys
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 
 from bot.errors import DoppelError, Retryable, UserError
 from bot.evaluation.history import PastRecord, rows
 from bot.evaluation.report import Evaluation
+from bot.feedback.decided import UNDECIDED, Decided
 from bot.machine.blas import one_thread_each
 from bot.model import RepoRef
 
@@ -34,13 +35,13 @@ class NothingToJudge(DoppelError):
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """`read` makes the records, in the other process; `bar` is the threshold that is looked at first, and `rejected`
-    are pairs of issues that people called different, the smaller number first."""
+    """`read` makes the records, in the other process; `bar` is the threshold that is looked at first, and `decided`
+    what people decided about pairs of issues."""
 
     read: Callable[[], Iterable[PastRecord]]
     repo: RepoRef
     bar: float
-    rejected: Collection[tuple[int, int]] = ()
+    decided: Decided = UNDECIDED
 
 
 def evaluate_apart(wanted: Wanted, tell: Callable[[int, int], None]) -> Evaluation:
@@ -102,7 +103,8 @@ def _evaluate(there: Connection, wanted: Wanted) -> Evaluation:
     from bot.evaluation.trial import Trial, as_the_bot_asks
 
     made = rows(wanted.read(), wanted.repo)
-    trial = Trial.of([(row, f"{wanted.repo}#{row['id']}") for row in made], warm=WARM, sample=SAMPLE, seed=0)
+    placed = [(row, f"{wanted.repo}#{row['id']}") for row in made]
+    trial = Trial.of(placed, warm=WARM, sample=SAMPLE, seed=0, decided=wanted.decided)
     total = len(trial.issues)
     every, done = max(1, total // _STEPS), 0
 
@@ -112,4 +114,4 @@ def _evaluate(there: Connection, wanted: Wanted) -> Evaluation:
         if done % every == 0:
             there.send((done, total))
 
-    return trial.judge(trial.ask(as_the_bot_asks(), 1, advance), wanted.bar, wanted.rejected)
+    return trial.judge(trial.ask(as_the_bot_asks(), 1, advance), wanted.bar)

@@ -8,6 +8,7 @@ from typing import Any
 
 from bot.errors import UserError
 from bot.evaluation.metrics import Id, Judged
+from bot.feedback.decided import UNDECIDED, Decided
 from bot.replay.archive import PastIssue
 
 Truth = Mapping[int, frozenset[Id] | None]
@@ -33,11 +34,26 @@ def choose(known: Truth, size: int | None, seed: int) -> dict[int, float]:
 
 
 def judge(
-    issues: Sequence[PastIssue], known: Truth, found: Mapping[Id, Found], weights: Mapping[int, float]
+    issues: Sequence[PastIssue],
+    known: Truth,
+    found: Mapping[Id, Found],
+    weights: Mapping[int, float],
+    decided: Decided = UNDECIDED,
 ) -> list[Judged]:
     """The arrivals that have a weight, with what was found; nothing, where `found` does not say."""
+    different: dict[Id, set[Id]] = {}
+    for one, other in decided.different:
+        different.setdefault(one, set()).add(other)
+        different.setdefault(other, set()).add(one)
     return [
-        Judged(issues[at].id, issues[at].created_at, known[at], found.get(issues[at].id, ()), weight)
+        Judged(
+            id=issues[at].id,
+            arrived=issues[at].created_at,
+            originals=known[at],
+            found=found.get(issues[at].id, ()),
+            weight=weight,
+            different=frozenset(different.get(issues[at].id, ())),
+        )
         for at, weight in weights.items()
     ]
 

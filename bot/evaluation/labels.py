@@ -11,6 +11,7 @@ from typing import Any
 
 from bot.errors import UserError
 from bot.evaluation.metrics import Id
+from bot.feedback.decided import UNDECIDED, Decided
 from bot.ranking.components import components
 from bot.replay.archive import PastIssue, read_rows
 
@@ -41,21 +42,29 @@ def read_labels(path: Path) -> Labels:
         raise UserError(f"{path}: {problem}") from None
 
 
-def labels_of(rows: Sequence[Mapping[str, Any]]) -> Labels:
+def labels_of(rows: Sequence[Mapping[str, Any]], decided: Decided = UNDECIDED) -> Labels:
     """The labels in rows: `duplicate_of`, and where they apply `maybe_related`, `dup_unknown_master`,
     `body_mentions_master`. A group is what the links of `duplicate_of` join, whichever way they point. Raises UserError
     naming the issue whose `duplicate_of` cannot be an id.
+
+    What people `decided` about pairs counts as well: the later of two that are the same is a duplicate, and a mark that
+    they contradict leaves its issue in doubt. The rows are in the order of arrival then.
     """
     for row in rows:
         of = row.get("duplicate_of")
         if isinstance(of, bool) or not isinstance(of, int | str | None):
             raise UserError(f"duplicate_of of the issue {row['id']!r} is neither a number nor a string")
     ids: dict[Id, None] = dict.fromkeys(row["id"] for row in rows)
-    links = [(row["id"], row["duplicate_of"]) for row in rows if row.get("duplicate_of") in ids]
+    links = {row["id"]: row["duplicate_of"] for row in rows if row.get("duplicate_of") in ids}
+    contradicted = {id for id, of in links.items() if {(id, of), (of, id)} & decided.different}
+    place = {id: at for at, id in enumerate(ids)}
+    agreed = [pair for pair in decided.same if place.keys() >= set(pair)]
+    marked = {row["id"] for row in rows if row.get("duplicate_of") is not None} - contradicted
+    doubtful = {row["id"] for row in rows if row.get("maybe_related") or row.get("dup_unknown_master")}
     return Labels(
-        components(ids, links),
-        frozenset(row["id"] for row in rows if row.get("duplicate_of") is not None),
-        frozenset(row["id"] for row in rows if row.get("maybe_related") or row.get("dup_unknown_master")),
+        components(ids, [*((id, of) for id, of in links.items() if id not in contradicted), *agreed]),
+        frozenset(marked | {max(pair, key=place.__getitem__) for pair in agreed}),
+        frozenset(doubtful | contradicted),
         frozenset(row["id"] for row in rows if row.get("body_mentions_master")),
         {
             row["id"]: of

@@ -32,13 +32,16 @@ _STEPS, _ROUNDING = 1_000, 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One arrival: what should have been found (None: nothing at all), and what was, best first with confidences."""
+    """One arrival: what is known to be the same (None: nobody marked anything), and what was found, best first with
+    confidences. `different` is what people decided is another thing.
+    """
 
     id: Id
     arrived: datetime
     originals: frozenset[Id] | None
     found: tuple[tuple[Id, float], ...]
     weight: float = 1.0
+    different: frozenset[Id] = frozenset()
 
     @property
     def rank(self) -> int | None:
@@ -56,6 +59,10 @@ class Judged:
         """The highest threshold at which a comment names an original; -1 where none does."""
         wanted = self.originals or frozenset()
         return max((confidence for id, confidence in self.found[:SHOWN] if id in wanted), default=-1.0)
+
+    def is_wrong(self, cut: float) -> bool:
+        """Whether people decided of all that a comment names that it is another thing."""
+        return all(id in self.different for id, confidence in self.found[:SHOWN] if confidence >= cut)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +87,8 @@ class Bin:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """How well the first candidate's confidence holds.
+    """The first candidate's confidence beside the marks. It is the probability that a careful reader calls the two the
+    same, and marks are incomplete: to be above the share that is marked is no fault of it, to be below it is.
 
     `ece` is the expected calibration error over ten equal bins (Naeini et al., AAAI 2015), `ece_high` that from HIGH
     on, None without answers there. `brier_skill` is 1 - Brier score / that of the base rate: above 0 it beats always
@@ -97,10 +105,12 @@ class Calibration:
 
 @dataclass(frozen=True, slots=True)
 class Speaking:
-    """What happens at one threshold. `comments`, `right` and `bothered` are numbers of issues, weighed.
+    """What happens at one threshold. All but the shares are numbers of issues, weighed.
 
-    `precision` is the share of comments that name an original (None without comments), `caught` the share of
-    duplicates that are told so, `false_alarms` the share of the other issues that get a comment.
+    `right` is how many comments name an original that is marked, and `precision` their share (None without comments);
+    `said` how many name the same report first if the confidence holds, `wrong` how many name nothing but what people
+    decided is another thing. `caught` is the share of the marked duplicates that are told so, `false_alarms` the share
+    of the other issues that get a comment, rightly or not.
     """
 
     cut: float
@@ -110,10 +120,12 @@ class Speaking:
     precision: float | None
     caught: float
     false_alarms: float
+    said: float = 0.0
+    wrong: float = 0.0
 
 
 def split(judged: Iterable[Judged]) -> tuple[list[Judged], list[Judged]]:
-    """The duplicates, and the issues that repeat nothing."""
+    """The duplicates that are marked, and the other issues."""
     queries: list[Judged] = []
     silent: list[Judged] = []
     for one in judged:
@@ -171,10 +183,10 @@ def speaking(judged: Iterable[Judged], cut: float) -> Speaking:
     """What happens where every candidate at or over `cut` is shown, five at most."""
     queries, silent = split(judged)
     right = sum(one.weight for one in queries if one.caught_until >= cut)
-    spoken = sum(one.weight for one in queries if one.found and one.top >= cut)
-    bothered = sum(one.weight for one in silent if one.found and one.top >= cut)
+    told, alarmed = ([one for one in part if one.found and one.top >= cut] for part in (queries, silent))
     repeated, fresh = (sum(one.weight for one in part) for part in (queries, silent))
-    comments = spoken + bothered
+    bothered = sum(one.weight for one in alarmed)
+    comments = sum(one.weight for one in told) + bothered
     return Speaking(
         cut=cut,
         comments=comments,
@@ -183,6 +195,8 @@ def speaking(judged: Iterable[Judged], cut: float) -> Speaking:
         precision=right / comments if comments else None,
         caught=right / repeated if repeated else 0.0,
         false_alarms=bothered / fresh if fresh else 0.0,
+        said=sum(one.weight * one.top for one in (*told, *alarmed)),
+        wrong=sum(one.weight for one in (*told, *alarmed) if one.is_wrong(cut)),
     )
 
 

@@ -5,7 +5,7 @@ What they mean to a maintainer is said in `bot/render/evaluation.py` and docs/ev
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -37,11 +37,12 @@ CUTS = frozenset(CURVE[4::5])
 FEW = 20
 """With fewer known duplicates nothing is recommended: one more or less would turn everything over."""
 
-BEARABLE = 0.02
-"""At most one in fifty authors of something new is bothered where a threshold is recommended, at 95 %."""
+BEARABLE = 0.08
+"""At most so many of the issues that nobody marked get a comment where a threshold is recommended, at 95 %. How many of
+these comments are wrong the marks do not say: readers call two to five times as many pairs the same as are marked."""
 
-RIGHT = 0.5
-"""At least every second comment names an original that somebody else named, too."""
+LEAST = 0.15
+"""No lower threshold is recommended: from this one on, readers find at least three of four comments useful (P5)."""
 
 MONTH = timedelta(days=365.25 / 12)
 RECENT = timedelta(days=365)
@@ -50,21 +51,23 @@ RECENT = timedelta(days=365)
 
 @dataclass(frozen=True, slots=True)
 class Monthly:
-    """A month at one threshold: issues that arrive, comments on them, and comments that name an original."""
+    """A month at one threshold: issues that arrive, comments on them, how many of these name an original that is
+    marked, and how many name the same report first if the confidence holds.
+    """
 
     issues: float
     comments: float
     right: float
+    said: float
 
 
 class Reason(StrEnum):
     """Why a threshold is recommended, or none is."""
 
     FEW_DUPLICATES = "too few known duplicates"
-    FEW_OTHERS = "too few issues that repeat nothing"
-    NOTHING_BEARABLE = "no threshold bothers so few"
-    RIGHT = "catches most while every second comment is right"
-    CALM = "bothers few, though less than every second comment is right"
+    FEW_OTHERS = "too few issues that nobody marked"
+    NOTHING_BEARABLE = "no threshold is quiet enough on what nobody marked"
+    CATCHES = "catches most while few of what nobody marked get a comment"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +82,9 @@ class Advice:
 class Evaluation:
     """All figures. `asked` arrivals were asked about for the `arrivals` that can be judged (a sample, if fewer).
 
-    `at` is what happens at `min_confidence`, and `unmarked` is where it is surest though no label says that it is
-    right, for somebody to read. `monthly` is by threshold, and so is `last_month`: not an average, but the issues of
+    `silent` is how many have no mark. `at` is what happens at `min_confidence`, and `unmarked` is where it is surest
+    though no label says that it is right, for somebody to read. `period` is the days from and to which arrivals can be
+    judged. `monthly` is by threshold, and so is `last_month`: not an average, but the issues of
     the thirty days before the last arrival.
     """
 
@@ -98,10 +102,8 @@ class Evaluation:
     last_month: dict[float, Monthly]
     at: Speaking
     advice: Advice
-    # Results that were kept before there was such a list are shown without one, and without the days from and to which
-    # arrivals can be judged.
-    unmarked: tuple[Unmarked, ...] = ()
-    period: tuple[datetime, datetime] | None = None
+    unmarked: tuple[Unmarked, ...]
+    period: tuple[datetime, datetime] | None
 
     @property
     def cuts(self) -> tuple[Speaking, ...]:
@@ -140,12 +142,8 @@ def evaluate(
     issues: int,
     arrived: Sequence[datetime],
     min_confidence: float,
-    rejected: Collection[tuple[int, int]] = (),
 ) -> Evaluation:
-    """The figures of `judged` arrivals; `arrived` are the times of all that could be judged among `issues`.
-
-    `rejected` are pairs that people called different, which `unmarked` leaves out; no figure depends on them.
-    """
+    """The figures of `judged` arrivals; `arrived` are the times of all that could be judged among `issues`."""
     curve = tuple(speaking(judged, cut) for cut in CURVE)
     at = speaking(judged, min_confidence)
     found, silent = retrieval(judged), len(split(judged)[1])
@@ -164,32 +162,32 @@ def evaluate(
         monthly={row.cut: _month(row, a_month, sum(one.weight for one in judged)) for row in (*curve, at)},
         last_month=_last_month(judged, arrived, (*CURVE, min_confidence)),
         at=at,
-        unmarked=likeliest(judged, rejected),
+        unmarked=likeliest(judged),
         period=(min(arrived), max(arrived)) if arrived else None,
         advice=advise([row for row in curve if row.cut in CUTS], found.queries, silent),
     )
 
 
 def advise(cuts: Sequence[Speaking], duplicates: int, silent: int) -> Advice:
-    """The threshold that catches most duplicates while it surely bothers few, and is right every second time.
+    """The threshold that catches most duplicates while surely few of the issues without a mark get a comment.
 
-    Where no threshold is right so often, it is the one that bothers at most half of what is BEARABLE.
+    Marks tell of what is there, not of what is not: they say how much is caught, and nothing of how many comments are
+    wrong. Where people said so themselves, no more comments may be wrong than are right by mark.
     """
     if duplicates < FEW:
         return Advice(None, Reason.FEW_DUPLICATES)
     if silent < others_needed(0):
         return Advice(None, Reason.FEW_OTHERS)
-    useful = [row for row in cuts if row.caught and wilson(row.false_alarms, silent)[1] <= BEARABLE]
-    right = [row for row in useful if row.precision is not None and row.precision >= RIGHT]
-    calm = [row for row in useful if row.false_alarms <= BEARABLE / 2]
-    # Of those that catch the same, the highest bothers least.
-    if chosen := max(right or calm, key=lambda row: (row.caught, row.cut), default=None):
-        return Advice(chosen.cut, Reason.RIGHT if right else Reason.CALM)
+    quiet = [row for row in cuts if row.caught and wilson(row.false_alarms, silent)[1] <= BEARABLE]
+    useful = [row for row in quiet if row.cut >= LEAST and row.wrong <= row.right]
+    # Of those that catch the same, the highest speaks least.
+    if chosen := max(useful, key=lambda row: (row.caught, row.cut), default=None):
+        return Advice(chosen.cut, Reason.CATCHES)
     return Advice(None, Reason.NOTHING_BEARABLE)
 
 
 def others_needed(alarms: int) -> int:
-    """How many issues that repeat nothing it takes for so many false alarms among them to be surely BEARABLE."""
+    """How many issues without a mark it takes for comments on so many of them to be surely BEARABLE."""
     return next(number for number in count(max(alarms, 1)) if wilson(alarms / number, number)[1] <= BEARABLE)
 
 
@@ -218,4 +216,4 @@ def _last_month(judged: Sequence[Judged], arrived: Sequence[datetime], cuts: Seq
 def _month(row: Speaking, arrivals: float, weight: float) -> Monthly:
     """What `row` says of arrivals that weigh so much together, for a month with so many of them."""
     share = arrivals / weight if weight else 0.0
-    return Monthly(arrivals, row.comments * share, row.right * share)
+    return Monthly(arrivals, row.comments * share, row.right * share, row.said * share)

@@ -9,10 +9,11 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from bot.evaluation.metrics import Id, Judged, split
+from bot.likelihood import POSSIBLY
 
 SHOWN = 10
-LEAST = 0.1
-"""What is less likely than this it is not sure of at all, and no threshold that anybody would set shows it."""
+LEAST = POSSIBLY
+"""What is less likely than this is not even possibly the same, and no threshold that anybody would set shows it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,18 +25,16 @@ class Unmarked:
     confidence: float
 
 
-def likeliest(judged: Iterable[Judged], rejected: Collection[tuple[int, int]] = ()) -> tuple[Unmarked, ...]:
+def likeliest(judged: Iterable[Judged]) -> tuple[Unmarked, ...]:
     """Up to `SHOWN` of at least `LEAST`, likeliest first, of equals the later, which somebody may still remember.
 
-    Without pairs that people have rejected, since these need not be read again.
+    Without pairs that people have decided about, since these need not be read again.
     """
-    silent = [one for one in split(judged)[1] if one.top >= LEAST]
+    silent = [one for one in split(judged)[1] if one.top >= LEAST and one.found[0][0] not in one.different]
     silent.sort(key=lambda one: (one.top, one.arrived), reverse=True)
-    return without((Unmarked(one.id, one.found[0][0], one.top) for one in silent), rejected)[:SHOWN]
+    return tuple(Unmarked(one.id, one.found[0][0], one.top) for one in silent[:SHOWN])
 
 
-def without(unmarked: Iterable[Unmarked], rejected: Collection[tuple[int, int]]) -> tuple[Unmarked, ...]:
-    """`unmarked` without pairs that people have rejected, in whichever order these name the two."""
-    return tuple(
-        one for one in unmarked if (one.id, one.candidate) not in rejected and (one.candidate, one.id) not in rejected
-    )
+def without(unmarked: Iterable[Unmarked], pairs: Collection[tuple[int, int]]) -> tuple[Unmarked, ...]:
+    """`unmarked` without these pairs, in whichever order they name the two."""
+    return tuple(one for one in unmarked if not {(one.id, one.candidate), (one.candidate, one.id)} & set(pairs))

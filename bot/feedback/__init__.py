@@ -1,6 +1,7 @@
 """What people say to the bot's comments: read, and made into labelled examples (C7)."""
 
+from bot.feedback.decided import Decided, decided
 from bot.feedback.examples import by_issue, examples
 from bot.feedback.model import Example
 
-__all__ = ["Example", "by_issue", "examples"]
+__all__ = ["Decided", "Example", "by_issue", "decided", "examples"]

@@ -71,18 +71,9 @@ def _of_signal(signal: Signal, by_issue: Mapping[int, Sequence[Decision]]) -> It
     if signal.other:
         yield _example(signal, signal.other, before)
         return
-    if signal.kind is Kind.CLOSED:
-        yield from _of_closing(signal, before)
-    else:
+    # Who closed an issue otherwise, which used to be kept, did not say that it repeats nothing.
+    if signal.kind is not Kind.CLOSED:
         yield from _of_vote(signal, before)
-
-
-def _of_closing(signal: Signal, before: Sequence[Decision]) -> Iterator[Example]:
-    """Closed otherwise: as far as anybody knows none of those that came into question is the same."""
-    last = next((one for one in reversed(before) if one.evidence), None)
-    for candidate in last.evidence if last else ():
-        if candidate.own:
-            yield _example(signal, candidate.number, before, said=False)
 
 
 def _of_vote(signal: Signal, before: Sequence[Decision]) -> Iterator[Example]:
@@ -103,7 +94,7 @@ def _of_verdict(verdict: Verdict) -> Signal:
     return Signal(verdict.number, Kind(verdict.kind.value), verdict.actor, verdict.other, same, who, verdict.at)
 
 
-def _example(signal: Signal, other: int, before: Sequence[Decision], *, said: bool = True) -> Example:
+def _example(signal: Signal, other: int, before: Sequence[Decision]) -> Example:
     """With what the last decision that had this pair among its best thought of it."""
     known = next((one for decision in reversed(before) if (one := decision.about(other))), None)
     return Example(
@@ -117,7 +108,6 @@ def _example(signal: Signal, other: int, before: Sequence[Decision], *, said: bo
         weight=WORTH[signal.kind] * RIGHT[signal.who],
         probability=known.probability if known else None,
         shown=bool(known and known.shown),
-        said=said,
     )
 
 

@@ -28,8 +28,7 @@ class Example:
     """One labelled pair: whether `number` and `other` report the same thing, as `login` said by `kind` at `at`.
 
     `weight` is in (0, 1]. `probability` is the bot's own at the time, None where the pair was not among the best;
-    `shown` whether the comment named it. `said` is False where it only follows: who closes an issue otherwise does not
-    say that it repeats nothing.
+    `shown` whether the comment named it.
     """
 
     number: int
@@ -42,4 +41,3 @@ class Example:
     weight: float
     probability: float | None
     shown: bool
-    said: bool

@@ -27,7 +27,7 @@ class Asker:
 
     def __init__(self, index: Index, model: Model) -> None:
         self._index = index
-        self._matcher = Matcher(index, model)
+        self._matcher = Matcher(index, model, most=None)
         self._weights = model.digest
 
     def close(self) -> None:

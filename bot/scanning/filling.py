@@ -65,9 +65,11 @@ def fill(
         sleep(wait)
         indexing.step(event, repository, github)
         reached = progress.get(repository.id)
-        if reached is not None:
-            tell(reached)
-            if reached.problem and not reached.done:
-                # The bot would wait for minutes; whoever sits before a terminal is told.
-                break
+        if reached is None:
+            # The repository was erased meanwhile.
+            break
+        tell(reached)
+        if reached.problem and not reached.done:
+            # The bot would wait for minutes; whoever sits before a terminal is told.
+            break
     return progress.get(repository.id)

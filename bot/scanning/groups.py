@@ -6,8 +6,10 @@ an entry, the oldest survives as the proposed original, 👍 and 👎 are the co
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
+from bot.feedback.decided import UNDECIDED, Decided, pair_of
 from bot.knowledge.merging import merge
 from bot.scanning.linkage import Pair, linked
 from bot.scanning.model import Answer, Entry, Found, Group, Member
@@ -21,20 +23,22 @@ def grouped(
     answers: Iterable[Answer],
     *,
     threshold: float = THRESHOLD,
-    rejected: Collection[Pair] = (),
+    decided: Decided = UNDECIDED,
 ) -> list[Group]:
     """The groups of a backlog, those first that a maintainer gains most by.
 
-    `backlog` comes from the oldest on; what is not in it is in no group. Nor are the pairs that people `rejected`, each
-    with the smaller number first.
+    `backlog` comes from the oldest on; what is not in it is in no group. What people have `decided` holds, whatever was
+    found: pairs that are the same are sure, and those that are different are in no group together.
     """
     known = {entry.number for entry in backlog}
-    found: dict[Pair, Found] = {}
+    found = {pair: Found(pair[0], 1.0, ()) for pair in decided.same if known.issuperset(pair)}
     for answer in answers:
         if answer.number in known:
             for one in answer.found:
-                pair = (min(answer.number, one.number), max(answer.number, one.number))
-                if one.confidence >= threshold and one.number in known and pair not in rejected:
+                pair = pair_of(answer.number, one.number)
+                if pair in found:
+                    found[pair] = replace(found[pair], reasons=one.reasons)
+                elif one.confidence >= threshold and one.number in known and pair not in decided.different:
                     found[pair] = one
     label = {
         number: numbers[0]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from bot.counted import counted
 from bot.errors import GitHubError, Retryable
+from bot.feedback.reading import decided_in
 from bot.scanning.answers import Answers
 from bot.scanning.asking import Asker
 from bot.scanning.backlog import count_entries, entries, put_reactions
@@ -97,6 +98,6 @@ class Scan:
             backlog,
             self._answers.all(self._repo_id),
             threshold=threshold,
-            rejected=self._store.verdicts.rejected_pairs(self._repo_id),
+            decided=decided_in(self._store, self._repo_id),
         )
         return Result(tuple(groups), len(backlog), self._closed, threshold)

@@ -12,6 +12,8 @@ from bot.evaluation.history_file import erase_history
 from bot.evaluation.marks import Marks
 from bot.evaluation.report import Evaluation
 from bot.evaluation.runs import Runs
+from bot.feedback.decided import UNDECIDED, Decided
+from bot.feedback.reading import decided_in
 from bot.model import RepoRef
 from bot.settings import Settings
 from bot.store import open_store
@@ -27,11 +29,11 @@ def keep_evaluation(settings: Settings, repo: RepoRef, result: Evaluation) -> No
             Runs(store.engine).keep(known.id, result, now().timestamp())
 
 
-def rejected_pairs(settings: Settings, repo: RepoRef) -> set[tuple[int, int]]:
-    """The pairs of a repository's issues that people called different, as far as this host knows the repository."""
+def known_decided(settings: Settings, repo: RepoRef) -> Decided:
+    """What people decided about pairs of a repository's issues, as far as this host knows the repository."""
     with store_there(settings) as store:
         known = store.repositories.by_name(repo) if store else None
-        return store.verdicts.rejected_pairs(known.id) if store and known else set()
+        return decided_in(store, known.id) if store and known else UNDECIDED
 
 
 @contextmanager
@@ -55,8 +57,8 @@ def evaluate_stored(
 ) -> Evaluation:
     """What `bot.evaluation.apart` makes of the issues that this host has of a repository."""
     with closing(open_store(settings)) as store:
-        rejected = store.verdicts.rejected_pairs(repo_id)
-    return evaluate_apart(Wanted(partial(stored_history, settings, repo_id), repo, bar, rejected), tell)
+        decided = decided_in(store, repo_id)
+    return evaluate_apart(Wanted(partial(stored_history, settings, repo_id), repo, bar, decided), tell)
 
 
 def stored_history(settings: Settings, repo_id: int) -> Iterator[PastRecord]:

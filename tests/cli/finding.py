@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from click.testing import CliRunner, Result
 
 from bot.cli import cli
@@ -11,8 +13,6 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(cli, ["find", *arguments], catch_exceptions=False)
 
 
-def parts(shown: str) -> tuple[str, str]:
-    """What the bot would name, and what else was asked for, which comes after it."""
-    answer = shown.partition("\nAsked (")[0]
-    named, _, others = answer.partition("\nOther ")
-    return named, others
+def listed(shown: str) -> dict[str, bool]:
+    """The candidates by name, in order, and whether each has the mark of what the bot would name unasked."""
+    return {name: mark == "*" for mark, name in re.findall(r"^([* ]) (\S*#\d+) ", shown, re.MULTILINE)}

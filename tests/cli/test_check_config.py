@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from bot.cli import cli, main
+from bot.config.model import MIN_CONFIDENCE
+from bot.likelihood import HIGHEST, VERY_LIKELY
+from bot.matching.model import shipped_model
+from bot.matching.readings import Likeness
 
 WRONG = "mode: off\nmin_confidance: 0.4\n"
 
@@ -43,7 +49,7 @@ def test_c6_json_holds_problems_and_the_settings_in_force() -> None:
             "hint": "min_confidence",
         }
     ]
-    assert (found["file"], found["settings"]["mode"], found["settings"]["max_candidates"]) == ("-", "off", 5)
+    assert (found["file"], found["settings"]["mode"], found["settings"]["max_candidates"]) == ("-", "off", 3)
 
 
 def test_c6_unreadable_is_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -54,3 +60,47 @@ def test_c6_unreadable_is_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
         main(["check-config", str(file)])
     assert ended.value.code == 2
     assert "is not UTF-8: byte 7" in capsys.readouterr().err
+
+
+def test_p5_a_threshold_of_the_former_scale_is_read_with_a_note() -> None:
+    """It says what the value meant, what it would be now, and what holds without it."""
+    code, output = run("-", stdin="min_confidence: 0.08\n")
+    assert code == 0 and output.endswith("-: all well, mode: comment\n")
+    (note,) = json.loads(run("-", "--json", stdin="min_confidence: 0.08\n")[1])["notes"]
+    assert output.startswith(f"-: note: {note}\n")
+    assert note.startswith(f"min_confidence: 0.08 is below the default, {MIN_CONFIDENCE:g}. ")
+    assert "It used to be the chance that somebody marks them" in note
+    (now,) = re.findall(r"0\.08 meant then what (0\.\d\d) means now", note)
+    assert 0.08 < float(now) < 0.3, "readers find more than is marked"
+    assert json.loads(run("-", "--json", stdin=f"min_confidence: {MIN_CONFIDENCE}\n")[1])["notes"] == []
+
+
+def test_p4_texts_for_a_probability_come_with_where_each_begins_now() -> None:
+    text = 'likely: 0.7\ntemplates: {very_likely: "Surely", likely: "Perhaps"}\n'
+    (note,) = json.loads(run("-", "--json", stdin=text)[1])["notes"]
+    assert note.startswith(f"templates: very_likely from {VERY_LIKELY:g} on, likely from 0.7 on. ")
+
+
+@pytest.mark.parametrize("key", ["min_confidence", "likely"])
+def test_p5_a_threshold_that_is_never_reached_is_a_problem_and_keeps_the_bot_silent(key: str) -> None:
+    for value in ("1", "0.995", "1.0"):
+        code, output = run("-", "--json", stdin=f"{key}: {value}\n")
+        found = json.loads(output)
+        (problem,) = found["problems"]
+        assert (code, problem["line"]) == (1, 1)
+        assert f"is never reached: at most {HIGHEST:g} makes sense" in problem["message"]
+        assert found["settings"][key] == float(value), "who wrote it wants silence"
+    assert run("-", stdin=f"{key}: {HIGHEST}\n")[0] == 0
+
+
+def test_p2_the_highest_threshold_is_reached_and_nothing_is_above_it() -> None:
+    """By what the shipped weights say of odds beyond which nothing more is told, and of the same text."""
+    odds, rows = np.array([99.0]), np.array([0])
+    readings = shipped_model().readings
+    assert readings(odds, Likeness(rows, np.array([1.0]), np.array([1.0])))[0] == HIGHEST
+    assert readings(odds, None)[0] == HIGHEST
+
+
+def test_p4_a_text_that_has_another_name_now_is_told_by_that() -> None:
+    code, output = run("-", stdin='templates: {perhaps: "Perhaps"}\n')
+    assert code == 1 and 'there is no text called "perhaps" (did you mean possibly?)' in output

@@ -21,11 +21,11 @@ from bot.store import open_store
 from bot.store.parts.backfills import Progress
 from bot.wiring.clients import build_github, reader
 from bot.wiring.indexes import build_index
-from tests.cli.finding import parts, run
+from tests.cli.finding import listed, run
 
 pytestmark = pytest.mark.slow
 
-NAMED = f"of its own accord (min_confidence {MIN_CONFIDENCE})"
+NAMED = f"(min_confidence {MIN_CONFIDENCE:g})"
 
 WORDS = (
     "export",
@@ -91,25 +91,39 @@ def environment(github: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         monkeypatch.setenv(name, value)
 
 
-def test_what_the_bot_would_name_comes_first() -> None:
-    named, others = parts(run("acme/app#40").stdout)
-    assert f"The bot would name {NAMED}:" in named
-    assert "#3 " in named and "Crash while exporting" in named
-    # 41 is later than 40, which the bot would not name as the earlier report.
-    assert others.startswith("open issues, with titles at least 30% alike:")
-    assert "#41 " in others and "#41 " not in named and "#3 " not in others
-    # Titles that are alike make candidates by F2's defaults, which the bot alone would say nothing about.
-    weak, others = parts(run("acme/app#5", "--threshold", "0.1", "--include-closed").stdout)
-    assert f"The bot would name none {NAMED}." in weak and " #" not in weak
-    # How near it came, since the titles that are alike need not be the likeliest.
-    assert re.search(r"^The nearest is 1?\d% likely\.$", weak, re.MULTILINE)
-    assert others.startswith("issues, with titles at least 10% alike:")
+def test_p6_the_best_five_are_listed_each_with_its_word_and_what_the_bot_would_name_unasked() -> None:
+    shown = run("acme/app#40").stdout
+    found = listed(shown)
+    assert len(found) == 5 and next(iter(found.items())) == ("#3", True)
+    assert re.search(
+        r"^\* #3 +Crash while exporting\n +(very likely|likely|possibly) the same \(\d+%\); open; ", shown, re.M
+    )
+    assert len(re.findall(r"the same \(\d+%\); ", shown)) == 5
+    assert f"\nUnasked, the bot would name #3 {NAMED}.\n" in shown
+    # 41 is later than 40: it is no earlier report.
+    assert "#41 " not in shown
+    weak = run("acme/app#5").stdout
+    assert {*listed(weak)} <= {"#1", "#2", "#3", "#4"} and not any(listed(weak).values())
+    assert f"\nUnasked, the bot would name none of them {NAMED}.\n" in weak
+
+
+def test_p6_the_tables_agree_with_each_other() -> None:
+    for options in ((), ("--threshold", "0.1", "--limit", "3")):
+        data = json.loads(run("acme/app#40", *options, "--json").stdout)
+        shown = run("acme/app#40", *options).stdout
+        told = [
+            (f"#{one['number']}", one["named_unasked"], f"{one['confidence']:.0%}", one["likelihood"])
+            for one in data["candidates"]
+        ]
+        assert [(name, named) for name, named, _, _ in told] == list(listed(shown).items())
+        said = re.findall(r"^ +(.+?)(?: to be)? the same \((\d+%)\); ", shown, re.MULTILINE)
+        assert [(word, chance.replace("0%", "1%") if chance == "0%" else chance) for _, _, chance, word in told] == said
 
 
 def test_a_number_alone_is_of_the_hosts_repository(monkeypatch: pytest.MonkeyPatch) -> None:
     """What begins with # is a comment to a shell."""
     monkeypatch.setenv("DOPPEL_REPOSITORY", "acme/app")
-    assert parts(run("40").stdout) == parts(run("#40").stdout) == parts(run("acme/app#40").stdout)
+    assert listed(run("40").stdout) == listed(run("#40").stdout) == listed(run("acme/app#40").stdout) != {}
 
 
 def test_a_token_that_is_wrong_is_something_to_mend(
@@ -159,17 +173,14 @@ def test_f8_a_query_shows_its_hits_whatever_is_to_be_said_of_them(
     assert re.search(rf"^  {source} +[0-9]+ hits, {says}  repo:acme/app", shown, re.MULTILINE)
 
 
-def test_of_issues_that_were_not_asked_for_nothing_is_claimed() -> None:
-    blind = run("acme/app#43").stdout
-    assert "#42 " not in blind
-    assert f"Of the open issues the bot would name none {NAMED}." in blind
-    assert "The bot looks at closed issues too: doppel find acme/app#43 --include-closed" in blind
-    assert "Asked (GitHub's search; this host has no complete index of acme/app):" in blind
-    # Other titles than --threshold wants are judged all the same: GitHub was asked for them.
-    named, others = parts(run("acme/app#43", "--include-closed").stdout)
-    assert f"The bot would name {NAMED}:" in named and "#42 " in named
-    assert "#42 " not in others
-    assert "#42 " not in run("acme/app#43", "--json").stdout
+def test_p6_it_looks_where_the_bot_looks() -> None:
+    """Closed issues count, unless the repository or who asks says otherwise."""
+    shown = run("acme/app#43").stdout
+    assert listed(shown)["#42"]
+    assert "\nAsked (GitHub's search; this host has no complete index of acme/app):" in shown
+    few = run("acme/app#43", "--no-include-closed").stdout
+    assert "#42" not in listed(few)
+    assert f"\nUnasked, the bot would name #42 {NAMED}.\n" in few, "it does not ask what was asked here"
 
 
 def test_f7_the_name_of_the_workflow_field_can_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -242,7 +253,7 @@ def test_this_hosts_own_index_is_asked_where_it_is_complete(
     assert " different ones and " in shown
     assert "Asked (this host's index of acme/app):" in shown
     # The index holds what is closed, too.
-    assert "#42 " in parts(run("acme/app#43").stdout)[0]
+    assert listed(run("acme/app#43").stdout)["#42"]
     data = json.loads(run("acme/app#40", "--json", "--source", "full-text").stdout)
     assert [run["source"] for run in data["queries"]] == ["full-text"]
     assert all("full-text" in one["sources"] for one in data["candidates"])
@@ -274,21 +285,6 @@ def test_f8_searches_are_planned_by_the_words_that_the_bot_has_counted(
         store.words.add(repo_id, {number: {"everybody"} for number in range(1_100, 2_000)})
         assert planned() == "holiday OR went OR Photos OR missing OR everybody OR slept)"
         assert store.words.total(repo_id) == 1_001
-
-
-def test_h4_the_hint_beside_a_filter_by_source_leads_to_what_it_names() -> None:
-    hint = re.compile(
-        r"^The nearest is (\d+%) likely; --threshold 0 --include-closed without --source shows it\.$", re.MULTILINE
-    )
-    filtered = run("acme/app#5", "--include-closed", "--source", "discussions").stdout
-    assert f"The bot would name none {NAMED}." in filtered
-    found = hint.search(filtered)
-    assert found
-    shown = run("acme/app#5", "--threshold", "0", "--include-closed").stdout
-    assert f" {found[1]} likely  #" in shown
-    assert f"The nearest is {found[1]} likely.\n" in shown, "who has given the options need not be told of them"
-    few = run("acme/app#5", "--threshold", "0", "--include-closed", "--min-confidence", "1").stdout
-    assert f"The nearest is {found[1]} likely; a higher --limit or a lower --min-confidence shows it.\n" in few
 
 
 def test_h4_beside_a_filter_by_source_what_that_source_found_is_counted() -> None:

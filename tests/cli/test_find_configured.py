@@ -12,12 +12,13 @@ import pytest
 
 from bot import settings as host
 from bot.config import CONFIG_PATH
+from bot.config.model import MIN_CONFIDENCE
 from bot.judgements import Rejection, VerdictKind
 from bot.model import RepoRef, Repository
 from bot.simulator import Server, start_simulator
 from bot.store import open_store
 from bot.wiring.clients import build_github, reader
-from tests.cli.finding import parts, run
+from tests.cli.finding import listed, run
 
 pytestmark = pytest.mark.slow
 
@@ -59,10 +60,14 @@ known_issues: [1]
 
 def test_h6_the_settings_of_the_repository_say_where_to_look_and_when_to_speak(configured: Server) -> None:
     shown = run("acme/app#3").stdout
-    named, _ = parts(shown)
-    assert "The bot would name of its own accord (min_confidence 0.23):" in named
-    assert re.search(r"^ +\d+% likely  acme/lib#1 +Parser drops all trailing comments  \(open; ", named, re.MULTILINE)
-    assert re.search(r"#2 +Parser drops trailing comments  \(pull request, open; ", named)
+    assert listed(shown)["acme/lib#1"] and listed(shown)["#2"]
+    assert "(min_confidence 0.23).\n" in shown
+    assert re.search(
+        r"^\* acme/lib#1 +Parser drops all trailing comments\n .*the same \(\d+%\); open; ", shown, re.MULTILINE
+    )
+    assert re.search(
+        r"^\* #2 +Parser drops trailing comments\n .*the same \(\d+%\); pull request, open; ", shown, re.MULTILINE
+    )
     asked = shown.partition("):\n")[2]
     assert all(f"\n  {source} " in asked for source in ("pull-requests", "siblings", "known-issues"))
     # The owner's file holds where the repository has none.
@@ -70,7 +75,7 @@ def test_h6_the_settings_of_the_repository_say_where_to_look_and_when_to_speak(c
     configured.sim.write_file("acme/.github", CONFIG_PATH, "min_confidence: 0.99")
     assert "min_confidence 0.23" in run("acme/app#3").stdout
     configured.sim.write_file("acme/app", CONFIG_PATH, None)
-    assert "bot would name none of its own accord (min_confidence 0.99)." in run("acme/app#3").stdout
+    assert "bot would name none of them (min_confidence 0.99)." in run("acme/app#3").stdout
 
 
 @pytest.mark.parametrize(
@@ -78,12 +83,12 @@ def test_h6_the_settings_of_the_repository_say_where_to_look_and_when_to_speak(c
     [
         (
             "mode: shadow",
-            "The bot posts nothing of its own accord (mode: shadow). If it did:\nThe bot would name of its own",
+            "The bot posts nothing unasked (mode: shadow). If it did:\nUnasked, the bot would name ",
         ),
-        ("mode: off", "The bot leaves this issue alone (mode: off). Otherwise:\nThe bot would name of its own"),
+        ("mode: off", "The bot leaves this issue alone (mode: off). Otherwise:\nUnasked, the bot would name "),
         ("mode: shadow\nignore: {authors: [dan]}", "The bot leaves this issue alone (ignore.authors: dan). Otherwise:"),
         ("ignore: {authors: [DAN]}", "The bot leaves this issue alone (ignore.authors: dan). Otherwise:\n"),
-        ("mode: comment", "\n\nThe bot would name of its own accord (min_confidence 0.2):\n"),
+        ("mode: comment", "\n\nUnasked, the bot would name "),
     ],
 )
 def test_c6_where_the_settings_keep_the_bot_silent_it_is_said(configured: Server, settings: str, says: str) -> None:
@@ -98,7 +103,7 @@ def test_c1_what_the_bot_never_answers_is_said_to_be_left_alone(configured: Serv
     robot = sim.open_issue("acme/app", sim.who("helper[bot]", "Bot"), *again)
     sim.flush_index()
     for number, why in ((2, "it is a pull request"), (robot.number, "a bot opened it")):
-        says = f"\n\nThe bot leaves this issue alone ({why}). Otherwise:\nThe bot would name "
+        says = f"\n\nThe bot leaves this issue alone ({why}). Otherwise:\n"
         assert says in run(f"acme/app#{number}").stdout
     sim.close_issue("acme/app", 3, "dan")
     assert "leaves this issue alone" not in run("acme/app#3").stdout
@@ -107,7 +112,7 @@ def test_c1_what_the_bot_never_answers_is_said_to_be_left_alone(configured: Serv
 def test_c6_what_is_wrong_with_the_settings_does_not_count_and_is_told(configured: Server) -> None:
     configured.sim.write_file("acme/app", CONFIG_PATH, "min_confidance: 0.9\nsiblings: [acme/lib]")
     found = run("acme/app#3")
-    assert "(min_confidence 0.2):" in found.stdout and "acme/lib#1" in found.stdout
+    assert f"(min_confidence {MIN_CONFIDENCE:g})." in found.stdout and "acme/lib#1" in found.stdout
     assert found.stderr == (
         "acme/app/.github/doppel.yml: what is wrong there does not count; `doppel check-config FILE` on a copy of it "
         "says what it is\n"
@@ -121,16 +126,14 @@ def test_c4_what_people_decided_on_this_host_counts(configured: Server) -> None:
     store = open_store(settings)
     repo_id = reader(settings, build_github(settings), RepoRef("acme", "app")).repository(RepoRef("acme", "app")).id
     store.repositories.upsert(Repository(repo_id, RepoRef("acme", "app"), False, False), 1, 0.0)
-    assert "#1 " in parts(run("acme/app#4", "--threshold", "0").stdout)[0]
+    assert listed(run("acme/app#4").stdout)["#1"]
     store.muted.set(repo_id, 4, "eve", 0.0)
     assert "The bot leaves this issue alone (/duplicates mute). Otherwise:" in run("acme/app#4").stdout
     store.verdicts.add(repo_id, 4, 1, VerdictKind.NOT, actor="eve", command_id=1, now=0.0)
-    shown = parts(run("acme/app#4", "--threshold", "0").stdout)
-    assert "#1 " not in shown[0] and "#1 " not in shown[1]
-    named, _ = parts(run("acme/app#3", "--threshold", "0").stdout)
-    assert "acme/lib#1 " in named
+    assert "#1" not in listed(run("acme/app#4").stdout)
+    assert listed(run("acme/app#3").stdout)["acme/lib#1"]
     store.elsewhere.add(repo_id, Rejection(3, "acme/lib#1", "eve", 0.0, 2))
-    assert "acme/lib#1 " not in run("acme/app#3", "--threshold", "0").stdout
+    assert "acme/lib#1" not in listed(run("acme/app#3").stdout)
     store.close()
 
 
@@ -152,12 +155,13 @@ def test_d8_the_bots_own_issue_is_never_found_where_somebody_has_written_it_anew
 
 def test_h4_a_filter_by_source_changes_nothing_of_what_the_bot_is_said_to_do(configured: Server) -> None:
     pulls = run("acme/app#3", "--source", "pull-requests").stdout
-    assert "The bot would name of its own accord (min_confidence 0.23), among others:" in pulls
-    assert "acme/lib#1 " not in pulls
+    assert listed(pulls) == {"#2": True}
     # What the sources that are asked for did not find, the bot names all the same.
     known = run("acme/app#3", "--source", "known-issues", "--source", "discussions").stdout
-    assert "What the bot would name of its own accord (min_confidence 0.23) was found by other sources." in known
-    assert "would name none" not in known and "#2 " not in known
+    assert "#2" not in listed(known)
+    for shown in (pulls, known):
+        (says,) = re.findall("^Unasked, the bot would name (.*) \\(min_confidence 0.23\\)", shown, re.MULTILINE)
+        assert {*says.split(", ")} == {"#2", "acme/lib#1"}
     assert re.search(r"^  discussions +not asked$", known, re.MULTILINE)
     assert not re.search(r"^  known-issues +not asked$", known, re.MULTILINE)
     data = json.loads(run("acme/app#3", "--source", "discussions", "--json").stdout)
@@ -168,10 +172,10 @@ def test_h4_a_filter_by_source_comes_before_the_cut_so_that_what_others_put_firs
     configured: Server,
 ) -> None:
     """Else the one candidate is another source's, and "nothing was found" would be a false answer (F9)."""
-    asked = "acme/app#3", "--threshold", "0", "--limit", "1", "--json"
+    asked = "acme/app#3", "--limit", "1", "--json"
     (best,) = json.loads(run(*asked).stdout)["candidates"]
-    assert best["sources"] == ["pull-requests"]
-    for source in ("siblings", "known-issues"):
+    (first,) = best["sources"]
+    for source in {"siblings", "pull-requests", "known-issues"} - {first}:
         data = json.loads(run(*asked, "--source", source).stdout)
         (found,) = data["candidates"]
         assert data["outcome"] == "found" and source in found["sources"] and found != best

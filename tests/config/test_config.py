@@ -77,7 +77,7 @@ def test_c6_a_file_that_says_nothing_leaves_the_defaults(text: str) -> None:
 
 def test_c6_defaults_are_those_of_the_contract() -> None:
     config = RepoConfig()
-    assert (config.mode, config.max_candidates, config.include_closed, config.close_after) == ("comment", 5, True, None)
+    assert (config.mode, config.max_candidates, config.include_closed, config.close_after) == ("comment", 3, True, None)
     assert (config.sources, config.siblings, config.known_issues) == ({}, (), ())
 
 
@@ -102,9 +102,9 @@ def test_the_table_names_exactly_the_fields_that_exist(keys: tuple[object, ...],
         ("max_candidates: many", 'line 1, column 17: "many" is not a whole number from 1 to 10'),
         ("max_candidates: 11", "line 1, column 17: 11 is not a whole number from 1 to 10"),
         ("max_candidates: true", "line 1, column 17: true is not a whole number from 1 to 10"),
-        ("min_confidence: 70", "line 1, column 17: 70 is not a number from 0 to 1 (did you mean 0.7?)"),
-        ("min_confidence: 1e999", "line 1, column 17: 1e999 is not a number from 0 to 1"),
-        ("min_confidence: 170", "line 1, column 17: 170 is not a number from 0 to 1"),
+        ("min_confidence: 70", "line 1, column 17: 70 is not a number from 0 to 0.98 (did you mean 0.7?)"),
+        ("min_confidence: 1e999", "line 1, column 17: 1e999 is not a number from 0 to 0.98"),
+        ("min_confidence: 170", "line 1, column 17: 170 is not a number from 0 to 0.98"),
         ("search: 3", "line 1, column 9: 3 is not a mapping with words_max, budget, hybrid"),
         (
             "only_labels: bug",
@@ -168,7 +168,7 @@ def test_c6_what_is_valid_counts_although_something_else_is_wrong() -> None:
     config, wrong = parse_config(
         "mode: off\nmax_candidates: x\nignore: {labels: [good, 3], titels: []}\nlanguage: ja\n"
     )
-    assert (config.mode, config.max_candidates, config.ignore.labels, config.language) == ("off", 5, ("good",), "ja")
+    assert (config.mode, config.max_candidates, config.ignore.labels, config.language) == ("off", 3, ("good",), "ja")
     assert [problem.line for problem in wrong] == [2, 3, 3]
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
+from bot.config.model import MIN_CONFIDENCE
 from bot.errors import RateLimited, Retryable
 from bot.evaluation.apart import NothingToJudge, Wanted, evaluate_apart
 from bot.evaluation.history import rows as rows_of
@@ -120,7 +121,7 @@ def test_it_gives_what_the_command_line_gives(filled: Host, tmp_path: Path) -> N
     client = github.installation(github.app().installation_of(RepoRef.parse(REPO)))
     read = read_history(client, RepoRef.parse(REPO), tmp_path / "other", lambda done, total: None)
     trial = Trial.of([(row, "") for row in read], warm=WARM, sample=None, seed=0)
-    expected = trial.judge(trial.ask(as_the_bot_asks(), 1, lambda: None), 0.2)
+    expected = trial.judge(trial.ask(as_the_bot_asks(), 1, lambda: None), MIN_CONFIDENCE)
     assert found.result is not None and found.result.retrieval.queries == 12
     assert rounded(dataclasses.asdict(found.result)) == rounded(dataclasses.asdict(expected))
 
@@ -151,7 +152,7 @@ def test_what_was_said_is_read_in_steps_with_rests_and_only_what_has_changed_the
     filled.work()
     assert filled.queue.delays == [0.0, evaluating.REST, 0.0]
     ((repo_id, name, bar, run),) = told
-    assert (repo_id, name, bar) == (filled.repo_id, REPO, 0.2)
+    assert (repo_id, name, bar) == (filled.repo_id, REPO, MIN_CONFIDENCE)
     assert (run.stage, run.done, run.total) == (Stage.REPLAYING, 30, 60)
     assert (kept(filled).run.stage, kept(filled).result) == (Stage.DONE, FOUND)
     # The history is that which the command line reads, without a request for any text.

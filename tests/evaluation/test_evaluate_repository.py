@@ -14,7 +14,7 @@ from bot.evaluation import history_file
 from bot.evaluation.history import PastRecord
 from bot.evaluation.history_file import KeptHistory, erase_history, kept_repositories
 from bot.evaluation.runs import Runs, Stage
-from bot.judgements import VerdictKind
+from bot.judgements import Kind, Signal, VerdictKind, Who
 from bot.machine.private_files import open_kept
 from bot.model import RepoRef, Repository
 from bot.settings import load
@@ -81,7 +81,29 @@ def test_c4_what_people_rejected_is_not_offered_as_unmarked(
     store.verdicts.add(repo_id, 39, 41, VerdictKind.NOT, actor="tom", command_id=1, now=0.0)
     after = figures("acme/copies", "--from", "0", env=online)
     assert [(one["id"], one["candidate"]) for one in after["unmarked"]][: len(pairs) - 1] == pairs[1:]
-    assert after["thresholds"] == before["thresholds"], "no figure depends on it"
+    wrong = [(row["cut"], row["wrong"]) for row in after["thresholds"]]
+    assert all(count == (1 if cut <= before["unmarked"][0]["confidence"] else 0) for cut, count in wrong)
+    assert not any(row["wrong"] for row in before["thresholds"])
+    store.close()
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_c7_votes_are_labels_as_marks_are(online: dict[str, str], sim: Simulator, tmp_path: Path, same: bool) -> None:
+    """A triager says on the dashboard of an unmarked pair that it is the same, of a marked one that it is not."""
+    told = rows()[:]
+    told[40] |= {"title": told[38]["title"], "body": told[38]["body"]}
+    sim.load_issues(told, "acme/copies")
+    sim.install("acme/copies")
+    store = open_store(load({"DOPPEL_HOME": online["DOPPEL_HOME"]}, tmp_path / "no.env"))
+    repo_id = sim.repository("acme/copies").id
+    store.repositories.upsert(Repository(repo_id, RepoRef("acme", "copies"), False), None, 1.0)
+    before = figures("acme/copies", "--from", "0", env=online)
+    marked = next(row for row in told if "duplicate_of" in row)
+    pair = (41, 39) if same else (marked["id"], marked["duplicate_of"])
+    store.signals.put(repo_id, Signal(pair[0], Kind.VOTE, "tara", pair[1], same, Who.TRIAGE, 1.0))
+    after = figures("acme/copies", "--from", "0", env=online)
+    assert after["duplicates"] == before["duplicates"] + (1 if same else -1)
+    assert after["silent"] == before["silent"] - (1 if same else 0), "what is contradicted is in doubt"
     store.close()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -83,9 +84,22 @@ def arrival(originals: set[int] | None, *found: tuple[int, float], weight: float
 def test_an_arrival_that_stands_for_three_counts_three_times() -> None:
     once = [arrival({1}, (1, 0.9)), arrival({2}, (3, 0.8), (2, 0.4)), arrival(None, (5, 0.6), weight=3), arrival(None)]
     thrice = [*once[:2], *[arrival(None, (5, 0.6))] * 3, once[3]]
-    assert speaking(once, 0.5) == speaking(thrice, 0.5)
+    assert asdict(speaking(once, 0.5)) == pytest.approx(asdict(speaking(thrice, 0.5)))
     assert calibration(once).ece == pytest.approx(calibration(thrice).ece)
     assert calibration(once).brier_skill == pytest.approx(calibration(thrice).brier_skill)
+
+
+def test_c4_a_comment_is_wrong_where_people_decided_so_of_all_that_it_names() -> None:
+    found = ((1, 0.9), (2, 0.6), (3, 0.1))
+    for different, wrong in (({1, 2}, 1), ({1}, 0), ({1, 2, 3}, 1), (set(), 0)):
+        judged = [Judged(0, START, None, found, different=frozenset(different)), arrival(None)]
+        assert speaking(judged, 0.5).wrong == wrong
+    assert speaking([Judged(0, START, None, found, different=frozenset({1, 2}))], 0.95).wrong == 0, "it says nothing"
+
+
+def test_p1_how_many_comments_are_the_same_is_said_by_the_confidence() -> None:
+    judged = [arrival(None, (1, 0.9)), arrival({5}, (4, 0.6)), arrival(None, (1, 0.4)), arrival(None)]
+    assert speaking(judged, 0.5).said == pytest.approx(1.5), "whether it is marked or not"
 
 
 def test_only_the_first_five_are_shown() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from bot.feedback import Decided
 from bot.model import State
 from bot.scanning.groups import grouped
 from bot.scanning.model import Answer, Entry, Found, Group
@@ -50,7 +51,15 @@ def test_d8_rejected_pairs_are_in_no_group_together() -> None:
     backlog = [entry(number) for number in (1, 2, 3)]
     answers = [answer(2, n1=0.9), answer(3, n1=0.8, n2=0.7)]
     assert numbers(grouped(backlog, answers)) == [[1, 2, 3]]
-    assert numbers(grouped(backlog, answers, rejected={(1, 3)})) == [[1, 2]]
+    assert numbers(grouped(backlog, answers, decided=Decided(different=frozenset({(1, 3)})))) == [[1, 2]]
+
+
+def test_c7_what_people_decided_is_the_same_is_a_sure_pair_whatever_was_found() -> None:
+    backlog = [entry(number) for number in (1, 2, 3)]
+    decided = Decided(same=frozenset({(1, 3), (2, 9)}))
+    (group,) = grouped(backlog, [answer(3, n1=0.01, n2=0.9)], decided=decided)
+    assert [(one.entry.number, one.confidence, one.reasons) for one in group.members] == [(3, 1.0, ("why n1",))]
+    assert numbers(grouped(backlog, [], decided=decided)) == [[1, 3]], "#9 is not in the backlog"
 
 
 def test_d8_what_is_not_in_the_backlog_is_in_no_group() -> None:

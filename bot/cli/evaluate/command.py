@@ -86,9 +86,10 @@ def evaluate(
     from bot.cli.evaluate import shown
     from bot.evaluation.metrics import DEPTHS
     from bot.evaluation.trial import Trial, as_the_bot_asks
+    from bot.feedback.decided import UNDECIDED
     from bot.render.picture import picture as draw
     from bot.replay import Asking
-    from bot.wiring.evaluating import keep_evaluation, rejected_pairs
+    from bot.wiring.evaluating import keep_evaluation, known_decided
 
     _check(picture, answers, answered_only, sample)
     for option, out in (("--picture", picture), ("--export", export)):
@@ -99,11 +100,12 @@ def evaluate(
         raise UserError(f"{'--export' if export else '--fresh'}: {source} is a file; this is for OWNER/REPO")
     rows = _rows(given, export, fresh=fresh)
     try:
-        trial = Trial.of(rows, warm=warm, sample=sample, seed=seed)
+        decided = known_decided(host.load(), repo) if repo else UNDECIDED
+        trial = Trial.of(rows, warm=warm, sample=sample, seed=seed, decided=decided)
     except UserError as reason:
         raise UserError(str(reason) if source in str(reason) else f"{source}: {reason}") from None
     _say_what_is_marked(trial, source, picture)
-    asking = Asking(sources, max(DEPTHS), relevance=relevance, weights=read_weights(weights, sources), store=store)
+    asking = Asking(sources, max(DEPTHS), relevance=relevance, weights=read_weights(weights), store=store)
     if answers is not None:
         trial, found = _answered(trial, answers, source, picture, only=answered_only)
     else:
@@ -111,8 +113,7 @@ def evaluate(
             found = trial.ask(asking, jobs, partial(progress.advance, task))
     if not any(issue.dated for issue in trial.issues):
         click.echo("created_at is null everywhere: they came in the order of their ids, and no month is one.", err=True)
-    rejected = rejected_pairs(host.load(), repo) if repo else set()
-    result = trial.judge(found, _bar(repo) if min_confidence is None else min_confidence, rejected)
+    result = trial.judge(found, _bar(repo) if min_confidence is None else min_confidence)
     as_the_bot = answers is None and replace(asking, store="") == as_the_bot_asks()
     if as_the_bot and repo:
         keep_evaluation(host.load(), repo, result)

@@ -19,7 +19,12 @@ _TABLES = 80
 
 def says(found: Evaluation) -> dict[str, str]:
     """The sentences that a person is told first, for programs that pass them on."""
-    return {"advice": words.advice(found), "last_month": words.last_month(found), "history": words.history(found)}
+    return {
+        "finding": words.finding(found),
+        "advice": words.advice(found),
+        "last_month": words.last_month(found),
+        "history": words.history(found),
+    }
 
 
 def show(found: Evaluation, titles: Mapping[int | str, str], *, of_file: bool) -> None:
@@ -38,7 +43,7 @@ def show(found: Evaluation, titles: Mapping[int | str, str], *, of_file: bool) -
     console.print(f"[bold]{words.advice(found)}[/] {words.last_month(found)} {words.history(found)}\n")
     if found.retrieval.queries:
         tables.print(_retrieval(found))
-        # Without others each threshold bothers as few of them.
+        # Without others each threshold comments on as few of them.
         if found.silent:
             tables.print(_limits(found))
     tables.print(_thresholds(found))
@@ -70,26 +75,23 @@ def _retrieval(found: Evaluation) -> Table:
 
 
 def _limits(found: Evaluation) -> Table:
-    columns = ("others bothered", "threshold", "duplicates caught", "at 95%", "comments right")
-    table = _table("Speaking: what can be caught while few are bothered", columns)
+    columns = ("of the others", "threshold", "duplicates caught", "at 95%", "the same")
+    table = _table("Speaking: what is caught while few others get a comment", columns)
     for share, row in found.limits.items():
         cells = (words.threshold(row.cut), words.caught(found, row), words.interval(found.caught_intervals.get(share)))
-        table.add_row(words.percent(share), *cells, words.percent(row.precision))
+        table.add_row(words.percent(share), *cells, words.same(row))
     return table
 
 
 def _thresholds(found: Evaluation) -> Table:
-    # Of what is right nobody knows where nobody marked anything.
     marked = found.retrieval.queries > 0
-    columns = ("rightly", "right", "caught", "bothered") if marked else ("of all",)
-    table = _table("Speaking: comments at each threshold", ("min_confidence", "a month", *columns))
+    columns = ("marked", "caught", "of the others") if marked else ("of all",)
+    table = _table("Speaking: comments at each threshold", ("min_confidence", "a month", "the same", *columns))
     for row in sorted({*found.cuts, found.at}, key=lambda row: row.cut):
         month = found.monthly[row.cut]
         style = "bold" if row.cut == found.advice.threshold else "cyan" if row.cut == found.at.cut else ""
         note = " recommended" if row.cut == found.advice.threshold else " as set" if row.cut == found.at.cut else ""
-        of_marks = (
-            (words.a_month(month.right), words.percent(row.precision), words.caught(found, row)) if marked else ()
-        )
-        cells = (words.a_month(month.comments), *of_marks, words.bothered(found, row))
+        of_marks = (words.percent(row.precision), words.caught(found, row)) if marked else ()
+        cells = (words.a_month(month.comments), words.same(row), *of_marks, words.others(found, row))
         table.add_row(words.threshold(row.cut) + note, *cells, style=style)
     return table

@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import click
 
 from bot import settings as host
 from bot.addresses import hosts_of, issue_at
 from bot.cli import UNREACHABLE
-from bot.cli.find.shown import SHADOW, OfItsOwnAccord, show
+from bot.cli.find.shown import as_json_of, show
 from bot.cli.shared.in_json import in_json
 from bot.cli.shared.out_of_sight import told_of_tokens
 from bot.cli.shared.shares import Share
 from bot.config.keys import SOURCES
-from bot.config.model import MIN_CONFIDENCE
+from bot.config.model import ASKED_MOST, MIN_CONFIDENCE
 from bot.errors import NotFound, SettingsError, UserError
-from bot.model import Issue, IssueRef, RepoRef
+from bot.model import IssueRef, RepoRef
 from bot.ranking.relevance import DEFAULT_RELEVANCE, Relevance
 from bot.report import Outcome
 from bot.settings import Settings
-from bot.text.naming import named_by
 
 if TYPE_CHECKING:
-    from bot.finder.asking import Gathered
     from bot.github.repository.repo import RepoClient
-    from bot.repositories.known import KnownRepository
 
 
 # Where GitHub leads to an issue that was transferred.
@@ -38,17 +35,21 @@ _MOVED = 301
 @click.option(
     "--threshold",
     type=Share(0, 1),
-    default=0.3,
+    default=0.0,
     show_default=True,
-    help="The least similarity of titles; the bot has none.",
+    help="The least similarity of titles.",
 )
 @click.option(
     "--min-confidence",
     type=Share(0, 1),
-    help=f"The least probability that it is the same issue [default: none; the bot's own is {MIN_CONFIDENCE}].",
+    help=f"The least probability that it is the same issue [default: none; unasked the bot wants {MIN_CONFIDENCE}].",
 )
-@click.option("--limit", type=click.IntRange(1), default=10, show_default=True, help="The most candidates.")
-@click.option("--include-closed", is_flag=True, help="Look among closed issues too, as the bot does.")
+@click.option("--limit", type=click.IntRange(1), default=ASKED_MOST, show_default=True, help="The most candidates.")
+@click.option(
+    "--include-closed/--no-include-closed",
+    default=None,
+    help="Whether to look among closed issues too [default: as the bot does there].",
+)
 @click.option(
     "--relevance",
     type=click.Choice([str(one) for one in Relevance]),
@@ -69,18 +70,17 @@ def find(
     threshold: float,
     min_confidence: float | None,
     limit: int,
-    include_closed: bool,
+    include_closed: bool | None,
     relevance: str,
     only: tuple[str, ...],
     as_json: bool,
 ) -> None:
     """Look for earlier reports of ISSUE: OWNER/REPO#N, its address, or #N with DOPPEL_REPOSITORY set.
 
-    Shows what the bot would name of its own accord, which looks at all titles and at closed issues too, and then what
-    else the options ask for, likely or not. Searches as the repository's settings say, in this host's own index of it
-    where that is complete, else by GitHub's searches alone. Asks as the App where it is set up, else with GITHUB_TOKEN;
-    writes nothing on GitHub. Exit code 0: answered, whether something was found or not. 3: GitHub could not be asked,
-    or not properly.
+    Lists the best there are, likely or not, and marks with * what the bot would name unasked. Looks where the bot
+    looks, as the repository's settings say: in this host's own index of it where that is complete, else by GitHub's
+    searches alone. Asks as the App where it is set up, else with GITHUB_TOKEN; writes nothing on GitHub. Exit code 0:
+    answered, whether something was found or not. 3: GitHub could not be asked, or not properly.
     """
     settings = host.load()
     ref = _issue(issue, settings)
@@ -94,33 +94,30 @@ def find(
         with told_of_tokens(ref.repo):
             target = client.issue(ref.repo, ref.number)
         with told_of_tokens(ref.repo), known_repository(settings, client, target) as known:
-            state: Literal["all", "open"] = "all" if include_closed else "open"
-            gathered = known.finder.gather(target, state=state)
+            config = known.settings.config
+            closed = config.include_closed if include_closed is None else include_closed
+            gathered = known.finder.gather(target, state="all" if closed or config.include_closed else "open")
             options = FindOptions(
                 threshold=threshold,
                 max_candidates=limit,
-                state=state,
+                state="all" if closed else "open",
                 relevance=relevance,
                 min_confidence=min_confidence,
-                rejected=known.rejected(ref.number),
-                rejected_elsewhere=known.rejected_elsewhere(ref.number),
-                named=named_by(target),
-                show_named=True,
-                duplicates=known.originals(),
+                earlier_only=True,
                 sources=only,
             )
-            report = known.finder.find(target, options, gathered)
+            report = known.finder.find(target, known.options_for(target, options), gathered)
             # The same hits as the bot would judge them.
-            bots = _of_its_own_accord(known, target, gathered)
+            bots = known.unasked(target, gathered)
     except NotFound as problem:
         gone = "there is no such issue, or it cannot be read with what Doppel is set up with"
         raise UserError(f"{ref}: {problem.detail if problem.status == _MOVED else gone}") from problem
     if only:
         report = report.of_sources(only)
     if as_json:
-        click.echo(in_json(report.to_json(), indent=2))
+        click.echo(in_json(as_json_of(report, bots), indent=2))
     else:
-        show(report, bots, indexed=known.indexed, include_closed=include_closed, only=only)
+        show(report, bots, indexed=known.indexed, only=only)
     if known.settings.problems:
         file = known.settings.source
         says = "what is wrong there does not count; `doppel check-config FILE` on a copy of it says what it is"
@@ -155,32 +152,3 @@ def _issue(text: str, settings: Settings) -> IssueRef:
     if not settings.default_repository:
         raise SettingsError(f"DOPPEL_REPOSITORY: not set, and {text} names no repository; write OWNER/REPO{text}.")
     return IssueRef.parse(settings.default_repository + text)
-
-
-def _of_its_own_accord(known: KnownRepository, target: Issue, gathered: Gathered) -> OfItsOwnAccord:
-    """What the bot's comment on the issue would name if it were opened now."""
-    from bot.finder import bot_options
-
-    config, bar = known.settings.config, known.bar().value
-    options = bot_options(
-        config,
-        target,
-        bar,
-        rejected=known.rejected(target.number),
-        rejected_elsewhere=known.rejected_elsewhere(target.number),
-        duplicates=known.originals(),
-    )
-    report = known.finder.find(target, options, gathered)
-    muted = "/duplicates mute" if known.is_muted(target.number) else ""
-    ignored = _never_answered(target) or config.why_ignored(target.author.login, target.labels, target.title) or ""
-    mode = "" if config.mode == "comment" else f"mode: {config.mode}"
-    # What is muted or ignored is left alone in shadow mode too.
-    silence = muted or ignored or mode if mode == SHADOW else mode or muted or ignored
-    return OfItsOwnAccord(report, bar, silence, config.include_closed)
-
-
-def _never_answered(target: Issue) -> str:
-    """Why the bot leaves such a target alone whatever the settings say (C1); empty if it does not."""
-    if target.is_pull_request:
-        return "it is a pull request"
-    return "a bot opened it" if target.author.is_bot else ""

@@ -74,10 +74,9 @@ def scan(
     from bot.cli.scan.backlog import backlog_of
     from bot.cli.shared.asking import read_weights
     from bot.cli.shared.given import told_of_option
-    from bot.replay.asking import INDEX
     from bot.scanning.files import without_dates
 
-    settings, judging = settings_with("--store", store), read_weights(weights, INDEX)
+    settings, judging = settings_with("--store", store), read_weights(weights)
     # A file's issues lie in a database of their own meanwhile, which must not outlive the command.
     telling = told_of_option("--store") if store else nullcontext()
     with ended_in_order(), telling, backlog_of(source, settings, stored=bool(store)) as backlog:

@@ -12,8 +12,7 @@ import click
 from bot.cli.shared.files import READ_FILE
 from bot.cli.shared.shares import Share
 from bot.errors import UserError
-from bot.matching.model import Model as IndexModel
-from bot.ranking.model import Model as SearchModel
+from bot.matching import Model
 from bot.ranking.relevance import DEFAULT_RELEVANCE, Relevance
 from bot.replay.asking import INDEX, SEARCH
 from bot.settings import database_url
@@ -91,24 +90,21 @@ def asking_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return reduce(lambda made, option: option(made), reversed(_OPTIONS), command)
 
 
-def read_weights(weights: Path | None, sources: tuple[str, ...]) -> str:
-    """The text of a file of weights for these sources; empty stands for those that come with this version.
+def read_weights(weights: Path | None) -> str:
+    """The text of a file of weights; empty stands for those that come with this version.
 
-    Raises UserError where the file holds none for them.
+    Raises UserError where it holds none.
     """
     if weights is None:
         return ""
-    searched = SEARCH[0] in sources
     try:
         text = weights.read_text(encoding="utf-8")
-        (SearchModel if searched else IndexModel).parse(text)
+        Model.parse(text)
     # What is nested too deeply for the parser is no file of ours either.
     except (ValueError, KeyError, TypeError, RecursionError) as problem:
-        judged, made = ("what searches find", "search") if searched else ("what the index holds", "index")
         # A KeyError says no more than the name.
         why = f"there is no {problem} in it" if isinstance(problem, KeyError) else str(problem)
         raise UserError(
-            f"--weights: {weights} holds no weights of this version for {judged}: {why}; `doppel train --for {made}` "
-            "makes such"
+            f"--weights: {weights} holds no weights of this version: {why}; `doppel train` makes such"
         ) from None
     return text
