@@ -11,6 +11,7 @@ from bot.simulator.state.issues import Comment, Issue
 from handlers.closing.closing import call_for_due
 from handlers.closing.rule import DAY
 from tests.e2e.harness import BOT, Doppel
+from tests.e2e.judging import certain_from
 
 TITLE = "Crash while exporting a page to PDF"
 BODY = "Exporting raises `PdfRenderError: page 7 has no boundary box` in renderPdfPage since 3.2."
@@ -28,8 +29,7 @@ ON_VOTE = (
 @pytest.fixture
 def offered(doppel: Doppel, monkeypatch: pytest.MonkeyPatch) -> Doppel:
     """Issue #2 repeats #1, and its comment announces that it may be closed."""
-    # What the model makes of two made-up issues is not what is tested here.
-    monkeypatch.setattr("handlers.advice.offering.CERTAIN", 0.2)
+    certain_from(monkeypatch, 0.2)
     doppel.configure("close_after: 7d\n")
     doppel.open(TITLE, BODY, author="ann")
     doppel.open(TITLE, BODY)

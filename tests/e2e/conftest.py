@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from importlib import resources
 from pathlib import Path
 
 import pytest
 
+from bot.demo.seed import NEWEST, brought_forward
 from tests.e2e.harness import Doppel, World, start_world
 from tests.e2e.reports import AGAIN, FIRST
 
@@ -42,4 +45,15 @@ def pair(doppel: Doppel) -> Doppel:
     doppel.open(*FIRST, author="ann")
     doppel.open(*AGAIN)
     assert "Crash while exporting to PDF" in doppel.advice(2)
+    return doppel
+
+
+@pytest.fixture
+def busy(world: World) -> Doppel:
+    """The made-up project's 176 issues, and no settings file."""
+    doppel = Doppel(world, settings="")
+    rows = [json.loads(line) for line in resources.files("bot.demo").joinpath("issues.jsonl").read_text().splitlines()]
+    # What is older is less likely meant, and tests before this one have moved the clock by years.
+    doppel.sim.load_issues(brought_forward(rows, doppel.sim.now() - NEWEST), doppel.repo)
+    doppel.settle()
     return doppel

@@ -57,7 +57,8 @@ _UNFINISHED = (
 )
 _CHECKED = re.compile(r"Checked on [0-9-]+ [0-9:]+( \S+)?\.")
 _REPORTED = re.compile(r"reported [0-9]{4}-[0-9]{2}-[0-9]{2}")
-_CONFIDENCE = re.compile(r"(Very likely|Likely|Possibly|Perhaps|Unlikely to be) the same \([0-9]+%\)")
+_CONFIDENCE = re.compile(r"(Very likely|Likely|Possibly|Unlikely to be) the same \([0-9]+%\)")
+_HEADLINE = re.compile(r"\*\*(Probably reported before|Possibly related):\*\*")
 _FINGERPRINT = re.compile(r"(<!-- doppel:advice v1) [0-9a-f]{16} -->")
 _owners = itertools.count(1)
 
@@ -355,7 +356,7 @@ class Doppel:
     def plain(self, body: str) -> str:
         """A comment without what differs each time (owner, fingerprint, times) and without how sure the model is."""
         body = _FINGERPRINT.sub(r"\1 -->", body.replace(self.repo, "acme/app"))
-        body = _REPORTED.sub("reported DAY", _CONFIDENCE.sub("CONFIDENCE", body))
+        body = _REPORTED.sub("reported DAY", _HEADLINE.sub("HEADLINE", _CONFIDENCE.sub("CONFIDENCE", body)))
         return _CHECKED.sub("Checked on DAY.", body)
 
     def finish(self) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from bot.likelihood import Likelihood
 from bot.report import Report
 from handlers import finding
 
@@ -20,3 +21,13 @@ def sure(monkeypatch: pytest.MonkeyPatch, confidence: float) -> None:
 
     for module in ("advice.advice", "commands.looking"):
         monkeypatch.setattr(f"handlers.{module}.find", find)
+
+
+def certain_from(monkeypatch: pytest.MonkeyPatch, least: float) -> None:
+    """What has this probability at least is very likely: what the model makes of two made-up issues is not tested."""
+
+    def word(probability: float, likely: float = 0.0) -> Likelihood:
+        return Likelihood.VERY_LIKELY if probability >= least else Likelihood.POSSIBLY
+
+    for module in ("labelling", "offering"):
+        monkeypatch.setattr(f"handlers.advice.{module}.likelihood", word)

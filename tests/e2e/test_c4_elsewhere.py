@@ -129,7 +129,7 @@ def test_c4_what_the_comment_names_can_be_rejected_though_the_look_is_kept_no_mo
 
 def test_c4_what_the_comment_named_before_can_be_rejected_though_it_names_it_no_more(doppel: Doppel, lib: str) -> None:
     """Who has read it before somebody else had it look again means what it said then."""
-    doppel.write(1, "/duplicates search fonts of the ruler")
+    doppel.write(1, "/duplicates search fonts of the ruler confidence=1")
     assert named(doppel, lib) == []
     doppel.write(1, f"/duplicates not {lib}#1")
     assert reply(doppel).startswith("Noted: ")

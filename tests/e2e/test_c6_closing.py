@@ -13,7 +13,7 @@ from bot.github.repository.votes import VotesPage
 from bot.store.parts.closings import Closings, ClosingState, KeptClosing
 from tests.e2e.closing import BODY, OFFER, ON_VOTE, TITLE, agree, comment, later, look_again, offered
 from tests.e2e.harness import Doppel
-from tests.e2e.judging import sure
+from tests.e2e.judging import certain_from, sure
 
 __all__ = ["offered"]
 
@@ -204,8 +204,7 @@ def test_c6_with_a_triagers_label_it_is_closed(offered: Doppel) -> None:
 def test_c6_undo_takes_off_the_label_where_it_was_the_bots(
     doppel: Doppel, monkeypatch: pytest.MonkeyPatch, settings: str, left: list[str]
 ) -> None:
-    monkeypatch.setattr("handlers.advice.offering.CERTAIN", 0.2)
-    monkeypatch.setattr("handlers.advice.labelling.LIKELIEST", 0.2)
+    certain_from(monkeypatch, 0.2)
     doppel.configure(f"close_after: 7d\n{settings}")
     doppel.open(TITLE, BODY, author="ann")
     doppel.open(TITLE, BODY)
@@ -274,14 +273,14 @@ def test_c6_a_comment_that_was_deleted_unheard_is_not_asked_for_again(
 def test_c6_it_is_announced_from_sixty_per_cent_on(doppel: Doppel, monkeypatch: pytest.MonkeyPatch) -> None:
     doppel.configure("close_after: 7d\n")
     doppel.open(TITLE, BODY, author="ann")
-    for number, confidence in enumerate((0.59, 0.6), start=2):
+    for number, confidence in enumerate((0.84, 0.85), start=2):
         sure(monkeypatch, confidence)
         doppel.open(TITLE, BODY)
-        assert ("closed in favour" in doppel.advice(number)) is (confidence >= 0.6)
+        assert ("closed in favour" in doppel.advice(number)) is (confidence >= 0.85)
 
 
 def test_c6_nothing_is_announced_by_default(doppel: Doppel, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("handlers.advice.offering.CERTAIN", 0.2)
+    certain_from(monkeypatch, 0.2)
     doppel.open(TITLE, BODY, author="ann")
     doppel.open(TITLE, BODY)
     assert "closed in favour" not in doppel.advice(2)

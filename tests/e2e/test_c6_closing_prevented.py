@@ -14,6 +14,7 @@ from bot.model import IssueRef, RepoRef
 from bot.store.parts.closings import ClosingState
 from tests.e2e.closing import BODY, OFFER, TITLE, agree, comment, later, offered
 from tests.e2e.harness import Doppel
+from tests.e2e.judging import certain_from
 from tests.e2e.late import held_back
 
 __all__ = ["offered"]
@@ -87,7 +88,7 @@ def label(doppel: Doppel) -> None:
 def test_c6_a_word_from_before_the_announcement_agrees_to_nothing(
     doppel: Doppel, monkeypatch: pytest.MonkeyPatch, word: Callable[[Doppel], None]
 ) -> None:
-    monkeypatch.setattr("handlers.advice.offering.CERTAIN", 0.2)
+    certain_from(monkeypatch, 0.2)
     doppel.open(TITLE, BODY, author="ann")
     doppel.open(TITLE, BODY)
     assert "closed in favour" not in doppel.advice(2)
@@ -103,7 +104,7 @@ def test_c6_a_word_from_before_the_announcement_agrees_to_nothing(
 def test_c6_a_thumb_from_just_before_agrees_to_nothing_though_the_hosts_clock_is_slow(
     doppel: Doppel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("handlers.advice.offering.CERTAIN", 0.2)
+    certain_from(monkeypatch, 0.2)
     doppel.open(TITLE, BODY, author="ann")
     doppel.open(TITLE, BODY)
     doppel.said(2)
@@ -199,7 +200,7 @@ def test_c6_no_closing_is_offered_for_an_issue_of_another_repository(
     doppel: Doppel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its number is that of an issue here, too."""
-    monkeypatch.setattr("handlers.advice.offering.CERTAIN", 0.0)
+    certain_from(monkeypatch, 0.0)
     lib = f"{doppel.owner}/lib"
     doppel.sim.add_repository(lib)
     doppel.sim.open_issue(lib, "ann", TITLE, BODY)

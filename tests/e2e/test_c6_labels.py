@@ -7,7 +7,7 @@ import pytest
 from bot.decisions import Outcome
 from bot.simulator.state.issues import Issue
 from tests.e2e.harness import Doppel
-from tests.e2e.judging import sure
+from tests.e2e.judging import certain_from, sure
 
 TITLE = "Crash while exporting a page to PDF"
 BODY = "Exporting raises `PdfRenderError: page 7 has no boundary box` in renderPdfPage since 3.2."
@@ -15,9 +15,7 @@ BODY = "Exporting raises `PdfRenderError: page 7 has no boundary box` in renderP
 
 @pytest.fixture(autouse=True)
 def first(doppel: Doppel, monkeypatch: pytest.MonkeyPatch) -> None:
-    # What the model makes of two made-up issues is not what is tested here.
-    monkeypatch.setattr("handlers.advice.labelling.LIKELY", 0.2)
-    monkeypatch.setattr("handlers.advice.labelling.LIKELIEST", 0.2)
+    certain_from(monkeypatch, 0.2)
     doppel.open(TITLE, BODY, author="ann")
 
 
@@ -97,7 +95,7 @@ def test_c6_nothing_is_labelled_by_default_nor_where_it_is_unsure(
     doppel: Doppel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     issue = again(doppel)
-    monkeypatch.setattr("handlers.advice.labelling.LIKELY", 1.1)
+    certain_from(monkeypatch, 1.1)
     doppel.configure("label: suggest\n")
     doppel.write(2, "/duplicates")
     # A minute may have begun since, which the comment then names.
@@ -108,11 +106,11 @@ def test_c6_nothing_is_labelled_by_default_nor_where_it_is_unsure(
 @pytest.mark.parametrize(
     ("use", "degrees"),
     [
-        ("suggest", {0.49: None, 0.5: "medium", 0.59: "medium", 0.6: "high"}),
-        ("add", {0.5: None, 0.59: None, 0.6: "added"}),
+        ("suggest", {0.59: None, 0.6: "medium", 0.84: "medium", 0.85: "high"}),
+        ("add", {0.6: None, 0.84: None, 0.85: "added"}),
     ],
 )
-def test_c6_it_is_suggested_where_likely_and_added_where_likeliest(
+def test_c6_it_is_suggested_where_likely_and_added_where_very_likely(
     doppel: Doppel, monkeypatch: pytest.MonkeyPatch, use: str, degrees: dict[float, str | None]
 ) -> None:
     # Here it is the shipped probabilities that are tested.

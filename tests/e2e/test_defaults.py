@@ -2,24 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from importlib import resources
-
 import pytest
 
-from bot.demo.seed import NEWEST, brought_forward
-from tests.e2e.harness import Doppel, World
-
-
-@pytest.fixture
-def busy(world: World) -> Doppel:
-    """The made-up project's 176 issues, and no settings file."""
-    doppel = Doppel(world, settings="")
-    rows = [json.loads(line) for line in resources.files("bot.demo").joinpath("issues.jsonl").read_text().splitlines()]
-    # What is older is less likely meant, and tests before this one have moved the clock by years.
-    doppel.sim.load_issues(brought_forward(rows, doppel.sim.now() - NEWEST), doppel.repo)
-    doppel.settle()
-    return doppel
+from tests.e2e.harness import Doppel
 
 
 @pytest.mark.slow

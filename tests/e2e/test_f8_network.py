@@ -114,14 +114,15 @@ def test_f8a_settings_switch_it_off(doppel: Doppel, asked: list[str]) -> None:
     assert ranked(asked) == 0
 
 
-def test_f8a_its_outage_is_told(doppel: Doppel) -> None:
+def test_f8a_its_outage_is_told_to_maintainers_alone(doppel: Doppel) -> None:
     doppel.sim.set_similarity(doppel.repo, "ranked")
     doppel.open(*FIRST, author="ann")
     doppel.sim.faults.add(SIMILAR, 503, times=None)
     with doppel.before_backfill():
         doppel.open(*AGAIN)
     (comment,) = doppel.said(2)
-    assert "Something may be missing here" in comment.partition("<details>")[0]
+    shown, _, folded = comment.partition("<details>")
+    assert "not every search answered" not in shown and "**What did not work**" in folded
     assert "- `#2` – no answer, " in searches(comment)
 
 

@@ -57,7 +57,7 @@ def test_c2_a_recheck_is_not_refused_because_github_does_not_know_the_issue_ever
     fault = doppel.sim.faults.add(POST, "unresolved")
     comment = doppel.write(2, "/duplicates")
     assert fault.hits == 1
-    assert "No earlier issue" in doppel.advice(2)
+    assert "**The closest earlier issues:**" in doppel.advice(2)
     assert doppel.reactions(comment) == ["eyes", "+1"]
 
 

@@ -19,6 +19,7 @@ REPORTS = (
 AGAIN = ("Crash with E1234 when I export", "It says `ExportTimeout: disk 7` and E1234. #1 is another thing.")
 
 Named = list[tuple[str, str]]
+CHANCE = r"((?:very likely|likely|possibly|unlikely to be) the same \(\d+%\))"
 
 
 @pytest.fixture(autouse=True)
@@ -40,15 +41,14 @@ def bot_names(doppel: Doppel, number: int) -> Named:
     doppel.said(number)
     advice = next(one.body for one in doppel.sim.comments(doppel.repo, number) if one.author.login == BOT)
     shown = advice.partition("\n\nThis is a suggestion.")[0]
-    names, chances = re.findall(r"^\d+\. \[(\S+)\]", shown, re.MULTILINE), re.findall(r"the same \((\d+%)\)", shown)
+    names, chances = re.findall(r"^\d+\. \[(\S+)\]", shown, re.MULTILINE), re.findall(CHANCE, shown.lower())
     return list(zip(names, chances, strict=True))
 
 
 def find_names(doppel: Doppel, number: int) -> Named:
     """What `doppel find` says that the bot would name."""
     told = CliRunner().invoke(cli, ["find", f"{doppel.repo}#{number}"], catch_exceptions=False).stdout
-    bots = told.partition("The bot would name of its own accord")[2].partition("\n\n")[0]
-    return [(name, chance) for chance, name in re.findall(r"^ +(\d+%) likely  (\S*#\d+) ", bots, re.MULTILINE)]
+    return re.findall(rf"^\* (\S*#\d+) .*\n +{CHANCE}", told, re.MULTILINE)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def find_names(doppel: Doppel, number: int) -> Named:
         ("min_confidence: 0", ["#3", "#2", "#4"]),
         ("min_confidence: 0\nmax_candidates: 2", ["#3", "#2"]),
         ("min_confidence: 0\ninclude_closed: false", ["#3", "#4"]),
-        ("min_confidence: 0.5", ["#3"]),
+        ("min_confidence: 0.9", ["#3"]),
     ],
 )
 def test_doppel_find_names_what_the_bot_names(doppel: Doppel, settings: str, names: list[str]) -> None:

@@ -20,12 +20,14 @@ from tests.e2e.harness import Doppel
 from tests.waiting import wait_until
 
 SAID = "Exporting raises `PdfRenderError: page 7 of invoiceSheet`."
+# There are no pull requests to be found.
+UNSEARCHED = "sources: {github-hybrid: off, github-search: off, pull-requests: on}\n"
 
 
 @pytest.fixture
 def filling(doppel: Doppel) -> Doppel:
-    """A repository of which one issue was read, and not everything."""
-    doppel.configure("sources: {github-hybrid: off}")
+    """A repository of which one issue was read, and not everything, and where searches find nothing."""
+    doppel.configure(UNSEARCHED)
     doppel.open("Crash while exporting to PDF", SAID, author="ann")
     doppel.services.store.backfills.set(doppel.repository.id, Progress())
     return doppel
@@ -97,7 +99,7 @@ def complete(filling: Doppel) -> None:
 
 NEW = "Export to PDF broken since today"
 FOUND = "- `#1` – found by: the full-text index, the semantic index"
-WIP = "sources: {github-hybrid: off}\nignore: {labels: [wip]}\n"
+WIP = f"{UNSEARCHED}ignore: {{labels: [wip]}}\n"
 
 
 def test_it_is_looked_at_again_too_where_doppel_scan_has_completed_the_index(filling: Doppel) -> None:
@@ -105,7 +107,7 @@ def test_it_is_looked_at_again_too_where_doppel_scan_has_completed_the_index(fil
     told: list[Progress] = []
     repo = RepoRef.parse(filling.repo)
     fill_index(filling.world.settings, filling.services.store, repo, lambda seconds: None, told.append)
-    assert len(told) == 1
+    assert told[-1].done
     filling.settle()
     assert FOUND in filling.said(2)[0]
 
@@ -113,13 +115,14 @@ def test_it_is_looked_at_again_too_where_doppel_scan_has_completed_the_index(fil
 def test_who_asked_while_it_was_filled_and_was_told_of_nothing_is_told_what_the_index_has(filling: Doppel) -> None:
     filling.open(NEW, SAID, author="ben")
     filling.write(2, "/duplicates", "ben")
-    assert "No earlier issue" in filling.advice(2)
+    assert "No earlier issue that looks like this one was found." in filling.advice(2)
     complete(filling)
     assert FOUND in filling.said(2)[0]
     assert causes(filling, 2) == ["opened", "command", "indexed"]
 
 
 def test_the_answer_to_words_that_somebody_searched_for_stays_where_the_index_has_no_more(filling: Doppel) -> None:
+    filling.configure("sources: {github-hybrid: off}")
     filling.open("The logo is too small on the page of invoices", "It cannot be read.", author="cleo")
     filling.write(2, "/duplicates search blurred watermark", "ben")
     before = filling.said(2)
@@ -130,6 +133,7 @@ def test_the_answer_to_words_that_somebody_searched_for_stays_where_the_index_ha
 
 
 def test_who_was_answered_while_the_look_waited_keeps_the_answer(filling: Doppel) -> None:
+    filling.configure("sources: {github-hybrid: off}")
     filling.open(NEW, SAID, author="ben")
     filling.write(2, "/duplicates all confidence=0.0", "ben")
     before = filling.said(2)

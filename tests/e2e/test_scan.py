@@ -45,7 +45,7 @@ def test_d8_a_maintainers_scan_is_answered_and_shown_in_one_issue(backlog: Doppe
     assert shown.title == english().scan_title()
     assert SCAN.begins(body_of(shown))
     # Which words are rare enough to be named is for the tests of matching to say.
-    said = re.sub(r"     - Same words.*\n", "", backlog.plain(body_of(shown)))
+    said = re.sub(r"     - Words in .*\n", "", backlog.plain(body_of(shown)))
     assert said.partition("\n")[2] == (
         "**1 group of issues that may report the same thing**, among 3 open issues: 1 issue could be closed.\n\n"
         "Each group begins with its oldest issue, which the others may repeat. Within a group, every issue is "
@@ -60,7 +60,7 @@ def test_d8_a_maintainers_scan_is_answered_and_shown_in_one_issue(backlog: Doppe
         "   - [#2](https://redirect.github.com/acme/app/issues/2) Crash while exporting to PDF!\n"
         "     - CONFIDENCE · open · reported DAY\n"
         "     - Same error text: “PdfRenderError: page 7 is broken”\n"
-        "     - Same identifiers: PdfRenderError, export_pages\n"
+        "     - Names in common: PdfRenderError, export_pages\n"
         "\n"
         "Checked on DAY.\n"
     )
