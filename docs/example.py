@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from bot.model import Closer
 from bot.render import View, render_comment
 from bot.report import Candidate, Outcome, QueryRun, Report
 
@@ -26,7 +27,7 @@ REPORT = Report(
             similarity=0.58,
             title_ratio=0.83,
             relevance=0.91,
-            confidence=0.61,
+            confidence=0.91,
             workflow_state="Planned",
             reasons=(
                 "Same error text: “read ECONNRESET at TLSWrap.onStreamRead”",
@@ -42,6 +43,7 @@ REPORT = Report(
             state_reason="completed",
             labels=("sync", "network"),
             created_at=datetime(2025, 2, 17, tzinfo=UTC),
+            closed_at=datetime(2025, 3, 1, tzinfo=UTC),
             similarity=0.34,
             title_ratio=0.51,
             relevance=0.62,
@@ -58,13 +60,12 @@ REPORT = Report(
         QueryRun("github-hybrid", "repo:larkspool/larkspool is:issue Sync stops with ECONNRESET behind a proxy", 21),
     ),
     relevance="learned",
-    counts={"total": 30, "unique": 23, "duplicates": 7, "github-search": 9, "github-hybrid": 21},
 )
 
 
 def page() -> str:
     """The text of docs/example-comment.md: the comment as GitHub renders it, and its source."""
-    comment = render_comment(REPORT, View(CHECKED_AT))
+    comment = render_comment(REPORT, View(CHECKED_AT, closers={103: Closer(pull=108)}))
     shown = comment.split("\n", 1)[1].strip()
     return (
         "# What a comment looks like\n\n"
