@@ -14,7 +14,7 @@ Mode = Literal["comment", "shadow", "off"]
 LabelUse = Literal["suggest", "add", "off"]
 DigestUse = Literal["issue", "off"]
 
-MIN_CONFIDENCE = 0.19
+MIN_CONFIDENCE = 0.24
 """How sure the bot must be where neither the settings nor the repository's own feedback say otherwise."""
 
 ASKED_MOST = 5

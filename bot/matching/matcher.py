@@ -177,7 +177,7 @@ class Closely:
         closest = np.argsort(-cosines, kind="stable")[:CLOSEST]
         places = distinct(np.concatenate([np.flatnonzero(there < leaders), closest]))
         out = stands_out(own, vectors, places, total)
-        return Likeness(rows[there[places]], cosines[places].astype(np.float64), out)
+        return Likeness(rows[there[places]], cosines[places].astype(np.float64), out, smallness(total))
 
 
 class Look:

@@ -6,7 +6,8 @@ regression (a stack of two, Wolpert, 1992). Few weights learn the most from few 
 
 | feature | what it says |
 |---|---|
-| `odds` | the log-odds that somebody marks the pair |
+| `odds` | in a large repository, the log-odds that somebody marks the pair |
+| `odds in a small repository` | the same in a small one, where a pair that shares no rare word may be the same all the same |
 | `text` | the cosine of both texts by the text model (`bot/embedding/text_model.py`) |
 | `stands out` | in a small repository, how far that cosine is above those of either text's other neighbours |
 
@@ -29,7 +30,7 @@ from bot.likelihood import HIGHEST
 Vector = NDArray[np.float32]
 
 #: With the text model, and where there is none.
-WITH_TEXT = ("odds", "text", "stands out")
+WITH_TEXT = ("odds", "odds in a small repository", "text", "stands out")
 BY_ODDS = ("odds",)
 
 #: A repository of so many issues or more is not small, by hand; those of the second number are as small as any is.
@@ -38,8 +39,9 @@ LARGE, SMALLEST = 2_000, 60
 #: So many of a small repository's issues that the text model finds closest are judged, however little their words say.
 CLOSEST = 5
 
-# Beside a cosine of the text model, log-odds beyond these say nothing more.
-_LEAST, _MOST = -3.0, 4.0
+# Beside a cosine of the text model, log-odds beyond these say nothing more; of the first two the second holds in a
+# small repository.
+_LEAST, _LEAST_IN_SMALL, _MOST = -8.0, -3.0, 4.0
 # Alone they do, but few pairs that were read lie beyond this.
 _FAR = 6.0
 # Which neighbour of a text says how close others come: with the first few it may share what they report. One that is
@@ -48,20 +50,26 @@ _NEIGHBOUR, _USUAL = 3, 0.3
 
 
 class Likeness(NamedTuple):
-    """What the text model says of some `rows` of a pool: the `cosines` with the question, and how each `stands_out`."""
+    """What the text model says of some `rows` of a pool: the `cosines` with the question, and how each `stands_out`.
+
+    `smallness` is the repository's.
+    """
 
     rows: Integers
     cosines: Floats
     stands_out: Floats
+    smallness: float
 
     def of(self, which: Any) -> Likeness:
         """Some of it, by a mask or a slice."""
-        return Likeness(self.rows[which], self.cosines[which], self.stands_out[which])
+        return Likeness(self.rows[which], self.cosines[which], self.stands_out[which], self.smallness)
 
 
 def rows_with_text(odds: Floats, likeness: Likeness) -> Floats:
     """(candidates, WITH_TEXT)."""
-    return np.stack([np.clip(odds, _LEAST, _MOST), likeness.cosines, likeness.stands_out], axis=1)
+    large = np.clip(odds, _LEAST, _MOST) * (1 - likeness.smallness)
+    small = np.clip(odds, _LEAST_IN_SMALL, _MOST) * likeness.smallness
+    return np.stack([large, small, likeness.cosines, likeness.stands_out], axis=1)
 
 
 def rows_by_odds(odds: Floats) -> Floats:

@@ -59,7 +59,7 @@ def test_c7_a_week_in_words_and_a_table(store: Store) -> None:
     said = run("digest", "acme/app")
     assert "the bot looked at 10 issues (10 new). It commented on 10." in said
     assert "Feedback so far: 1 right, 8 wrong, 1 without feedback." in said
-    assert "Issues are shown at a probability of 19% or more, the default." in said
+    assert "Issues are shown at a probability of 24% or more, the default." in said
     assert "#110 It stops" in said
     assert "right (a box ticked here)" in said
     assert "looked at 11 issues" in run("digest", "acme/app", "--since", "8w")
@@ -105,9 +105,9 @@ def test_c7_the_bar_is_shown_and_put_back(store: Store) -> None:
     assert moved in run("calibrate", "acme/app")
     assert moved in run("digest", "acme/app")
     said = run("calibrate", "acme/app", "--reset")
-    assert "Issues are shown at a probability of 19% or more, the default." in said
+    assert "Issues are shown at a probability of 24% or more, the default." in said
     assert "Feedback since the threshold was put back on 20" in said
     assert "UTC, by weight: 0 right, 0 wrong. The threshold can move once one of them reaches 6." in said
     found = json.loads(run("calibrate", "acme/app", "--json"))
-    assert (found["bar"], found["from"], found["feedback"]) == (0.19, "usual", "stays")
+    assert (found["bar"], found["from"], found["feedback"]) == (0.24, "usual", "stays")
     assert "Feedback so far: 1 right, 8 wrong, 1 without feedback." in run("digest", "acme/app")

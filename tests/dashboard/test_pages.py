@@ -253,7 +253,7 @@ def test_another_sites_page_cannot_vote(host: Host, signed_in: SignedIn, headers
 
 def test_feedback_shows_what_was_said_and_the_bar(host: Host, signed_in: SignedIn) -> None:
     browser = signed_in("tara")
-    assert "Doppel speaks from 19% on: that is the default" in words(browser.get("/dashboard/acme/app/feedback").text)
+    assert "Doppel speaks from 24% on: that is the default" in words(browser.get("/dashboard/acme/app/feedback").text)
     browser.post("/dashboard/acme/app/issues/3", data={"other": 1, "said": "same"})
     said = words(browser.get("/dashboard/acme/app/feedback").text)
     assert "#3 #1 the same tara (triage) vote" in said

@@ -24,7 +24,7 @@ def test_what_the_file_says_and_what_holds_without_it() -> None:
     assert rows["sources.full-text.limit"] == ("all", True)
     usual = {row.path: row.value for row in setting_rows(parse_config("")[0]) if row.usual}
     assert usual["close_after"] == "off"
-    assert usual["min_confidence"] == "0.19, or where feedback has put it"
+    assert usual["min_confidence"] == "0.24, or where feedback has put it"
     assert usual["known_issues"] == "none"
     assert usual["sources"] == "the usual ones"
     assert usual["calibrate"] == "on"

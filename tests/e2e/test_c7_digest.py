@@ -27,7 +27,7 @@ WHOLE = """\
 From DAY to DAY the bot looked at 2 issues (2 new). It would have commented on 1. Feedback so far: \
 1 without feedback.
 
-Issues are shown at a probability of 19% or more, the default.
+Issues are shown at a probability of 24% or more, the default.
 
 Were these the same? Anyone who can write to this repository can tick a box; each tick counts as feedback. This issue \
 is kept up to date until it is closed.
@@ -225,7 +225,7 @@ def test_c7_feedback_raises_the_bar_and_the_settings_win(doppel: Doppel) -> None
     store, now, repo_id = doppel.services.store, doppel.services.now(), doppel.repository.id
     doppel.open(*AGAIN)
     assert doppel.said(2)
-    assert store.decisions.of_issue(repo_id, 2)[0].bar == 0.19
+    assert store.decisions.of_issue(repo_id, 2)[0].bar == 0.24
     for number in range(101, 107):
         evidence = (Evidence(1, 0.57, 1, True),)
         store.decisions.add(repo_id, Decision(number, now, "opened", "comment", Outcome.POSTED, 0.2, "", evidence))
@@ -247,7 +247,7 @@ def test_c7_feedback_raises_the_bar_and_the_settings_win(doppel: Doppel) -> None
     doppel.configure("calibrate: off\n")
     doppel.open(*AGAIN, author="dan")
     doppel.said(5)
-    assert store.decisions.of_issue(repo_id, 5)[0].bar == 0.19
+    assert store.decisions.of_issue(repo_id, 5)[0].bar == 0.24
     store.calibrations.reset(repo_id, now + 1)
     assert not recalibrate(store, repo_id, now + 2), "what was said before the reset counts no more"
 
@@ -259,7 +259,7 @@ def test_c7_a_comment_says_that_feedback_has_moved_the_bar(doppel: Doppel) -> No
     doppel.open(*AGAIN)
     assert doppel.said(2)[0].count(
         "\n\nIssues are shown here at a probability of 10% or more: feedback in this repository has "
-        "moved this from 19%.\n\n"
+        "moved this from 24%.\n\n"
         "**To correct this**"
     ) == 1  # fmt: skip
 
