@@ -7,7 +7,7 @@ regression (a stack of two, Wolpert, 1992). Few weights learn the most from few 
 | feature | what it says |
 |---|---|
 | `odds` | in a large repository, the log-odds that somebody marks the pair |
-| `odds in a small repository` | the same in a small one, where a pair that shares no rare word may be the same all the same |
+| `odds in a small repository` | the same in a small one, where two reports of one thing may share no rare word |
 | `text` | the cosine of both texts by the text model (`bot/embedding/text_model.py`) |
 | `stands out` | in a small repository, how far that cosine is above those of either text's other neighbours |
 
