@@ -39,6 +39,8 @@ LARGE, SMALLEST = 2_000, 60
 #: So many of a small repository's issues that the text model finds closest are judged, however little their words say.
 CLOSEST = 5
 
+# What is less likely is in the order in which it ranks.
+_LOWEST = 1e-4
 # Beside a cosine of the text model, log-odds beyond these say nothing more; of the first two the second holds in a
 # small repository.
 _LEAST, _LEAST_IN_SMALL, _MOST = -8.0, -3.0, 4.0
@@ -100,5 +102,5 @@ def _neighbour(cosines: Vector, without: int) -> float:
 
 
 def probability(log_odds: Floats) -> Floats:
-    """In (0, .98]: two readers agree in 98 of 100 pairs, and nothing is surer than they are."""
-    return np.asarray(np.minimum(1 / (1 + np.exp(-np.clip(log_odds, -30, 30))), HIGHEST), dtype=np.float64)
+    """In [.0001, .98]: two readers agree in 98 of 100 pairs, and nothing is surer than they are."""
+    return np.asarray(np.clip(1 / (1 + np.exp(-np.clip(log_odds, -30, 30))), _LOWEST, HIGHEST), dtype=np.float64)
