@@ -39,10 +39,9 @@ LARGE, SMALLEST = 2_000, 60
 #: So many of a small repository's issues that the text model finds closest are judged, however little their words say.
 CLOSEST = 5
 
-# What is less likely is in the order in which it ranks.
+# Candidates that are less likely count as this, and keep the order of the ranking.
 _LOWEST = 1e-4
-# Beside a cosine of the text model, log-odds beyond these say nothing more; of the first two the second holds in a
-# small repository.
+# Beside a cosine of the text model, log-odds beyond these say nothing more. A small repository has its own lower bound.
 _LEAST, _LEAST_IN_SMALL, _MOST = -8.0, -3.0, 4.0
 # Alone they do, but few pairs that were read lie beyond this.
 _FAR = 6.0

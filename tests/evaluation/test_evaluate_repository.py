@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,7 @@ from bot.machine.private_files import open_kept
 from bot.model import RepoRef, Repository
 from bot.settings import load
 from bot.simulator import Server, Simulator
-from bot.store import open_store
+from bot.store import Store, open_store
 from tests.calling import call
 from tests.evaluation.evaluating import figures
 from tests.evaluation.made_up import rows
@@ -65,9 +66,8 @@ def test_the_result_is_kept_for_the_dashboard_where_this_host_knows_the_reposito
     store.close()
 
 
-def test_c4_what_people_rejected_is_not_offered_as_unmarked(
-    online: dict[str, str], sim: Simulator, tmp_path: Path
-) -> None:
+def with_copies(online: dict[str, str], sim: Simulator, tmp_path: Path) -> tuple[Store, int, list[dict[str, Any]]]:
+    """A repository in which #41 says what #39 says, unmarked; its store, its id and its issues."""
     told = rows()[:]
     told[40] |= {"title": told[38]["title"], "body": told[38]["body"]}
     sim.load_issues(told, "acme/copies")
@@ -75,6 +75,13 @@ def test_c4_what_people_rejected_is_not_offered_as_unmarked(
     store = open_store(load({"DOPPEL_HOME": online["DOPPEL_HOME"]}, tmp_path / "no.env"))
     repo_id = sim.repository("acme/copies").id
     store.repositories.upsert(Repository(repo_id, RepoRef("acme", "copies"), False), None, 1.0)
+    return store, repo_id, told
+
+
+def test_c4_what_people_rejected_is_not_offered_as_unmarked(
+    online: dict[str, str], sim: Simulator, tmp_path: Path
+) -> None:
+    store, repo_id, _ = with_copies(online, sim, tmp_path)
     before = figures("acme/copies", "--from", "0", env=online)
     pairs = [(one["id"], one["candidate"]) for one in before["unmarked"]]
     assert pairs[0] == (41, 39)
@@ -90,13 +97,7 @@ def test_c4_what_people_rejected_is_not_offered_as_unmarked(
 @pytest.mark.parametrize("same", [True, False])
 def test_c7_votes_are_labels_as_marks_are(online: dict[str, str], sim: Simulator, tmp_path: Path, same: bool) -> None:
     """A triager says on the dashboard of an unmarked pair that it is the same, of a marked one that it is not."""
-    told = rows()[:]
-    told[40] |= {"title": told[38]["title"], "body": told[38]["body"]}
-    sim.load_issues(told, "acme/copies")
-    sim.install("acme/copies")
-    store = open_store(load({"DOPPEL_HOME": online["DOPPEL_HOME"]}, tmp_path / "no.env"))
-    repo_id = sim.repository("acme/copies").id
-    store.repositories.upsert(Repository(repo_id, RepoRef("acme", "copies"), False), None, 1.0)
+    store, repo_id, told = with_copies(online, sim, tmp_path)
     before = figures("acme/copies", "--from", "0", env=online)
     marked = next(row for row in told if "duplicate_of" in row)
     pair = (41, 39) if same else (marked["id"], marked["duplicate_of"])
