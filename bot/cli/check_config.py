@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -33,7 +32,7 @@ def check_config(file: Path, as_json: bool) -> None:
             "file": str(file),
             "problems": [problem.to_json() for problem in problems],
             "notes": notes,
-            "settings": asdict(config),
+            "settings": config.model_dump(),
         }
         click.echo(in_json(found, indent=2))
     else:

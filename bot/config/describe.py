@@ -1,4 +1,4 @@
-"""The table of settings for editors (JSON Schema) and for people (the table of docs/repository-settings.md)."""
+"""The settings for editors (JSON Schema) and for people (the table of docs/repository-settings.md)."""
 
 from __future__ import annotations
 
@@ -6,33 +6,53 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from bot.config.keys import KEYS, ROOT, SOURCES, Key, Section
-from bot.config.kinds import JSON
-from bot.config.model import RepoConfig
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+from pydantic.json_schema import GenerateJsonSchema
+from pydantic_core import core_schema
+
+from bot.config.kinds import OFF_SPELT, wanted
+from bot.config.model import MIN_CONFIDENCE, SOURCES, RepoConfig, Source
+from bot.words import english
+
+JSON = dict[str, Any]
 
 SCHEMA_NAME = "doppel.schema.json"
+
+
+class _Schema(GenerateJsonSchema):
+    """With a choice's `off` in each spelling that YAML knows, and without null, which no setting takes."""
+
+    def literal_schema(self, schema: core_schema.LiteralSchema) -> JSON:
+        choices = schema["expected"]
+        return {"anyOf": [{"enum": [*choices, False]}, OFF_SPELT]} if "off" in choices else {"enum": choices}
+
+    def nullable_schema(self, schema: core_schema.NullableSchema) -> JSON:
+        return self.generate_inner(schema["schema"])
 
 
 def json_schema() -> JSON:
     """The JSON Schema of `.github/doppel.yml`; it accepts what the parser accepts without a problem."""
     return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$schema": _Schema.schema_dialect,
+        **RepoConfig.model_json_schema(schema_generator=_Schema),
         "title": "Doppel's settings for a repository",
         "description": "Lies at .github/doppel.yml in the repository, or in its owner's .github repository.",
-        **ROOT.schema(),
     }
 
 
 def schema_text() -> str:
     """The JSON Schema as the file that is published."""
-    return json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(json_schema(), indent=2, ensure_ascii=False).replace("\\n", " ") + "\n"
 
 
 def settings_table() -> str:
     """Every setting with what it takes, its default and what it does, as a Markdown table."""
     rows = ["| setting | takes | default | what it does |", "|---|---|---|---|"]
-    for path, key, default in _settings(KEYS, RepoConfig()):
-        rows.append(f"| `{path}` | {key.kind.words} | {key.default or _shown(default)} | {key.says} |")
+    for path, field, default in _settings(RepoConfig()):
+        takes = wanted(field, english(), lambda word: f"`{word}`")
+        says = " ".join((field.description or "").split())
+        rows.append(f"| `{path}` | {takes} | {default} | {says} |")
     return "\n".join(rows)
 
 
@@ -43,22 +63,25 @@ def sources_table() -> str:
     )
 
 
-def _settings(keys: tuple[Key, ...], defaults: Any, path: str = "") -> Iterator[tuple[str, Key, Any]]:
-    for key in keys:
-        if key.name == "sources":
+def _settings(defaults: BaseModel, path: str = "") -> Iterator[tuple[str, FieldInfo, str]]:
+    for name, field in type(defaults).model_fields.items():
+        default = getattr(defaults, name)
+        if name == "sources":
             # All sources take the same, so one row stands for them.
-            yield "sources.NAME", Key(key.name, key.kind.keys[0].kind, key.says), {}  # type: ignore[attr-defined]
-        elif isinstance(key.kind, Section):
-            yield from _settings(key.kind.keys, getattr(defaults, key.name), f"{path}{key.name}.")
+            one = FieldInfo.from_annotation(Source)
+            one.description = field.description
+            yield "sources.NAME", one, "none"
+        elif isinstance(default, BaseModel):
+            yield from _settings(default, f"{path}{name}.")
         else:
-            yield path + key.name, key, getattr(defaults, key.name)
+            yield path + name, field, _shown(name, default)
 
 
-def _shown(default: Any) -> str:
+def _shown(name: str, default: Any) -> str:
+    if name == "min_confidence":
+        return f"`{MIN_CONFIDENCE}`, moved by feedback"
     if default is None:
         return "`off`"
     if isinstance(default, bool):
         return "`on`" if default else "`off`"
-    if isinstance(default, (tuple, dict)):
-        return "none"
-    return f"`{default}`"
+    return "none" if isinstance(default, (tuple, dict)) else f"`{default}`"

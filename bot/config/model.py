@@ -1,18 +1,39 @@
-"""The settings of one repository as the rest of the project reads them, with their defaults (C6)."""
+"""The settings of one repository, as their file has them and as the rest of the project reads them (C6).
+
+Parser, JSON Schema and documentation are made from these models; what stands under a field is said of it in both.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Literal
+from collections.abc import Iterable
+from typing import Annotated, Any, Literal, get_args
+
+from annotated_types import Ge, Le, MaxLen
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from bot.config.globs import glob_matches
+from bot.config.kinds import (
+    SENSIBLE,
+    SWITCH,
+    Days,
+    Glob,
+    Label,
+    Listed,
+    Login,
+    Named,
+    Once,
+    Place,
+    Share,
+    Switch,
+    Wants,
+    is_switch,
+    off,
+    wants_keys,
+)
+from bot.config.templates import Templates
 from bot.likelihood import LIKELY
-from bot.words import Words, english
-
-Mode = Literal["comment", "shadow", "off"]
-LabelUse = Literal["suggest", "add", "off"]
-DigestUse = Literal["issue", "off"]
+from bot.model import NUMBER_MAX
+from bot.words import Words
 
 MIN_CONFIDENCE = 0.24
 """How sure the bot must be where neither the settings nor the repository's own feedback say otherwise."""
@@ -20,99 +41,161 @@ MIN_CONFIDENCE = 0.24
 ASKED_MOST = 5
 """So many candidates are listed for who asks, at least (P6)."""
 
-Quote = Callable[[str], str]
-"""Makes a piece of the file, or a word that is to be written into it, fit to be shown."""
+SOURCES: dict[str, str] = {
+    "github-search": "GitHub's issue search by words. On until the bot's own index of the repository is ready; with "
+    "`full-text` and `vectors` off, always.",
+    "github-hybrid": "GitHub's semantic issue search. On.",
+    "github-similar": "GitHub's own ranking of the issues most like this one. On; where GitHub does not offer it, "
+    "it is asked again after a day.",
+    "full-text": "The bot's own full-text index. On when it is ready.",
+    "vectors": "The bot's own semantic index. On when it is ready.",
+    "pull-requests": "Pull requests, open, closed and merged. Off.",
+    "discussions": "Discussions; the App needs permission to read them. Off.",
+    "siblings": "The repositories named under `siblings`. On where any are named.",
+    "known-issues": "The issues named under `known_issues`. On where any are named.",
+}
+"""Every source of H6 by the name that settings and reports use."""
 
-Says = Callable[[Words, Quote], str]
 
+class _Section(BaseModel):
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", use_attribute_docstrings=True)
 
-@dataclass(frozen=True, slots=True)
-class ConfigError:
-    """One thing that is wrong with a settings file.
-
-    `line` and `column` count from 1, as editors do. `hint` is the nearest valid key or word, empty where nothing is
-    near. `message` is English and may quote the file; `in_words` says the same in another language, as Markdown, say.
-    """
-
-    line: int
-    column: int
-    message: str
-    hint: str = ""
-    says: Says | None = field(default=None, compare=False, repr=False)
-
+    @model_validator(mode="before")
     @classmethod
-    def saying(cls, line: int, column: int, says: Says, hint: str = "") -> ConfigError:
-        """A problem that can be told in every language."""
-        return cls(line, column, says(english(), str), hint, says)
-
-    def in_words(self, say: Words, quote: Quote) -> str:
-        """The message; what it quotes of the file goes through `quote`."""
-        return self.says(say, quote) if self.says else quote(self.message)
-
-    def to_json(self) -> dict[str, object]:
-        """For programs."""
-        return {"line": self.line, "column": self.column, "message": self.message, "hint": self.hint}
-
-    def __str__(self) -> str:
-        hint = f" (did you mean {self.hint}?)" if self.hint else ""
-        return f"line {self.line}, column {self.column}: {self.message}{hint}"
+    def _off(cls, given: Any) -> Any:
+        """YAML 1.1 reads the choice `off` as `false`."""
+        if not isinstance(given, dict):
+            return given
+        fields = cls.model_fields
+        return {
+            key: off(value) if key in fields and "off" in get_args(fields[key].annotation) else value
+            for key, value in given.items()
+        }
 
 
-@dataclass(frozen=True, slots=True)
-class SearchConfig:
+class SearchConfig(_Section):
     """How GitHub's search is used: F3's words, F8's budget of lexical searches an issue, and the hybrid request."""
 
-    words_max: int = 5
-    budget: int = 4
-    hybrid: bool = True
+    words_max: Annotated[int, Ge(1), Le(10)] = 5
+    """How many words of a title the first query takes."""
+    budget: Annotated[int, Ge(1), Le(10)] = 4
+    """How many searches by words one issue may cost. All repositories of an installation share 30 a minute; pull
+    requests use one, siblings one for every three. Each source that is on makes at least one, even if that is more."""
+    hybrid: Switch = True
+    """Also ask GitHub's semantic search, where it is available."""
 
 
-@dataclass(frozen=True, slots=True)
-class SourceConfig:
+class SourceConfig(_Section):
     """One source of H6: whether it is asked, how many of its results are looked at (None: all), and its weight.
 
     The weight multiplies what its ranks add when the lists are fused.
     """
 
-    enabled: bool = True
-    limit: int | None = None
-    weight: float = 1.0
+    enabled: Switch = True
+    """Whether this source is asked."""
+    limit: Annotated[int | None, Ge(1), Le(100)] = None
+    """How many results of this source are looked at."""
+    weight: Annotated[float, Ge(0), Le(10)] = 1.0
+    """How much its ranking counts compared with the other sources; 1 is normal."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _switched(cls, given: Any) -> Any:
+        """On, off, or a mapping with what shall differ from the source's own defaults."""
+        return {"enabled": given} if is_switch(given) else given
 
 
-@dataclass(frozen=True, slots=True)
-class IgnoreConfig:
+class IgnoreConfig(_Section):
     """Which issues are left alone. Logins and labels are compared without case; titles are globs."""
 
-    authors: tuple[str, ...] = ()
-    labels: tuple[str, ...] = ()
-    titles: tuple[str, ...] = ()
+    authors: Annotated[tuple[Login, ...], MaxLen(100), Listed, Once, Named(Words.logins)] = ()
+    """Issues of these people and Apps are left alone."""
+    labels: Annotated[tuple[Label, ...], MaxLen(100), Listed, Once, Named(Words.labels)] = ()
+    """Issues with one of these labels are left alone."""
+    titles: Annotated[tuple[Glob, ...], MaxLen(100), Listed, Once, Named(Words.globs)] = ()
+    """Issues whose title matches one of these are left alone. `*` is any text, `?` any character; case does not
+    matter."""
 
 
-@dataclass(frozen=True, slots=True)
-class RepoConfig:
+def _source_name(name: str) -> str:
+    if name not in SOURCES:
+        raise ValueError
+    return name
+
+
+def _each_source(schema: dict[str, Any]) -> None:
+    """Name each source to editors."""
+    one = {"anyOf": [*SWITCH, schema["additionalProperties"]]}
+    schema["properties"] = {name: {"description": says, **one} for name, says in SOURCES.items()}
+    schema["additionalProperties"] = False
+
+
+Source = Annotated[
+    SourceConfig,
+    Wants(
+        lambda say, code: say.either(
+            first=say.comma().join((code("on"), code("off"))), last=wants_keys(SourceConfig.model_fields, say, code)
+        )
+    ),
+]
+
+
+class RepoConfig(_Section):
     """Everything that `.github/doppel.yml` can say. `RepoConfig()` is what holds without a file.
 
     Where `min_confidence` is None, `bot.calibration.bar` says which bar is in force.
     """
 
-    mode: Mode = "comment"
-    min_confidence: float | None = None
-    calibrate: bool = True
-    digest: DigestUse = "off"
-    likely: float = LIKELY
-    max_candidates: int = 3
-    include_closed: bool = True
+    mode: Literal["comment", "shadow", "off"] = "comment"
+    """`comment` posts comments; `shadow` only records what the bot would have posted unasked; `off` does nothing."""
+    min_confidence: Annotated[float | None, Ge(0), Le(1), Share, SENSIBLE] = None
+    """From which probability on the bot comments unasked: how likely a careful reader of both texts would call them
+    the same report. A value set here is never moved."""
+    calibrate: Switch = True
+    """Whether feedback moves `min_confidence` if you have not set it."""
+    digest: Literal["issue", "off"] = "off"
+    """`issue` keeps one issue that shows what the bot did in the last week, for maintainers to judge."""
+    likely: Annotated[float, Ge(0), Le(1), Share, SENSIBLE] = LIKELY
+    """How likely, in the same sense, the first candidate must be for the comment to begin with “Probably reported
+    before” instead of “Possibly related”."""
+    max_candidates: Annotated[int, Ge(1), Le(10)] = 3
+    """The most earlier issues that a comment shows unasked. Who asks gets the best five at least."""
+    include_closed: Switch = True
+    """Whether closed issues are shown too; most originals are closed sooner or later."""
     search: SearchConfig = SearchConfig()
-    sources: Mapping[str, SourceConfig] = field(default_factory=dict)
+    """How GitHub's search is used."""
+    sources: Annotated[
+        dict[Annotated[str, AfterValidator(_source_name)], Source],
+        Wants(lambda say, code: wants_keys(SOURCES, say, code)),
+        Field(json_schema_extra=_each_source),
+    ] = {}
+    """Whether and how a source is searched: `on`, `off`, or a mapping, which switches it on unless it says
+    `enabled: off`. The defaults are listed below."""
     ignore: IgnoreConfig = IgnoreConfig()
-    only_labels: tuple[str, ...] = ()
-    known_issues: tuple[int, ...] = ()
-    siblings: tuple[str, ...] = ()
-    label: LabelUse = "off"
-    language: str = "auto"
-    templates: Mapping[str, str] = field(default_factory=dict)
-    close_after: int | None = None
-    remote_text: bool = False
+    """Which issues are left alone."""
+    only_labels: Annotated[tuple[Label, ...], MaxLen(100), Listed, Once, Named(Words.labels)] = ()
+    """Only issues with one of these labels are looked at: when they are opened, or when a person puts the label on
+    them. What a bot puts on later is no reason to look, since what bots do is not answered."""
+    known_issues: Annotated[
+        tuple[Annotated[int, Ge(1), Le(NUMBER_MAX)], ...], MaxLen(100), Listed, Once, Named(Words.issue_numbers)
+    ] = ()
+    """Issues that are often reported again. They are always considered, whatever the searches find."""
+    siblings: Annotated[tuple[Place, ...], MaxLen(20), Listed, Once, Named(Words.repositories)] = ()
+    """Public repositories of the same owner that are searched as well; the host may allow others (`DOPPEL_SIBLINGS`).
+    Private ones are never searched."""
+    label: Literal["suggest", "add", "off"] = "off"
+    """Whether the bot, when it is sure, suggests or adds the label `duplicate`, if the repository has one. Suggesting
+    needs GitHub's label suggestions."""
+    language: Literal["auto", "en", "zh", "ja", "es", "de", "fr"] = "auto"
+    """The language of comments. `auto` is the language of the issue, or English if the bot does not speak that."""
+    templates: Templates = {}
+    """Your own texts, by name, in place of the bot's."""
+    close_after: Days = None
+    """Close a very probable duplicate after this time if its author or a triager agrees and nobody objects. Triagers
+    agree by setting the label; with `label: add` the bot sets it, so only the author can agree."""
+    remote_text: Switch = False
+    """Whether a private repository's texts may go to the host's embedding endpoint, if the host has one and allows
+    it."""
 
     @property
     def language_of_lists(self) -> str:

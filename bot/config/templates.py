@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import Annotated, Any
 
-from bot.config.kinds import JSON, UNUSABLE, Kind, Problems, Text, nearest
-from bot.config.model import ConfigError, Quote, Says
-from bot.config.tree import Mapping, Node, Scalar, printable
-from bot.words import GAPS_MAX, LONGEST, SPACE, Declared, Malformed, Template, Words, declared, forbidden
+from pydantic import BeforeValidator, Field, ValidationError
+from pydantic_core import InitErrorDetails, PydanticCustomError
 
-_TEXT = Text(Words.a_text, LONGEST)
-_LITERAL = r"(?:[^{}]|\{\{|\}\})*"
-# As `bot.words.forbidden` has it, in the words of JSON Schema, which cannot say that case does not matter.
-# Editors read it with JavaScript, for which only those of ASCII are letters.
-_FORBIDDEN = (
-    r"(?:^|[^0-9A-Za-z_/])@[0-9A-Za-z_-]|#[0-9]|(?:^|[^0-9A-Za-z])[Gg][Hh]-[0-9]|<!--"
-    rf"|[Dd][Uu][Pp][Ll][Ii][Cc][Aa][Tt][Ee][{SPACE}]+[Oo][Ff]"
-    rf"|[^{SPACE}]/(?:[Ii][Ss][Ss][Uu][Ee][Ss]|[Pp][Uu][Ll][Ll]|[Dd][Ii][Ss][Cc][Uu][Ss][Ss][Ii][Oo][Nn][Ss])/[0-9]"
-)
+from bot.config.kinds import Named, Wants
+from bot.config.problems import Says, nearest, printable
+from bot.words import GAPS_MAX, LONGEST, Declared, Malformed, Template, Words, declared, forbidden
 
 # Texts that have another name now.
 _FORMER = {"perhaps": "possibly"}
+
+_Problem = tuple[Says, str]
 
 
 @cache
@@ -30,77 +24,60 @@ def texts() -> dict[str, Declared]:
     return declared(Words)
 
 
-class Templates(Kind):
-    """A mapping of names of texts to templates. What is wrong is noted and left out; the others count."""
-
-    def read(self, node: Node, problems: Problems) -> Any:
-        if not isinstance(node, Mapping):
-            return self.refuse(node, problems)
-        read: dict[str, str] = {}
-        for key, value in node.entries:
-            text = texts().get(key.text)
-            if text is None:
-                problems.append(_unknown(key))
-                continue
-            template = _TEXT.read(value, problems)
-            if template is UNUSABLE:
-                continue
-            if problem := _wrong(value, text, template):
-                problems.append(problem)
-            else:
-                read[text.name] = template
-        return read
-
-    def schema(self) -> JSON:
-        properties = {
-            text.name: {"description": text.says, **_TEXT.schema(), "pattern": _pattern(text)}
-            for text in texts().values()
-        }
-        harmless = {".*": {"not": {"pattern": _FORBIDDEN}}}
-        return {
-            "type": "object",
-            "properties": properties,
-            "patternProperties": harmless,
-            "propertyNames": {"enum": list(properties)},
-        }
-
-    def wants(self, say: Words, code: Quote) -> str:
-        return say.wants_texts()
+def _checked(templates: Any) -> Any:
+    """The templates, if each is fit to be used; what is not even a text is refused by its type."""
+    found = []
+    for name, template in templates.items() if isinstance(templates, dict) else ():
+        place: tuple[str, ...] = (name,)
+        if text := texts().get(name):
+            problem = _wrong(text, template) if isinstance(template, str) and template else None
+        else:
+            place, problem = (name, "[key]"), _unknown(name)
+        if problem:
+            says, hint = problem
+            said = PydanticCustomError("said", "said", {"says": says, "hint": hint})
+            found.append(InitErrorDetails(type=said, loc=place, input=None))
+    if found:
+        raise ValidationError.from_exception_data("templates", found)
+    return templates
 
 
-def _unknown(key: Scalar) -> ConfigError:
-    def says(say: Words, quote: Quote) -> str:
-        return say.unknown_text(name=say.quoted(value=quote(printable(key.text))))
-
-    hint = _FORMER.get(key.text) or nearest(key.text, texts())
-    return ConfigError.saying(key.line, key.column, says, hint)
+def _unknown(name: str) -> _Problem:
+    hint = _FORMER.get(name) or nearest(name, texts())
+    return lambda say, quote: say.unknown_text(name=say.quoted(value=quote(printable(name)))), hint
 
 
-def _wrong(at: Node, text: Declared, template: str) -> ConfigError | None:
-    """What is wrong with a template, None where nothing is."""
-
-    def problem(says: Says, hint: str = "") -> ConfigError:
-        return ConfigError.saying(at.line, at.column, says, hint)
-
+def _wrong(text: Declared, template: str) -> _Problem | None:
+    """What is wrong with a template, None where nothing is, or it is too long to be looked at."""
+    if len(template) > LONGEST:
+        return None
     try:
         variables = Template.parse(template).variables
     except Malformed as malformed:
         piece = printable(str(malformed))
-        return problem(lambda say, quote: say.template_malformed(piece=say.quoted(value=quote(piece))))
+        return lambda say, quote: say.template_malformed(piece=say.quoted(value=quote(piece))), ""
     if other := next((name for name in variables if name not in text.variables), ""):
         name = printable(other)
-        return problem(
-            lambda say, quote: say.unknown_variable(name=quote(text.name), variable=say.quoted(value=quote(name))),
-            nearest(other, text.variables),
-        )
+        return lambda say, quote: say.unknown_variable(
+            name=quote(text.name), variable=say.quoted(value=quote(name))
+        ), nearest(other, text.variables)
     if len(variables) > GAPS_MAX:
-        return problem(lambda say, _: say.template_variables(most=GAPS_MAX))
-    if found := forbidden(template):
-        piece = printable(found)
-        return problem(lambda say, quote: say.template_forbidden(piece=say.quoted(value=quote(piece))))
+        return lambda say, _: say.template_variables(most=GAPS_MAX), ""
+    if found := printable(forbidden(template)):
+        return lambda say, quote: say.template_forbidden(piece=say.quoted(value=quote(found))), ""
     return None
 
 
-def _pattern(text: Declared) -> str:
-    gap = rf"\{{(?:{'|'.join(text.variables)})\}}"
-    return rf"^(?:{_LITERAL}{gap}){{0,{GAPS_MAX}}}{_LITERAL}$" if text.variables else f"^{_LITERAL}$"
+def _each_text(schema: dict[str, Any]) -> None:
+    """Name each text to editors."""
+    one = schema.pop("additionalProperties")
+    schema["properties"] = {text.name: {"description": text.says, **one} for text in texts().values()}
+    schema["additionalProperties"] = False
+
+
+Templates = Annotated[
+    dict[str, Annotated[str, Field(min_length=1, max_length=LONGEST), Named(Words.a_text)]],
+    BeforeValidator(_checked),
+    Wants(lambda say, _: say.wants_texts()),
+    Field(json_schema_extra=_each_text),
+]

@@ -1,30 +1,21 @@
 """YAML text → a small tree that knows where everything stands, for files that strangers can write.
 
-Read from the parser's events instead of ruamel's loaders: nothing is constructed, aliases (and with them "bombs") and
-tags are refused where they stand, depth is bounded before recursion could hurt, duplicate keys are seen, and what was
-complete before a syntax error is kept.
+Read from ruamel's events instead of its loaders: nothing is constructed, aliases (and with them "bombs") and tags are
+refused where they stand, depth is bounded before recursion could hurt, duplicate keys are seen, and what was complete
+before a syntax error is kept.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from typing import Any
 
-from ruamel.yaml import YAML
+from ruamel.yaml import YAML, events
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
-from ruamel.yaml.events import (
-    AliasEvent,
-    DocumentStartEvent,
-    MappingEndEvent,
-    MappingStartEvent,
-    ScalarEvent,
-    SequenceEndEvent,
-    SequenceStartEvent,
-)
 
-from bot.config.model import ConfigError
+from bot.config.problems import ConfigError, printable
 from bot.words import Words
 
 SIZE_MAX = 64 * 1024
@@ -32,95 +23,82 @@ SIZE_MAX = 64 * 1024
 
 _DEPTH_MAX = 8
 _NUMBER = re.compile(r"[-+]?(?:[0-9]{1,18}(?:\.[0-9]{0,30})?|\.[0-9]{1,30})(?:[eE][-+]?[0-9]{1,3})?")
-_WHOLE = re.compile(r"[-+]?[0-9]{1,18}")
 # An escape in double quotes for a character beyond the last one that there is.
 _BEYOND = re.compile(r"\\U(?!000[0-9A-Fa-f]|0010)[0-9A-Fa-f]{8}")
 _NAMELESS = frozenset(("while scanning an alias", "while scanning an anchor"))
 _WORDS: dict[str, bool | None] = {"true": True, "false": False, "null": None, "~": None, "": None}
 
 
-@dataclass(frozen=True, slots=True)
-class Scalar:
-    """A single value. `plain` is whether it stands without quotes; only then it can be a number or a boolean."""
+@dataclass(slots=True)
+class Node:
+    """What stands at a place of the file, which counts from 1: a scalar, a list or a mapping of nodes.
+
+    `text` is a scalar as it was written; `keys` are the places of a mapping's keys.
+    """
 
     line: int
     column: int
-    text: str
-    plain: bool
+    value: Any
+    text: str = ""
+    keys: dict[str, Node] = field(default_factory=dict)
 
-    @property
-    def value(self) -> str | int | float | bool | None:
-        """The value by YAML 1.2's core rules, where `on`, `off`, `yes` and `no` are words and no booleans."""
-        if not self.plain:
-            return self.text
-        if self.text.lower() in _WORDS:
-            return _WORDS[self.text.lower()]
-        if _WHOLE.fullmatch(self.text):
-            return int(self.text)
-        return float(self.text) if _NUMBER.fullmatch(self.text) else self.text
+    def plain(self) -> Any:
+        """The values alone. An empty one is `...`, which no setting takes."""
+        if isinstance(self.value, list):
+            return [item.plain() for item in self.value]
+        if isinstance(self.value, dict):
+            return {key: node.plain() for key, node in self.value.items()}
+        return ... if self.value is None else self.value
 
 
-@dataclass(frozen=True, slots=True)
-class Sequence:
-    """A list."""
-
-    line: int
-    column: int
-    items: tuple[Node, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Mapping:
-    """Keys and values in the order of the file; a key stands here once, since the first one counts."""
-
-    line: int
-    column: int
-    entries: tuple[tuple[Scalar, Node], ...]
+def scalar(text: str) -> str | int | float | bool | None:
+    """What stands without quotes, by YAML 1.2's core rules, where `on`, `off`, `yes` and `no` are words."""
+    if text.lower() in _WORDS:
+        return _WORDS[text.lower()]
+    if not _NUMBER.fullmatch(text):
+        return text
+    number = float(text)
+    return int(number) if number.is_integer() else number
 
 
-Node = Scalar | Sequence | Mapping
-
-
-def printable(text: str, most: int = 60) -> str:
-    """A piece of the file on one line, short and without anything that a terminal would obey."""
-    shown = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text[:most])
-    return shown + ("…" if len(text) > most else "")
-
-
-class _Refused(Exception):
-    """The file uses something that settings have no need of."""
-
-    def __init__(self, event: Any, says: Callable[[Words], str]) -> None:
-        super().__init__()
-        mark = event.start_mark
-        self.error = ConfigError.saying(mark.line + 1, mark.column + 1, lambda say, _: says(say))
-
-
-def read_tree(text: str, *, strict: bool = True) -> tuple[Mapping, list[ConfigError]]:
+def read_tree(text: str, *, strict: bool = True) -> tuple[Node, list[ConfigError]]:
     """Read a settings file; an empty one is an empty mapping. Never raises for any text.
 
     After an error the mapping holds the top-level keys that were complete before it. Files of another kind are not
     read strictly: anchors and tags mean nothing there, and an alias is an empty value, so that there is still no bomb.
     """
-    reader = _Reader(text, strict)
-    if len(text) > SIZE_MAX:
-        reader.errors.append(ConfigError.saying(1, 1, lambda say, _: say.file_too_long(most=str(SIZE_MAX))))
-    else:
-        try:
-            reader.read()
-        except _Refused as refused:
-            reader.errors.append(refused.error)
-        except MarkedYAMLError as error:
-            reader.errors.append(_no_yaml(error))
-            reader.drop_run_on(error)
-        except YAMLError as error:
-            # Characters that YAML does not allow are found before there is any position in lines.
-            reader.errors.append(_unreadable(text, getattr(error, "position", 0)))
-        except (ValueError, OverflowError):
-            # The parser does not look whether there is such a character before it makes it.
-            beyond = _BEYOND.search(text)
-            reader.errors.append(_unreadable(text, beyond.start() if beyond else 0))
-    return Mapping(1, 1, tuple(reader.entries)), reader.errors
+    reader = _Reader(strict)
+    try:
+        if len(text) > SIZE_MAX:
+            raise _Refused(1, 1, lambda say: say.file_too_long(most=str(SIZE_MAX)))
+        reader.read(text)
+    except _Refused as refused:
+        reader.errors.append(refused.error)
+    except MarkedYAMLError as error:
+        reader.errors.append(_no_yaml(error))
+        if reader.last_line is not None and error.problem_mark and error.problem_mark.line == reader.last_line:
+            # The value goes on into the line of the mistake, which was to be a line of its own.
+            reader.root.value.popitem()
+    except (YAMLError, ValueError, OverflowError) as error:
+        # Characters that YAML does not allow are found before there is any position in lines, and those that an escape
+        # names only when they are made.
+        beyond = _BEYOND.search(text)
+        before = text[: getattr(error, "position", beyond.start() if beyond else 0)]
+        line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+        reader.errors.append(ConfigError.saying(line, column, lambda say, _: say.no_yaml_character()))
+    return reader.root, reader.errors
+
+
+class _Refused(Exception):
+    """The file uses something that settings have no need of."""
+
+    def __init__(self, line: int, column: int, says: Callable[[Words], str]) -> None:
+        super().__init__()
+        self.error = ConfigError.saying(line, column, lambda say, _: says(say))
+
+
+def _refused(event: Any, says: Callable[[Words], str]) -> _Refused:
+    return _Refused(event.start_mark.line + 1, event.start_mark.column + 1, says)
 
 
 def _no_yaml(error: MarkedYAMLError) -> ConfigError:
@@ -135,103 +113,78 @@ def _no_yaml(error: MarkedYAMLError) -> ConfigError:
     return ConfigError.saying(line, column, lambda say, quote: say.no_yaml(problem=quote(problem)))
 
 
-def _twice(key: Scalar, line: int) -> ConfigError:
+def _twice(key: Node, line: int) -> ConfigError:
     return ConfigError.saying(key.line, key.column, lambda say, _: say.key_twice(line=line))
 
 
-def _unreadable(text: str, position: int) -> ConfigError:
-    before = text[:position]
-    line, column = before.count("\n") + 1, position - (before.rfind("\n") + 1) + 1
-    return ConfigError.saying(line, column, lambda say, _: say.no_yaml_character())
-
-
-def _paired(text: str) -> str:
-    """`text` with one character for each two halves, which escapes can name apart as in JSON; U+FFFD for a lone half.
-
-    No database and no request takes halves.
-    """
-    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
 class _Reader:
-    """One pass over the events of one file; `entries` fills as top-level keys are completed."""
+    """One pass over the events of one file; `root` fills as top-level keys are completed."""
 
-    def __init__(self, text: str, strict: bool) -> None:
-        self.text = text
+    def __init__(self, strict: bool) -> None:
         self.strict = strict
-        self.entries: list[tuple[Scalar, Node]] = []
+        self.root = Node(1, 1, {})
         self.errors: list[ConfigError] = []
         self.events: Iterator[Any] = iter(())
-        # The last line, counted from 0, of the last top-level key's value, where that goes on over lines unquoted.
-        self.run_on: int | None = None
+        # In which line, counted from 0, the last top-level key's value ends, if it is one without quotes.
+        self.last_line: int | None = None
 
-    def read(self) -> None:
-        self.events = iter(YAML(typ="safe", pure=True).parse(self.text))
+    def read(self, text: str) -> None:
+        self.events = iter(YAML(typ="safe", pure=True).parse(text))
         documents = 0
         for event in self.events:
-            if isinstance(event, DocumentStartEvent):
+            if isinstance(event, events.DocumentStartEvent):
                 documents += 1
                 if documents > 1:
-                    raise _Refused(event, Words.several_documents)
-            elif isinstance(event, MappingStartEvent):
+                    raise _refused(event, Words.several_documents)
+            elif isinstance(event, events.MappingStartEvent):
                 self.check(event)
-                self.mapping(1, self.entries)
-            elif isinstance(event, ScalarEvent) and not event.value and event.style is None:
+                self.mapping(1, self.root)
+            elif isinstance(event, events.ScalarEvent) and not event.value and event.style is None:
                 # A file of comments alone, or one that says nothing after its dashes.
                 self.check(event)
-            elif isinstance(event, (ScalarEvent, SequenceStartEvent, AliasEvent)):
-                raise _Refused(event, Words.no_mapping)
+            elif isinstance(event, (events.ScalarEvent, events.SequenceStartEvent, events.AliasEvent)):
+                raise _refused(event, Words.no_mapping)
 
     def node(self, event: Any, depth: int) -> Node:
         self.check(event)
         if depth > _DEPTH_MAX:
-            raise _Refused(event, Words.too_deep)
-        line, column = event.start_mark.line + 1, event.start_mark.column + 1
-        if isinstance(event, AliasEvent):
-            return Scalar(line, column, "", plain=True)
-        if isinstance(event, ScalarEvent):
-            return Scalar(line, column, _paired(event.value), plain=event.style is None)
-        if isinstance(event, SequenceStartEvent):
-            items: list[Node] = []
-            while not isinstance(item := next(self.events), SequenceEndEvent):
-                items.append(self.node(item, depth + 1))
-            return Sequence(line, column, tuple(items))
-        entries: list[tuple[Scalar, Node]] = []
-        self.mapping(depth, entries)
-        return Mapping(line, column, tuple(entries))
+            raise _refused(event, Words.too_deep)
+        node = Node(event.start_mark.line + 1, event.start_mark.column + 1, None)
+        if isinstance(event, events.ScalarEvent):
+            # Escapes can name the two halves of a character apart, as in JSON; no database and no request takes halves.
+            node.text = event.value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+            node.value = scalar(node.text) if event.style is None else node.text
+        elif isinstance(event, events.SequenceStartEvent):
+            node.value = []
+            while not isinstance(item := next(self.events), events.SequenceEndEvent):
+                node.value.append(self.node(item, depth + 1))
+        elif isinstance(event, events.MappingStartEvent):
+            self.mapping(depth, node)
+        return node
 
-    def mapping(self, depth: int, entries: list[tuple[Scalar, Node]]) -> None:
-        """Read key by key into `entries`, so that an error further on leaves the earlier ones there."""
-        first: dict[str, int] = {}
-        while not isinstance(event := next(self.events), MappingEndEvent):
+    def mapping(self, depth: int, into: Node) -> None:
+        """Read key by key into a node, so that an error further on leaves the earlier ones there."""
+        into.value = {}
+        while not isinstance(event := next(self.events), events.MappingEndEvent):
             key = self.node(event, depth + 1)
-            if not isinstance(key, Scalar):
-                raise _Refused(event, Words.key_no_word)
+            if isinstance(key.value, (list, dict)):
+                raise _refused(event, Words.key_no_word)
             begin = next(self.events)
             value = self.node(begin, depth + 1)
-            if isinstance(value, Scalar) and value.plain and not value.text:
+            if value.value is None and not value.text:
                 # The parser places what is missing where the next thing stands, which can be lines further down.
-                value = replace(value, line=event.end_mark.line + 1, column=event.end_mark.column + 2)
-            self.run_on = None
-            if key.text in first:
-                self.errors.append(_twice(key, first[key.text]))
-            else:
-                first[key.text] = key.line
-                entries.append((key, value))
-                several_lines = begin.end_mark.line > begin.start_mark.line
-                if depth == 1 and isinstance(value, Scalar) and value.plain and several_lines:
-                    self.run_on = begin.end_mark.line
-
-    def drop_run_on(self, error: MarkedYAMLError) -> None:
-        """Drop a value that goes on into the line of the mistake, which was to be a line of its own."""
-        if self.run_on is not None and error.problem_mark and error.problem_mark.line == self.run_on:
-            self.entries.pop()
+                value.line, value.column = event.end_mark.line + 1, event.end_mark.column + 2
+            if first := into.keys.get(key.text):
+                self.errors.append(_twice(key, first.line))
+                continue
+            into.keys[key.text], into.value[key.text] = key, value
+            if depth == 1:
+                plain = isinstance(begin, events.ScalarEvent) and begin.style is None
+                self.last_line = begin.end_mark.line if plain else None
 
     def check(self, event: Any) -> None:
         """Refuse what settings have no need of and what bombs are made of."""
-        if not self.strict:
-            return
-        if isinstance(event, AliasEvent) or event.anchor is not None:
-            raise _Refused(event, Words.anchors)
-        if event.tag is not None:
-            raise _Refused(event, Words.tags)
+        if self.strict and (isinstance(event, events.AliasEvent) or event.anchor is not None):
+            raise _refused(event, Words.anchors)
+        if self.strict and event.tag is not None:
+            raise _refused(event, Words.tags)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass
 from typing import Any, NamedTuple
+
+from pydantic import BaseModel
 
 from bot.config import RepoConfig
 from bot.config.model import MIN_CONFIDENCE
@@ -26,15 +27,11 @@ def setting_rows(config: RepoConfig) -> list[SettingRow]:
 
 
 def _rows(path: str, value: Any, usual: Any) -> list[SettingRow]:
-    if is_dataclass(value):
+    if isinstance(value, BaseModel):
         return [
             row
-            for field in fields(value)
-            for row in _rows(
-                f"{path}.{field.name}" if path else field.name,
-                getattr(value, field.name),
-                getattr(usual, field.name, None),
-            )
+            for name, inner in value
+            for row in _rows(f"{path}.{name}" if path else name, inner, getattr(usual, name, None))
         ]
     if isinstance(value, dict) and value:
         return [

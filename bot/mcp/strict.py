@@ -17,7 +17,7 @@ from mcp_types import CallToolResult, InputRequiredResult, TextContent, Tool
 from pydantic import ValidationError
 from pydantic_core import to_json
 
-from bot.config.kinds import nearest
+from bot.config.problems import nearest
 from bot.errors import Forbidden, GitHubError, KeyRefused, NotFound, Retryable, UserError
 from bot.mcp.schemas import answer_schema, arguments_schema
 from bot.mcp.stdio import answer_what_is_no_message

@@ -12,7 +12,7 @@ from datetime import datetime
 from itertools import chain
 from typing import Protocol
 
-from bot.config.tree import SIZE_MAX, Mapping, Node, Scalar, Sequence, read_tree
+from bot.config.tree import SIZE_MAX, Node, read_tree
 from bot.errors import Forbidden, Invalid, NotFound
 from bot.events.parse import TEMPLATE_FOLDERS, TEMPLATE_NAMES, TEMPLATES
 from bot.model import RepoRef, Repository
@@ -168,13 +168,13 @@ def _form(text: str) -> Supplied:
 
 def _said(node: Node) -> Iterator[tuple[str, str]]:
     """Each key with a single value, wherever it stands, and the value."""
-    if isinstance(node, Sequence):
-        for item in node.items:
+    if isinstance(node.value, list):
+        for item in node.value:
             yield from _said(item)
-    elif isinstance(node, Mapping):
-        for name, value in node.entries:
-            if isinstance(value, Scalar):
-                yield name.text, value.text
+    elif isinstance(node.value, dict):
+        for name, value in node.value.items():
+            if not isinstance(value.value, (list, dict)):
+                yield name, value.text
             yield from _said(value)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from bot.errors import NotFound
 from bot.github.repository.labels import duplicate_label
@@ -104,7 +103,7 @@ def _is_reopened(visit: Visit, issue: Issue, since: float) -> bool:
 def _is_muted(visit: Visit, issue: Issue) -> bool:
     """Whether people or `ignore` say to leave it alone. `only_labels` decides what is looked at: who has sorted an
     issue takes such a label off, and may agree by another one at the same time."""
-    config = replace(visit.config, only_labels=())
+    config = visit.config.model_copy(update={"only_labels": ()})
     ignored = config.why_ignored(issue.author.login, issue.labels, issue.title) is not None
     return ignored or visit.muted
 

@@ -215,6 +215,6 @@ def test_c3_no_text_in_a_reply_does_anything(text: str, other: str) -> None:
 
 
 def test_h6_every_source_of_the_settings_has_a_name_in_comments() -> None:
-    from bot.config.keys import SOURCES
+    from bot.config.model import SOURCES
 
     assert set(SOURCE_NAMES) == set(SOURCES)

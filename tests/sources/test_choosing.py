@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.config import parse_config
-from bot.config.keys import SOURCES
-from bot.config.model import SourceConfig
+from bot.config.model import SOURCES, SourceConfig
 from bot.model import Actor, Issue, RepoRef
 from bot.sources import NAMES, Answer, chosen, limited, merge, only
 

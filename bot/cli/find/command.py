@@ -14,8 +14,7 @@ from bot.cli.find.shown import as_json_of, show
 from bot.cli.shared.in_json import in_json
 from bot.cli.shared.out_of_sight import told_of_tokens
 from bot.cli.shared.shares import Share
-from bot.config.keys import SOURCES
-from bot.config.model import ASKED_MOST, MIN_CONFIDENCE
+from bot.config.model import ASKED_MOST, MIN_CONFIDENCE, SOURCES
 from bot.errors import NotFound, SettingsError, UserError
 from bot.model import IssueRef, RepoRef
 from bot.ranking.relevance import DEFAULT_RELEVANCE, Relevance
