@@ -23,7 +23,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import partial
 from itertools import combinations
 from pathlib import Path
@@ -153,7 +153,7 @@ def main() -> None:
     issues, group = from_file(arguments.data) if arguments.data else made()
     with tempfile.TemporaryDirectory(prefix="doppel-bench-") as directory:
         url = f"sqlite:///{Path(directory) / 'scan.db'}"
-        settings = replace(host.load(), database_url=url, sqlite_synchronous="OFF")
+        settings = host.load().model_copy(update={"database_url": url, "sqlite_synchronous": "OFF"})
         store = open_store(settings)
         index = build_index(settings, store)
         began, before = time.perf_counter(), worked()

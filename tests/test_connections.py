@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +54,7 @@ def test_the_manual_knows_how_many_connections_a_process_has_at_most(
         Tally(settings)
 
     usual = made(lambda: worker(settings))
-    more = made(lambda: worker(replace(settings, worker_threads=settings.worker_threads + 1)))
+    more = made(lambda: worker(settings.model_copy(update={"worker_threads": settings.worker_threads + 1})))
     shown = {what: (int(queue), int(store)) for what, queue, store in ROW.findall(PAGE.read_text(encoding="utf-8"))}
     assert list(shown.values()) == [
         usual,

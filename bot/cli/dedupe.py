@@ -49,7 +49,7 @@ def dedupe(
     from bot.knowledge.deduplication import deduplicate
     from bot.knowledge.playbook import apply
     from bot.ranking.playbook import SECTION_SLUGS
-    from bot.settings.environment import variables
+    from bot.settings.loading import variables
 
     content = _read(playbook)
     try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import errno
 import os
 import secrets
@@ -87,7 +86,7 @@ def _serve(settings: Settings, webhook_url: str | None) -> None:
 
 def _loaded(host: str | None, port: int | None) -> Settings:
     settings = host_settings.load()
-    return dataclasses.replace(settings, host=host or settings.host, port=port or settings.port)
+    return settings.model_copy(update={"host": host or settings.host, "port": port or settings.port})
 
 
 def _set_up(supervisor: Supervisor, settings: Settings, token: str) -> bool:

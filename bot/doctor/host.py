@@ -8,7 +8,7 @@ from contextlib import suppress
 from bot.doctor.finding import Finding, Health
 from bot.embedding import Embedder, EmbeddingError
 from bot.settings import Settings
-from bot.settings.environment import credentials_file
+from bot.settings.loading import credentials_file
 
 SHORTEST_SECRET = 16
 

@@ -6,7 +6,7 @@ import base64
 from collections.abc import Mapping
 
 from bot.errors import SettingsError
-from bot.settings.environment import path_of
+from bot.settings.values import path_of
 from bot.signing_key import read_key
 
 _BEGIN = "-----BEGIN "

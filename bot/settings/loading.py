@@ -1,4 +1,4 @@
-"""The host's settings: environment (and `.env`) to one frozen object.
+"""Environment and `.env` → the host's settings.
 
 What is wrong is told at once, each variable with the way to mend it. What a command does not need it does not ask for:
 `require_app` is called by those that speak to GitHub as the App.
@@ -7,31 +7,62 @@ What is wrong is told at once, each variable with the way to mend it. What a com
 from __future__ import annotations
 
 import difflib
+import io
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any, NamedTuple, get_args
 
 import dotenv
 import platformdirs
+from annotated_types import Ge, Le
+from dotenv.parser import parse_stream
+from pydantic import ValidationError
+from pydantic.fields import FieldInfo
 
 from bot.errors import SettingsError
 from bot.settings.app_key import read_private_key
-from bot.settings.environment import Reader, credentials_file, path_of, variables
-from bot.settings.model import EVERY_ADDRESS, GITHUB_COM_API, Settings
-from bot.settings.table import VARIABLES
+from bot.settings.model import Env, Settings
+from bot.settings.values import database_url, path_of
 
 # How alike two names must be for one to be taken for a misspelling of the other (difflib's ratio).
 _ALIKE = 0.8
-
-# What Probot and other programs call them, so that a host's setting need not be changed for us.
-_LEVELS_ELSEWHERE = {"TRACE": "DEBUG", "WARN": "WARNING", "FATAL": "ERROR", "CRITICAL": "ERROR"}
-
+_KEYS = ("PRIVATE_KEY", "PRIVATE_KEY_PATH")
 # With one of these set, the environment or `.env` has the App.
-_OF_AN_APP = ("APP_ID", "PRIVATE_KEY", "PRIVATE_KEY_PATH", "WEBHOOK_SECRET")
+_OF_AN_APP = ("APP_ID", *_KEYS, "WEBHOOK_SECRET")
+
+
+class Variable(NamedTuple):
+    """One environment variable as docs/config.md lists it."""
+
+    name: str
+    meaning: str
+    default: str = ""
+
+
+def _variables() -> Iterator[Variable]:
+    for field in Settings.model_fields.values():
+        usual = ("off", "on")[field.default] if isinstance(field.default, bool) else field.default
+        for env in _envs(field):
+            default = env.default or ("" if env.meaning or not usual else str(usual))
+            yield Variable(env.name, env.meaning or " ".join((field.description or "").split()), default)
+    yield Variable(
+        "AGENTIC_CONTEXT_DEDUP_THRESHOLD",
+        "From which similarity on `doppel dedupe` merges two entries of a playbook, 0 to 1; `--threshold` wins.",
+        "the model's own",
+    )
+
+
+def _envs(field: FieldInfo) -> list[Env]:
+    return [fact for fact in field.metadata if isinstance(fact, Env)]
+
+
+VARIABLES = tuple(_variables())
+"""Every variable that `load` reads, and the one that only `doppel dedupe` does."""
 
 
 class WrongSettings(SettingsError):
-    """Variables that are set to what they cannot be; `problems` has a sentence for each, in the order of reading."""
+    """Variables that are set to what they cannot be; `problems` has a sentence for each."""
 
     def __init__(self, problems: Iterable[str]) -> None:
         self.problems = tuple(problems)
@@ -45,46 +76,86 @@ def load(environ: Mapping[str, str] | None = None, dotenv_path: Path | None = No
     naming every variable that is wrong.
     """
     values = variables(os.environ if environ is None else environ, dotenv_path)
-    home = _home(values)
+    try:
+        default = platformdirs.user_data_dir("doppel", appauthor=False)
+        home = path_of("DOPPEL_HOME", values.get("DOPPEL_HOME", "").strip() or default)
+    except SettingsError as problem:
+        raise WrongSettings([str(problem)]) from None
     values = _with_stored_app(values, home)
-    read = Reader(values)
-    settings = Settings(
-        home=home,
-        database_url=read.checked("", lambda: _database_url(read.text("DATABASE_URL"), home)),
-        app_id=read.integer("APP_ID", 0, 1, 2**53) or None,
-        private_key=read.checked("", lambda: read_private_key(values)),
-        webhook_secrets=read.secrets("WEBHOOK_SECRET", "WEBHOOK_SECRET_PREVIOUS"),
-        client_id=read.text("GITHUB_CLIENT_ID"),
-        client_secret=read.text("GITHUB_CLIENT_SECRET"),
-        github_api_url=read.url("GITHUB_API_URL", GITHUB_COM_API),
-        github_api_version=read.text("DOPPEL_GITHUB_API_VERSION"),
-        github_token=read.text("GITHUB_TOKEN"),
-        webhook_proxy_url=read.url("WEBHOOK_PROXY_URL", "", "https://smee.io/CHANNEL", secret=True),
-        host=read.text("DOPPEL_HOST", EVERY_ADDRESS),
-        port=read.integer("PORT", 3000, 1, 65535),
-        web_concurrency=read.integer("WEB_CONCURRENCY", 2, 1, 64),
-        worker_threads=read.integer("DOPPEL_WORKER_THREADS", 4, 1, 64),
-        log_level=read.choice("LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR"), _LEVELS_ELSEWHERE),
-        log_format=read.choice("DOPPEL_LOG_FORMAT", "TEXT", ("TEXT", "JSON")).lower(),
-        metrics_token=read.text("DOPPEL_METRICS_TOKEN"),
-        otlp_endpoint=read.url("OTEL_EXPORTER_OTLP_ENDPOINT", "", "http://localhost:4318"),
-        paused=read.flag("DOPPEL_PAUSED"),
-        debounce_seconds=read.seconds("DOPPEL_DEBOUNCE", 3.0, 0.0, 300.0),
-        sqlite_synchronous=read.choice("DOPPEL_SQLITE_SYNC", "FULL", ("NORMAL", "FULL")),
-        default_repository=read.text("DOPPEL_REPOSITORY"),
-        mcp_token=read.text("DOPPEL_MCP_TOKEN"),
-        setup_token=read.text("DOPPEL_SETUP_TOKEN"),
-        workflow_field=read.text("DOPPEL_WORKFLOW_FIELD") or None,
-        siblings=read.repositories("DOPPEL_SIBLINGS"),
-        text_model=read.choice("DOPPEL_TEXT_MODEL", "ON", ("ON", "OFF")) == "ON",
-        embedding_model=read.text("DOPPEL_EMBEDDING_MODEL", "wordllama"),
-        embedding_url=read.url("DOPPEL_EMBEDDING_URL", "", "https://api.openai.com/v1"),
-        embedding_key=read.text("DOPPEL_EMBEDDING_KEY"),
-        remote_text=read.choice("DOPPEL_REMOTE_TEXT", "PUBLIC", ("PUBLIC", "ALL")).lower(),
-    )
-    if read.problems:
-        raise WrongSettings(read.problems)
+    names = {name: _envs(field)[0].name for name, field in Settings.model_fields.items()}
+    given: dict[str, Any] = {
+        name: text for name, variable in names.items() if (text := values.get(variable, "").strip())
+    }
+    # As they are: white space can be part of a secret. Nothing but white space is none.
+    secrets = [values.get(name, "") for name in ("WEBHOOK_SECRET", "WEBHOOK_SECRET_PREVIOUS")]
+    given |= {"home": home, "webhook_secrets": tuple(filter(str.strip, secrets)) if secrets[0].strip() else ()}
+    problems = []
+    readers: dict[str, Callable[[], str]] = {
+        "database_url": lambda: database_url(given.get("database_url", f"sqlite:///{home / 'doppel.db'}")),
+        "private_key": lambda: read_private_key(values),
+    }
+    for name, read in readers.items():
+        try:
+            given[name] = read()
+        except SettingsError as problem:
+            given[name] = ""
+            problems.append(str(problem))
+    try:
+        settings = Settings(**given)
+    except ValidationError as wrong:
+        problems += [f"{names[str(error['loc'][0])]}: {_says(error)}" for error in wrong.errors()]
+    if problems:
+        raise WrongSettings(problems)
     return settings
+
+
+def _says(error: Any) -> str:
+    """What a variable would have to be, without what it is: that may hold a password."""
+    if error["type"] == "value_error":
+        return str(error["ctx"]["error"])
+    field = Settings.model_fields[error["loc"][0]]
+    bounds = {type(fact): fact for fact in field.metadata}
+    if Ge in bounds:
+        kind = "number" if field.annotation is float else "whole number"
+        return f"this is not a {kind} from {bounds[Ge].ge} to {bounds[Le].le}."
+    if choices := get_args(field.annotation):
+        return f"this is not one of {', '.join(choices)}."
+    return "this is neither on nor off."
+
+
+def credentials_file(home: Path) -> Path:
+    """Where the credentials of an App that was set up in the browser (`bot.setup`) lie in a data directory."""
+    return home / "app.env"
+
+
+def variables(environ: Mapping[str, str], dotenv_path: Path | None) -> dict[str, str]:
+    """Those of `environ` over those of `.env` (default: in the working directory).
+
+    The two that hold the App's key are one setting: the file's count only where the environment has neither. Raises
+    SettingsError where the file cannot be read.
+    """
+    path = dotenv_path or Path(".env")
+    try:
+        file = {name: value for name, value in dotenv.dotenv_values(path).items() if value is not None}
+    except OSError as problem:
+        raise SettingsError(f"{path}: cannot be read: {problem.strerror}.") from None
+    except UnicodeDecodeError:
+        raise SettingsError(f"{path}: this is not UTF-8; save the file in that encoding.") from None
+    if any(environ.get(name, "").strip() for name in _KEYS):
+        file = {name: value for name, value in file.items() if name not in _KEYS}
+    return file | dict(environ)
+
+
+def unread_lines(dotenv_path: Path | None = None) -> list[int]:
+    """The numbers of the lines of `.env` that are no setting, and are passed over.
+
+    Of a file that cannot be read there are none: `variables` says what is wrong with it.
+    """
+    try:
+        text = (dotenv_path or Path(".env")).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return []
+    return [found.original.line for found in parse_stream(io.StringIO(text)) if found.error]
 
 
 def misspelt(environ: Mapping[str, str] | None = None, dotenv_path: Path | None = None) -> dict[str, str]:
@@ -110,15 +181,6 @@ def parts_of_an_app() -> list[str]:
     return [name for name in _OF_AN_APP if values.get(name)]
 
 
-def _home(values: Mapping[str, str]) -> Path:
-    """The data directory. Raises WrongSettings where it cannot be one."""
-    named = values.get("DOPPEL_HOME", "").strip() or platformdirs.user_data_dir("doppel", appauthor=False)
-    try:
-        return path_of("DOPPEL_HOME", named)
-    except SettingsError as problem:
-        raise WrongSettings([str(problem)]) from None
-
-
 def _with_stored_app(values: Mapping[str, str], home: Path) -> dict[str, str]:
     """The variables with those of the App that was set up in the browser (`bot.setup`), unless they name one.
 
@@ -136,41 +198,3 @@ def _with_stored_app(values: Mapping[str, str], home: Path) -> dict[str, str]:
     except UnicodeDecodeError:
         raise WrongSettings([f"{path}: this is not UTF-8; save the file in that encoding."]) from None
     return stored | {name: value for name, value in values.items() if value or name not in stored}
-
-
-def _database_url(value: str, home: Path) -> str:
-    return database_url(value) if value else f"sqlite:///{home / 'doppel.db'}"
-
-
-def database_url(value: str, name: str = "DATABASE_URL", otherwise: str = "SQLite in DOPPEL_HOME") -> str:
-    """The SQLAlchemy URL; hosts such as Heroku say `postgres://` and name no driver. `name` is what sets it, and
-    `otherwise` what is used where that is left out; empty where it cannot be.
-
-    Raises SettingsError, without the value: in whatever way it is wrong, a password may be in it.
-    """
-    scheme, sep, rest = value.partition("://")
-    if sep and scheme in ("postgres", "postgresql", "postgresql+psycopg"):
-        return _postgres_url(f"postgresql+psycopg://{rest}", name)
-    if sep and scheme == "sqlite" and rest.startswith("/") and rest not in ("/", "/:memory:"):
-        return value
-    left_out = f"; leave it out for {otherwise}" if otherwise else ""
-    raise SettingsError(f"{name}: must be postgresql://USER:PASSWORD@HOST/NAME or sqlite:///PATH{left_out}.")
-
-
-def _postgres_url(url: str, name: str) -> str:
-    """The same; raises SettingsError if it cannot be read, or what is read as its host may be part of the password."""
-    # Most commands need it anyway, and those without a database start sooner.
-    from sqlalchemy import make_url
-    from sqlalchemy.exc import ArgumentError
-
-    try:
-        make_url(url)
-    except (ArgumentError, ValueError):
-        form = "postgresql://USER:PASSWORD@HOST:PORT/NAME, where the port is a number"
-        raise SettingsError(
-            f"{name}: this is not of the form {form}; write @ in the user or password as %40."
-        ) from None
-    if "@" in url.partition("@")[2].partition("?")[0]:
-        # What stands behind the first one would count as the host, and be shown.
-        raise SettingsError(f"{name}: this has more than one @; write @ in the user or password as %40.")
-    return url

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from bot.errors import SettingsError
 from bot.machine.private_files import make_folder
-from bot.settings.environment import credentials_file
+from bot.settings.loading import credentials_file
 
 # Bytes that the credentials of an App need at most: a disk may have room for a file and none for what is in it.
 _ROOM = 16_384

@@ -20,7 +20,7 @@ from bot.repositories.settings import Loaded, RepositorySettings
 from bot.scanning.model import Result
 from bot.scanning.scan import Scan
 from bot.settings import Settings
-from bot.settings.environment import credentials_file
+from bot.settings.loading import credentials_file
 from bot.setup.credentials import Credentials, check_place, keep_credentials
 from bot.setup.pages import SetUp
 from bot.store import StoredRepository, open_store

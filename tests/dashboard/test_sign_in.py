@@ -34,7 +34,7 @@ def cookie(browser: FlaskClient, name: str) -> str:
 
 
 def test_the_dashboard_is_off_where_nobody_can_sign_in(host: Host) -> None:
-    without = create_app(replace(host.settings, client_secret="")).test_client()
+    without = create_app(host.settings.model_copy(update={"client_secret": ""})).test_client()
     for path in ("/dashboard", "/login", "/dashboard/acme/app"):
         assert without.get(path).status_code == 404
 
@@ -304,7 +304,7 @@ def test_nobody_sees_anything_while_github_cannot_say_who_may(
 
 @pytest.mark.parametrize("page", ["/dashboard", *(f"/dashboard/acme/app{page}" for page in PAGES)])
 def test_a_store_that_is_away_is_told_so_without_its_address(host: Host, page: str) -> None:
-    away = replace(host.settings, database_url="postgresql+psycopg://doppel:s3cret@127.0.0.1:1/store")
+    away = host.settings.model_copy(update={"database_url": "postgresql+psycopg://doppel:s3cret@127.0.0.1:1/store"})
     browser = create_app(away).test_client()
     browser.set_cookie("doppel_session", "a name")
     answer = browser.get(page)

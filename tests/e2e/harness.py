@@ -131,8 +131,6 @@ def start_world(home: Path) -> Iterator[World]:
         settings = Settings(
             home=home,
             database_url=f"sqlite:///{home / 'doppel.db'}",
-            # Nothing here must survive a power cut.
-            sqlite_synchronous="OFF",
             app_id=server.app_id,
             private_key=server.private_key_pem,
             webhook_secrets=(SECRET,),
@@ -140,6 +138,8 @@ def start_world(home: Path) -> Iterator[World]:
             debounce_seconds=0.2,
             worker_threads=3,
         )
+        # Nothing here must survive a power cut.
+        settings = settings.model_copy(update={"sqlite_synchronous": "OFF"})
         prepare_databases(settings)
         file = sqlite_file(queue_url(settings))
         assert file is not None
@@ -252,7 +252,7 @@ class Doppel:
     def paused(self) -> Iterator[None]:
         """The host has paused the bot."""
         running = self.world.services
-        settings = dataclasses.replace(running.settings, paused=True)
+        settings = running.settings.model_copy(update={"paused": True})
         self.world.services = dataclasses.replace(running, settings=settings)
         try:
             yield

@@ -5,7 +5,6 @@ The webhook secret's rotation is in tests/test_web.py and tests/receiver/test_we
 
 from __future__ import annotations
 
-import dataclasses
 import logging
 from collections.abc import Iterator
 from contextlib import closing
@@ -53,7 +52,7 @@ def test_a_private_key_is_changed_without_a_gap_and_sealed_tokens_with_it(
             return github.installation(github.app().installation_of(REPO)).repository(REPO).ref == REPO
 
     assert works(old)
-    new = dataclasses.replace(old, private_key=server.sim.generate_key(server.sim.app))
+    new = old.model_copy(update={"private_key": server.sim.generate_key(server.sim.app)})
     with caplog.at_level(logging.WARNING):
         # Workers of both kinds at once, while one after the other is started again.
         assert works(new)
@@ -79,6 +78,6 @@ def test_what_arrives_while_the_key_is_wrong_waits_for_the_right_one(server: Ser
         github.app().installation_of(REPO)
     assert issubclass(KeyRefused, Retryable)
     server.sim.suspend("acme")
-    right = dataclasses.replace(settings, private_key=server.sim.generate_key(server.sim.app))
+    right = settings.model_copy(update={"private_key": server.sim.generate_key(server.sim.app)})
     with closing(build_github(right)) as github, pytest.raises(Forbidden):
         github.installation(installation).repository(REPO)

@@ -176,7 +176,8 @@ def test_g_an_enterprise_server_is_asked_for_what_it_keeps_longer(
 ) -> None:
     """Seven days; on github.com, where this one lists them as long, nobody is answered for what is older than three."""
     monkeypatch.setattr(doppel.sim.webhooks, "retention", timedelta(days=7))
-    services = replace(doppel.services, settings=replace(doppel.services.settings, github_api_url=API[enterprise]))
+    settings = doppel.services.settings.model_copy(update={"github_api_url": API[enterprise]})
+    services = replace(doppel.services, settings=settings)
     with answering(doppel, 503):
         doppel.open(*FIRST, author="ann")
     doppel.sim.clock.advance(5 * DAY)

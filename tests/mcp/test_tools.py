@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from contextlib import closing
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -286,11 +285,11 @@ def test_what_github_refuses_because_of_who_asks_is_told_with_what_to_mend(
 ) -> None:
     """As `doppel find` does: a 404 alone would read as a number that is mistyped."""
     hidden = error(ask(server, "find_duplicates", number=3, repo="nobody/nothing"))
-    as_app = replace(settings, app_id=simulator.app_id, private_key=simulator.private_key_pem)
+    as_app = settings.model_copy(update={"app_id": simulator.app_id, "private_key": simulator.private_key_pem})
     away = error(ask(build_server(agent_tools(as_app)), "find_duplicates", number=3))
     for told in (hidden, away):
         assert "As the App it must be installed there; GITHUB_TOKEN counts where no APP_ID is set" in told
-    wrong = replace(settings, github_token="wrong")
+    wrong = settings.model_copy(update={"github_token": "wrong"})
     told = error(ask(build_server(agent_tools(wrong)), "find_duplicates", number=3))
     assert "GitHub does not know who asks; the server's GITHUB_TOKEN is wrong or has expired" in told
 
@@ -298,14 +297,14 @@ def test_what_github_refuses_because_of_who_asks_is_told_with_what_to_mend(
 def test_an_app_whose_key_github_refuses_is_told_with_what_to_mend(
     server: Any, settings: Settings, simulator: Server
 ) -> None:
-    another = replace(settings, app_id=simulator.app_id + 1, private_key=simulator.private_key_pem)
+    another = settings.model_copy(update={"app_id": simulator.app_id + 1, "private_key": simulator.private_key_pem})
     told = error(ask(build_server(agent_tools(another)), "find_duplicates", number=3))
     assert "The server's APP_ID and PRIVATE_KEY must belong to one App that is there: see `doppel doctor`." in told
     assert "later" not in told
 
 
 def test_a_database_that_is_away_is_told_without_its_address(settings: Settings) -> None:
-    away = replace(settings, database_url="postgresql+psycopg://doppel:s3cret@127.0.0.1:1/store")
+    away = settings.model_copy(update={"database_url": "postgresql+psycopg://doppel:s3cret@127.0.0.1:1/store"})
     told = error(ask(build_server(agent_tools(away)), "find_duplicates", number=3))
     assert "the database failed: nothing listens there. Try again later." in told
     assert "s3cret" not in told and "127.0.0.1" not in told
@@ -323,9 +322,8 @@ def test_a_fault_of_ours_stays_in_the_log(
 
 
 def test_without_a_default_a_repository_must_be_named(settings: Settings) -> None:
-    import dataclasses
 
-    server = build_server(agent_tools(dataclasses.replace(settings, default_repository="")))
+    server = build_server(agent_tools(settings.model_copy(update={"default_repository": ""})))
     assert "owner: is missing" in error(ask(server, "find_duplicates", number=3))
     assert "repo: is missing" in error(ask(server, "find_duplicates", number=3, owner="acme"))
     assert answer(ask(server, "find_duplicates", number=3, repo="acme/app"))["candidate_count"] == 1

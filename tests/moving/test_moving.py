@@ -9,7 +9,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -247,7 +246,7 @@ def test_a_file_is_the_same_database_however_its_path_is_written(
     settings = Settings(home=tmp_path, database_url=new_database("sqlite"))
     file = Path(str(sa.make_url(settings.database_url).database))
     monkeypatch.chdir(file.parent)
-    written = replace(settings, database_url=f"sqlite:///{file.name}")
+    written = settings.model_copy(update={"database_url": f"sqlite:///{file.name}"})
     with closing(place(settings)) as here, closing(place(written)) as twin:
         here.prepare()
         with pytest.raises(UserError, match="the same database"):

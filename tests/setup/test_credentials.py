@@ -11,7 +11,7 @@ import pytest
 
 from bot.errors import SettingsError
 from bot.settings import Settings, load
-from bot.settings.environment import credentials_file
+from bot.settings.loading import credentials_file
 from bot.setup.credentials import CannotKeep, Credentials, check_place, keep_credentials
 from bot.simulator.keys import shared_pair
 

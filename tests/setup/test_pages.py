@@ -8,7 +8,6 @@ import json
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -17,7 +16,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from bot.settings import Settings, load
-from bot.settings.environment import credentials_file
+from bot.settings.loading import credentials_file
 from bot.simulator import Server, start_simulator
 from bot.web import create_app
 
@@ -176,7 +175,7 @@ def test_a_return_that_did_not_begin_here_is_refused(
 ) -> None:
     back = come_back(submit(browser, simulator), simulator)
     assert browser.get(back.replace("state=", "state=x")).status_code == 400
-    other = create_app(replace(settings, setup_token="another-run")).test_client()
+    other = create_app(settings.model_copy(update={"setup_token": "another-run"})).test_client()
     other.get("/setup?token=another-run")
     assert other.get(back).status_code == 400
     assert not credentials_file(tmp_path).exists()

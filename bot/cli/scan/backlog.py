@@ -6,7 +6,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -67,7 +67,7 @@ def _of_file(path: Path, settings: Settings) -> Iterator[Backlog]:
     with told_of_temporary_index(), tempfile.TemporaryDirectory(prefix="doppel-") as directory:
         # Nothing of it is kept, so nothing waits for the disk.
         url = f"sqlite:///{Path(directory) / 'scan.db'}"
-        used = replace(settings, database_url=url, sqlite_synchronous="OFF")
+        used = settings.model_copy(update={"database_url": url, "sqlite_synchronous": "OFF"})
         with closing(open_store(used)) as store:
             names, undated = _index_file(path, store, used)
             yield Backlog(store, used, _FILE, path.name, names, undated)

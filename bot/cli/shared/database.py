@@ -6,7 +6,7 @@ import os
 
 from bot import settings as host
 from bot.settings import Settings
-from bot.settings.loading import database_url
+from bot.settings.values import database_url
 
 
 def settings_with(option: str, url: str | None, otherwise: str = "DATABASE_URL") -> Settings:

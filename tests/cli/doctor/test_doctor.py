@@ -53,7 +53,7 @@ def test_every_wrong_setting_is_told_and_names_that_are_nearly_ours(
         "nothing reads a setting of this name",
         "Did you mean WEBHOOK_SECRET?",
     )
-    assert found["PORT"][:2] == ("broken", "'http' is not a whole number from 1 to 65535.")
+    assert found["PORT"][:2] == ("broken", "this is not a whole number from 1 to 65535.")
 
 
 def test_lines_of_the_file_that_are_no_setting_are_told(examine: Callable[..., Found], tmp_path: Path) -> None:
