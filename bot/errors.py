@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+from bot.remarks import Told
+
 
 class DoppelError(Exception):
     """Base of every error that this project raises on purpose."""
@@ -63,7 +65,7 @@ class Invalid(GitHubError):
 class Retryable(DoppelError):
     """The same work may succeed later; `after` is how many seconds to wait at least, None if nobody said."""
 
-    def __init__(self, message: str, after: float | None = None) -> None:
+    def __init__(self, message: str | Told, after: float | None = None) -> None:
         super().__init__(message)
         self.after = after
 

@@ -9,6 +9,8 @@ from enum import StrEnum
 from typing import Any, Literal
 
 from bot.model import State
+from bot.reasons import Reason
+from bot.remarks import Failed, Told
 
 Kind = Literal["issue", "pull request", "discussion"]
 
@@ -30,7 +32,7 @@ class Outcome(StrEnum):
 class QueryRun:
     """One question that was put to one source.
 
-    `hits` is the source's own total count, None where it gave no answer; `problem` says why in words, empty if
+    `hits` is the source's own total count, None where it gave no answer; `problem` says why, None if
     all went well. `later` is whether the same question may be answered later: a limit or an outage kept it from being
     so now. `cached` is the time of day at which the answer was first fetched when it came from the cache (T2),
     empty otherwise.
@@ -39,7 +41,7 @@ class QueryRun:
     source: str
     query: str
     hits: int | None
-    problem: str = ""
+    problem: Told | None = None
     incomplete: bool = False
     cached: str = ""
     later: bool = False
@@ -51,7 +53,7 @@ class Candidate:
 
     `similarity` is Dice-Sorensen of the titles (F5), `title_ratio` rapidfuzz's token ratio of them, both in [0, 1];
     `relevance` is what the ranking sorted by; `confidence` the probability that it is the same issue, None where no
-    model judged it. `reasons` are sentences for people, strongest first; `sources` name every source that found it
+    model judged it. `reasons` come strongest first; `sources` name every source that found it
     (H2). `repo` is `OWNER/REPO` where it is another repository than the target's, else empty. `also` are the numbers of
     issues that report the same as this one, in the target's repository; `named` says that the target's text names this
     one already; `closed_at` is when it was closed, where that is known.
@@ -70,7 +72,7 @@ class Candidate:
     confidence: float | None = None
     workflow_state: str | None = None
     workflow_state_reason: str = ""
-    reasons: tuple[str, ...] = ()
+    reasons: tuple[Reason, ...] = ()
     sources: tuple[str, ...] = ()
     kind: Kind = "issue"
     repo: str = ""
@@ -116,7 +118,7 @@ class Considered:
     kind: Kind = "issue"
     repo: str = ""
     also: tuple[int, ...] = ()
-    reasons: tuple[str, ...] = ()
+    reasons: tuple[Reason, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +136,7 @@ class Report:
     candidates: tuple[Candidate, ...]
     search_query: str
     queries: tuple[QueryRun, ...]
-    problems: tuple[str, ...] = ()
+    problems: tuple[Failed, ...] = ()
     relevance: str = "title"
     threshold: float = 0.3
     counts: dict[str, int] = field(default_factory=dict)
@@ -144,7 +146,7 @@ class Report:
     @property
     def failed(self) -> tuple[str, ...]:
         """The sources that failed, each once, in the order in which they were told."""
-        return tuple(dict.fromkeys(problem.partition(":")[0] for problem in self.problems))
+        return tuple(dict.fromkeys(problem.source for problem in self.problems))
 
     @property
     def indexed(self) -> bool:
@@ -152,11 +154,11 @@ class Report:
         return any(run.source == INDEX[0] for run in self.queries)
 
     @property
-    def doubts(self) -> tuple[str, ...]:
+    def doubts(self) -> tuple[Failed, ...]:
         """The problems for which something that matters may be missing: beside an answer of the index its own alone.
         What others missed then is for maintainers to know (F8b).
         """
-        return tuple(one for one in self.problems if not self.indexed or one.partition(":")[0] in INDEX)
+        return tuple(one for one in self.problems if not self.indexed or one.source in INDEX)
 
     @property
     def doubtful(self) -> bool:
@@ -179,6 +181,7 @@ class Report:
         candidates = [
             {
                 **asdict(one),
+                "reasons": [str(reason) for reason in one.reasons],
                 "created_at": one.created_at.isoformat(),
                 "closed_at": one.closed_at and one.closed_at.isoformat(),
                 "source_haystack": one.source_haystack,
@@ -192,8 +195,8 @@ class Report:
             "candidates": candidates,
             "candidate_count": len(candidates),
             "search_query": self.search_query,
-            "queries": [asdict(query) for query in self.queries],
-            "problems": list(self.problems),
+            "queries": [asdict(query) | {"problem": str(query.problem or "")} for query in self.queries],
+            "problems": [str(problem) for problem in self.problems],
             "relevance": self.relevance,
             "threshold": self.threshold,
             "counts": dict(self.counts),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from bot.model import Closer
+from bot.reasons import Reason, Shared
 from bot.render import View, render_comment
 from bot.report import Candidate, Outcome, QueryRun, Report
 
@@ -30,8 +31,14 @@ REPORT = Report(
             confidence=0.91,
             workflow_state="Planned",
             reasons=(
-                "Same error text: “read ECONNRESET at TLSWrap.onStreamRead”",
-                "Same identifiers: syncQueue.flush, HTTPS_PROXY",
+                Reason(Shared.MESSAGE, ("read ECONNRESET at TLSWrap.onStreamRead",)),
+                Reason(
+                    Shared.IDENTIFIERS,
+                    (
+                        "syncQueue.flush",
+                        "HTTPS_PROXY",
+                    ),
+                ),
             ),
             sources=("github-search", "github-hybrid"),
         ),
@@ -48,7 +55,7 @@ REPORT = Report(
             title_ratio=0.51,
             relevance=0.62,
             confidence=0.41,
-            reasons=("Same identifiers: HTTPS_PROXY",),
+            reasons=(Reason(Shared.IDENTIFIERS, ("HTTPS_PROXY",)),),
             sources=("github-search",),
         ),
     ),

@@ -1,18 +1,21 @@
-"""The bot's own sentences about its searches are told from those of others."""
+"""What went wrong is told with its values, by the bot itself or in the words of others."""
 
 from __future__ import annotations
 
 import pytest
 
-from bot.remarks import Remark, recognise
+from bot.errors import Unavailable
+from bot.remarks import Failed, Remark, Told, told_by
 
 
-@pytest.mark.parametrize("remark", Remark)
-def test_each_is_recognised_with_what_it_holds(remark: Remark) -> None:
-    values = ("a, b: c",) if remark is Remark.BY_WORDS else (7, 12)[: remark.count("{")]
-    assert recognise(remark.of(*values)) == (remark, tuple(map(str, values)))
+def test_a_remark_keeps_its_values_and_reads_as_a_sentence() -> None:
+    told = Remark.LEFT_OUT.of(1, 2)
+    assert (told.remark, told.values) == (Remark.LEFT_OUT, (1, 2))
+    assert str(Failed("siblings", told)).startswith("siblings: 1 of 2 left out")
 
 
-@pytest.mark.parametrize("said", ["", "7", "some not found", "issue 7: 404 not found", "GitHub did not answer in time"])
-def test_what_others_say_stays_theirs(said: str) -> None:
-    assert recognise(said) == (None, ())
+@pytest.mark.parametrize("told", [Remark.SEARCH_LIMIT.of(), Remark.OTHERS.of("no {answer}")])
+def test_a_failure_tells_what_it_was_raised_with(told: Told) -> None:
+    assert told_by(Unavailable(told)) == told
+    assert str(Unavailable(told)) == str(told)
+    assert told_by(Unavailable("no {answer}")) == Remark.OTHERS.of("no {answer}")

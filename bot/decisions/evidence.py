@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from bot.decisions.model import Evidence
 from bot.model import name_key
-from bot.ranking.reasons import Shared, recognise
 from bot.report import Candidate, Considered, Report
 
 ALSO_MOST = 10
 """Members of a candidate's group that are kept by number."""
-
-# What is kept of a reason: the words of the issues that its sentence quotes are not.
-_KINDS: Mapping[Shared, str] = {
-    Shared.COPY: "all of title and text",
-    Shared.MESSAGE: "error text",
-    Shared.IDENTIFIERS: "identifiers",
-    Shared.TITLES: "words of titles",
-    Shared.WORDS: "words",
-    Shared.GITHUB: "GitHub's verdict",
-}
 
 
 def evidence(report: Report, shown: Iterable[Candidate]) -> tuple[Evidence, ...]:
@@ -34,18 +23,14 @@ def evidence(report: Report, shown: Iterable[Candidate]) -> tuple[Evidence, ...]
             shown=_key(one) in named,
             sources={name: one.ranks.get(name) for name in one.sources},
             titles=(one.similarity, one.title_ratio),
-            reasons=_kinds(one.reasons),
+            # The words of the issues that a reason quotes are not kept.
+            reasons=tuple(reason.shared.value for reason in one.reasons),
             also=one.also[:ALSO_MOST],
             kind=one.kind,
             repo=one.repo,
         )
         for rank, one in enumerate(report.considered, 1)
     )
-
-
-def _kinds(reasons: Iterable[str]) -> tuple[str, ...]:
-    recognised = (recognise(reason)[0] for reason in reasons)
-    return tuple(_KINDS[shared] for shared in recognised if shared is not None)
 
 
 def _key(one: Candidate | Considered) -> tuple[str, str, int]:

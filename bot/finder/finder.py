@@ -27,9 +27,9 @@ from bot.model import Issue, RepoRef, StateFilter
 from bot.ranking.keywords import has_usable_words
 from bot.ranking.presenting import Result, is_own, present
 from bot.ranking.rarity import CountedWords, WordStats
-from bot.ranking.reasons import Shared
 from bot.ranking.relevance import DEFAULT_RELEVANCE, Relevance, relevances
 from bot.ranking.similarity import dice_sorensen
+from bot.reasons import Reason, Shared
 from bot.report import NEAR, Candidate, Report
 from bot.sources import Hit, Source, collapsed
 from bot.sources.vocabulary import Remembered, count_words, make_acquaintance
@@ -345,7 +345,7 @@ class Finder:
 
 def _reasons_of(
     shown: Sequence[tuple[Result, Weighed]], best: Sequence[tuple[Result, Weighed]], gathered: Gathered
-) -> dict[int, tuple[str, ...]]:
+) -> dict[int, tuple[Reason, ...]]:
     """The reasons of what is shown and of the `best` that nearly is, by the `id` of the result: each costs a look into
     two texts, so that the others go without. What GitHub says (F8a) comes after what the texts say.
     """
@@ -353,6 +353,6 @@ def _reasons_of(
     explained = {id(result): (one, {one.issue.key, result.issue.key}) for result, one in (*shown, *near)}
     likely = gathered.likely
     return {
-        key: (*one.reasons(), *([] if likely.isdisjoint(keys) else [Shared.GITHUB]))
+        key: (*one.reasons(), *([] if likely.isdisjoint(keys) else [Reason(Shared.GITHUB)]))
         for key, (one, keys) in explained.items()
     }

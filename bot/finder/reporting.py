@@ -7,11 +7,12 @@ from collections.abc import Collection, Mapping, Sequence
 
 from bot.finder.asking import Gathered
 from bot.model import Issue, IssueRef
+from bot.remarks import Failed
 from bot.report import Outcome, QueryRun
 from bot.sources import FULL_TEXT, GitHubLexical, collapsed
 
 
-def outcome(runs: Sequence[QueryRun], problems: Sequence[str], *, found: bool, usable: bool) -> Outcome:
+def outcome(runs: Sequence[QueryRun], problems: Sequence[Failed], *, found: bool, usable: bool) -> Outcome:
     """F9: an outage or a question that could not be asked is never presented as "no duplicates".
 
     Where the repository's own index has answered, that a search of GitHub was incomplete makes nothing doubtful.

@@ -13,6 +13,8 @@ from bot.index import IndexedIssue
 from bot.matching import Look, Match
 from bot.model import Issue
 from bot.ranking.presenting import is_own
+from bot.reasons import Reason
+from bot.remarks import Failed
 from bot.report import QueryRun
 from bot.sources import FULL_TEXT, VECTORS, Hit, merge
 from bot.sources.known_issues import NAME as KNOWN_ISSUES
@@ -30,7 +32,7 @@ class Weighed:
     issue: Issue
     confidence: float
     sources: tuple[str, ...]
-    reasons: Callable[[], tuple[str, ...]]
+    reasons: Callable[[], tuple[Reason, ...]]
     duplicate_of: int | None = None
 
 
@@ -46,7 +48,7 @@ class Inside:
     held: frozenset[int] = frozenset()
     found: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     runs: tuple[QueryRun, ...] = ()
-    problems: tuple[str, ...] = ()
+    problems: tuple[Failed, ...] = ()
 
 
 def weigh_inside(
@@ -86,7 +88,7 @@ def weigh_inside(
         held=frozenset((*(match.number for match in matches), *left)),
         found=found,
         runs=runs,
-        problems=tuple(one for one in look.problems if one.partition(":")[0] in use),
+        problems=tuple(one for one in look.problems if one.source in use),
     )
 
 
@@ -150,6 +152,6 @@ def _best(
     return {hit.issue.number for hit in merge(answers, target.created_at, use)[:MOST_COMPARED]}
 
 
-def said(match: Match) -> tuple[str, ...]:
-    """The reasons in words (C3); the evidence costs something, and few matches are shown."""
-    return match.evidence.sentences
+def said(match: Match) -> tuple[Reason, ...]:
+    """The reasons (C3); the evidence costs something, and few matches are shown."""
+    return match.evidence.reasons

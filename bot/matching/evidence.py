@@ -14,15 +14,15 @@ from bot.matching.question import Question
 from bot.matching.rarity import Rarity
 from bot.ranking.reasons import (
     TELLING,
-    Shared,
     Spellings,
     Written,
     is_copy,
     says_nothing,
-    sentences,
     shared_message,
+    shared_reasons,
     shared_words,
 )
+from bot.reasons import Reason, Shared
 from bot.text.codes import runs
 from bot.text.messages import error_messages
 from bot.text.terms import is_unspaced, raw_words, terms_of, without_noise
@@ -44,11 +44,11 @@ class Evidence:
     copy: bool = False
 
     @property
-    def sentences(self) -> tuple[str, ...]:
+    def reasons(self) -> tuple[Reason, ...]:
         """The same in words (C3)."""
         if self.copy:
-            return (Shared.COPY,)
-        return sentences(self.message, self.identifiers, self.title_words, self.words)
+            return (Reason(Shared.COPY),)
+        return shared_reasons(self.message, self.identifiers, self.title_words, self.words)
 
 
 class Witness:

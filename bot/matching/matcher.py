@@ -27,6 +27,7 @@ from bot.matching.rarity import Rarity
 from bot.matching.readings import CLOSEST, Likeness, smallness, stands_out
 from bot.matching.retrieval import FULL_TEXT, VECTORS, Retrieved, among, by_vectors, by_words, fused
 from bot.model import Issue
+from bot.remarks import Failed, Remark
 from bot.report import QueryRun
 from bot.text.subject import says_nothing, subject
 
@@ -65,7 +66,7 @@ class Reading(NamedTuple):
     text: tuple[str, str]
     analysis: Analysis
     pair: Vectors | None
-    problems: tuple[str, ...]
+    problems: tuple[Failed, ...]
 
 
 class Matcher:
@@ -123,13 +124,13 @@ class Matcher:
         pair, problems = self._embed(repo_id, analysis) if embedded else (None, ())
         return Reading((title, body), analysis, pair, problems)
 
-    def _embed(self, repo_id: int, analysis: Analysis) -> tuple[Vectors | None, tuple[str, ...]]:
+    def _embed(self, repo_id: int, analysis: Analysis) -> tuple[Vectors | None, tuple[Failed, ...]]:
         try:
             return self._index.embed(repo_id, analysis), ()
         except EmbeddingError as failure:
             if failure.told != str(failure):
                 _log.warning("repository %d is searched by words alone: %s", repo_id, failure)
-            return None, (f"{VECTORS}: {failure.told}",)
+            return None, (_problem(failure),)
 
     def _checked(self, view: View, reading: Reading) -> Reading:
         if reading.pair is None:
@@ -137,8 +138,12 @@ class Matcher:
         try:
             self._index.check(view, reading.pair)
         except EmbeddingError as failure:
-            return reading._replace(pair=None, problems=(f"{VECTORS}: {failure.told}",))
+            return reading._replace(pair=None, problems=(_problem(failure),))
         return reading
+
+
+def _problem(failure: EmbeddingError) -> Failed:
+    return Failed(VECTORS, Remark.OTHERS.of(failure.told))
 
 
 class Closely:
@@ -207,7 +212,9 @@ class Look:
             self._retrieved[VECTORS] = by_vectors(view, pair, below)
         lists = (numbers for one in self._retrieved.values() for numbers in one.values())
         self._pool = fused(lists, target.number)
-        self.problems: tuple[str, ...] = tuple(dict.fromkeys((*reading.problems, *(itself.problems if itself else ()))))
+        self.problems: tuple[Failed, ...] = tuple(
+            dict.fromkeys((*reading.problems, *(itself.problems if itself else ())))
+        )
 
     @cached_property
     def found(self) -> Mapping[str, tuple[int, ...]]:

@@ -111,7 +111,7 @@ class CandidateResult(Lean):
             named=candidate.named,
             also=list(candidate.also),
             workflow_state=candidate.workflow_state or "",
-            reasons=[] if glance else list(candidate.reasons),
+            reasons=[] if glance else list(map(str, candidate.reasons)),
             excerpt=clean(text, GLANCE if glance else EXCERPT),
         )
 
@@ -136,7 +136,7 @@ class Findings(Answer):
         return cls(
             issue=_summary(target, draft=draft),
             outcome=report.outcome.value,
-            problems=list(report.problems),
+            problems=list(map(str, report.problems)),
             candidates=[
                 CandidateResult.of(one, target, bots.likely, text) for one, text in zip(found, texts, strict=True)
             ],
@@ -209,7 +209,7 @@ class BacklogGroup(Lean):
                 **_backlog_issue(member.entry),
                 confidence=round(member.confidence, 2),
                 likelihood=likelihood(member.confidence, likely),
-                reasons=list(strongest(member.reasons)),
+                reasons=list(map(str, strongest(member.reasons))),
             )
             for member in group.members
         ]

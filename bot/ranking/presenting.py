@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from bot.model import Issue
 from bot.ranking.similarity import dice_sorensen, title_ratio
+from bot.reasons import Reason
 from bot.report import Candidate, Kind
 
 
@@ -22,7 +23,7 @@ class Result:
     confidence: float
     relevance: float
     sources: tuple[str, ...] = ()
-    reasons: tuple[str, ...] = ()
+    reasons: tuple[Reason, ...] = ()
     also: tuple[int, ...] = ()
     named: bool = False
 

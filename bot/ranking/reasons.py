@@ -1,14 +1,11 @@
-"""Why a candidate was picked, in words (C3): shared error text, shared identifiers, shared words.
-
-The sentences quote issues as they are, hostile text included: whoever shows them escapes them (`bot/render/`).
-"""
+"""What two issues share (C3): error text, identifiers, words."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from enum import StrEnum
 
+from bot.reasons import Reason, Shared
 from bot.text.codes import runs
 from bot.text.function_words import is_function_word
 from bot.text.messages import error_messages, in_common
@@ -44,17 +41,6 @@ _COMMENTS = ("//", "/*", "*/", "<!--")
 
 Spellings = Mapping[str, Mapping[str, str]]
 """Term → the ways in which it is written, without regard to case → the first of each as it stands there."""
-
-
-class Shared(StrEnum):
-    """What two issues can have in common, as the sentences that say so in English; and what GitHub says of them."""
-
-    COPY = "Same title and text, word for word"
-    MESSAGE = "Same error text: “{}”"
-    IDENTIFIERS = "Same identifiers: {}"
-    TITLES = "Same words in both titles: {}"
-    WORDS = "Same words: {}"
-    GITHUB = "GitHub calls it a likely duplicate"
 
 
 class Written:
@@ -114,31 +100,20 @@ def shared_words(mine: Written, theirs: Written, terms: Iterable[str]) -> tuple[
     return identifiers + status, in_titles, others
 
 
-def sentences(
+def shared_reasons(
     message: str, identifiers: Sequence[str], title_words: Sequence[str], words: Sequence[str]
-) -> tuple[str, ...]:
-    """What two issues share, in words, strongest first: a quoted error message, names from code, words of both titles
-    and other words, each list with the rarest first. Empty ones say nothing, and words of the message are not repeated.
+) -> tuple[Reason, ...]:
+    """What two issues share, strongest first: a quoted error message, names from code, words of both titles and other
+    words, each list with the rarest first. Empty ones say nothing, and words of the message are not repeated.
     """
-    said = [Shared.MESSAGE.format(_shortened(message))] if message else []
     quoted = {word.casefold() for word in raw_words(message)}
-    for sentence, named in (
-        (Shared.IDENTIFIERS, identifiers),
-        (Shared.TITLES, title_words),
-        (Shared.WORDS, [word for word in words if word.casefold() not in quoted]),
-    ):
-        if named:
-            said.append(sentence.format(", ".join(_shortened(word) for word in named[:MOST_NAMED])))
-    return tuple(said)
-
-
-def recognise(sentence: str) -> tuple[Shared | None, str]:
-    """Which of our sentences this is, and what it quotes; None and the whole of it where it is another one."""
-    for shared in Shared:
-        before, _, after = shared.partition("{}")
-        if sentence.startswith(before) and sentence.endswith(after):
-            return shared, sentence[len(before) : len(sentence) - len(after)]
-    return None, sentence
+    found = {
+        Shared.MESSAGE: [message] if message else [],
+        Shared.IDENTIFIERS: identifiers,
+        Shared.TITLES: title_words,
+        Shared.WORDS: [word for word in words if word.casefold() not in quoted],
+    }
+    return tuple(Reason(shared, tuple(map(_shortened, named[:MOST_NAMED]))) for shared, named in found.items() if named)
 
 
 def is_identifier(word: str) -> bool:

@@ -9,7 +9,7 @@ from markdown_it import MarkdownIt
 
 from bot.commands.table import BY_NAME, Name, Requirement
 from bot.config import ConfigError
-from bot.remarks import recognise
+from bot.remarks import Failed, Remark
 from bot.render.escape import code, escape
 from bot.render.help import command_words, who_words
 from bot.render.remarks import remark_words
@@ -109,17 +109,16 @@ def query_line(query: QueryRun, say: Words) -> str:
     return say.query(query=code(query.query), notes=say.comma().join(notes), source=source_name(query.source, say))
 
 
-def problems_block(problems: Sequence[str], say: Words) -> str:
+def problems_block(problems: Sequence[Failed], say: Words) -> str:
     """The sources that failed, each with its reason (F9)."""
     lines = [line for line in (_problem(one, say) for one in problems[:PROBLEMS_MAX]) if line]
     return f"{say.problems()}\n\n{bullets(lines)}" if lines else ""
 
 
-def _problem(problem: str, say: Words) -> str:
-    """`source: reason`, where the reason may be a sentence of the bot's own."""
-    source, colon, reason = problem.partition(": ")
-    own = recognise(reason)[0] is not None
-    return f"{escape(source)}{colon}{remark_words(reason, say)}" if own else escape(problem)
+def _problem(problem: Failed, say: Words) -> str:
+    """`source: reason`."""
+    own = problem.told.remark is not Remark.OTHERS
+    return f"{escape(problem.source)}: {remark_words(problem.told, say)}" if own else escape(str(problem))
 
 
 def settings_block(problems: Sequence[ConfigError], private: bool, say: Words) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bot.ranking.reasons import Shared, recognise
+from bot.reasons import Reason, Shared
 from bot.render.escape import escape
 from bot.report import Candidate
 from bot.words import Words
@@ -18,40 +18,38 @@ def reason_words(candidate: Candidate, say: Words) -> list[str]:
     return reasons_in(candidate.reasons, say) or ([say.by_meaning()] if _VECTORS in candidate.sources else [])
 
 
-def strongest(reasons: Sequence[str]) -> Sequence[str]:
+def strongest(reasons: Sequence[Reason]) -> Sequence[Reason]:
     """The one reason to tell: the first, but titles that have several words in common rather than a lone name (C3).
 
     What GitHub says of likelihood is told beside it (F8a).
     """
-    github = [reason for reason in reasons if recognise(reason)[0] is Shared.GITHUB]
+    github = [reason for reason in reasons if reason.shared is Shared.GITHUB]
     own = [reason for reason in reasons if reason not in github]
-    recognised = [recognise(reason) for reason in own]
-    if recognised and recognised[0][0] is Shared.IDENTIFIERS and "," not in recognised[0][1]:
-        titles = (at for at, (shared, quote) in enumerate(recognised) if shared is Shared.TITLES and "," in quote)
-        own = [own[at] for at in titles][:1] or own
+    if own and own[0].shared is Shared.IDENTIFIERS and len(own[0].quoted) == 1:
+        own = [one for one in own if one.shared is Shared.TITLES and len(one.quoted) > 1][:1] or own
     return [*own[:1], *github[:1]]
 
 
-def reasons_in(reasons: Sequence[str], say: Words) -> list[str]:
-    """Reports keep reasons as English sentences, of which only the quotes are strangers' text; any others stay."""
-    said = []
-    for reason in reasons[:REASONS_MAX]:
-        shared, quote = recognise(reason)
-        if shared in (Shared.COPY, Shared.GITHUB):
-            said.append(say.reason_copy() if shared is Shared.COPY else say.reason_github())
-            continue
-        quote = escape(quote)
-        if not quote:
-            continue
-        match shared:
-            case Shared.MESSAGE:
-                said.append(say.reason_message(message=quote))
-            case Shared.IDENTIFIERS:
-                said.append(say.reason_identifiers(names=quote))
-            case Shared.TITLES:
-                said.append(say.reason_titles(words=quote))
-            case Shared.WORDS:
-                said.append(say.reason_words(words=quote))
-            case None:
-                said.append(quote)
-    return said
+def reasons_in(reasons: Sequence[Reason], say: Words) -> list[str]:
+    """The reasons as Markdown; one whose quotes show nothing is left out."""
+    return [said for said in (_said(reason, escape(", ".join(reason.quoted)), say) for reason in reasons) if said][
+        :REASONS_MAX
+    ]
+
+
+def _said(reason: Reason, quote: str, say: Words) -> str:
+    match reason.shared:
+        case Shared.COPY:
+            return say.reason_copy()
+        case Shared.GITHUB:
+            return say.reason_github()
+        case _ if not quote:
+            return ""
+        case Shared.MESSAGE:
+            return say.reason_message(message=quote)
+        case Shared.IDENTIFIERS:
+            return say.reason_identifiers(names=quote)
+        case Shared.TITLES:
+            return say.reason_titles(words=quote)
+        case Shared.WORDS:
+            return say.reason_words(words=quote)

@@ -2,42 +2,39 @@
 
 from __future__ import annotations
 
-from bot.remarks import Remark, recognise
+from bot.remarks import Remark, Told
 from bot.render.escape import escape
 from bot.words import Words
 
 
-def remark_words(sentence: str, say: Words) -> str:
-    """A sentence of the bot's own in the comment's language, as Markdown; others' as they came."""
-    remark, values = recognise(sentence)
-    match remark:
-        case Remark.NOT_FOUND:
-            return say.remark_not_found(count=int(values[0]))
-        case Remark.LEFT:
-            return say.remark_left(count=int(values[0]))
-        case Remark.NOT_FOUND_AND_LEFT:
-            missing, left = map(int, values)
+def remark_words(told: Told, say: Words) -> str:
+    """A remark in the comment's language, as Markdown; what others said as it came."""
+    match told.remark, told.values:
+        case Remark.NOT_FOUND, (int(count),):
+            return say.remark_not_found(count=count)
+        case Remark.LEFT, (int(count),):
+            return say.remark_left(count=count)
+        case Remark.NOT_FOUND_AND_LEFT, (int(missing), int(left)):
             return say.comma().join([say.remark_not_found(count=missing), say.remark_left(count=left)])
-        case Remark.BY_WORDS:
-            return say.remark_by_words(reasons=escape(values[0]))
-        case Remark.UNREAD:
+        case Remark.BY_WORDS, (str(reasons),):
+            return say.remark_by_words(reasons=escape(reasons))
+        case Remark.UNREAD, _:
             return say.remark_unread()
-        case Remark.HIDDEN:
+        case Remark.HIDDEN, _:
             return say.remark_hidden()
-        case Remark.LEFT_OUT:
-            missing, named = map(int, values)
+        case Remark.LEFT_OUT, (int(missing), int(named)):
             return say.remark_left_out(missing=missing, named=named)
-        case Remark.NO_PERMISSION:
+        case Remark.NO_PERMISSION, _:
             return say.remark_no_permission()
-        case Remark.EMPTY:
+        case Remark.EMPTY, _:
             return say.remark_empty()
-        case Remark.SEARCH_LIMIT:
+        case Remark.SEARCH_LIMIT, _:
             return say.remark_search_limit()
-        case Remark.HYBRID_LIMIT:
+        case Remark.HYBRID_LIMIT, _:
             return say.remark_hybrid_limit()
-        case Remark.TOO_LATE:
-            return say.remark_too_late(count=int(values[0]))
-        case Remark.FAILED:
+        case Remark.TOO_LATE, (int(seconds),):
+            return say.remark_too_late(count=seconds)
+        case Remark.FAILED, _:
             return say.remark_failed()
-        case None:
-            return escape(sentence)
+        case _:
+            return escape(str(told))

@@ -67,7 +67,7 @@ def _group(group: Group, place: _Named) -> str:
 
 def _member(member: Member, place: _Named) -> str:
     said = f"{sentence(confidence_words(member.confidence, english()))} · {age(member.entry, english())}"
-    reasons = "".join(f'<p class="dim">{_text(reason)}</p>' for reason in member.reasons[:REASONS_MAX])
+    reasons = "".join(f'<p class="dim">{_text(str(reason))}</p>' for reason in member.reasons[:REASONS_MAX])
     entry = member.entry
     return f'<li>{place.link(entry)} {_text(entry.title)}<p class="dim">{_text(said)}</p>{reasons}</li>'
 

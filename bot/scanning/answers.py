@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import sqlalchemy as sa
 
 from bot.index.database import among, upsert
+from bot.reasons import Reason, Shared
 from bot.scanning.model import Answer, Found
 from bot.store.database.engine import write
 from bot.store.parts.base import Part
@@ -35,7 +37,12 @@ class Answers(Part):
                 one.number,
                 one.sequence,
                 one.model,
-                json.dumps([[it.number, round(it.confidence, 4), it.reasons] for it in one.found]),
+                json.dumps(
+                    [
+                        [it.number, round(it.confidence, 4), [[why.shared, *why.quoted] for why in it.reasons]]
+                        for it in one.found
+                    ]
+                ),
             )
             for one in answers
         ]
@@ -52,8 +59,8 @@ class Answers(Part):
         query = sa.select(table).where(table.c.repo_id == repo_id).order_by(table.c.number)
         with self._engine.connect() as connection:
             for row in connection.execution_options(yield_per=_ROWS).execute(query):
-                found = tuple(Found(number, chance, tuple(why)) for number, chance, why in json.loads(row.candidates))
-                yield Answer(row.number, row.sequence, row.model, found)
+                found = [Found(number, chance, _reasons(why)) for number, chance, why in json.loads(row.candidates)]
+                yield Answer(row.number, row.sequence, row.model, tuple(found))
 
     def drop_outdated(self, repo_id: int) -> None:
         """Forget answers with an issue whose text or vectors have changed since."""
@@ -113,3 +120,11 @@ def in_backlog(closed: bool) -> sa.ColumnElement[bool]:
     dealt_with = sa.or_(issues.c.duplicate_of.is_not(None), sa.func.coalesce(issues.c.state_reason, "") == "duplicate")
     opened = issues.c.state == "open"
     return sa.or_(opened, sa.not_(dealt_with)) if closed else opened
+
+
+def _stored(found: Found) -> list[Any]:
+    return [found.number, round(found.confidence, 4), [[why.shared, *why.quoted] for why in found.reasons]]
+
+
+def _reasons(stored: Iterable[list[str]]) -> tuple[Reason, ...]:
+    return tuple(Reason(Shared(shared), tuple(quoted)) for shared, *quoted in stored)

@@ -60,5 +60,5 @@ class Asker:
             matches = sorted(look.judge(), key=lambda match: (-match.confidence, -match.number))
             for match in matches[:MOST]:
                 if match.confidence >= LEAST:
-                    found.append(Found(match.number, match.confidence, match.evidence.sentences))
+                    found.append(Found(match.number, match.confidence, match.evidence.reasons))
             return tuple(found)

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from bot.model import State
+from bot.reasons import Reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +27,11 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """An earlier issue, how likely it is the same, in [0, 1], and what speaks for it, in sentences (C3)."""
+    """An earlier issue, how likely it is the same, in [0, 1], and what speaks for it (C3)."""
 
     number: int
     confidence: float
-    reasons: tuple[str, ...] = ()
+    reasons: tuple[Reason, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ class Member:
 
     entry: Entry
     confidence: float
-    reasons: tuple[str, ...]
+    reasons: tuple[Reason, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,7 @@ class Group:
         return {
             "original": _json(self.original),
             "members": [
-                _json(one.entry) | {"confidence": round(one.confidence, 4), "reasons": list(one.reasons)}
+                _json(one.entry) | {"confidence": round(one.confidence, 4), "reasons": list(map(str, one.reasons))}
                 for one in self.members
             ],
             "closable": self.closable,

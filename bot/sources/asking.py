@@ -7,7 +7,7 @@ import traceback
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 
-from bot.remarks import Remark
+from bot.remarks import Failed, Remark
 from bot.sources.protocol import Answer, Question, Source
 from bot.telemetry.tracing import span
 from bot.telemetry.work import carried
@@ -35,7 +35,7 @@ def ask_all(sources: Sequence[Source], question: Question, within: float | None 
 
 
 def _late(source: Source, within: float | None) -> Answer:
-    return Answer(source.name, problems=(f"{source.name}: {Remark.TOO_LATE.of(round(within or 0))}",))
+    return Answer(source.name, problems=(Failed(source.name, Remark.TOO_LATE.of(round(within or 0))),))
 
 
 def _ask(source: Source, question: Question) -> Answer:
@@ -47,4 +47,4 @@ def _ask(source: Source, question: Question) -> Answer:
         # log, as it may quote an issue.
         frames = "".join(traceback.format_tb(fault.__traceback__))
         log.error("source %s failed: %s\n%s", source.name, type(fault).__name__, frames)
-        return Answer(source.name, problems=(f"{source.name}: {Remark.FAILED.of()}",))
+        return Answer(source.name, problems=(Failed(source.name, Remark.FAILED.of()),))

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from bot.errors import GitHubError, Retryable
 from bot.model import Issue, RepoRef
+from bot.remarks import Failed, Remark, Told
 from bot.report import QueryRun
 from bot.sources.protocol import Answer, Question, unanswered
 
@@ -23,7 +24,7 @@ class Found(Protocol):
     @property
     def lists(self) -> Mapping[str, tuple[int, tuple[Issue, ...]]]: ...
     @property
-    def reason(self) -> str: ...
+    def reason(self) -> Told | None: ...
     @property
     def cached_at(self) -> str: ...
 
@@ -52,14 +53,14 @@ class Discussions:
         except (GitHubError, Retryable) as failure:
             return unanswered(NAME, texts[0], failure)
         if not found.lists:
-            return unanswered(NAME, texts[0], found.reason)
+            return unanswered(NAME, texts[0], found.reason or Remark.EMPTY.of())
         runs = tuple(
             QueryRun(NAME, text, found.lists[text][0], cached=found.cached_at)
             if text in found.lists
             else QueryRun(NAME, text, None, problem=found.reason)
             for text in texts
         )
-        problems = (f"{NAME}: {found.reason}",) if found.reason else ()
+        problems = (Failed(NAME, found.reason),) if found.reason else ()
         return Answer(NAME, tuple(_wanted(items, question) for _, items in found.lists.values()), runs, problems)
 
 

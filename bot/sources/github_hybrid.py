@@ -29,6 +29,6 @@ class GitHubHybrid:
             page = self._github.search(query, hybrid=True, per_page=PER_PAGE)
         except (GitHubError, Retryable) as failure:
             return unanswered(NAME, query, failure)
-        note = Remark.BY_WORDS.of(", ".join(page.fallback_reasons)) if page.fallback_reasons else ""
+        note = Remark.BY_WORDS.of(", ".join(page.fallback_reasons)) if page.fallback_reasons else None
         run = QueryRun(NAME, query, page.total_count, problem=note, incomplete=page.incomplete, cached=page.cached_at)
         return Answer(NAME, (page.items,), (run,))

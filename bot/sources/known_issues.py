@@ -7,7 +7,7 @@ from typing import Protocol
 
 from bot.errors import GitHubError, NotFound, Retryable
 from bot.model import Issue, RepoRef
-from bot.remarks import Remark
+from bot.remarks import Remark, Told
 from bot.report import QueryRun
 from bot.sources.protocol import Answer, Question, unanswered
 
@@ -51,12 +51,13 @@ class KnownIssues:
 def known_run(asked: Sequence[int], found: int, left: int = 0) -> QueryRun:
     """What was asked, in words, with a note about those that are not there, and those that were `left` unread."""
     missing = len(asked) - found
+    note: Told | None = None
     if missing and left:
         note = Remark.NOT_FOUND_AND_LEFT.of(missing, left)
     elif missing:
         note = Remark.NOT_FOUND.of(missing)
-    else:
-        note = Remark.LEFT.of(left) if left else ""
+    elif left:
+        note = Remark.LEFT.of(left)
     return QueryRun(NAME, _query(asked), found, problem=note)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.errors import GitHubError, Invalid, Retryable
+from bot.remarks import told_by
 from bot.report import QueryRun
 from bot.sources.protocol import PER_PAGE, Answer, Searcher, unanswered
 
@@ -27,7 +28,7 @@ def ask_by_words(github: Searcher, name: str, queries: Sequence[str], instead: S
             page = github.search(query, per_page=PER_PAGE)
         except Invalid as refused:
             if " OR " in query and spare:
-                answer += Answer(name, runs=(QueryRun(name, query, None, problem=str(refused)),))
+                answer += Answer(name, runs=(QueryRun(name, query, None, problem=told_by(refused)),))
                 waiting = [other for other in waiting if " OR " not in other] + spare
                 spare = []
             else:

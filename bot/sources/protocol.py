@@ -9,6 +9,7 @@ from typing import Protocol
 from bot.errors import Retryable
 from bot.model import Issue, Likeness, StateFilter
 from bot.ranking.plan import Plan
+from bot.remarks import Failed, Told, told_by
 from bot.report import QueryRun
 
 PER_PAGE = 100
@@ -31,14 +32,14 @@ class Question:
 class Answer:
     """What a source found: a ranked list for each query that was answered, how each query went, and what failed.
 
-    A source reports what went wrong in `problems`, one sentence each, instead of raising (H1). `likeness` is what it
+    A source reports what went wrong in `problems` instead of raising (H1). `likeness` is what it
     says itself of how like the target results are, by their keys: evidence beside their places in its lists.
     """
 
     source: str
     lists: tuple[tuple[Issue, ...], ...] = ()
     runs: tuple[QueryRun, ...] = ()
-    problems: tuple[str, ...] = ()
+    problems: tuple[Failed, ...] = ()
     likeness: Mapping[str, Likeness] = field(default_factory=dict)
 
     def __add__(self, further: Answer) -> Answer:
@@ -52,14 +53,14 @@ class Answer:
         )
 
 
-def unanswered(source: str, query: str, failure: Exception | str, told: str = "") -> Answer:
+def unanswered(source: str, query: str, failure: Exception | Told, told: Told | None = None) -> Answer:
     """What a source says of a query that was put in vain.
 
     `told` is what may be said of the failure, where that is not all that it says itself.
     """
-    reason = told or str(failure)
-    run = QueryRun(source, query, None, problem=reason, later=isinstance(failure, Retryable))
-    return Answer(source, (), (run,), (f"{source}: {reason}",))
+    told = told or (failure if isinstance(failure, Told) else told_by(failure))
+    run = QueryRun(source, query, None, problem=told, later=isinstance(failure, Retryable))
+    return Answer(source, (), (run,), (Failed(source, told),))
 
 
 class Source(Protocol):

@@ -16,7 +16,7 @@ from bot.errors import Forbidden, GitHubError, NotFound, Retryable
 from bot.model import RepoRef, Repository, name_key, same_login
 from bot.ranking.plan import any_that_fit
 from bot.ranking.query import MAX_OPERATORS, build_query
-from bot.remarks import Remark
+from bot.remarks import Failed, Remark
 from bot.sources.lexical import ask_by_words
 from bot.sources.protocol import Answer, Question, Searcher, unanswered
 
@@ -68,7 +68,7 @@ class Siblings:
         lists = tuple(tuple(issue for issue in items if issue.repo.key in still) for items in answer.lists)
         if found - still:
             # The number of hits would say something about what is hidden now.
-            return Answer(NAME, lists, (), (*answer.problems, f"{NAME}: {Remark.HIDDEN.of()}"))
+            return Answer(NAME, lists, (), (*answer.problems, Failed(NAME, Remark.HIDDEN.of())))
         return replace(answer, lists=lists, problems=(*_left_out(named, public), *answer.problems))
 
     def _may_name(self, repo: RepoRef, here: RepoRef) -> bool:
@@ -87,7 +87,7 @@ class Siblings:
         return public
 
 
-def _left_out(named: Sequence[RepoRef], public: Sequence[RepoRef]) -> tuple[str, ...]:
+def _left_out(named: Sequence[RepoRef], public: Sequence[RepoRef]) -> tuple[Failed, ...]:
     """How many were not asked. Not which: a settings file may be private, and a name may be a secret."""
     missing = len(named) - len(public)
-    return (f"{NAME}: {Remark.LEFT_OUT.of(missing, len(named))}",) if missing else ()
+    return (Failed(NAME, Remark.LEFT_OUT.of(missing, len(named))),) if missing else ()

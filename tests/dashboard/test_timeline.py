@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from bot.dashboard.data import Data
 from bot.dashboard.timeline import DRAWN, LEAST, timeline
+from bot.reasons import Reason, Shared
 from bot.scanning.model import Entry, Group, Member, Result
 from tests.dashboard.conftest import HOSTILE, words
 
@@ -24,7 +25,7 @@ def group(number: int, days: list[int], title: str = "Map is grey") -> Group:
     first, *others = [
         Entry(number + place, title, "open", BEGIN + timedelta(days=day)) for place, day in enumerate(days)
     ]
-    return Group(first, tuple(Member(one, 0.8, ("Same error text: “tile 403”",)) for one in others), 4, 1, 1)
+    return Group(first, tuple(Member(one, 0.8, (Reason(Shared.MESSAGE, ("tile 403",)),)) for one in others), 4, 1, 1)
 
 
 @settings(max_examples=30)

@@ -5,23 +5,18 @@ from __future__ import annotations
 import pytest
 
 from bot.decisions.evidence import evidence
-from bot.ranking.reasons import Shared
+from bot.reasons import Reason, Shared
 from tests.render.samples import considered, report
 
 
 @pytest.mark.parametrize("shared", Shared)
 def test_each_reason_is_kept_as_its_kind_without_the_words_that_it_quotes(shared: Shared) -> None:
-    reason = shared.format("the secret of acme")
+    reason = Reason(shared, ("the secret of acme",))
     (kept,) = evidence(report(considered=(considered(3, 0.6, reasons=(reason,)),)), ())
     assert len(kept.reasons) == 1
     assert "secret" not in kept.reasons[0]
 
 
 def test_no_two_reasons_are_kept_alike() -> None:
-    kept = evidence(report(considered=(considered(3, 0.6, reasons=tuple(Shared)),)), ())[0]
+    kept = evidence(report(considered=(considered(3, 0.6, reasons=tuple(map(Reason, Shared))),)), ())[0]
     assert len(set(kept.reasons)) == len(Shared)
-
-
-def test_of_a_sentence_that_is_no_reason_of_ours_nothing_is_kept() -> None:
-    kept = evidence(report(considered=(considered(3, 0.6, reasons=("the secret of acme",)),)), ())[0]
-    assert kept.reasons == ()

@@ -160,7 +160,7 @@ def test_f9_vectors_that_fail_are_degraded_and_full_text_goes_on(bench: Bench, u
     with opened(url, Silent()) as index:
         report = bench.find(matcher=Matcher(index))
         assert report.outcome is Outcome.DEGRADED
-        assert report.problems[0].startswith("vectors: the model could not be loaded")
+        assert str(report.problems[0]).startswith("vectors: the model could not be loaded")
         assert set(numbers(report)[:3]) == {2, 3, 6}
         assert {one.sources for one in report.candidates} == {("full-text",)}
         # A source that is switched off cannot fail.
@@ -187,7 +187,7 @@ def test_h4_settings_switch_limit_and_filter_local_sources(bench: Bench) -> None
 def test_h6_known_issues_are_always_considered(bench: Bench) -> None:
     report = bench.find("full-text", "known-issues", known=(5, 99))
     assert "known-issues" in next(one.sources for one in report.candidates if one.number == 5)
-    assert [(run.query, run.hits, run.problem) for run in report.queries][-1] == ("#5 #99", 1, "1 not found")
+    assert [(run.query, run.hits, str(run.problem)) for run in report.queries][-1] == ("#5 #99", 1, "1 not found")
 
 
 @pytest.mark.parametrize("by", [one.value for one in Relevance])

@@ -19,6 +19,7 @@ from bot.index.analysis.protocol import Analysis
 from bot.matching import Matcher, Model
 from bot.matching.evidence import as_written
 from bot.matching.features import NAMES
+from bot.reasons import Reason, Shared
 from bot.text.terms import terms
 from tests.index.conftest import HashingModel
 from tests.matching.made import an_issue, fill
@@ -60,13 +61,13 @@ def test_that_an_issue_says_a_line_itself_makes_no_form_of_it(index: Index) -> N
     index.put(1, [IndexedIssue(n, f"Export number {n} stops", f"{line}\nOn day {n} it did so.") for n in range(11, 15)])
     target = an_issue(15, "No album can be saved", f"{line}\nIt stops in the middle of the pictures.")
 
-    def told() -> dict[int, tuple[float, tuple[str, ...]]]:
+    def told() -> dict[int, tuple[float, tuple[Reason, ...]]]:
         with Matcher(index).looking(1, target, below=target.number) as look:
-            return {one.number: (one.confidence, one.evidence.sentences) for one in look.judge()}
+            return {one.number: (one.confidence, one.evidence.reasons) for one in look.judge()}
 
     before = told()
     index.put(1, [IndexedIssue.of(target)])
-    assert before[12][1][0] == f"Same error text: “{line}”"
+    assert before[12][1][0] == Reason(Shared.MESSAGE, (line,))
     assert told() == before
 
 
@@ -207,7 +208,7 @@ def test_h1_without_its_model_full_text_goes_on_and_the_failure_is_told(index: I
     with Matcher(Index(engine, TextAnalyser(), Broken())).looking(1, target) as look:
         assert look.judge()[0].number == 2
         assert set(look.found) == {"full-text"}
-        assert [problem.partition(":")[0] for problem in look.problems] == ["vectors"]
+        assert [problem.source for problem in look.problems] == ["vectors"]
     with Matcher(Index(engine, TextAnalyser())).looking(1, target) as look:
         assert look.judge()[0].number == 2
         assert set(look.found) == {"full-text"}
@@ -233,7 +234,9 @@ def test_h1_vectors_of_another_model_that_came_meanwhile_are_not_compared(
     with Matcher(index).looking(1, target) as look:
         assert look.judge()[0].number == 2
         assert set(look.found) == {"full-text"}
-        assert look.problems == ("vectors: the model was changed, and the issues are being embedded anew",)
+        assert tuple(map(str, look.problems)) == (
+            "vectors: the model was changed, and the issues are being embedded anew",
+        )
 
 
 def test_h1_vectors_of_another_length_than_those_of_the_index_are_not_compared(index: Index, engine: sa.Engine) -> None:
@@ -244,7 +247,9 @@ def test_h1_vectors_of_another_length_than_those_of_the_index_are_not_compared(i
     with other.looking(1, target) as look:
         assert look.judge()[0].number == 2
         assert set(look.found) == {"full-text"}
-        assert look.problems == ("vectors: the model was changed, and the issues are being embedded anew",)
+        assert tuple(map(str, look.problems)) == (
+            "vectors: the model was changed, and the issues are being embedded anew",
+        )
     index.forget(1)
     fill(Index(engine, TextAnalyser()))
     with other.looking(1, target) as look:
@@ -265,5 +270,5 @@ def test_what_fails_is_told_to_readers_without_the_hosts_addresses(
     monkeypatch.setattr(requests, "post", refuse)
     remote = Matcher(Index(engine, TextAnalyser(), RemoteModel("http://gpu7.intranet.example:8080/v1", "small")))
     with remote.looking(1, an_issue(9, "Grey map", "requests of tiles get 403")) as look:
-        assert look.problems == ("vectors: the model's endpoint did not answer",)
+        assert tuple(map(str, look.problems)) == ("vectors: the model's endpoint did not answer",)
     assert "http://gpu7.intranet.example:8080/v1/embeddings: ConnectionError" in caplog.text

@@ -7,14 +7,14 @@ import pytest
 from bot.ranking.rarity import Rarity
 from bot.ranking.reasons import (
     TELLING,
-    Shared,
     Written,
     is_copy,
     is_identifier,
-    sentences,
     shared_message,
+    shared_reasons,
     shared_words,
 )
+from bot.reasons import Reason, Shared
 from bot.text.messages import error_messages, searchable_phrase
 from tests.effort import costs_at_most
 
@@ -23,10 +23,11 @@ RARITY = Rarity(1_000, {"crash": 700, "app": 900})
 
 def reasons(title: str, body: str, other_title: str, other_body: str) -> tuple[str, ...]:
     if is_copy((title, body), (other_title, other_body)):
-        return (Shared.COPY,)
+        return (str(Reason(Shared.COPY)),)
     mine, theirs = Written(title, body), Written(other_title, other_body)
     telling = sorted((term for term in mine.all if RARITY(term) >= TELLING), key=lambda term: -RARITY(term))
-    return sentences(shared_message(mine, theirs, mine.messages), *shared_words(mine, theirs, telling))
+    found = shared_reasons(shared_message(mine, theirs, mine.messages), *shared_words(mine, theirs, telling))
+    return tuple(map(str, found))
 
 
 def test_error_messages_are_comparable_across_line_numbers_paths_and_quotes() -> None:

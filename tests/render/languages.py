@@ -15,8 +15,8 @@ from bot.config import ConfigError, parse_config
 from bot.digest.week import Digest, Line, Standing
 from bot.judgements import Kind
 from bot.model import Closer
-from bot.ranking.reasons import Shared
-from bot.remarks import Remark
+from bot.reasons import Reason, Shared
+from bot.remarks import Failed, Remark
 from bot.render import Place, Replies, explain, render_comment, render_reply
 from bot.render.digest import LINES_MOST, DigestView, render_digest
 from bot.render.scan import render_scan
@@ -43,17 +43,35 @@ CANDIDATES = (
     candidate(
         confidence=0.91,
         workflow_state="In progress",
-        reasons=("Same error text: “RangeError: Invalid array length”", "Same identifiers: pasteHandler"),
+        reasons=(
+            Reason(Shared.MESSAGE, ("RangeError: Invalid array length",)),
+            Reason(Shared.IDENTIFIERS, ("pasteHandler",)),
+        ),
         also=(31, 54),
     ),
     candidate(
-        97, state_reason="completed", confidence=0.64, reasons=("Same words: paste, image", Shared.GITHUB), **CLOSED
+        97,
+        state_reason="completed",
+        confidence=0.64,
+        reasons=(
+            Reason(
+                Shared.WORDS,
+                (
+                    "paste",
+                    "image",
+                ),
+            ),
+            Reason(Shared.GITHUB),
+        ),
+        **CLOSED,
     ),
     candidate(12, state_reason="not_planned", confidence=0.31, named=True, sources=("vectors",), **CLOSED),
-    candidate(7, state="closed", state_reason="duplicate", confidence=0.2, reasons=("Same words in both titles: a",)),
-    candidate(5, kind="pull request", state="closed", state_reason="merged", repo="acme/docs", reasons=(Shared.COPY,)),
+    candidate(7, state="closed", state_reason="duplicate", confidence=0.2, reasons=(Reason(Shared.TITLES, ("a",)),)),
+    candidate(
+        5, kind="pull request", state="closed", state_reason="merged", repo="acme/docs", reasons=(Reason(Shared.COPY),)
+    ),
     candidate(4, kind="discussion", state="open", state_reason="answered"),
-    candidate(3, state="closed", state_reason="completed", confidence=0.05, reasons=(Shared.GITHUB,)),
+    candidate(3, state="closed", state_reason="completed", confidence=0.05, reasons=(Reason(Shared.GITHUB),)),
     candidate(2, state="closed", also=tuple(range(1_000, 1_012))),
     candidate(1, kind="pull request", state="closed"),
 )
@@ -65,7 +83,7 @@ OTHERS = (
 QUERIES = (
     QUERY,
     QueryRun("github-hybrid", "crash on paste", 1_234, incomplete=True, cached="10:20:01 AM"),
-    QueryRun("vectors", "crash", None, "the model could not be loaded"),
+    QueryRun("vectors", "crash", None, Remark.OTHERS.of("the model could not be loaded")),
     *(
         QueryRun(source, "x", 1)
         for source in ("full-text", "pull-requests", "discussions", "siblings", "known-issues", "github-similar")
@@ -84,11 +102,15 @@ REMARKS = (
     *(QueryRun("discussions", "crash", None, remark.of()) for remark in (Remark.NO_PERMISSION, Remark.EMPTY)),
 )
 REMARKABLE = (
-    f"github-similar: {Remark.TOO_LATE.of(2)}",
-    f"siblings: {Remark.LEFT_OUT.of(1, 2)}",
-    f"discussions: {Remark.FAILED.of()}",
+    Failed("github-similar", Remark.TOO_LATE.of(2)),
+    Failed("siblings", Remark.LEFT_OUT.of(1, 2)),
+    Failed("discussions", Remark.FAILED.of()),
 )
-PROBLEMS = ("vectors: the model could not be loaded", "siblings: 502", "discussions: no access")
+PROBLEMS = (
+    Failed("vectors", Remark.OTHERS.of("the model could not be loaded")),
+    Failed("siblings", Remark.OTHERS.of("502")),
+    Failed("discussions", Remark.OTHERS.of("no access")),
+)
 SETTINGS = """\
 mod: off
 max_candidates: many
@@ -207,7 +229,9 @@ def answers(say: Words) -> list[str]:
 def scans(say: Words) -> list[str]:
     """The issue of the backlog scan, with and without groups."""
     at = datetime(2025, 11, 2, tzinfo=UTC)
-    members = tuple(Member(Entry(number, "Crash", "open", at), 0.7, ("Same words: paste",)) for number in range(20, 45))
+    members = tuple(
+        Member(Entry(number, "Crash", "open", at), 0.7, (Reason(Shared.WORDS, ("paste",)),)) for number in range(20, 45)
+    )
     groups = tuple(Group(Entry(number, "Crash", "open", at), members, 3, 1, 1) for number in (1, 2))
     many = groups * 40
     return [

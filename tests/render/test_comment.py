@@ -14,7 +14,8 @@ from bot.commands import Options
 from bot.config import parse_config
 from bot.model import Closer
 from bot.posts.marker import ADVICE, fingerprint
-from bot.remarks import Remark
+from bot.reasons import Reason, Shared
+from bot.remarks import Failed, Remark
 from bot.render import render_comment
 from bot.render.details import SOURCE_NAMES
 from bot.report import Outcome, QueryRun
@@ -94,7 +95,10 @@ def test_p4_c3_the_whole_comment() -> None:
     first = candidate(
         confidence=0.62,
         workflow_state="In progress",
-        reasons=("Same error text: “RangeError: Invalid array length”", "Same identifiers: pasteHandler"),
+        reasons=(
+            Reason(Shared.MESSAGE, ("RangeError: Invalid array length",)),
+            Reason(Shared.IDENTIFIERS, ("pasteHandler",)),
+        ),
     )
     second = candidate(
         97,
@@ -107,7 +111,7 @@ def test_p4_c3_the_whole_comment() -> None:
     queries = (
         QUERY,
         QueryRun("github-hybrid", "a `quoted` error", 1, incomplete=True, cached="10:20:01 AM"),
-        QueryRun("vectors", "crash", None, "rate limited until 10:24"),
+        QueryRun("vectors", "crash", None, Remark.OTHERS.of("rate limited until 10:24")),
     )
     body = render_comment(report(first, second, queries=queries), view(closers={97: Closer(pull=101)}))
     assert same(body, FOUND)
@@ -262,8 +266,26 @@ def test_p4_c3_what_is_for_maintainers_is_folded() -> None:
         QueryRun("github-search", "crash", None, Remark.SEARCH_LIMIT.of()),
     )
     counts = {"total": 348, "unique": 166, "duplicates": 182, "github-hybrid": 348}
-    one = candidate(confidence=0.7, reasons=("Same error text: “No space left”", "Same words: disk, full"))
-    found = report(one, outcome=Outcome.DEGRADED, problems=("vectors: no model",), queries=runs, counts=counts)
+    one = candidate(
+        confidence=0.7,
+        reasons=(
+            Reason(Shared.MESSAGE, ("No space left",)),
+            Reason(
+                Shared.WORDS,
+                (
+                    "disk",
+                    "full",
+                ),
+            ),
+        ),
+    )
+    found = report(
+        one,
+        outcome=Outcome.DEGRADED,
+        problems=(Failed("vectors", Remark.OTHERS.of("no model")),),
+        queries=runs,
+        counts=counts,
+    )
     shown, _, folded = render_comment(found, view()).partition("<details>")
     assert shown.partition("-->\n")[2] == (
         "**Probably reported before:**\n\n"
@@ -298,7 +320,8 @@ def test_c3_numbers_are_code_on_enterprise() -> None:
 def test_f9_an_outage_is_never_presented_as_no_duplicates(outcome: Outcome, expected: str) -> None:
     for had in (False, True):
         body = render_comment(
-            report(outcome=outcome, problems=("github-search: no answer (502)",)), view(had_candidates=had)
+            report(outcome=outcome, problems=(Failed("github-search", Remark.OTHERS.of("no answer (502)")),)),
+            view(had_candidates=had),
         )
         assert expected in body
         assert "**What did not work**\n\n- github-search: no answer (502)\n" in body
@@ -322,7 +345,7 @@ def test_c3_a_possible_regression_is_marked_where_it_may_be_the_same(confidence:
 
 @pytest.mark.parametrize(("sources", "said"), [(("vectors",), True), (("github-search",), False)])
 def test_c3_what_only_the_meaning_has_found_says_so(sources: tuple[str, ...], said: bool) -> None:
-    for reasons, expected in (((), said), (("Same words: tiles",), False)):
+    for reasons, expected in (((), said), ((Reason(Shared.WORDS, ("tiles",)),), False)):
         body = render_comment(report(candidate(reasons=reasons, sources=sources)), view())
         assert ("   - Similar in meaning overall" in body) is expected
 
@@ -330,17 +353,47 @@ def test_c3_what_only_the_meaning_has_found_says_so(sources: tuple[str, ...], sa
 @pytest.mark.parametrize(
     ("reasons", "says"),
     [
-        (("Same error text: “No space”", "Same identifiers: iPhone"), "Same error text: “No space”"),
-        (("Same identifiers: HTTPS_PROXY, E1", "Same words in both titles: a, b"), "Names in common: HTTPS_PROXY, E1"),
         (
-            ("Same identifiers: iPhone", "Same words in both titles: play, sideways"),
+            (Reason(Shared.MESSAGE, ("No space",)), Reason(Shared.IDENTIFIERS, ("iPhone",))),
+            "Same error text: “No space”",
+        ),
+        (
+            (
+                Reason(
+                    Shared.IDENTIFIERS,
+                    (
+                        "HTTPS_PROXY",
+                        "E1",
+                    ),
+                ),
+                Reason(
+                    Shared.TITLES,
+                    (
+                        "a",
+                        "b",
+                    ),
+                ),
+            ),
+            "Names in common: HTTPS_PROXY, E1",
+        ),
+        (
+            (
+                Reason(Shared.IDENTIFIERS, ("iPhone",)),
+                Reason(
+                    Shared.TITLES,
+                    (
+                        "play",
+                        "sideways",
+                    ),
+                ),
+            ),
             "Words in both titles: play, sideways",
         ),
-        (("Same identifiers: iPhone", "Same words in both titles: play"), "Names in common: iPhone"),
+        ((Reason(Shared.IDENTIFIERS, ("iPhone",)), Reason(Shared.TITLES, ("play",))), "Names in common: iPhone"),
         ((), None),
     ],
 )
-def test_c3_one_reason_is_told_that_a_reporter_understands(reasons: tuple[str, ...], says: str | None) -> None:
+def test_c3_one_reason_is_told_that_a_reporter_understands(reasons: tuple[Reason, ...], says: str | None) -> None:
     shown = render_comment(report(candidate(reasons=reasons)), view()).partition("\n\nThis is")[0]
     assert shown.splitlines()[5:] == ([f"   - {says}"] if says else [])
 

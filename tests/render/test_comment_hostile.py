@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from bot.model import BODY_MAX
 from bot.posts.marker import ADVICE
+from bot.reasons import Reason, Shared
+from bot.remarks import Failed, Remark
 from bot.render import render_comment
 from bot.report import Outcome, QueryRun
 from tests.render.reading import INVISIBLE, PHRASE, read
@@ -58,11 +60,19 @@ def test_c3_no_title_does_anything(title: str) -> None:
     assert read(body).blocks == read(with_text("word")).blocks
 
 
+def said(*quotes: str) -> tuple[Reason, ...]:
+    return tuple(Reason(Shared.MESSAGE, (quote,)) for quote in quotes)
+
+
+def failed(*texts: str) -> tuple[Failed, ...]:
+    return tuple(Failed(text, Remark.OTHERS.of(text)) for text in texts)
+
+
 def with_text(text: str) -> str:
     """A comment that shows `text` wherever strangers' text can stand."""
-    found = candidate(7, text, reasons=(text, text), workflow_state=text)
-    runs = (QUERY, QueryRun(text, text, 3, problem=text, cached=text))
-    result = report(found, queries=runs, problems=(text,), outcome=Outcome.DEGRADED)
+    found = candidate(7, text, reasons=said(text, text), workflow_state=text)
+    runs = (QUERY, QueryRun(text, text, 3, problem=Remark.OTHERS.of(text), cached=text))
+    result = report(found, queries=runs, problems=failed(text), outcome=Outcome.DEGRADED)
     return render_comment(result, view(words=(text, text)))
 
 
@@ -71,10 +81,10 @@ def with_text(text: str) -> str:
 @settings(max_examples=60)
 def test_c3_no_combination_of_texts_does_anything(texts: list[str], enterprise: bool) -> None:
     title, reason, query, problem = texts
-    found = [candidate(7, title, reasons=(reason, title)), candidate(8, reason, workflow_state=query)]
-    runs = (QueryRun(problem, query, 3, problem=problem, cached=query),)
+    found = [candidate(7, title, reasons=said(reason, title)), candidate(8, reason, workflow_state=query)]
+    runs = (QueryRun(problem, query, 3, problem=Remark.OTHERS.of(problem), cached=query),)
     body = render_comment(
-        report(*found, queries=runs, problems=(problem, title), outcome=Outcome.DEGRADED),
+        report(*found, queries=runs, problems=failed(problem, title), outcome=Outcome.DEGRADED),
         view(enterprise=enterprise, words=(query, title)),
     )
     check(body, {7, 8})
@@ -84,9 +94,9 @@ def test_c3_no_combination_of_texts_does_anything(texts: list[str], enterprise: 
 def test_c3_a_comment_never_outgrows_githubs_limit() -> None:
     """`$` grows most when it is escaped; the least likely candidates make room."""
     worst = "$" * 5_000
-    found = [candidate(number, worst, reasons=(worst,) * 50, workflow_state=worst) for number in range(1, 40)]
-    runs = (QueryRun(worst, "`" * 5_000, 1, problem=worst, cached=worst),) * 50
-    body = render_comment(report(*found, queries=runs, problems=(worst,) * 50), view())
+    found = [candidate(number, worst, reasons=said(worst) * 50, workflow_state=worst) for number in range(1, 40)]
+    runs = (QueryRun(worst, "`" * 5_000, 1, problem=Remark.OTHERS.of(worst), cached=worst),) * 50
+    body = render_comment(report(*found, queries=runs, problems=failed(worst) * 50), view())
     check(body, set(range(1, 40)))
     assert "issues/39)" not in body
     assert "issues/1)" in body

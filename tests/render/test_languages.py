@@ -13,6 +13,8 @@ from bot.digest.week import Digest, Line, Standing
 from bot.judgements import Kind
 from bot.model import BODY_MAX
 from bot.posts.marker import ADVICE, fingerprint
+from bot.reasons import Reason, Shared
+from bot.remarks import Failed, Remark
 from bot.render import Place, Replies, explain, render_comment, render_reply
 from bot.render.digest import DigestView, bar_words, render_digest
 from bot.render.scan import render_scan
@@ -87,14 +89,28 @@ def test_c6_weights_have_the_decimal_sign_of_their_language(language: str, right
 def hostile(say: Words, title: str, reason: str, query: str, problem: str) -> list[str]:
     """Everything that shows strangers' text."""
     found = [
-        candidate(7, title, reasons=(f"Same words: {reason}", title), confidence=0.9, workflow_state=query),
-        candidate(8, reason, state="closed", state_reason="completed", reasons=(f"Same error text: “{title}”",)),
+        candidate(
+            7,
+            title,
+            reasons=(Reason(Shared.WORDS, (reason,)), Reason(Shared.MESSAGE, (title,))),
+            confidence=0.9,
+            workflow_state=query,
+        ),
+        candidate(8, reason, state="closed", state_reason="completed", reasons=(Reason(Shared.MESSAGE, (title,)),)),
     ]
-    runs = (QueryRun(problem, query, 3, problem=problem, cached=query), QueryRun("vectors", title, None))
-    result = report(*found, queries=runs, problems=(problem, title), outcome=Outcome.DEGRADED)
+    runs = (
+        QueryRun(problem, query, 3, problem=Remark.OTHERS.of(problem), cached=query),
+        QueryRun("vectors", title, None),
+    )
+    result = report(
+        *found,
+        queries=runs,
+        problems=tuple(Failed(text, Remark.OTHERS.of(text)) for text in (problem, title)),
+        outcome=Outcome.DEGRADED,
+    )
     replies = Replies(say, PLACE)
     entry = Entry(7, title, "open", CHECKED_AT)
-    groups = (Group(entry, (Member(entry, 0.7, (f"Same words: {reason}",)),), 1, 1, 1),)
+    groups = (Group(entry, (Member(entry, 0.7, (Reason(Shared.WORDS, (reason,)),)),), 1, 1, 1),)
     at = CHECKED_AT.timestamp()
     week = Digest(at, at, 1, 1, 0, 0, 0, 0, (Line(7, at, True, 8, 0.5, Standing.WRONG, (Kind.REACTION,)),))
     digest = DigestView(week, {7: title, 8: reason}, Bar(0.2, Origin.USUAL), PLACE, CHECKED_AT, say)

@@ -12,6 +12,8 @@ from bot.commands import COMMANDS, OPTIONS, Invalid, Misspelt, Name, Problem, pa
 from bot.config import parse_config
 from bot.model import BODY_MAX, RepoRef
 from bot.posts.marker import ADVICE, is_reply_to
+from bot.reasons import Reason, Shared
+from bot.remarks import Failed, Remark
 from bot.render import Place, Replies, explain, render_reply
 from bot.render.details import SOURCE_NAMES
 from bot.render.help import command_words, option_words
@@ -136,7 +138,7 @@ EXPLAINED = f"""\
 - Open
 - Titles 64% alike
 - All evidence together: likely the same (78%)
-- Same error text: RangeError
+- Same error text: “RangeError”
 - Found by: GitHub's search, the semantic index
 
 The searches that found it:
@@ -146,7 +148,7 @@ The searches that found it:
 
 def test_c4_explain_says_how_two_issues_compare() -> None:
     other = candidate(
-        12, confidence=0.78, reasons=("same error text: RangeError",), sources=("github-search", "vectors")
+        12, confidence=0.78, reasons=(Reason(Shared.MESSAGE, ("RangeError",)),), sources=("github-search", "vectors")
     )
     result = report(other, queries=(QUERY, QueryRun("github-hybrid", "crash", 3)))
     assert explain(result, other, PLACE, SAY) == EXPLAINED
@@ -160,7 +162,12 @@ def test_c4_explain_of_an_issue_that_no_search_found() -> None:
 
 
 def test_f9_explain_says_which_source_failed() -> None:
-    text = explain(report(problems=("github-hybrid: no answer",)), candidate(12, sources=()), PLACE, SAY)
+    text = explain(
+        report(problems=(Failed("github-hybrid", Remark.OTHERS.of("no answer")),)),
+        candidate(12, sources=()),
+        PLACE,
+        SAY,
+    )
     assert text.endswith("- None of the searches found it\n\n**What did not work**\n\n- github-hybrid: no answer")
 
 
@@ -201,7 +208,12 @@ def test_c3_no_text_in_a_reply_does_anything(text: str, other: str) -> None:
         replies.misspelt(Misspelt(f"/dupe {text}", text, other)),
         replies.invalid(Invalid(text, Name.NOT, Problem.NUMBER_UNREADABLE, text)),
         replies.github_refused(text),
-        explain(report(title=f"{text} {other}"), candidate(12, f"{other} {text}", reasons=(text,)), PLACE, SAY),
+        explain(
+            report(title=f"{text} {other}"),
+            candidate(12, f"{other} {text}", reasons=(Reason(Shared.WORDS, (text,)),)),
+            PLACE,
+            SAY,
+        ),
         replies.settings_problems(parse_config(f"? {text!r}\n: {other!r}")[1], text),
     ]
     body = render_reply(5, [(text, answer) for answer in answers])

@@ -9,6 +9,7 @@ import pytest
 
 from bot.feedback import Decided
 from bot.model import State
+from bot.reasons import Reason, Shared
 from bot.scanning.groups import grouped
 from bot.scanning.model import Answer, Entry, Found, Group
 
@@ -24,7 +25,10 @@ def entry(number: int, *, day: int | None = None, state: State = "open", **count
 def answer(number: int, **found: float) -> Answer:
     """`answer(3, n1=.8)`: #3 is the same as #1 with that probability."""
     return Answer(
-        number, 1, "m", tuple(Found(int(name[1:]), chance, (f"why {name}",)) for name, chance in found.items())
+        number,
+        1,
+        "m",
+        tuple(Found(int(name[1:]), chance, (Reason(Shared.WORDS, (name,)),)) for name, chance in found.items()),
     )
 
 
@@ -41,8 +45,8 @@ def test_d8_the_oldest_survives_and_counters_are_summed() -> None:
     (group,) = grouped(backlog, [answer(3, n2=0.7), answer(7, n2=0.9, n3=0.8)])
     assert group.original.number == 7, "it was transferred: younger by its number, older by its time"
     assert [(one.entry.number, one.confidence, one.reasons) for one in group.members] == [
-        (2, 0.9, ("why n2",)),
-        (3, 0.8, ("why n3",)),
+        (2, 0.9, (Reason(Shared.WORDS, ("n2",)),)),
+        (3, 0.8, (Reason(Shared.WORDS, ("n3",)),)),
     ]
     assert (group.thumbs_up, group.thumbs_down, group.comments) == (4, 3, 6)
 
@@ -58,7 +62,9 @@ def test_c7_what_people_decided_is_the_same_is_a_sure_pair_whatever_was_found() 
     backlog = [entry(number) for number in (1, 2, 3)]
     decided = Decided(same=frozenset({(1, 3), (2, 9)}))
     (group,) = grouped(backlog, [answer(3, n1=0.01, n2=0.9)], decided=decided)
-    assert [(one.entry.number, one.confidence, one.reasons) for one in group.members] == [(3, 1.0, ("why n1",))]
+    assert [(one.entry.number, one.confidence, one.reasons) for one in group.members] == [
+        (3, 1.0, (Reason(Shared.WORDS, ("n1",)),))
+    ]
     assert numbers(grouped(backlog, [], decided=decided)) == [[1, 3]], "#9 is not in the backlog"
 
 

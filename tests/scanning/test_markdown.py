@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from bot.model import BODY_MAX
 from bot.posts.marker import SCAN, fingerprint
+from bot.reasons import Reason, Shared
 from bot.render import Place
 from bot.render.scan import render_scan
 from bot.scanning.model import Entry, Group, Member, Result
@@ -24,7 +25,7 @@ def group(number: int, members: int, title: str = "Crash") -> Group:
     others = (Entry(number + place, title, "open", AT) for place in range(1, members + 1))
     return Group(
         Entry(number, title, "open", AT),
-        tuple(Member(entry, 0.7, (title, title, title, title)) for entry in others),
+        tuple(Member(entry, 0.7, (Reason(Shared.WORDS, (title,)),) * 4) for entry in others),
         thumbs_up=3,
         thumbs_down=1,
         comments=1,

@@ -76,7 +76,7 @@ def test_d8_open_issues_that_say_the_same_are_a_group(store: Store, index: Index
     assert (result.issues, result.closable) == (5, 1)
     (group,) = result.groups
     assert (group.thumbs_up, group.comments) == (2, 3)
-    assert group.members[0].reasons[0].startswith("Same error text: “The log says: ERROR exporter could not write")
+    assert str(group.members[0].reasons[0]).startswith("Same error text: “The log says: ERROR exporter could not write")
 
 
 def test_d8_of_more_copies_than_an_answer_holds_none_is_left_out(store: Store, index: Index) -> None:

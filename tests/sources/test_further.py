@@ -81,7 +81,7 @@ def test_f8_further_searches_share_the_budget(find: Find) -> None:
 def test_h6_discussions_need_a_permission_and_say_so(find: Find, sim: Simulator) -> None:
     report = find("discussions")
     assert report.outcome is Outcome.DEGRADED
-    assert report.problems == ("discussions: the App lacks the permission to read discussions",)
+    assert tuple(map(str, report.problems)) == ("discussions: the App lacks the permission to read discussions",)
     sim.set_permissions("acme", {"issues": "write", "metadata": "read", "discussions": "read"})
     sim.clock.advance(4000)
     report = find("discussions")
@@ -107,7 +107,9 @@ def test_h1_discussions_that_github_brings_count_although_it_failed_for_others(f
     report = find("discussions")
     assert [one.number for one in report.candidates] == [3]
     assert report.outcome is Outcome.DEGRADED
-    assert report.problems == ("discussions: GitHub answered: Something went wrong while executing your query.",)
+    assert tuple(map(str, report.problems)) == (
+        "discussions: GitHub answered: Something went wrong while executing your query.",
+    )
     assert 1 in [run.hits for run in report.queries]
 
 
@@ -139,14 +141,14 @@ def test_h6_known_issues_are_considered_whatever_is_found(find: Find, sim: Simul
     far = sim.open_issue("acme/app", "zoe", "Zebra quagga okapi", "")
     report = find("known-issues", known=(1, far.number, 4, 99))
     assert {one.number for one in report.candidates} == {1, far.number}
-    assert [(run.query, run.hits, run.problem) for run in report.queries] == [("#1 #5 #99", 2, "1 not found")]
+    assert [(run.query, run.hits, str(run.problem)) for run in report.queries] == [("#1 #5 #99", 2, "1 not found")]
     assert report.outcome is Outcome.FOUND
 
 
 def test_h6_known_issues_that_are_too_many_to_read_one_by_one_are_told(find: Find) -> None:
     report = find("known-issues", known=(1, *range(5, 31)))
     (run,) = report.queries
-    assert (run.hits, run.problem) == (1, "19 not found, 7 more are considered when the index is ready")
+    assert (run.hits, str(run.problem)) == (1, "19 not found, 7 more are considered when the index is ready")
 
 
 def test_h1_a_source_that_fails_is_named_and_the_others_answer(find: Find, sim: Simulator) -> None:
@@ -154,7 +156,7 @@ def test_h1_a_source_that_fails_is_named_and_the_others_answer(find: Find, sim: 
     report = find("github-search", "known-issues", known=(1,))
     assert [one.number for one in report.candidates] == [1]
     assert report.outcome is Outcome.DEGRADED
-    assert all(problem.startswith("github-search: ") for problem in report.problems)
+    assert all(str(problem).startswith("github-search: ") for problem in report.problems)
 
 
 def test_h1_every_result_carries_the_source_that_found_it(find: Find) -> None:
@@ -216,7 +218,7 @@ def test_what_people_marked_here_leads_to_the_oldest_open_one(find: Find, client
     report = finder.find(client.issue(REPO, 4), FindOptions(threshold=0, state="all", duplicates={1: 5}))
     first = report.candidates[0]
     assert (first.number, first.also) == (5, (1,))
-    assert "panic: proxy refused the connection" in first.reasons[0]
+    assert "panic: proxy refused the connection" in str(first.reasons[0])
     rejected = finder.find(
         client.issue(REPO, 4), FindOptions(threshold=0, state="all", duplicates={1: 5}, rejected={5})
     )

@@ -15,6 +15,7 @@ from bot.finder.reporting import counted
 from bot.model import Issue, Likeness, RepoRef
 from bot.ranking.plan import Plan
 from bot.ranking.rarity import CountedWords
+from bot.remarks import Failed, Remark, told_by
 from bot.replay import PastIssue, ReplayGitHub
 from bot.replay.github import FoundPage, NoRanking
 from bot.report import QueryRun
@@ -80,7 +81,7 @@ def test_f8_a_server_that_refuses_or_is_asked_for_pairs_within_the_same_budget()
     answer = GitHubLexical(server).ask(question)
     assert server.asked == [f"{IN_TITLE} login", EITHER, f"{IN_TITLE} login proxy"]
     assert answer.runs[1].hits is None
-    assert "no OR here" in answer.runs[1].problem
+    assert "no OR here" in str(answer.runs[1].problem)
     assert answer.problems == ()
     assert [numbers(found) for found in answer.lists] == [{1, 3}, {3}]
 
@@ -98,7 +99,7 @@ def test_f8_where_or_is_refused_pull_requests_are_asked_for_by_the_two_rarest_wo
 def test_f9_a_refused_query_without_or_is_a_problem() -> None:
     server = Server(lambda query: Invalid("search", 422, "cannot be searched") if "login" in query else None)
     answer = GitHubLexical(server).ask(server.question(f"{IN_TITLE} login", f"{IN_TITLE} proxy"))
-    assert answer.problems == ("github-search: search: 422 cannot be searched",)
+    assert tuple(map(str, answer.problems)) == ("github-search: search: 422 cannot be searched",)
     assert [run.hits for run in answer.runs] == [None, 2]
 
 
@@ -111,8 +112,8 @@ def test_f9_a_failure_ends_the_asking_and_keeps_what_was_found(failure: Exceptio
     answer = GitHubLexical(server).ask(server.question(f"{IN_TITLE} login", f"{IN_TITLE} proxy", f"{IN_TITLE} crash"))
     assert len(server.asked) == 2
     assert [numbers(found) for found in answer.lists] == [{1, 3}]
-    assert answer.problems == (f"github-search: {failure}",)
-    assert answer.runs[1].problem == str(failure)
+    assert tuple(map(str, answer.problems)) == (f"github-search: {failure}",)
+    assert str(answer.runs[1].problem) == str(failure)
 
 
 def test_the_hybrid_search_is_one_request_and_a_fall_back_is_no_failure() -> None:
@@ -122,7 +123,7 @@ def test_the_hybrid_search_is_one_request_and_a_fall_back_is_no_failure() -> Non
     assert (answer.runs[0].query, answer.problems, server.asked) == (query, (), [query])
     assert 1 in numbers(answer.lists[0])
     fallen = GitHubHybrid(server).ask(server.question(natural=f"{query} OR proxy"))
-    assert fallen.runs[0].problem == "searched by words only: or_boolean_not_supported"
+    assert fallen.runs[0].problem == Remark.BY_WORDS.of("or_boolean_not_supported")
     assert fallen.problems == ()
     assert GitHubHybrid(server).ask(server.question()) == Answer("github-hybrid")
 
@@ -130,7 +131,7 @@ def test_the_hybrid_search_is_one_request_and_a_fall_back_is_no_failure() -> Non
 def test_the_hybrid_searchs_failure_is_its_own() -> None:
     server = Server(lambda query: RateLimited("ten a minute"))
     answer = GitHubHybrid(server).ask(server.question(natural="login"))
-    assert answer.problems == ("github-hybrid: ten a minute",)
+    assert tuple(map(str, answer.problems)) == ("github-hybrid: ten a minute",)
 
 
 @pytest.mark.parametrize(
@@ -142,8 +143,8 @@ def test_f9_what_a_limit_kept_from_being_asked_may_be_asked_later(
 ) -> None:
     server = Server(lambda query: failure)
     answer = source(server).ask(server.question("login", natural="login"))
-    run = QueryRun(source.name, "login", None, problem=str(failure), later=later)
-    assert answer == Answer(source.name, (), (run,), (f"{source.name}: {failure}",))
+    run = QueryRun(source.name, "login", None, problem=told_by(failure), later=later)
+    assert answer == Answer(source.name, (), (run,), (Failed(source.name, told_by(failure)),))
 
 
 class Broken:
@@ -173,7 +174,7 @@ def test_h1_sources_run_side_by_side_and_one_that_breaks_spoils_nothing() -> Non
     assert [answer.source for answer in answers] == ["one", "broken", "two"]
     assert [answer.problems for answer in answers] == [
         (),
-        ("broken: failed unexpectedly; the log has the details",),
+        (Failed("broken", Remark.FAILED.of()),),
         (),
     ]
     assert ask_all([], server.question()) == []
@@ -240,8 +241,8 @@ def test_f8b_what_is_late_is_left_behind_and_told_and_the_others_count() -> None
         (alone,) = ask_all([Late()], server.question(), within=0.0)
     finally:
         held.set()
-    assert late == Answer("siblings", problems=("siblings: no answer within 2 seconds",))
-    assert alone.problems == ("siblings: no answer within 0 seconds",)
+    assert late == Answer("siblings", problems=(Failed("siblings", Remark.TOO_LATE.of(2)),))
+    assert tuple(map(str, alone.problems)) == ("siblings: no answer within 0 seconds",)
     assert answered.lists == ((server.last,),)
 
 

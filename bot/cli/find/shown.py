@@ -70,13 +70,13 @@ def _show_asked(report: Report, only: Collection[str], *, indexed: bool) -> None
     results = f"{counted(total, 'result')} besides the issue itself"
     click.echo(f"  {results}: {different} and {counted(repeats, 'repeat')}")
     for problem in report.problems:
-        click.secho(f"  {plain(problem)}", fg="yellow")
+        click.secho(f"  {plain(str(problem))}", fg="yellow")
 
 
 def _went(run: QueryRun) -> str:
     """How many hits a query had, if it was answered, and what there is to be said of that."""
     hits = "" if run.hits is None else counted(run.hits, "hit")
-    return ", ".join(filter(None, (hits, "incomplete" if run.incomplete else "", run.problem)))
+    return ", ".join(filter(None, (hits, "incomplete" if run.incomplete else "", str(run.problem or ""))))
 
 
 def _how_it_went(outcome: Outcome, *, some: bool) -> str:
@@ -101,7 +101,7 @@ def _show_candidate(candidate: Candidate, bots: Unasked) -> None:
     if candidate.also:
         click.echo(f"{_INDENT}also reported in {', '.join(f'#{number}' for number in candidate.also)}")
     for reason in candidate.reasons:
-        click.echo(f"{_INDENT}{plain(reason)}")
+        click.echo(f"{_INDENT}{plain(str(reason))}")
 
 
 def _name(candidate: Candidate) -> str:

@@ -68,7 +68,7 @@ def show(found: Result, limit: int, backlog: Backlog) -> None:
             line(3, title(member.entry))
             line(6, f"{confidence_words(member.confidence, say)} · {age(member.entry, say)}", "cyan")
             for reason in member.reasons:
-                line(6, clean(reason), "dim")
+                line(6, clean(str(reason)), "dim")
     if len(found.groups) > limit:
         console.print(f"\n… and {_groups(len(found.groups) - limit)} more; --limit, --json or --html shows them.")
 

@@ -24,7 +24,7 @@ from bot.github.limits.pacing import Pacer
 from bot.held import make_sure
 from bot.hurry import Hurry, hurry
 from bot.machine.local import is_here
-from bot.remarks import Remark
+from bot.remarks import Remark, Told
 from bot.telemetry.metrics import GITHUB_REQUESTS, GITHUB_SECONDS, LEFT
 from bot.telemetry.tracing import span
 
@@ -246,7 +246,7 @@ def _came_back(response: httpx.Response | None, limit: Limit | None) -> str:
     return "ok" if response.status_code < 400 else "refused" if response.status_code < 500 else "failed"
 
 
-def _used_up(call: _Call) -> str:
+def _used_up(call: _Call) -> str | Told:
     """A limit in words. That of searches stands in comments, where nobody knows GitHub's paths and resources."""
     if call.cost.resource in _SEARCHES:
         return _SEARCHES[call.cost.resource].of()

@@ -13,7 +13,7 @@ from bot.github.api import convert
 from bot.github.api.calls import Api
 from bot.github.repository.search import LONGEST_BODY
 from bot.model import Actor, Issue, RepoRef
-from bot.remarks import Remark
+from bot.remarks import Remark, Told
 
 # A search leaves out silently what must not be read; counting the discussions does not, and says why.
 _QUERY = """query Discussions($owner: String!, $name: String!%s) {
@@ -38,7 +38,7 @@ class FoundDiscussions:
     """
 
     lists: Mapping[str, tuple[int, tuple[Issue, ...]]] = field(default_factory=dict)
-    reason: str = ""
+    reason: Told | None = None
     cached_at: str = ""
 
 
@@ -63,8 +63,8 @@ def search_discussions(api: Api, repo: RepoRef, texts: Sequence[str]) -> FoundDi
             items = tuple(_discussion(node) for node in found.get("nodes") or () if node)
             lists[text] = (found.get("discussionCount") or len(items), items)
     if errors:
-        return FoundDiscussions(lists, f"GitHub answered: {errors[0].message}")
-    return FoundDiscussions(lists, "" if len(lists) == len(texts) else Remark.EMPTY.of())
+        return FoundDiscussions(lists, Remark.OTHERS.of(f"GitHub answered: {errors[0].message}"))
+    return FoundDiscussions(lists, None if len(lists) == len(texts) else Remark.EMPTY.of())
 
 
 def _discussion(node: Mapping[str, Any]) -> Issue:
