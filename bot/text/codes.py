@@ -10,7 +10,6 @@ from collections import Counter
 from itertools import chain, islice
 
 from bot.text.messages import error_messages
-from bot.text.remembered import Remembered
 from bot.text.status import status_code
 from bot.text.words import apart, separating
 
@@ -38,7 +37,7 @@ def codes(text: str) -> Counter[str]:
     than one. Line numbers are left out, and so are addresses and times; `0xc0000005` is a status code.
     """
     chunks = text.translate(_SEPARATED).split() if text.isascii() else _CHUNK.findall(apart(text))
-    found = Counter(chain.from_iterable(map(_CODES.__getitem__, chunks)))
+    found = Counter(chain.from_iterable(map(_of, chunks)))
     return found if len(found) <= MOST_CODES else Counter(dict(islice(found.items(), MOST_CODES)))
 
 
@@ -81,6 +80,3 @@ def _of(chunk: str) -> tuple[str, ...]:
     if len(names) > 1 and len(names[-1]) > 2:
         found.append(names[-1])
     return tuple(dict.fromkeys(found))
-
-
-_CODES = Remembered(_of)

@@ -17,7 +17,6 @@ from itertools import chain, pairwise
 
 import snowballstemmer
 
-from bot.text.remembered import Remembered
 from bot.text.status import status_code
 from bot.text.subject import subject
 from bot.text.words import MARKS, STOP_WORDS, UNSPACED, apart, separating
@@ -27,6 +26,7 @@ TITLE_READ = 400
 BODY_READ = 6_000
 #: How many different terms of one issue are counted for word rarity, its title's first.
 MOST_COUNTED = 300
+_LONGEST_KEPT = 40
 
 _FILLERS = """
 i me my we us our you your he she they them their its who which what when where why how if then than there here
@@ -180,7 +180,7 @@ def _terms_of(raw: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys([word, *(_stem(part) for part in inner if part not in _IGNORED)]))
 
 
-_TERMS = Remembered(_terms_of)
+_remembered = lru_cache(maxsize=1 << 14)(_terms_of)
 
 
 def terms_of(raw: str) -> tuple[str, ...]:
@@ -189,12 +189,13 @@ def terms_of(raw: str) -> tuple[str, ...]:
     `getUserName` gives `getusernam`, `get`, `user`, `name`; where no space parts words, a run gives its overlapping
     pairs of signs.
     """
-    return _TERMS[raw]
+    # Whoever writes issues could have any number of long words remembered, with all their pairs of signs.
+    return _remembered(raw) if len(raw) <= _LONGEST_KEPT else _terms_of(raw)
 
 
 def terms(text: str) -> list[str]:
     """The terms of `text` in order."""
-    return list(chain.from_iterable(map(_TERMS.__getitem__, raw_words(text))))
+    return list(chain.from_iterable(map(terms_of, raw_words(text))))
 
 
 def _stem(word: str) -> str:

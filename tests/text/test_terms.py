@@ -173,3 +173,14 @@ def test_of_long_texts_only_what_is_read_is_remembered() -> None:
         assert tracemalloc.get_traced_memory()[0] < 200 * 10_000
     finally:
         tracemalloc.stop()
+
+
+def test_long_words_leave_little_in_memory() -> None:
+    """Where no space parts words, a sentence is one word, and whoever writes issues could write any number of them."""
+    text = " ".join("".join(chr(0x4E00 + at + place) for place in range(200)) for at in range(300))
+    tracemalloc.start()
+    try:
+        assert len(terms(text)) == 300 * 199
+        assert tracemalloc.get_traced_memory()[0] < 1 << 20
+    finally:
+        tracemalloc.stop()
