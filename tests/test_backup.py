@@ -173,11 +173,10 @@ def copied(path: str, here: Path, old: Path, url: str) -> Callable[[Path], str]:
     name = f"{parsed.database}_restored"
     where = {"PGHOST": str(parsed.query["host"]), "PGUSER": str(parsed.username)}
     source = parsed.set(drivername="postgresql").render_as_string(hide_password=False)
-    # A superuser as well, since the server of the tests lets nobody else create pgvector.
     role = f"owner_of_{name}"
     engine = sa.create_engine(parsed, isolation_level="AUTOCOMMIT")
     with engine.connect() as connection:
-        connection.exec_driver_sql(f"CREATE ROLE {role} LOGIN SUPERUSER")
+        connection.exec_driver_sql(f"CREATE ROLE {role} LOGIN")
     run(both.replace("NEW", name).replace("ROLE", role), here, {"PATH": path, "DATABASE_URL": source, **where})
     new = parsed.set(database=name)
     engine.dispose()

@@ -18,7 +18,6 @@ from bot.jobs.inspection.standing import Standing, standing
 from bot.jobs.queue.database import QUEUE, SCHEMA, queue_url, workflow_table
 from bot.jobs.queue.job import QueueUnavailable
 from bot.settings import Settings
-from bot.store.database import pgvector
 from bot.store.database.engine import make_engine, shown, write
 from bot.store.database.failures import why
 from bot.store.database.files import sqlite_file
@@ -89,10 +88,7 @@ def _is_of_another(url: str) -> bool:
 
 
 def _look_into(url: str, synchronous: str, *, index: bool) -> str:
-    """How a database is, in words; makes none. Raises SQLAlchemyError or OSError where it cannot be written.
-
-    Of the queue, which may lie in the same one, it is not told how the `index` compares.
-    """
+    """How a database is, in words; makes none. Raises SQLAlchemyError or OSError where it cannot be written."""
     with _engine(url, synchronous) as engine:
         if engine is None:
             there = (parent for parent in Path(sa.make_url(url).database or "").absolute().parents if parent.exists())
@@ -104,8 +100,7 @@ def _look_into(url: str, synchronous: str, *, index: bool) -> str:
                 _may_write(connection, index=index)
             if is_full(engine):
                 raise _DiskFullError
-            extended = index and pgvector.is_prepared(connection)
-    return "can be written, and compares vectors by pgvector" if extended else "can be written"
+    return "can be written"
 
 
 def _may_write(connection: sa.Connection, *, index: bool) -> None:

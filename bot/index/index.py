@@ -13,7 +13,6 @@ from bot.embedding import Embedder, EmbeddingError
 from bot.index import issues as issue_rows
 from bot.index import state as states
 from bot.index.about import About, Anything
-from bot.index.again import read_otherwise
 from bot.index.analysis.protocol import Analyser, Analysis
 from bot.index.database import delete, fetch, upsert
 from bot.index.issues import LONGEST_BODY, LONGEST_TITLE, IndexedIssue, kept_text
@@ -26,7 +25,6 @@ from bot.index.reader import Reader
 from bot.index.state import NO_KEYS, State
 from bot.index.text_vectors import TextVectors
 from bot.index.vectors.embedded import Embedded, drop
-from bot.index.vectors.pgvector import Pgvector
 from bot.index.vectors.vectors import Vectors
 from bot.index.view import View
 from bot.store.database.engine import write
@@ -53,14 +51,12 @@ class Index:
         embedder: Embedder | None = None,
         about: About | None = None,
         *,
-        pgvector: bool = True,
         text_model: Embedder | None = None,
     ) -> None:
         """Use an engine made by `make_engine`, on a database that `migrate` has prepared.
 
-        With `pgvector` the database may compare vectors. It finds nearly the same as a process that has read them, and
-        where the answers must not depend on which of them was asked, it is left alone. The `text_model` reads the best
-        few candidates more closely; it must be on this machine, since every repository's texts are given to it.
+        The `text_model` reads the best few candidates more closely; it must be on this machine, since every
+        repository's texts are given to it.
         """
         self._engine = engine
         self.analyser, self.embedder, self.about = analyser, embedder, about or Anything()
@@ -70,7 +66,6 @@ class Index:
         self._memories = Memories()
         self._reader = Reader(engine, analyser, self.about, self._memories)
         self._embedded = Embedded(embedder, self.about) if embedder else None
-        self._pgvector = Pgvector(pgvector)
         #: What the text model makes of issues; None without one.
         self.texts = TextVectors(engine, self._reader, text_model) if text_model else None
 
@@ -89,7 +84,7 @@ class Index:
                 # Python's driver begins nothing before a write.
                 connection.exec_driver_sql("BEGIN")
             state = memory.state(connection, repo_id)
-            yield View(connection, repo_id, self._fields, memory, state, self._pgvector)
+            yield View(connection, repo_id, self._fields, memory, state)
 
     def count(self, repo_id: int) -> int:
         """How many issues of a repository there are."""
@@ -120,7 +115,7 @@ class Index:
                 state = states.lock(connection, repo_id)
                 issue_rows.tell(connection, repo_id, originals)
                 # It is a change, or who has read these issues would not notice.
-                self._save(connection, repo_id, state)
+                states.save(connection, repo_id, state)
             self._follow(repo_id, state, originals)
 
     def vector_count(self, repo_id: int) -> int | None:
@@ -205,7 +200,7 @@ class Index:
             drop(connection, repo_id, state, numbers)
             for table in (indexed_issues, indexed_bodies, indexed_terms, indexed_vectors, text_vectors):
                 delete(connection, table, repo_id, "number", list(numbers))
-            self._save(connection, repo_id, state)
+            states.save(connection, repo_id, state)
         self._follow(repo_id, state, numbers)
 
     def forget(self, repo_id: int) -> None:
@@ -217,34 +212,11 @@ class Index:
                     connection.execute(sa.delete(table).where(table.c.repo_id == repo_id))
         self._memories.forget(repo_id)
 
-    def read_again(self, repo_id: int, limit: int) -> int:
-        """Read some of the issues again that another version of the analyser has read; returns how many.
-
-        To be called until it returns 0. Those that read the same are left as they are; the others lose their vectors,
-        until `embed_missing`.
-        """
+    def is_outdated(self, repo_id: int) -> bool:
+        """Whether an earlier version of the analyser has read the issues, which are to be read anew then."""
         with self._engine.connect() as connection:
-            above = states.load(connection, repo_id).unread_above(self._reading)
-        if above is None:
-            return 0
-        numbers = self.numbers(repo_id, above, limit)
-        seen, analyses = self._analysed(repo_id, numbers)
-        batch = Batch(self._fields, analyses)
-        with write(self._engine) as connection:
-            state = states.lock(connection, repo_id)
-            if (now_above := state.unread_above(self._reading)) != above:
-                # Meanwhile it was erased, or others have gone on with it, or begun anew.
-                return 0 if now_above is None else limit
-            now = _changes(connection, repo_id, analyses)
-            same = {number for number in analyses if number in now and now[number] == seen.get(number)}
-            other = {n: analyses[n] for n in read_otherwise(connection, repo_id, batch) if n in same}
-            if other:
-                self._change(connection, repo_id, state, Batch(self._fields, other), list(other))
-                drop(connection, repo_id, state, other)
-            state.reading, state.read_to = self._reading, numbers[-1] if numbers else None
-            self._save(connection, repo_id, state)
-        self._follow(repo_id, state, other)
-        return len(numbers)
+            state = states.load(connection, repo_id)
+        return state.issues > 0 and state.reading < self._reading
 
     def missing_vectors(self, repo_id: int, limit: int = 500) -> list[int]:
         """Numbers of issues that the present model has not embedded, newest first."""
@@ -294,7 +266,7 @@ class Index:
                 kept = []
             if kept:
                 embedded.put(connection, repo_id, state, [list(analyses)[row] for row in kept], made[kept])
-                self._save(connection, repo_id, state)
+                states.save(connection, repo_id, state)
         if kept:
             self._follow(repo_id, state, ())
 
@@ -327,24 +299,15 @@ class Index:
         texts = {number: text for number, text in changed.items() if number not in late}
         issue_rows.write(connection, repo_id, current, texts)
         if not state.issues:
-            state.reading, state.read_to = self._reading, None
+            state.reading = self._reading
         if analyses:
-            if state.reading > self._reading:
-                # A process of an earlier version writes beside later ones: they read from here on again.
-                behind = min(analyses) - 1
-                state.read_to = behind if state.read_to is None else min(behind, state.read_to)
             self._change(connection, repo_id, state, Batch(self._fields, analyses), list(analyses))
             embedded = self._embedded
             if embedded and made is not None and embedded.may_write(connection, repo_id, state, take=True):
                 embedded.put(connection, repo_id, state, list(analyses), made[rows])
             else:
                 drop(connection, repo_id, state, analyses)
-        self._save(connection, repo_id, state)
-
-    def _save(self, connection: sa.Connection, repo_id: int, state: State) -> None:
-        """Write the state back, and have the vectors taken over by what compares them in the database."""
         states.save(connection, repo_id, state)
-        self._pgvector.follow(connection, repo_id, state)
 
     def _change(
         self, connection: sa.Connection, repo_id: int, state: State, batch: Batch | None, numbers: Collection[int]

@@ -33,9 +33,6 @@ MOST_ISSUES, MOST_TERMS = 16 << 20, 40 << 20
 #: Of the words that were asked for lately: their numbers, and the lists of the issues that have them. Every issue has
 #: words that no other has, so what is kept of the first would fill any bound, and is read again in no time.
 MOST_WORDS, MOST_LISTS, MOST_CHUNKS = 1 << 20, 8 << 20, 16 << 20
-#: To read all vectors takes as long as to have the database compare them so many times (golang-go's 17,000: 115 and
-#: 22 ms). Whoever waits that long before reading them never spends more than twice what would have been best.
-FEW_FINDS = 5
 #: So many changed issues, and one in a hundred, are counted by looking up their words.
 FEW_CHANGED = 50
 #: Where issues have left more lists than this, all words are counted anew.
@@ -68,7 +65,6 @@ class Memory:
         # The keys of the lists that issues have left since, each with the change in which they did.
         self._left: dict[int, int] = {}
         self._neighbours = Neighbours(State())
-        self._finds = 0
         self.issues: Recent[IndexedIssue] = Recent(MOST_ISSUES, _issue_bytes)
         # As `packing.aligned` gives them.
         self.terms: Recent[bytes] = Recent(MOST_TERMS, lambda blob: _WORD_BYTES + len(blob))
@@ -145,12 +141,6 @@ class Memory:
                     return counts
                 self._frequencies[field], self._absent[field] = counts, absent
             return self._frequencies[field]
-
-    def compares(self) -> bool:
-        """Whether the vectors are here, or worth reading by now, for one find more; else the database may compare."""
-        with self._lock:
-            self._finds += 1
-            return self._neighbours.sequence > 0 or self._finds > FEW_FINDS
 
     def neighbours(self, connection: sa.Connection, repo_id: int, state: State) -> Neighbours:
         """The vectors, as they are now."""

@@ -39,8 +39,7 @@ class State:
     """`sequence` counts changes, `issues` issues; `lengths` are the summed lengths of each field by its position.
 
     Of the vectors: the model that made them, how many there are, their sum, and the mean that they are centred by.
-    `reading` is the version of the analyser that has read the issues, those up to the number `read_to` if that is not
-    None, and earlier ones the others; 0 is one from before versions were noted.
+    `reading` is the version of the analyser that has read the issues.
     `before` is the version that a state under the lock changes, `left` the keys of the lists that issues leave by that;
     `lost_words` says that it gives up numbers of terms.
     """
@@ -54,7 +53,6 @@ class State:
     vector_sum: NDArray[np.float64] = field(default_factory=lambda: NO_VECTORS)
     centre: NDArray[np.float64] = field(default_factory=lambda: NO_VECTORS)
     reading: int = 0
-    read_to: int | None = None
 
     before: Version | None = None
     left: NDArray[np.int64] = field(default_factory=lambda: NO_KEYS)
@@ -63,15 +61,6 @@ class State:
     @property
     def version(self) -> Version:
         return Version(self.sequence, self.issues, self.next_term, _lengths(self.lengths), self.model, self.vectors)
-
-    def unread_above(self, reading: int) -> int | None:
-        """The number above which issues are to be read again by this version of the analyser; None if none are.
-
-        What a later version has read stays so: while a host is upgraded, both are at work.
-        """
-        if not self.issues or self.reading > reading:
-            return None
-        return self.read_to if self.reading == reading else 0
 
     def average_length(self, position: int, without: int | None = None) -> float:
         """The mean length of a field, at least 1, so that it can be divided by.
@@ -123,7 +112,6 @@ def save(connection: sa.Connection, repo_id: int, state: State) -> None:
                 state.vector_sum.astype("<f8").tobytes(),
                 state.centre.astype("<f8").tobytes(),
                 state.reading,
-                state.read_to,
             )
         ],
     )
@@ -138,10 +126,10 @@ def _beginning(connection: sa.Connection) -> int:
 
 
 def _read(row: tuple[Any, ...]) -> State:
-    _, sequence, issues, next_term, lengths, model, vectors, vector_sum, centre, reading, read_to = row
+    _, sequence, issues, next_term, lengths, model, vectors, vector_sum, centre, reading = row
     by_position = {int(position): length for position, length in json.loads(lengths).items()}
     sums = _matrix(vector_sum), _matrix(centre)
-    return State(sequence, issues, next_term, by_position, model, vectors, *sums, reading or 0, read_to)
+    return State(sequence, issues, next_term, by_position, model, vectors, *sums, reading)
 
 
 def _lengths(lengths: Mapping[int, int]) -> str:

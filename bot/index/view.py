@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
@@ -37,7 +36,6 @@ from bot.index.state import State
 from bot.index.text_vectors import Fresh, TextVectors
 from bot.index.vectors import vectors
 from bot.index.vectors.neighbours import Neighbours
-from bot.index.vectors.pgvector import Pgvector
 from bot.index.vectors.vectors import Kind, Vectors
 from bot.store.tables.index import indexed_terms
 
@@ -93,7 +91,6 @@ class View:
         fields: Sequence[Field],
         memory: Memory,
         state: State,
-        pgvector: Pgvector,
     ) -> None:
         self._connection = connection
         self._repo_id = repo_id
@@ -102,11 +99,9 @@ class View:
         self._narrow = frozenset(field.name for field in fields if field.narrow)
         self._memory = memory
         self._state = state
-        self._pgvector = pgvector
         self._version = state.version
         self._lists: dict[int, List | None] = {}
         self._chunks: dict[int, list[bytes]] = {}
-        self._vectors: dict[int, bytes] = {}
 
     @property
     def count(self) -> int:
@@ -198,24 +193,11 @@ class View:
         """For each kind the issues whose vectors have the highest cosines with those of a text, as many as `wanted`;
         none where there are no vectors.
 
-        `pair` is (2, dimensions), of its title and of the whole text. Compared are all of them by the database where it
-        can, else those whose signs agree most, by any of the kinds.
+        `pair` is (2, dimensions), of its title and of the whole text.
         """
         if not self.vector_count:
             return {kind: Scores(np.zeros(0, dtype=np.int64), np.zeros(0)) for kind in wanted}
-        around = self.centred(pair)
-        if self._served:
-            found = self._pgvector.nearest(self._connection, self._repo_id, around, wanted, below)
-            if found is not None:
-                return found
-        neighbours = self._neighbours()
-        close = neighbours.closest(around, wanted, below)
-        cosines = neighbours.cosines(close, around)
-        if cosines is None:
-            pairs = self._read_pairs(close)
-            scales = np.ones(pairs.shape[:2], dtype=np.float32)
-            cosines = vectors.cosines(pairs, around, scales, vectors.lengths_of_both(pairs))
-        return {kind: Scores(close, cosines[kind].astype(np.float64)).best(k) for kind, k in wanted.items()}
+        return self._neighbours().nearest(self.centred(pair), wanted, below)
 
     def centred(self, pair: Vectors) -> Vectors:
         """A text's own vectors as those of issues are: (3, dimensions), by `Kind`."""
@@ -224,8 +206,7 @@ class View:
 
     def vectors(self, numbers: Integers) -> Vectors:
         """(issues, 3, dimensions), by `Kind`; zero for issues without vectors."""
-        stored = None if self._served else self._neighbours().stored(numbers)
-        return vectors.with_both(self._read_pairs(numbers)) if stored is None else stored
+        return self._neighbours().stored(numbers)
 
     def pair(self, number: int) -> Vectors | None:
         """An issue's own vectors, (2, dimensions), as `Index.embed` gives those of a text; None where it has none."""
@@ -254,13 +235,6 @@ class View:
     def texts(self, numbers: Collection[int]) -> Mapping[int, tuple[str, str]]:
         """Titles and bodies by number."""
         return issues.texts(self._connection, self._repo_id, numbers)
-
-    @cached_property
-    def _served(self) -> bool:
-        """Whether the database compares vectors for this find."""
-        if self._memory.compares():
-            return False
-        return self._pgvector.serves(self._connection, self._repo_id, self._state)
 
     def _recent(
         self, memory: Recent[T], numbers: Collection[int], read: Callable[[Collection[int]], Mapping[int, T]]
@@ -304,18 +278,6 @@ class View:
 
     def _neighbours(self) -> Neighbours:
         return self._memory.neighbours(self._connection, self._repo_id, self._state)
-
-    def _read_pairs(self, numbers: Integers) -> Vectors:
-        """(issues, 2, dimensions) around the centre, read from the database."""
-        wanted = numbers.tolist()
-        new = [number for number in wanted if number not in self._vectors]
-        self._vectors |= vectors.read(self._connection, self._repo_id, new)
-        rows = [row for row, number in enumerate(wanted) if number in self._vectors]
-        stored = vectors.unpack([self._vectors[wanted[row]] for row in rows])
-        result = np.zeros((len(wanted), 2, self._state.vector_sum.shape[1]), dtype=np.float32)
-        if rows:
-            result[rows] = vectors.around(stored, self._state.centre)
-        return result
 
     def _issues_in(self, keys: Sequence[int]) -> Floats:
         """In how many issues the terms of loaded lists occur."""

@@ -15,7 +15,7 @@ from bot.events import Event, IndexEvent
 from bot.github.api.calls import PAGE
 from bot.github.repository.repo import RepoClient
 from bot.index import Index
-from bot.indexing.pace import EMBEDDED, LOST, PAGES, READ_AGAIN, READ_CLOSELY, SLOWLY, pause, retry
+from bot.indexing.pace import EMBEDDED, LOST, PAGES, READ_CLOSELY, SLOWLY, pause, retry
 from bot.indexing.pages import read_pages
 from bot.indexing.writing import Writer, told
 from bot.model import Issue, Repository
@@ -108,6 +108,10 @@ class Indexing:
         began = known or self._begun(repository.id)
         if began is None:
             return
+        if self._index.is_outdated(repository.id):
+            logger.info("%s: its issues are read anew, since this version reads texts differently", repository.ref)
+            self._index.forget(repository.id)
+            known = Progress()
         try:
             progress, wait = self._advance(known, repository, github)
             surplus = self._surplus(repository, github) if wait is None else 0
@@ -179,10 +183,7 @@ class Indexing:
     def _complete(
         self, progress: Progress, repository: Repository, github: RepoClient
     ) -> tuple[Progress, float | None]:
-        """A part of what remains when all issues are read: texts that are read anew, vectors, originals."""
-        if again := self._index.read_again(repository.id, READ_AGAIN):
-            logger.info("%s: issues read again, since this version reads texts differently: %d", repository.ref, again)
-            return progress, 0.0
+        """A part of what remains when all issues are read: vectors, originals."""
         try:
             # After a change of the model these are all there are.
             embedded = self._index.embed_missing(repository.id, EMBEDDED)

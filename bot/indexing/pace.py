@@ -6,8 +6,8 @@ from typing import Protocol
 
 #: Pages of a hundred that are read in one step of the background queue.
 PAGES = 5
-#: Issues that are embedded in one step, and that are read again where this version reads texts differently.
-EMBEDDED, READ_AGAIN = 200, 200
+#: Issues that are embedded in one step.
+EMBEDDED = 200
 #: Issues that the text model reads in one step: a second or so of one core.
 READ_CLOSELY = 50
 #: Seconds for each request on average while most of an hour's requests are left, and from then on. GitHub asks for one

@@ -148,7 +148,7 @@ def _index(store: str, repo_id: int, within: Path | None) -> Iterator[Index]:
     with _engine(store) as engine:
         migrate(engine)
         # Figures must not depend on how many processes there are, or on the database.
-        index = Index(engine, TextAnalyser(), embedder, pgvector=False, text_model=TextModel())
+        index = Index(engine, TextAnalyser(), embedder, text_model=TextModel())
         put_away(index, engine)
         try:
             yield index

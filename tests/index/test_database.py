@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib import import_module
 from itertools import islice
 
 import numpy as np
@@ -13,8 +12,6 @@ import sqlalchemy as sa
 from bot.index.database import fetch, upsert
 from bot.store.tables.index import index_chunks, index_vocabulary
 from bot.store.tables.schema import metadata
-
-forgetting = import_module("bot.store.migrations.versions.0013_no_statistics_of_repositories").forgetting
 
 COLUMNS = (index_vocabulary.c.term, index_vocabulary.c.hash)
 
@@ -81,22 +78,7 @@ def test_no_more_is_read_of_a_repository_that_is_newer_than_the_statistics(conne
 
 @on_postgres
 def test_of_repositories_there_are_no_statistics(engine: sa.Engine) -> None:
-    """Those that were there before the migration are forgotten, too."""
     with engine.begin() as connection:
-        for table in metadata.sorted_tables:
-            if table.info.get("index") and len(table.primary_key) > 1:
-                connection.execute(sa.text(f"ANALYZE {table.name}"))
-        upsert(connection, index_vocabulary, [(1, key, key + 1) for key in range(100)])
-        connection.execute(sa.text(f"ALTER TABLE {index_vocabulary.name} ALTER COLUMN repo_id SET STATISTICS -1"))
-        connection.execute(sa.text(f"ANALYZE {index_vocabulary.name}"))
-        known = sa.text("SELECT count(*) FROM pg_stats WHERE attname = 'repo_id' AND tablename = :table")
-        assert connection.execute(known, {"table": index_vocabulary.name}).scalar_one() == 1
-        for statement in forgetting(index_vocabulary.name):
-            connection.execute(sa.text(statement))
-        connection.execute(sa.text(f"ANALYZE {index_vocabulary.name}"))
-        assert connection.execute(known, {"table": index_vocabulary.name}).scalar_one() == 0
         told = "SELECT relname FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid"
         found = connection.execute(sa.text(f"{told} WHERE attname = 'repo_id' AND attstattarget = 0")).scalars()
-        assert set(found) >= {
-            table.name for table in metadata.sorted_tables if table.info.get("index") and len(table.primary_key) > 1
-        }
+        assert set(found) >= {table.name for table in metadata.sorted_tables if table.info.get("index")}

@@ -24,12 +24,17 @@ def lock_index(connection: sa.Connection, repo_id: int) -> None:
 
 
 def _table(name: str, *columns: Any, narrow: bool = False) -> sa.Table:
-    return sa.Table(name, metadata, *columns, info=INDEX, sqlite_with_rowid=not narrow)
+    table = sa.Table(name, metadata, *columns, info=INDEX, sqlite_with_rowid=not narrow)
+    # What PostgreSQL's planner knows of one repository is wrong of another: of one that came after the last ANALYZE it
+    # believes that it has one row, and reads all of it for each key. Without statistics it believes that each has many.
+    unknown = sa.DDL("ALTER TABLE %(fullname)s ALTER COLUMN repo_id SET STATISTICS 0")
+    sa.event.listen(table, "after_create", unknown.execute_if(dialect="postgresql"))
+    return table
 
 
 # One row a repository. `sequence` counts the changes, so that a process sees that what it remembers is outdated;
-# `lengths` are the summed lengths of each field as JSON; `centre` is the mean vector that cosines are taken around. All
-# issues were read by the version `reading` of the analyser, or, where `read_to` is given, those up to that number.
+# `lengths` are the summed lengths of each field as JSON; `centre` is the mean vector that cosines are taken around; the
+# issues were read by the version `reading` of the analyser.
 index_states = _table(
     "index_states",
     key("repo_id"),
@@ -41,8 +46,7 @@ index_states = _table(
     column("vectors", sa.BigInteger()),
     column("vector_sum", sa.LargeBinary()),
     column("centre", sa.LargeBinary()),
-    column("reading", sa.BigInteger(), nullable=True),
-    column("read_to", sa.BigInteger(), nullable=True),
+    column("reading", sa.BigInteger()),
 )
 
 # An issue as GitHub shows it; the body, cut, is elsewhere because it is seldom asked for.

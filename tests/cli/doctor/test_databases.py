@@ -111,14 +111,3 @@ def test_why_a_server_lets_nobody_in_is_told(examine: Callable[..., Found], new_
     url = sa.make_url(new_database("postgres"))
     elsewhere = url.set(database="nowhere").render_as_string(hide_password=False)
     assert examine(DATABASE_URL=elsewhere)["database"][1].endswith("(the server has no such database or user)")
-
-
-@pytest.mark.postgres
-def test_whether_postgresql_compares_vectors_is_told(
-    examine: Callable[..., Found], new_database: Callable[[str], str], new_store: Callable[[str], str]
-) -> None:
-    assert examine(DATABASE_URL=new_database("postgres"))["database"][1].endswith("can be written")
-    found = examine(DATABASE_URL=new_store("postgres"))
-    assert found["database"][0] == "ok"
-    assert found["database"][1].endswith("can be written, and compares vectors by pgvector")
-    assert found["queue"][1].endswith("can be written")

@@ -10,9 +10,9 @@ import sqlalchemy as sa
 from numpy.typing import NDArray
 
 from bot.embedding import Embedder
-from bot.index import Index, IndexedIssue, Kind, TextAnalyser, memory
+from bot.index import Index, IndexedIssue, Kind, TextAnalyser
 from bot.index.vectors import embedded as embedded_module
-from bot.index.vectors import neighbours, vectors
+from bot.index.vectors import vectors
 from tests.index.conftest import HashingModel
 
 TITLES = [
@@ -41,15 +41,6 @@ def unit(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     return rows / lengths
 
 
-@pytest.fixture(params=["in memory", "signs in memory", "by the database"])
-def place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where vectors are compared; SQLite never does it itself."""
-    monkeypatch.setattr(memory, "FEW_FINDS", 1_000 if request.param == "by the database" else 0)
-    if request.param == "signs in memory":
-        monkeypatch.setattr(neighbours, "MOST_KEPT", 0)
-
-
-@pytest.mark.usefixtures("place")
 def test_cosines_are_those_of_the_model_around_the_centre(
     index: Index, model: Embedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -70,7 +61,6 @@ def test_cosines_are_those_of_the_model_around_the_centre(
             assert sorted(found[kind].numbers.tolist()) == [1, 2, 3, 4, 5, 6]
 
 
-@pytest.mark.usefixtures("place")
 def test_what_is_taken_out_or_changed_is_seen_by_every_process(engine: sa.Engine, model: Embedder) -> None:
     one, other = Index(engine, TextAnalyser(), model), Index(engine, TextAnalyser(), model)
     put(one)
@@ -103,7 +93,6 @@ def test_another_model_embeds_anew_in_steps(engine: sa.Engine, index: Index, oth
         assert view.vector_count == view.count == 6
 
 
-@pytest.mark.usefixtures("place")
 def test_an_endpoint_that_gives_a_name_to_another_model_embeds_anew(
     engine: sa.Engine, index: Index, model: HashingModel, caplog: pytest.LogCaptureFixture
 ) -> None:
