@@ -105,13 +105,13 @@ class Indexing:
         if known and event.step == 0 and not known.done and abs(self._now() - known.updated_at) < LOST:
             # Another chain is at it.
             return
-        began = known or self._begun(repository.id)
-        if began is None:
-            return
         if self._index.is_outdated(repository.id):
             logger.info("%s: its issues are read anew, since this version reads texts differently", repository.ref)
             self._index.forget(repository.id)
-            known = Progress()
+            known = self._backfills.get(repository.id)
+        began = known or self._begun(repository.id)
+        if began is None:
+            return
         try:
             progress, wait = self._advance(known, repository, github)
             surplus = self._surplus(repository, github) if wait is None else 0
