@@ -5,10 +5,8 @@ from __future__ import annotations
 import logging
 
 from bot.commands import LIMIT_SECONDS
-from bot.github.limits.pacing import SHARED
 from bot.services import Services
 from bot.store.database.sqlite import empty_log
-from bot.store.parts.budgets import Budgets
 from bot.store.parts.decisions import KEPT_DAYS
 
 logger = logging.getLogger(__name__)
@@ -25,8 +23,6 @@ def tidy(services: Services) -> None:
     store = services.store
     store.usage.prune(services.now() - LIMIT_SECONDS)
     store.sessions.prune(services.now())
-    store.etags.prune()
-    Budgets(store.engine, SHARED).prune()
     empty_log(store.engine)
 
 

@@ -24,10 +24,10 @@ from bot.github.http.conditional import ConditionalTransport
 from bot.github.http.memory import Memory
 from bot.github.http.transport import PacedTransport, open_connections
 from bot.github.identity.app import AppClient
-from bot.github.identity.auth import AppCredentials, SharedTokens, Tokens, TokenStore
+from bot.github.identity.auth import AppCredentials, Tokens, TokenStore
 from bot.github.identity.registration import NewApp, convert_manifest
 from bot.github.identity.visitor import VisitorClient
-from bot.github.limits.pacing import LocalPacer, Pacer
+from bot.github.limits.pacing import Pacer
 from bot.github.repository.repo import RepoClient
 
 API_VERSION = "2026-03-10"
@@ -50,8 +50,7 @@ class GitHub:
     `/api/graphql`), or any other base. Without an `api_version` it is one that such a server knows for sure. `patience`
     is how many seconds a call may wait for limits or repeat itself before it raises RateLimited or Unavailable,
     `timeout` how many GitHub may take for one answer. `new_pacer` makes the pacer of an installation from its name.
-    Conditional requests are made with what `memory` holds, none without it; through `shared_tokens` processes share
-    their tokens. Clocks, sleep and jitter can be replaced by a test.
+    Clocks, sleep and jitter can be replaced by a test.
     """
 
     def __init__(
@@ -65,8 +64,6 @@ class GitHub:
         patience: float = 20.0,
         timeout: float = 10.0,
         new_pacer: Callable[[str], Pacer] | None = None,
-        memory: Memory | None = None,
-        shared_tokens: SharedTokens | None = None,
         clock: Callable[[], float] = time.time,
         monotonic: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
@@ -79,9 +76,8 @@ class GitHub:
         self._tracker = tracker or ToolCallTracker(clock=clock)
         self._patience = patience
         self._timeout = timeout
-        self._new_pacer = new_pacer or (lambda _: LocalPacer(monotonic))
-        self._memory = memory
-        self._shared_tokens = shared_tokens
+        self._new_pacer = new_pacer or (lambda _: Pacer(monotonic))
+        self._memory = Memory()
         self._switched_off = SwitchedOff(monotonic)
         self._server_clock = ServerClock(clock)
         self._monotonic = monotonic
@@ -118,9 +114,6 @@ class GitHub:
             apis = [api for key, api in self._apis.items() if key[:1] == (installation_id,)]
         for api in apis:
             api.forget_tokens()
-        if self._shared_tokens is not None:
-            # Those of the repositories that this process has not worked on go as well.
-            self._shared_tokens.drop(f"{self._app_id} {installation_id}")
 
     def user(self, token: str) -> RepoClient:
         """A person's or a workflow's token, for the command line."""
@@ -157,10 +150,7 @@ class GitHub:
         with self._lock:
             if key not in self._apis:
                 account = f"installation {key[0]}" if key else "app"
-                # The App itself has only what it signs with, and that is nobody else's.
-                shared = self._shared_tokens if key else None
-                scope = " ".join(map(str, (self._app_id, *key)))
-                tokens = Tokens(self._monotonic, self._server_clock, shared, scope)
+                tokens = Tokens(self._monotonic, self._server_clock)
                 credentials = AppCredentials(
                     self._app_id,
                     self._private_key,
@@ -199,9 +189,7 @@ class GitHub:
                 jitter=self._jitter,
             )
             path = self._api_url.path
-            self._transports[account] = (
-                ConditionalTransport(paced, self._memory, account=account, base_path=path) if self._memory else paced
-            )
+            self._transports[account] = ConditionalTransport(paced, self._memory, account=account, base_path=path)
         return githubkit.GitHub(
             auth,
             base_url=self._api_url,

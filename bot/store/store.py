@@ -18,7 +18,6 @@ from bot.store.parts.closings import Closings
 from bot.store.parts.comments import Comments
 from bot.store.parts.decisions import Decisions
 from bot.store.parts.elsewhere import Elsewhere
-from bot.store.parts.etags import Etags
 from bot.store.parts.heeded import Heeded
 from bot.store.parts.missed import MissedDeliveries
 from bot.store.parts.muted import Muted
@@ -49,7 +48,6 @@ class Store:
         self.backfills = Backfills(engine)
         self.words = Words(engine)
         self.texts = Texts(engine)
-        self.etags = Etags(engine)
         self.missed = MissedDeliveries(engine)
         self.comments = Comments(engine)
         self.closings = Closings(engine)

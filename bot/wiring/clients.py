@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from datetime import datetime
-from functools import partial
-from time import monotonic
 
 from bot.embedding import Embedder, choose_embedder
 from bot.errors import SettingsError
 from bot.github.client import GitHub
-from bot.github.limits.pacing import AHEAD, SHARED, LocalPacer, Pacer, SharedPacer
 from bot.github.repository.repo import RepoClient
 from bot.jobs import ensure_schema
 from bot.model import RepoRef
 from bot.settings import Settings
-from bot.store import Store, open_store
-from bot.store.parts.budgets import Budgets
-from bot.store.parts.tokens import SealedTokens
+from bot.store import open_store
 
 
 def now() -> datetime:
@@ -30,24 +25,13 @@ def prepare_databases(settings: Settings) -> None:
     ensure_schema(settings)
 
 
-def build_github(settings: Settings, store: Store | None = None) -> GitHub:
-    """The door to GitHub; speaking as the App needs its id and key. With a `store` processes share what they know."""
-    shared = SealedTokens(store.engine, settings.private_key) if store and settings.private_key else None
-    budgets = Budgets(store.engine, SHARED) if store else None
-
-    def pacer(account: str) -> Pacer:
-        if budgets is None:
-            return LocalPacer(monotonic)
-        return SharedPacer(monotonic, partial(budgets.take, account), partial(budgets.rest, account, AHEAD))
-
+def build_github(settings: Settings) -> GitHub:
+    """The door to GitHub; speaking as the App needs its id and key."""
     return GitHub(
         app_id=settings.app_id,
         private_key=settings.private_key,
         api_url=settings.github_api_url,
         api_version=settings.github_api_version,
-        memory=store.etags if store else None,
-        shared_tokens=shared,
-        new_pacer=pacer,
     )
 
 

@@ -129,7 +129,7 @@ def fill_index(
     tell: Callable[[Progress], None],
 ) -> tuple[Repository, Progress | None]:
     """Read a repository's issues into the index of a store, for the command line; `bot.scanning.filling` says more."""
-    github = build_github(settings, store)
+    github = build_github(settings)
     try:
         client = reader(settings, github, repo)
         summary = client.repository(repo)
@@ -165,7 +165,7 @@ def present_reactions(
     settings: Settings, store: Store, repo: RepoRef, numbers: Sequence[int]
 ) -> Mapping[int, tuple[int, int]]:
     """How many 👍 and 👎 issues have now, by number, for the command line."""
-    with closing(build_github(settings, store)) as github:
+    with closing(build_github(settings)) as github:
         return reader(settings, github, repo).reactions(repo, numbers)
 
 

@@ -48,7 +48,7 @@ def build_services(settings: Settings) -> Services:
     index = build_index(settings, store)
     return Services(
         settings=settings,
-        github=build_github(settings, store),
+        github=build_github(settings),
         store=store,
         repository_settings=RepositorySettings(store, now),
         issue_forms=IssueForms(store, now),

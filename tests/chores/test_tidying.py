@@ -14,19 +14,15 @@ import sqlalchemy as sa
 from bot.chores.tidying import erase_old, tidy
 from bot.commands import LIMIT_SECONDS
 from bot.decisions import Decision, Outcome
-from bot.github.http.memory import Question, Remembered
-from bot.github.limits.pacing import SHARED
 from bot.judgements import Kind, Signal, Who
 from bot.model import RepoRef, Repository
 from bot.services import Services
 from bot.store import Store
 from bot.store.database.engine import make_engine
-from bot.store.parts.budgets import Budgets
 from bot.store.parts.decisions import KEPT_DAYS
-from bot.store.parts.etags import KEPT, Etags
 from bot.store.parts.sessions import HOURS, Session
 from bot.store.parts.usage import Limit
-from bot.store.tables.schema import etags, sessions, spent, usage
+from bot.store.tables.schema import sessions, usage
 
 NOW = datetime.now(UTC)
 REPO = RepoRef("acme", "app")
@@ -40,7 +36,7 @@ def store(store_url: str) -> Iterator[Store]:
 
 def left(store: Store) -> list[int]:
     with store.engine.connect() as connection:
-        counts = (sa.select(sa.func.count()).select_from(table) for table in (usage, etags, spent, sessions))
+        counts = (sa.select(sa.func.count()).select_from(table) for table in (usage, sessions))
         return [connection.execute(count).scalar_one() for count in counts]
 
 
@@ -50,19 +46,16 @@ def test_what_counts_no_longer_goes_though_nobody_comes_back(store: Store) -> No
 
     def use(at: float, who: str) -> None:
         assert store.usage.refuse(5, who, ["1 a 0"], [Limit(20, LIMIT_SECONDS)], at) is None
-        kept = Etags(store.engine, lambda: at)
-        kept.put(Question("installation 7", REPO, 0, f"https://example/{who}"), Remembered({"etag": "e"}, b"{}"))
-        assert Budgets(store.engine, SHARED, lambda: at).take(who, {"content": 1}) == 0.0
         store.sessions.begin(Session(who), at)
 
     services = cast("Services", SimpleNamespace(store=store, now=lambda: now))
-    use(now - max(KEPT, HOURS * 3600) - 60, "once")
-    assert left(store) == [1, 1, 1, 1]
+    use(now - max(LIMIT_SECONDS, HOURS * 3600) - 60, "once")
+    assert left(store) == [1, 1]
     tidy(services)
-    assert left(store) == [0, 0, 0, 0]
+    assert left(store) == [0, 0]
     use(now - 60, "again")
     tidy(services)
-    assert left(store) == [1, 1, 1, 1]
+    assert left(store) == [1, 1]
 
 
 def test_decisions_and_what_was_said_of_them_go_in_time(store: Store) -> None:

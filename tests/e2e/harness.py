@@ -40,7 +40,6 @@ from bot.simulator.state.issues import Comment, Issue
 from bot.store.database.engine import write
 from bot.store.database.files import sqlite_file
 from bot.store.parts.backfills import Progress
-from bot.store.parts.tokens import SealedTokens
 from bot.wiring.clients import prepare_databases
 from bot.wiring.worker import build_services, job_handler
 from tests.e2e.looking import Glance, looking_only_at_changes
@@ -191,8 +190,6 @@ def _github(services: Services, clock: Clock, *, ahead: float = 0.0, timeout: fl
         private_key=settings.private_key,
         api_url=settings.github_api_url,
         timeout=timeout,
-        memory=services.store.etags,
-        shared_tokens=SealedTokens(services.store.engine, settings.private_key),
         clock=lambda: clock.timestamp() + ahead,
         monotonic=clock.timestamp,
         sleep=clock.advance,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.github.limits.costs import CONTENT, Cost
-from bot.github.limits.pacing import LocalPacer
+from bot.github.limits.pacing import Pacer
 from bot.store.parts.usage import Limit
 from handlers.commands import limit
 from tests.e2e.harness import BOT, Doppel
@@ -230,15 +230,15 @@ def test_c5_strangers_have_a_share_together(two: Doppel, monkeypatch: pytest.Mon
 def test_c5_a_flood_of_commands_silences_no_other_repository(two: Doppel, monkeypatch: pytest.MonkeyPatch) -> None:
     """GitHub counts 80 comments, reactions and the like a minute, and 500 an hour, for all repositories together."""
     created: list[int] = []
-    take = LocalPacer.take
+    take = Pacer.take
 
-    def taken(pacer: LocalPacer, cost: Cost) -> float:
+    def taken(pacer: Pacer, cost: Cost) -> float:
         delay = take(pacer, cost)
         if not delay:
             created.append(cost.amounts.get(CONTENT, 0))
         return delay
 
-    monkeypatch.setattr(LocalPacer, "take", taken)
+    monkeypatch.setattr(Pacer, "take", taken)
     flooded, began = siblings(two, 3), two.sim.clock.timestamp()
     for repo in flooded:
         for login in ("mallory", "mallet", "trudy"):

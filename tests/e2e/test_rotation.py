@@ -5,7 +5,6 @@ The webhook secret's rotation is in tests/test_web.py and tests/receiver/test_we
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -16,7 +15,6 @@ from bot.errors import Forbidden, KeyRefused, Retryable
 from bot.model import RepoRef
 from bot.settings import Settings
 from bot.simulator import Server, start_simulator
-from bot.store import open_store
 from bot.wiring.clients import build_github
 
 REPO = RepoRef("acme", "app")
@@ -41,24 +39,20 @@ def settings_of(server: Server, home: Path) -> Settings:
     )
 
 
-def test_a_private_key_is_changed_without_a_gap_and_sealed_tokens_with_it(
-    server: Server, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_private_key_is_changed_without_a_gap(server: Server, tmp_path: Path) -> None:
     old = settings_of(server, tmp_path)
 
     def works(settings: Settings) -> bool:
         """A process that starts now, with what the ones before have stored."""
-        with closing(open_store(settings)) as store, closing(build_github(settings, store)) as github:
+        with closing(build_github(settings)) as github:
             return github.installation(github.app().installation_of(REPO)).repository(REPO).ref == REPO
 
     assert works(old)
     new = old.model_copy(update={"private_key": server.sim.generate_key(server.sim.app)})
-    with caplog.at_level(logging.WARNING):
-        # Workers of both kinds at once, while one after the other is started again.
-        assert works(new)
-        assert works(old)
-        assert works(new)
-    assert {record.getMessage() for record in caplog.records} <= {"tokens are not shared for now: InvalidToken"}
+    # Workers of both kinds at once, while one after the other is started again.
+    assert works(new)
+    assert works(old)
+    assert works(new)
     server.sim.delete_oldest_key(server.sim.app)
     assert works(new)
     with pytest.raises(KeyRefused):

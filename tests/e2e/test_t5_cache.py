@@ -5,9 +5,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 
 import pytest
-import sqlalchemy as sa
 
-from bot.store.tables.schema import etags
 from bot.telemetry.metrics import REGISTRY
 from tests.e2e.harness import Doppel
 
@@ -109,12 +107,3 @@ def test_t4_what_the_worker_remembered_is_counted_for_metrics(doppel: Doppel) ->
 def _answered() -> dict[str, float]:
     name = "doppel_remembered_calls_total"
     return {who: REGISTRY.get_sample_value(name, {"from": who}) or 0.0 for who in ("memory", "github")}
-
-
-def test_t6_the_repository_and_its_files_are_asked_for_conditionally(doppel: Doppel) -> None:
-    doppel.open(*FIRST, author="ann")
-    doppel.open(*AGAIN)
-    with doppel.services.store.engine.connect() as connection:
-        urls = connection.execute(sa.select(etags.c.url).where(etags.c.repo_id == doppel.repository.id)).scalars().all()
-    assert any(f"/repos/{doppel.repo}/issues/2 " in url for url in urls)
-    doppel.said(2)

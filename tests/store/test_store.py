@@ -16,7 +16,7 @@ from bot.store.parts import words as words_module
 from bot.store.parts.counters import Counters
 from bot.store.parts.gauges import FRESH, Gauges
 from bot.store.parts.usage import Limit
-from bot.store.tables.schema import etags, metadata
+from bot.store.tables.schema import metadata
 from tests.store.posting import note_posted
 
 ACME = RepoRef("acme", "App")
@@ -52,7 +52,7 @@ def _fill(store: Store, repo_id: int, number: int = 3) -> None:
     store.texts.put(repo_id, "settings", "mode: off", NOW)
     with store.engine.begin() as connection:
         for table in metadata.sorted_tables:
-            if table.info.get("index") or table is etags or table.name.startswith("scan_") or table.name in _DECIDED:
+            if table.info.get("index") or table.name.startswith("scan_") or table.name in _DECIDED:
                 connection.execute(sa.insert(table).values(_row(table, repo_id, number)))
 
 

@@ -1,7 +1,7 @@
 """Conditional requests (T6): what was answered before comes from memory where GitHub says that it has not changed.
 
 GitHub is asked each time, with the ETag of the earlier answer. A 304 costs nothing of the primary limit, and only a
-token that may read the thing now gets it. So the memory can be shared by all processes and outlive them.
+token that may read the thing now gets it.
 https://docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api, "Use conditional requests"
 """
 
@@ -12,8 +12,7 @@ import re
 
 import httpx
 
-from bot.github.http.memory import Memory, Question, Remembered
-from bot.model import RepoRef
+from bot.github.http.memory import Memory, Remembered
 from bot.telemetry.metrics import CACHE
 
 LARGEST_KEPT = 256 * 1024
@@ -22,7 +21,7 @@ _LONGEST_URL = 1_000
 
 # What is read again and again and seldom changes: a repository, its files and labels, and an issue. Lists of issues and
 # comments, and searches, change all the time.
-_KEPT = re.compile(r"/repos/([^/]+)/([^/]+)(?:/contents(?:/.*)?|/labels|/issues/([0-9]+))?")
+_KEPT = re.compile(r"/repos/[^/]+/[^/]+(?:/contents(?:/.*)?|/labels|/issues/[0-9]+)?")
 _HEADERS = ("content-type", "etag", "link", "last-modified")
 
 
@@ -37,38 +36,35 @@ class ConditionalTransport(httpx.BaseTransport):
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Send a request; the answer to an unchanged thing looks as if it had been sent anew."""
-        question = self._question(request)
-        known = self._memory.get(question) if question else None
+        url = self._url(request)
+        known = self._memory.get(self._account, url) if url else None
         if known is not None:
             request.headers["If-None-Match"] = known.etag
         response = self._inner.handle_request(request)
         if known is not None:
             # A redirect takes the request's headers along, and a 304 to what it leads to would mean nothing here.
             del request.headers["If-None-Match"]
-        if question:
+        if url:
             CACHE.labels("hit" if response.status_code == 304 else "miss").inc()
         if known is not None and response.status_code == 304:
             # What GitHub says of limits and time is new with each answer.
             new = {name: value for name, value in response.headers.items() if name.startswith("x-") or name == "date"}
             return httpx.Response(200, headers={**new, **known.headers}, content=known.body)
-        if question and response.status_code == 200 and response.headers.get("etag"):
+        if url and response.status_code == 200 and response.headers.get("etag"):
             body = response.read()
             if len(body) <= LARGEST_KEPT and _is_whole(body):
                 kept = {name: response.headers[name] for name in _HEADERS if name in response.headers}
-                self._memory.put(question, Remembered(kept, body))
+                self._memory.put(self._account, url, Remembered(kept, body))
         return response
 
-    def _question(self, request: httpx.Request) -> Question | None:
-        """None for what is not kept, and where the caller has an ETag of their own."""
-        match = _KEPT.fullmatch(request.url.path.removeprefix(self._base_path))
-        if request.method != "GET" or match is None or "If-None-Match" in request.headers:
-            return None
-        owner, name, number = match.groups()
+    def _url(self, request: httpx.Request) -> str:
+        """What is asked for; empty for what is not kept, and where the caller has an ETag of their own."""
+        path = request.url.path.removeprefix(self._base_path)
+        if request.method != "GET" or not _KEPT.fullmatch(path) or "If-None-Match" in request.headers:
+            return ""
         # GitHub answers in the form that is accepted.
         url = f"{request.url} {request.headers.get('Accept', '')}"
-        if len(url) > _LONGEST_URL:
-            return None
-        return Question(self._account, RepoRef(owner, name), int(number or 0), url)
+        return url if len(url) <= _LONGEST_URL else ""
 
 
 def _is_whole(body: bytes) -> bool:

@@ -1,15 +1,14 @@
-"""What is remembered of GitHub's answers, and where (T6): the words that the client and the store share.
-
-Nothing of the client is imported here, so that a process that never asks GitHub does not load it.
-"""
+"""What a process remembers of GitHub's answers (T6)."""
 
 from __future__ import annotations
 
+import threading
+from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
 
-from bot.model import RepoRef
+MOST_KEPT = 16 << 20
+"""Bytes of all answers together; those go first that were asked for least recently."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,21 +24,28 @@ class Remembered:
         return self.headers["etag"]
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
-    """What was asked: for which account, about which repository, and which issue of it (0 if none)."""
+class Memory:
+    """Answers by account and URL, up to `most` bytes. Thread safe."""
 
-    account: str
-    repo: RepoRef
-    number: int
-    url: str
+    def __init__(self, most: int = MOST_KEPT) -> None:
+        self._most = most
+        self._size = 0
+        self._answers: OrderedDict[tuple[str, str], Remembered] = OrderedDict()
+        self._lock = threading.Lock()
 
-
-class Memory(Protocol):
-    """Where answers are kept. Neither method raises: a memory that fails is one that remembers nothing."""
-
-    def get(self, question: Question) -> Remembered | None:
+    def get(self, account: str, url: str) -> Remembered | None:
         """The answer that was last kept."""
+        with self._lock:
+            if (found := self._answers.get((account, url))) is not None:
+                self._answers.move_to_end((account, url))
+            return found
 
-    def put(self, question: Question, answer: Remembered) -> None:
+    def put(self, account: str, url: str, answer: Remembered) -> None:
         """Keep an answer in place of the one before."""
+        with self._lock:
+            if (before := self._answers.pop((account, url), None)) is not None:
+                self._size -= len(before.body)
+            self._answers[account, url] = answer
+            self._size += len(answer.body)
+            while self._size > self._most:
+                self._size -= len(self._answers.popitem(last=False)[1].body)

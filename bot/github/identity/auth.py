@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import httpx
 import jwt
@@ -32,81 +32,40 @@ _JWT_EARLIER = 60
 _JWT_LATER = 540
 _JWT_KEPT = 480
 _JWT_KEY = "doppel:jwt:"
-# Where processes share tokens, another may have found one to be no good: so often it is looked for anew, in seconds.
-_LOOKED_AT = 60.0
-
-
-class SharedTokens(Protocol):
-    """Where processes share the tokens of installations. No method raises; times are seconds since 1970."""
-
-    def get(self, scope: str, now: float) -> tuple[str, float] | None:
-        """The token of a scope and when it expires, None if there is no good one."""
-
-    def put(self, scope: str, token: str, expires_at: float, now: float) -> None:
-        """Keep a token."""
-
-    def drop(self, scope: str) -> None:
-        """The token of a scope is no good, nor are those of a part of it."""
 
 
 class Tokens(BaseCache):
     """Tokens in memory, until shortly before they expire. Thread safe.
 
     `monotonic` counts seconds and never goes back; `server_clock` corrects what githubkit reckons by the host's clock.
-    With `shared` the installation token of this `scope` is looked for there before GitHub is asked for one, and once a
-    minute after that: who drops it there drops it for all.
     """
 
-    def __init__(
-        self,
-        monotonic: Callable[[], float],
-        server_clock: ServerClock,
-        shared: SharedTokens | None = None,
-        scope: str = "",
-    ) -> None:
+    def __init__(self, monotonic: Callable[[], float], server_clock: ServerClock) -> None:
         self._monotonic = monotonic
         self._server_clock = server_clock
-        self._shared = shared
-        self._scope = scope
-        # Each with the moments until which it is good, and until which it need not be looked for elsewhere.
-        self._tokens: dict[str, tuple[str, float, float]] = {}
+        # Each with the moment until which it is good.
+        self._tokens: dict[str, tuple[str, float]] = {}
         self._lock = threading.Lock()
 
     def get(self, key: str) -> str | None:
         """The token, if it is still good."""
         with self._lock:
-            token, expires, ours = self._tokens.get(key, ("", 0.0, 0.0))
-        shared = None if key.startswith(_JWT_KEY) else self._shared
-        if self._monotonic() < (expires if shared is None else min(expires, ours)):
-            return token
-        if shared is None:
-            return None
-        now = self._server_clock.now()
-        if (found := shared.get(self._scope, now)) is None:
-            return None
-        self.keep(key, found[0], found[1] - now)
-        return found[0]
+            token, expires = self._tokens.get(key, ("", 0.0))
+        return token if self._monotonic() < expires else None
 
     def set(self, key: str, value: str, ex: timedelta) -> None:
         """Keep an installation token for its hour less a minute: `ex` runs from our now to GitHub's `expires_at`."""
-        seconds = ex.total_seconds() - (self._server_clock.skew or 0.0)
-        self.keep(key, value, seconds)
-        if self._shared is not None:
-            now = self._server_clock.now()
-            self._shared.put(self._scope, value, now + seconds, now)
+        self.keep(key, value, ex.total_seconds() - (self._server_clock.skew or 0.0))
 
     def keep(self, key: str, value: str, seconds: float) -> None:
         """Keep a token for so many seconds."""
         with self._lock:
-            moment = self._monotonic()
-            self._tokens[key] = (value, moment + seconds, moment + _LOOKED_AT)
+            self._tokens[key] = (value, self._monotonic() + seconds)
 
     def forget(self) -> None:
         """Drop all: GitHub says that they are no good."""
         with self._lock:
             self._tokens.clear()
-        if self._shared is not None:
-            self._shared.drop(self._scope)
 
 
 @dataclass(frozen=True, slots=True)

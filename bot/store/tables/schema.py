@@ -168,40 +168,6 @@ texts = sa.Table(
     column("fetched_at", TIME),
 )
 
-# Answers of GitHub, with the ETag among the headers (JSON) and the body compressed. `account` is whose token asked,
-# `number` the issue that it is about, or 0. It is only a cache: erasing it loses nothing.
-etags = sa.Table(
-    "etags",
-    metadata,
-    key("repo_id"),
-    column("account", sa.Text(), primary_key=True),
-    column("url", sa.Text(), primary_key=True),
-    column("number", sa.BigInteger()),
-    column("headers", sa.Text()),
-    column("body", sa.LargeBinary()),
-    column("stored_at", TIME),
-)
-
-# Installation tokens, sealed. `scope` is the installation and what its token is narrowed to.
-tokens = sa.Table(
-    "tokens",
-    metadata,
-    column("scope", sa.Text(), primary_key=True),
-    column("sealed", sa.LargeBinary()),
-    column("expires_at", TIME),
-)
-
-# What was paid of GitHub's budgets, each for as long as it counts; `account` is whose budget it is.
-spent = sa.Table(
-    "spent",
-    metadata,
-    column("account", sa.Text()),
-    column("budget", sa.Text()),
-    column("at", TIME),
-    column("units", sa.BigInteger()),
-    sa.Index("spent_account", "account", "budget"),
-)
-
 # People at the dashboard: `key` is the hash of the name that their browser has, `repositories` JSON, `at` the sign-in.
 sessions = sa.Table(
     "sessions",

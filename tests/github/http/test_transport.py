@@ -13,7 +13,7 @@ import pytest
 from bot.errors import GitHubError, NotFound, RateLimited, Unavailable
 from bot.github.client import GitHub
 from bot.github.http.transport import open_connections
-from bot.github.limits.pacing import LocalPacer
+from bot.github.limits.pacing import Pacer
 from bot.github.repository.repo import RepoClient
 from bot.hurry import hurried
 from bot.simulator import Simulator
@@ -179,9 +179,9 @@ def test_g_installations_do_not_share_a_budget(connect: Callable[..., GitHub], s
     sim.install("globex/site")
     made: list[str] = []
 
-    def new_pacer(account: str) -> LocalPacer:
+    def new_pacer(account: str) -> Pacer:
         made.append(account)
-        return LocalPacer(sim.clock.timestamp)
+        return Pacer(sim.clock.timestamp)
 
     github = connect(new_pacer=new_pacer)
     ids = [installation.id for installation in github.app().installations()]
@@ -194,7 +194,7 @@ def test_g_what_is_changed_through_graphql_costs_as_much_as_other_writing(
     connect: Callable[..., GitHub], sim: Simulator
 ) -> None:
     limits = {"graphql_points": ((11, 60.0),)}
-    github = connect(new_pacer=lambda account: LocalPacer(sim.clock.timestamp, limits))
+    github = connect(new_pacer=lambda account: Pacer(sim.clock.timestamp, limits))
     client = github.installation(github.app().installation_of(REPO))
     comment = client.create_comment(REPO, 1, "This may have been reported before.")
     client.fold(comment.node_id)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bot.github.limits.answers import Limit
 from bot.github.limits.costs import Cost, cost_of
-from bot.github.limits.pacing import LIMITS, LocalPacer
+from bot.github.limits.pacing import LIMITS, Pacer
 from bot.github.limits.windows import Quota, Window
 
 SEARCH = cost_of("GET", "/search/issues", {})
@@ -58,7 +58,7 @@ def test_no_stretch_of_time_ever_holds_more_than_the_limit(
 
 def test_g_thirty_lexical_and_ten_hybrid_searches_a_minute() -> None:
     clock = Clock()
-    pacer = LocalPacer(clock)
+    pacer = Pacer(clock)
     assert [pacer.take(SEARCH) for _ in range(30)] == [0.0] * 30
     assert 60 <= pacer.take(SEARCH) <= 62
     assert [pacer.take(HYBRID) for _ in range(10)] == [0.0] * 10
@@ -70,7 +70,7 @@ def test_g_thirty_lexical_and_ten_hybrid_searches_a_minute() -> None:
 
 def test_g_eighty_writes_a_minute_and_five_hundred_an_hour() -> None:
     clock = Clock()
-    pacer = LocalPacer(clock)
+    pacer = Pacer(clock)
     done, start = 0, clock.time
     while clock.time < start + 3600:
         if delay := pacer.take(POST):
@@ -84,13 +84,13 @@ def test_g_eighty_writes_a_minute_and_five_hundred_an_hour() -> None:
 
 def test_g_nine_hundred_points_a_minute() -> None:
     clock = Clock()
-    pacer = LocalPacer(clock)
+    pacer = Pacer(clock)
     assert sum(pacer.take(READ) == 0.0 for _ in range(1000)) == 900
 
 
 def test_a_refused_take_costs_nothing() -> None:
     clock = Clock()
-    pacer = LocalPacer(clock, {"search": ((1, 60.0),), "points": ((2, 60.0),)})
+    pacer = Pacer(clock, {"search": ((1, 60.0),), "points": ((2, 60.0),)})
     assert pacer.take(SEARCH) == 0.0
     assert pacer.take(SEARCH) > 0
     assert pacer.take(READ) == 0.0
@@ -98,7 +98,7 @@ def test_a_refused_take_costs_nothing() -> None:
 
 def test_what_github_says_is_left_counts() -> None:
     clock = Clock()
-    pacer = LocalPacer(clock)
+    pacer = Pacer(clock)
     pacer.learn("search", remaining=2, seconds=40)
     assert [pacer.take(SEARCH) for _ in range(3)] == [0.0, 0.0, 40.0]
     assert pacer.take(READ) == 0.0
@@ -131,7 +131,7 @@ def test_a_quota_is_never_above_the_lowest_number_of_the_last_period(answers: li
 
 def test_a_secondary_limit_stops_everything_and_a_primary_one_its_resource() -> None:
     clock = Clock()
-    pacer = LocalPacer(clock)
+    pacer = Pacer(clock)
     pacer.refused(Limit(30.0, "search", told=True))
     assert (pacer.take(SEARCH), pacer.take(READ)) == (30.0, 0.0)
     pacer.refused(Limit(10.0, None, told=True))
@@ -141,7 +141,7 @@ def test_a_secondary_limit_stops_everything_and_a_primary_one_its_resource() -> 
 
 def test_strikes_grow_with_each_pause_not_with_each_thread_and_end_with_a_success() -> None:
     clock = Clock()
-    pacer = LocalPacer(clock)
+    pacer = Pacer(clock)
     for _ in range(4):
         assert pacer.strikes() == 0
         pacer.refused(Limit(60.0, None, told=False))
@@ -156,7 +156,7 @@ def test_strikes_grow_with_each_pause_not_with_each_thread_and_end_with_a_succes
 
 
 def test_threads_share_a_budget() -> None:
-    pacer = LocalPacer(lambda: 0.0, {"search": ((40, 5.0),)})
+    pacer = Pacer(lambda: 0.0, {"search": ((40, 5.0),)})
     taken: list[float] = []
 
     def work() -> None:
