@@ -18,7 +18,6 @@ from handlers import (
     scanning,
     settings_file,
 )
-from handlers.closing import closing
 from handlers.commands import obeying, verdicts
 
 # Reading metadata is granted to every App; membership and permissions of people are part of it.
@@ -35,7 +34,6 @@ ROUTES: tuple[Route, ...] = (
     Route("issues", ("deleted", "transferred"), issues.gone, _READING_ISSUES),
     Route("issues", ("unlocked",), issues.unlocked, _ANSWERING),
     Route("issues", (own.JUDGED,), verdicts.judged, _ANSWERING),
-    Route("issues", (own.DUE,), closing.due, _ANSWERING),
     Route("issues", (own.OVERTAKEN, own.INDEXED), issues.look_again, _ANSWERING),
     Route("issue_comment", ("created", "edited"), obeying.obey, _ANSWERING),
     Route("issue_comment", ("deleted",), deleted.comment_deleted, _READING_ISSUES),

@@ -13,7 +13,6 @@ from bot.services import Services
 from handlers import feedback
 from handlers.advice.advice import advise
 from handlers.advice.noting import note_left_alone
-from handlers.closing import closing
 from handlers.commands import verdicts
 from handlers.finding import finder_for
 from handlers.indexed import is_unanswered, until_complete
@@ -101,8 +100,6 @@ def _look(visit: Visit, event: IssueEvent) -> None:
         logger.info("%s.%s on %s#%d: %s", event.name, event.action, visit.repo, event.number, reason)
         note_left_alone(visit, event.action, reason)
     else:
-        if event.action == "reopened":
-            closing.opened_again(visit, issue)
         with until_complete(visit, event.installation), feedback.retitling(visit, issue, event):
             advise(visit, issue, event.action)
     if not issue.is_pull_request:

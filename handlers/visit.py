@@ -20,7 +20,6 @@ from bot.render import Place
 from bot.repositories.settings import Loaded
 from bot.services import Services
 from bot.store import KeptComment
-from bot.store.parts.closings import KeptClosing
 from bot.taking_over import take_over
 from bot.words import Words, language_of, speak
 
@@ -73,10 +72,6 @@ class Visit:
     def kept_comment(self) -> KeptComment | None:
         """The advisory comment as last written; None where the question never came up."""
         return self.services.store.comments.get(self.repository.id, self.number)
-
-    def kept_closing(self) -> KeptClosing | None:
-        """What the comment announces of closing, and what came of it; None where it announces nothing."""
-        return self.services.store.closings.get(self.repository.id, self.number)
 
     @property
     def muted(self) -> bool:

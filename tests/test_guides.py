@@ -104,7 +104,7 @@ def test_every_slash_command_is_one(page: Path) -> None:
 def test_every_setting_is_one(page: Path) -> None:
     blocks = [block for kind, block in FENCE.findall(text(page)) if kind == "yaml"]
     spans = re.findall(
-        r"`((?:mode|label|close_after|calibrate|min_confidence|known_issues|digest|remote_text): [^`]+)`", text(page)
+        r"`((?:mode|label|calibrate|min_confidence|known_issues|digest|remote_text): [^`]+)`", text(page)
     )
     for settings in (*blocks, *spans):
         assert YAML(typ="safe").load(settings)

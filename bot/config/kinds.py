@@ -28,7 +28,6 @@ from bot.likelihood import HIGHEST
 from bot.model import PLACE
 from bot.words import Words
 
-_DAYS = "[1-9][0-9]?d"
 OFF_SPELT = {"type": "string", "pattern": "^(?:Off|OFF)$"}
 SWITCH = [
     {"enum": [True, False, "on", "off", "yes", "no"]},
@@ -68,17 +67,6 @@ def off(value: Any) -> Any:
     return "off" if value is False or value in ("Off", "OFF") else value
 
 
-def _days(value: Any) -> Any:
-    if off(value) == "off":
-        return None
-    return int(value[:-1]) if isinstance(value, str) and re.fullmatch(_DAYS, value) else ...
-
-
-def _in_days(node: Node) -> str:
-    number = re.fullmatch("([1-9][0-9]?)(?: ?days?)?", node.text)
-    return f"{number[1]}d" if number else ""
-
-
 def _in_percent(node: Node) -> str:
     # Somebody who writes 30 where a share is wanted means 30 %.
     number = type(node.value) in (int, float) and 1 <= node.value <= 100 * HIGHEST
@@ -92,12 +80,6 @@ def _place(text: str) -> str:
 
 
 Switch = Annotated[bool, BeforeValidator(_switch), WithJsonSchema({"anyOf": SWITCH})]
-Days = Annotated[
-    int | None,
-    BeforeValidator(_days),
-    Wants(lambda say, code: say.wants_days(off=code("off"), least=code("1d"), most=code("99d")), _in_days),
-    WithJsonSchema({"anyOf": [{"enum": ["off", False]}, {"type": "string", "pattern": f"^(?:{_DAYS}|Off|OFF)$"}]}),
-]
 Share = Wants(lambda say, _: say.wants_number(least="0", most=f"{HIGHEST:g}"), _in_percent)
 """Beside a threshold. One that is never reached is told and holds all the same: whoever wrote it wants silence."""
 SENSIBLE = Field(json_schema_extra={"maximum": HIGHEST})

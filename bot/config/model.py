@@ -15,7 +15,6 @@ from bot.config.globs import glob_matches
 from bot.config.kinds import (
     SENSIBLE,
     SWITCH,
-    Days,
     Glob,
     Label,
     Listed,
@@ -190,9 +189,6 @@ class RepoConfig(_Section):
     """The language of comments. `auto` is the language of the issue, or English if the bot does not speak that."""
     templates: Templates = {}
     """Your own texts, by name, in place of the bot's."""
-    close_after: Days = None
-    """Close a very probable duplicate after this time if its author or a triager agrees and nobody objects. Triagers
-    agree by setting the label; with `label: add` the bot sets it, so only the author can agree."""
     remote_text: Switch = False
     """Whether a private repository's texts may go to the host's embedding endpoint, if the host has one and allows
     it."""

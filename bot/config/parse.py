@@ -90,12 +90,12 @@ def _inside(field: FieldInfo, step: int | str) -> FieldInfo:
 
 
 def _unknown(key: Node, name: str, known: Iterable[str]) -> ConfigError:
-    return ConfigError.saying(
-        key.line,
-        key.column,
-        lambda say, quote: say.unknown_setting(name=say.quoted(value=quote(printable(name)))),
-        nearest(name, known),
-    )
+    def says(say: Words, quote: Quote) -> str:
+        if name == "close_after":
+            return say.closing_gone()
+        return say.unknown_setting(name=say.quoted(value=quote(printable(name))))
+
+    return ConfigError.saying(key.line, key.column, says, nearest(name, known))
 
 
 def _never_reached(node: Node, value: float) -> ConfigError:

@@ -10,7 +10,7 @@ from bot.config import RepoConfig
 from bot.config.model import MIN_CONFIDENCE
 
 # What the absence of a value means, where the file has a word for it or none is needed.
-_ABSENT = {"close_after": "off", "min_confidence": f"{MIN_CONFIDENCE:g}, or where feedback has put it", "limit": "all"}
+_ABSENT = {"min_confidence": f"{MIN_CONFIDENCE:g}, or where feedback has put it", "limit": "all"}
 
 
 class SettingRow(NamedTuple):
@@ -43,8 +43,6 @@ def _rows(path: str, value: Any, usual: Any) -> list[SettingRow]:
 def _shown(name: str, value: Any) -> str:
     if value is None:
         return _ABSENT.get(name, "none")
-    if name == "close_after":
-        return f"{value}d"
     match value:
         case True:
             return "on"

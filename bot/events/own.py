@@ -5,9 +5,6 @@ from __future__ import annotations
 from bot.events.types import IssueEvent
 from bot.model import Actor, Repository
 
-DUE = "due"
-"""The time may have come that its comment announces for closing it."""
-
 JUDGED = "judged"
 """On another issue it was decided, or taken back, that the two differ."""
 
@@ -17,7 +14,7 @@ OVERTAKEN = "overtaken"
 INDEXED = "indexed"
 """The index is complete, which it was not when nothing was found to name on it."""
 
-OWN_ACTIONS = frozenset({DUE, JUDGED, OVERTAKEN, INDEXED})
+OWN_ACTIONS = frozenset({JUDGED, OVERTAKEN, INDEXED})
 
 
 def own_issue_event(

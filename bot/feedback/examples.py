@@ -88,8 +88,8 @@ def _of_vote(signal: Signal, before: Sequence[Decision]) -> Iterator[Example]:
 
 def _of_verdict(verdict: Verdict) -> Signal:
     same = verdict.kind is VerdictKind.OF
-    # `of` is for people with triage; that the bot closed an issue by itself counts as the word that it had for it.
-    usual = Who.TRIAGE if same and not verdict.details.get("by_itself") else Who.AUTHOR
+    # `of` is for people with triage.
+    usual = Who.TRIAGE if same else Who.AUTHOR
     who = Who(verdict.details.get("who", usual))
     return Signal(verdict.number, Kind(verdict.kind.value), verdict.actor, verdict.other, same, who, verdict.at)
 

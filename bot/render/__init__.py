@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from bot.render.comment import Closing, View, render_comment
+from bot.render.comment import View, render_comment
 from bot.render.explain import explain
 from bot.render.links import Place
 from bot.render.replies import Replies, render_reply
 
 __all__ = [
-    "Closing",
     "Place",
     "Replies",
     "View",

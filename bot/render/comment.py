@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime
+from datetime import datetime
 
 from bot.commands import Options
 from bot.config import ConfigError
@@ -28,30 +28,16 @@ from bot.words import Words, english
 
 
 @dataclass(frozen=True, slots=True)
-class Closing:
-    """That this issue may be closed in favour of another after some days, or was, on a day.
-
-    `by_label` is whether people can agree by setting the label.
-    """
-
-    other: int
-    days: int
-    closed: date | None = None
-    by_label: bool = True
-
-
-@dataclass(frozen=True, slots=True)
 class View:
     """What the comment must know besides the report.
 
     `checked_at` carries the zone in which the time is shown. `had_candidates` is whether the comment that is replaced
     showed any. `asked` is whether a command did, `words` and `options` are those of that command, and
     `settings_problems` are given then: on a new issue nobody is bothered with them (C6). With `settings_private` only
-    their number is told. `say` are the words in which it is written, `closing` what it says of closing the issue by
-    itself, `labels` whether the bot sets the label of its own accord. `moved` are the bar and the usual one where
-    feedback has moved it. `bar` is the probability from which on the bot speaks unasked, `likely` where the upper tier
-    begins, and `unasked` (None: not told) which of the candidates it would have named. `closers` are what closed issues
-    of the repository, by number.
+    their number is told. `say` are the words in which it is written, `labels` whether the bot sets the label of its own
+    accord. `moved` are the bar and the usual one where feedback has moved it. `bar` is the probability from which on
+    the bot speaks unasked, `likely` where the upper tier begins, and `unasked` (None: not told) which of the candidates
+    it would have named. `closers` are what closed issues of the repository, by number.
     """
 
     checked_at: datetime
@@ -63,7 +49,6 @@ class View:
     settings_problems: tuple[ConfigError, ...] = ()
     settings_private: bool = False
     say: Words = field(default_factory=english)
-    closing: Closing | None = None
     labels: bool = False
     moved: tuple[float, float] | None = None
     bar: float = 0.0
@@ -93,10 +78,8 @@ def _body(report: Report, view: View, shown: tuple[Candidate, ...]) -> str:
     if not shown and view.asked:
         blocks += _nearest(report, place, view)
     if shown:
-        changed = view.labels or (view.closing is not None and view.closing.closed is not None)
-        decide = say.people_decide_still() if changed else say.people_decide()
+        decide = say.people_decide_still() if view.labels else say.people_decide()
         blocks += [_list(shown, place, view), *_unasked(view), decide]
-        blocks += _closing(view.closing, place, say)
     inside = [
         queries_block(report, say),
         found_by_block(shown, say),
@@ -174,14 +157,3 @@ def _list(shown: tuple[Candidate, ...], place: Place, view: View) -> str:
         mark = f"{rank}. "
         lines += [mark + title, *(f"{' ' * len(mark)}- {fact}" for fact in facts)]
     return "\n".join(lines)
-
-
-def _closing(closing: Closing | None, place: Place, say: Words) -> list[str]:
-    """Only a comment that shows the other issue says so."""
-    if closing is None:
-        return []
-    issue = place.issue(closing.other)
-    if closing.closed is not None:
-        return [say.closed_after(issue=issue, day=closing.closed)]
-    offered = say.closing_offered if closing.by_label else say.closing_offered_on_vote
-    return [offered(issue=issue, days=say.days_of_waiting(count=closing.days))]

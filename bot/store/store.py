@@ -14,7 +14,6 @@ from bot.store.database.migrate import migrate
 from bot.store.database.sqlite import empty_log
 from bot.store.parts.backfills import Backfills
 from bot.store.parts.calibrations import Calibrations
-from bot.store.parts.closings import Closings
 from bot.store.parts.comments import Comments
 from bot.store.parts.decisions import Decisions
 from bot.store.parts.elsewhere import Elsewhere
@@ -30,7 +29,6 @@ from bot.store.parts.usage import Usage
 from bot.store.parts.verdicts import Verdicts
 from bot.store.parts.watched import WatchedComments
 from bot.store.parts.words import Words
-from bot.store.tables.closings import closings
 from bot.store.tables.schema import tables_of_repositories
 
 # Connections beside one for each thread. A thread that holds one while it reads an index may ask for a second, of the
@@ -50,7 +48,6 @@ class Store:
         self.texts = Texts(engine)
         self.missed = MissedDeliveries(engine)
         self.comments = Comments(engine)
-        self.closings = Closings(engine)
         self.scan_issues = OwnIssues(engine, Kind.SCAN)
         self.digest_issues = OwnIssues(engine, Kind.DIGEST)
         self.verdicts = Verdicts(engine)
@@ -96,10 +93,8 @@ class Store:
             for table in tables_of_repositories():
                 if "number" in table.c and not table.info.get("index"):
                     mine = table.c.number == number
-                    # What was said of a pair goes with either of the two. What a comment offers stays until it is
-                    # taken back there, and that somebody objected stays.
-                    pair = "other" in table.c and table is not closings
-                    either = sa.or_(mine, table.c.other == number) if pair else mine
+                    # What was said of a pair goes with either of the two.
+                    either = sa.or_(mine, table.c.other == number) if "other" in table.c else mine
                     connection.execute(sa.delete(table).where(table.c.repo_id == repo_id, either))
 
     def close(self) -> None:

@@ -34,7 +34,6 @@ from bot.wiring.clients import build_github, embedder, now
 from bot.wiring.evaluating import evaluate_stored
 from bot.wiring.indexes import build_index
 from handlers import ROUTES
-from handlers.closing.closing import CLOSE_EVERY, call_for_due
 
 LAG = 30.0
 """Seconds after its arrival in which GitHub may not show yet what a delivery tells of. It takes a few; a worker is
@@ -112,7 +111,6 @@ def chores(services: Services) -> tuple[Chore, ...]:
         Chore("look again", LOOK_EVERY, services.indexing.look_again),
         Chore("recover", RECOVER_EVERY, partial(recover, services), at_start=True),
         Chore("feedback", FEEDBACK_EVERY, partial(look_at_feedback, services)),
-        Chore("close", CLOSE_EVERY, partial(call_for_due, services)),
         Chore("tidy", TIDY_EVERY, partial(tidy, services)),
         Chore("erase", ERASE_EVERY, partial(erase_old, services)),
         Chore("digest", DIGEST_EVERY, partial(keep_digests, services), late=DIGEST_LATE),

@@ -84,7 +84,7 @@ class CommentTexts(Texts):
 
     @text
     def people_decide_still(self) -> None:
-        """The same where the bot may have changed something: it sets the label by itself, or has closed the issue."""
+        """The same where the bot may have changed something: it sets the label by itself."""
 
     @text
     def summary(self) -> None:

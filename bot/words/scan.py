@@ -1,8 +1,6 @@
-"""The texts of the backlog scan, and of what the bot does by itself with labels and old duplicates."""
+"""The texts of the backlog scan, and of the label that the bot suggests."""
 
 from __future__ import annotations
-
-from datetime import date
 
 from bot.words.texts import Texts, text
 
@@ -77,23 +75,3 @@ class LabelTexts(Texts):
     @text
     def label_rationale(self, percent: float, number: str) -> None:
         """Why the label is suggested; shown by GitHub as plain text, and without a link."""
-
-
-class ClosingTexts(Texts):
-    """Closing after some time, where the settings say `close_after`."""
-
-    @text
-    def days_of_waiting(self, count: int) -> None:
-        """A number of days."""
-
-    @text
-    def closing_offered(self, issue: str, days: str) -> None:
-        """In the comment: what makes the bot close this issue, and what prevents that."""
-
-    @text
-    def closing_offered_on_vote(self, issue: str, days: str) -> None:
-        """The same where the bot adds the `duplicate` label itself, so that the label cannot mean agreement."""
-
-    @text
-    def closed_after(self, issue: str, day: date) -> None:
-        """In the comment: that this issue was closed, and how to take that back."""

@@ -41,6 +41,10 @@ class SettingsTexts(Texts):
         """There is no such setting."""
 
     @text
+    def closing_gone(self) -> None:
+        """The setting by which the bot closed issues by itself, which it no longer does."""
+
+    @text
     def unknown_text(self, name: str) -> None:
         """`templates` names a text that does not exist."""
 
@@ -147,10 +151,6 @@ class SettingsTexts(Texts):
     @text
     def wants_list(self, most: int, what: str) -> None:
         """A list that is not too long."""
-
-    @text
-    def wants_days(self, off: str, least: str, most: str) -> None:
-        """`off` or a number of days."""
 
     @text
     def wants_mapping(self, keys: str) -> None:

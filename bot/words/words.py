@@ -8,7 +8,7 @@ from typing import Self
 from bot.words.commands import AnswerTexts, HelpTexts, MistakeTexts
 from bot.words.comment import CandidateTexts, CommentTexts, SearchTexts
 from bot.words.digest import DigestTexts
-from bot.words.scan import ClosingTexts, LabelTexts, ScanTexts
+from bot.words.scan import LabelTexts, ScanTexts
 from bot.words.settings import SettingsTexts
 from bot.words.template import Template
 
@@ -16,7 +16,6 @@ from bot.words.template import Template
 class Words(
     DigestTexts,
     SettingsTexts,
-    ClosingTexts,
     LabelTexts,
     ScanTexts,
     AnswerTexts,

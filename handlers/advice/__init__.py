@@ -1,1 +1,1 @@
-"""The advisory comment (C2): what it says, what goes with it (a label, an offer to close), what is kept of the look."""
+"""The advisory comment (C2): what it says, what goes with it (a label), what is kept of the look."""

@@ -13,7 +13,6 @@ from bot.telemetry.metrics import SHADOW
 from handlers.advice.drafting import draft, names_something, own_numbers, text_hash
 from handlers.advice.labelling import label, unlabel
 from handlers.advice.noting import VERDICT, note, why_nothing
-from handlers.advice.offering import offer, remember
 from handlers.finding import find
 from handlers.visit import Visit
 
@@ -63,19 +62,16 @@ def post(
     options = command.options if command else Options()
     before, bar = visit.kept_comment(), visit.bar.value
     named = report.candidates
-    closing = offer(visit, issue, named)
     # A comment of ours can be there without our knowing only where anything is there at all. Who asks is answered by
     # the comment, so that it must say this now whatever became of it.
     stands = visit.services.comments.keep(
         visit.github,
         visit.slot,
-        draft(visit, issue, report, named, closing, command, before),
+        draft(visit, issue, report, named, command, before),
         look=issue.comments > 0,
         create=create,
         anew=command is not None,
     )
-    if stands:
-        remember(visit, closing)
     outcome = _outcome(visit, before, visit.kept_comment())
     if outcome.speaks:
         label(visit, issue, named)

@@ -12,7 +12,7 @@ from bot.model import Closer, Issue
 from bot.posts.comments import digest
 from bot.posts.marker import fingerprint
 from bot.posts.slot import Draft
-from bot.render import Closing, View, render_comment
+from bot.render import View, render_comment
 from bot.report import Candidate, Report
 from bot.store import KeptComment
 from handlers.visit import Visit
@@ -23,11 +23,10 @@ def draft(
     issue: Issue,
     report: Report,
     named: Sequence[Candidate],
-    closing: Closing | None,
     command: Command | None,
     kept: KeptComment | None,
 ) -> Draft:
-    """The comment that names these candidates, the first of the report's, and says that of `closing`.
+    """The comment that names these candidates, the first of the report's.
 
     `kept` is what is known of the comment before that. Where a `command` asked, it tells what that asked differently,
     and what is wrong with the settings file.
@@ -43,7 +42,6 @@ def draft(
         settings_problems=visit.settings.problems if asked else (),
         settings_private=visit.settings.private,
         say=visit.words(issue),
-        closing=closing,
         labels=visit.config.label == "add",
         bar=bar.value,
         likely=visit.config.likely,

@@ -19,7 +19,6 @@ from bot.model import RepoRef, same_login
 from bot.store import CommentState
 from handlers.advice.advice import refresh
 from handlers.advice.labelling import set_by_us
-from handlers.closing.closing import taken_back
 from handlers.commands import elsewhere
 from handlers.commands.ask import Answer, Ask
 from handlers.commands.duplicate import closed_for
@@ -107,7 +106,7 @@ def undo(ask: Ask, command: Command) -> Answer:
         return Answer(False, ask.replies.nothing_to_undo())
     if verdict.kind is VerdictKind.NOT:
         return _take_back_not(ask, verdict, everybodys=actor is None)
-    if actor is not None and not verdict.details.get("by_itself"):
+    if actor is not None:
         # They could close it then and may not open it now.
         return Answer(False, ask.replies.forbidden(BY_NAME[Name.OF]))
     return _take_back_of(ask, verdict, again=bool(done))
@@ -133,8 +132,6 @@ def _take_back_of(ask: Ask, verdict: Verdict, *, again: bool) -> Answer:
     # What was restored before may have been changed again, by a later `of` for instance.
     is_open = ask.issue.state == "open" if again else _restore(ask, verdict)
     visit.services.store.verdicts.undo(verdict.id, ask.command_id, visit.services.now())
-    if verdict.details.get("by_itself"):
-        taken_back(visit, visit.github.issue(visit.repo, visit.number))
     return Answer(True, ask.replies.undone_of(verdict.other, is_open))
 
 

@@ -34,7 +34,6 @@ language: de
 templates:
   found: |
     Look here:
-close_after: 7d
 """
 
 
@@ -44,8 +43,8 @@ def problems(text: str) -> list[str]:
 
 def test_c6_every_key_is_read() -> None:
     config, wrong = parse_config(EVERYTHING)
-    assert (wrong, config.close_after) == ((), 7)
-    assert config.model_copy(update={"close_after": None}) == RepoConfig(
+    assert wrong == ()
+    assert config == RepoConfig(
         mode="shadow",
         min_confidence=0.7,
         max_candidates=3,
@@ -73,7 +72,7 @@ def test_c6_a_file_that_says_nothing_leaves_the_defaults(text: str) -> None:
 
 def test_c6_defaults_are_those_of_the_contract() -> None:
     config = RepoConfig()
-    assert (config.mode, config.max_candidates, config.include_closed, config.close_after) == ("comment", 3, True, None)
+    assert (config.mode, config.max_candidates, config.include_closed) == ("comment", 3, True)
     assert (config.sources, config.siblings, config.known_issues) == ({}, (), ())
 
 
@@ -117,12 +116,10 @@ def test_c6_defaults_are_those_of_the_contract() -> None:
         ("ignore:\n  labels:\nmode: off", "line 2, column 10: an empty value is not a list of at most 100 labels"),
         ("siblings: [acme]", 'line 1, column 12: "acme" is not a repository as OWNER/REPO'),
         ("siblings: [acme/..]", 'line 1, column 12: "acme/.." is not a repository as OWNER/REPO'),
-        ("close_after: 7", "line 1, column 14: 7 is not off or a number of days from 1d to 99d (did you mean 7d?)"),
         (
-            "close_after: 14 days",
-            'line 1, column 14: "14 days" is not off or a number of days from 1d to 99d (did you mean 14d?)',
+            "close_after: 7d",
+            "line 1, column 1: this setting is gone: people close issues, by hand or with `/duplicates of #N`",
         ),
-        ("close_after: 700", "line 1, column 14: 700 is not off or a number of days from 1d to 99d"),
         ("mode: off\nmode: comment", "line 2, column 1: this key was already given in line 1; that one is used"),
         ("mode: off\n\tlabel: add", "line 2, column 1: this is not valid YAML: found character '\\t'"),
         ("mode: [off\n", "line 2, column 1: this is not valid YAML:"),
@@ -184,11 +181,11 @@ def test_c6_what_would_be_wrong_in_a_list_too_is_not_proposed(text: str) -> None
 
 @pytest.mark.parametrize("off", ["off", "'off'", "false", "False"])
 def test_c6_off_is_off_however_yaml_reads_it(off: str) -> None:
-    text = f"mode: {off}\nlabel: {off}\nclose_after: {off}\nsearch: {{hybrid: {off}}}\nsources: {{vectors: {off}}}"
+    text = f"mode: {off}\nlabel: {off}\nsearch: {{hybrid: {off}}}\nsources: {{vectors: {off}}}"
     for head in ("", "%YAML 1.1\n---\n"):
         config, wrong = parse_config(head + text)
         assert wrong == ()
-        assert (config.mode, config.label, config.close_after) == ("off", "off", None)
+        assert (config.mode, config.label) == ("off", "off")
         assert (config.search.hybrid, config.sources["vectors"].enabled) == (False, False)
 
 
@@ -268,10 +265,10 @@ def test_no_file_takes_long(piece: str) -> None:
 @pytest.mark.parametrize("off", ["off", "Off", "OFF", "false", "False"])
 def test_c6_off_is_off_as_yaml_has_always_spelt_it(off: str) -> None:
     """Who writes `mode: OFF` must not be posted to."""
-    text = f"mode: {off}\nlabel: {off}\nclose_after: {off}\ninclude_closed: {off}\nsources: {{vectors: {off}}}\n"
+    text = f"mode: {off}\nlabel: {off}\ninclude_closed: {off}\nsources: {{vectors: {off}}}\n"
     config, wrong = parse_config(text)
     assert wrong == ()
-    assert (config.mode, config.label, config.close_after, config.include_closed) == ("off", "off", None, False)
+    assert (config.mode, config.label, config.include_closed) == ("off", "off", False)
     assert config.sources["vectors"] == SourceConfig(enabled=False)
 
 

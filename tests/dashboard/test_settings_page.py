@@ -7,7 +7,6 @@ from bot.dashboard.settings_page import setting_rows
 
 FILE = """
 mode: shadow
-close_after: 7d
 label: add
 only_labels: [bug, crash]
 sources:
@@ -18,12 +17,10 @@ sources:
 def test_what_the_file_says_and_what_holds_without_it() -> None:
     rows = {row.path: (row.value, row.usual) for row in setting_rows(parse_config(FILE)[0])}
     assert rows["mode"] == ("shadow", False)
-    assert rows["close_after"] == ("7d", False)
     assert rows["only_labels"] == ("bug, crash", False)
     assert rows["sources.full-text.weight"] == ("2.0", False)
     assert rows["sources.full-text.limit"] == ("all", True)
     usual = {row.path: row.value for row in setting_rows(parse_config("")[0]) if row.usual}
-    assert usual["close_after"] == "off"
     assert usual["min_confidence"] == "0.24, or where feedback has put it"
     assert usual["known_issues"] == "none"
     assert usual["sources"] == "the usual ones"

@@ -29,5 +29,4 @@ def certain_from(monkeypatch: pytest.MonkeyPatch, least: float) -> None:
     def word(probability: float, likely: float = 0.0) -> Likelihood:
         return Likelihood.VERY_LIKELY if probability >= least else Likelihood.POSSIBLY
 
-    for module in ("labelling", "offering"):
-        monkeypatch.setattr(f"handlers.advice.{module}.likelihood", word)
+    monkeypatch.setattr("handlers.advice.labelling.likelihood", word)

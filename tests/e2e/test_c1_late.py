@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.events.own import DUE, INDEXED, JUDGED, OVERTAKEN, own_issue_event
+from bot.events.own import INDEXED, JUDGED, OVERTAKEN, own_issue_event
 from tests.e2e.harness import Doppel
 from tests.e2e.late import deliver_late, delivered
 
@@ -52,7 +52,7 @@ def test_c1_an_archived_repository_is_left_alone(doppel: Doppel) -> None:
     assert (doppel.said(2), doppel.searches()) == ([], asked)
 
 
-@pytest.mark.parametrize("action", [OVERTAKEN, INDEXED, JUDGED, DUE])
+@pytest.mark.parametrize("action", [OVERTAKEN, INDEXED, JUDGED])
 def test_c1_a_paused_host_does_nothing_of_what_it_had_queued_for_itself(two: Doppel, action: str) -> None:
     with two.paused():
         two.sim.edit_issue(two.repo, 2, title=FIRST[0], body=FIRST[1])

@@ -32,10 +32,6 @@ PLACE = Place("acme/app")
 SAID_ELSEWHERE = {
     "who_anyone",
     "label_rationale",
-    "days_of_waiting",
-    "closing_offered",
-    "closing_offered_on_vote",
-    "closed_after",
 }
 """Texts that no sample holds."""
 

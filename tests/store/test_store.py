@@ -29,7 +29,6 @@ _DECIDED = (
     "watched",
     "calibrations",
     "digest_issues",
-    "closings",
     "evaluations",
     "duplicate_marks",
 )

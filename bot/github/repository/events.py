@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from bot.github.api import convert
 from bot.github.api.calls import Api
 from bot.model import RepoRef
 
@@ -23,10 +22,3 @@ def issue_events(api: Api, repo: RepoRef, number: int) -> Iterator[Any]:
         partial(api.rest.issues.list_events, repo.owner, repo.name, number),
         most=_MOST_EVENTS,
     )
-
-
-def last_reopened(api: Api, repo: RepoRef, number: int) -> float | None:
-    """When the issue was opened again for the last time, in seconds since 1970; None if never. Raises NotFound."""
-    listed = issue_events(api, repo, number)
-    times = [convert.moment(data["created_at"]).timestamp() for data in listed if data["event"] == "reopened"]
-    return max(times, default=None)

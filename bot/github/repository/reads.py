@@ -14,7 +14,7 @@ from githubkit.utils import UNSET
 from bot.errors import Invalid, InvalidArgument, NotFound
 from bot.github.api import convert
 from bot.github.api.calls import PAGE, Api, operation
-from bot.github.repository import events, labels
+from bot.github.repository import labels
 from bot.model import Comment, Issue, Permission, RepoRef, Repository
 
 LARGEST_FILE = 1024 * 1024
@@ -32,7 +32,6 @@ class Reads:
     """Reading operations. All raise Forbidden, RateLimited and Unavailable; NotFound where it says so."""
 
     label_events = operation(labels.label_events)
-    last_reopened = operation(events.last_reopened)
     suggested_labels = operation(labels.suggested_labels)
 
     def __init__(self, api: Api) -> None:
