@@ -20,12 +20,13 @@ import pytest
 import sqlalchemy as sa
 
 from bot.jobs import DeadLetters, Job, Worker
-from bot.jobs.queue.database import queue_engine, workflow_table
+from bot.jobs.queue.database import input_table, queue_engine, workflow_table
 from bot.jobs.recovery import executors
-from bot.moving.places import place
 from bot.settings import Settings
 from bot.simulator import Server, Simulator, start_simulator
 from bot.simulator.state.issues import Comment
+from bot.store import open_store
+from bot.store.tables.schema import metadata
 from bot.wiring.clients import prepare_databases
 from bot.wiring.worker import build_services, job_handler
 from tests.conftest import KINDS
@@ -149,11 +150,14 @@ def running(server: Server, home: Path, database_url: str) -> Iterator[Bot]:
 
 def content(home: Path, url: str) -> dict[str, list[str]]:
     """Everything that store and queue hold, but for who works."""
-    found = {}
-    with closing(place(Settings(home=home, database_url=url))) as here:
-        for table in here.tables():
-            with here.engine(table).connect() as connection:
-                found[table.name] = sorted(repr(row) for row in connection.execute(sa.select(table)))
+    found, settings = {}, Settings(home=home, database_url=url)
+    with closing(open_store(settings)) as store:
+        queue = queue_engine(settings)
+        tables = [(store.engine, table) for table in metadata.sorted_tables if table.name != "gauges"]
+        for engine, table in [*tables, (queue, workflow_table(queue)), (queue, input_table(queue))]:
+            with engine.connect() as connection:
+                found[table.name] = sorted(repr(row) for row in connection.execute(sa.select("*").select_from(table)))
+        queue.dispose()
     return found
 
 

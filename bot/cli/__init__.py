@@ -30,7 +30,7 @@ COMMANDS = {
     "worker": "Run a worker process.",
     "proxy": "Fetch deliveries from a channel, without a public address.",
     "migrate": "Bring the database schema up to date.",
-    "migrate-store": "Move everything that is stored to another database.",
+    "migrate-store": "Copy what is stored to another database.",
     "demo": "See Doppel at work on a made-up repository.",
     "find": "Look for earlier reports of an issue.",
     "scan": "Look through a backlog for groups that report the same thing.",

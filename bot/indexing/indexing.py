@@ -74,7 +74,7 @@ class Indexing:
         self._look_at(self._store.repositories.list())
 
     def take_up(self) -> None:
-        """Have those looked at that lack vectors, or of which something is noted to be in the way.
+        """Have those looked at that were never read or lack vectors, or of which something is noted to be in the way.
 
         For a worker that starts: with its settings the host may have changed just that, such as the model.
         """
@@ -86,7 +86,7 @@ class Indexing:
             made is not None and made < self._index.count(repo_id)
             for made in (vectors, self._index.text_count(repo_id))
         )
-        return progress is not None and (lacking or progress.problem != "")
+        return progress is None or lacking or progress.problem != ""
 
     def _look_at(self, repositories: Iterable[StoredRepository]) -> None:
         # Named by the time, rounds of a clock that was ahead would be known already when their time comes. That each

@@ -24,7 +24,6 @@ from bot.jobs.queue.job import Message, QueueUnavailable
 from bot.jobs.queue.shared_commit import SharedCommit
 from bot.settings import Settings
 from bot.store.database.engine import write
-from bot.store.database.half_moved import half_moved
 from bot.store.database.sqlite import is_full
 
 # GitHub gives a webhook ten seconds in all. Connecting and waiting for a lock can each take this long.
@@ -122,8 +121,6 @@ class Inbox:
         # One at a time: a migration holds one connection for its lock and needs another.
         with _held(self._preparing, self._patience):
             if not self._prepared:
-                if problem := half_moved(self._engine):
-                    raise QueueUnavailable(problem)
                 prepare(self._engine)
                 self._prepared = True
 

@@ -6,10 +6,8 @@ from collections.abc import Callable
 
 import sqlalchemy as sa
 
-from bot.errors import UserError
 from bot.settings import Settings
 from bot.store.database.engine import PATIENCE, make_engine, write
-from bot.store.database.half_moved import half_moved
 from bot.store.database.migrate import migrate
 from bot.store.database.sqlite import empty_log
 from bot.store.parts.backfills import Backfills
@@ -105,7 +103,7 @@ class Store:
 def open_store(settings: Settings, *, patience: float = PATIENCE, wait: bool = False) -> Store:
     """The store of `DATABASE_URL`, with its schema brought up to date.
 
-    `patience` is as in `make_engine`, `wait` as in `migrate`. Raises UserError where a move there has not ended.
+    `patience` is as in `make_engine`, `wait` as in `migrate`.
     """
     engine = make_engine(
         settings.database_url,
@@ -113,7 +111,5 @@ def open_store(settings: Settings, *, patience: float = PATIENCE, wait: bool = F
         synchronous=settings.sqlite_synchronous,
         pool_size=settings.worker_threads + _SPARE,
     )
-    if problem := half_moved(engine):
-        raise UserError(problem)
     migrate(engine, wait=wait)
     return Store(engine)

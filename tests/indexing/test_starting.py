@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import sqlalchemy as sa
 from numpy.typing import NDArray
 
 from bot.embedding import EmbeddingError
 from bot.indexing.status import statuses
+from bot.store.tables.schema import metadata
 from tests.index.conftest import HashingModel
 from tests.indexing.conftest import Host, on_one_database
 
@@ -46,6 +48,20 @@ def test_without_a_model_nothing_more_is_said_of_the_one_before(host: Host) -> N
     host.load(3)
     host.use(Refusing("refusing"))
     host.install()
+    start(host, None)
+    assert says(host) == ("ready", None, "")
+
+
+@on_one_database
+def test_a_repository_of_which_no_index_was_copied_is_read(host: Host) -> None:
+    """As after `doppel migrate-store`."""
+    host.load(3)
+    host.install()
+    with host.services.store.engine.begin() as connection:
+        for table in metadata.sorted_tables:
+            if table.info.get("index") or table.name == "backfills":
+                connection.execute(sa.delete(table))
+    assert says(host)[0] != "ready"
     start(host, None)
     assert says(host) == ("ready", None, "")
 

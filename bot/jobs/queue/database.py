@@ -16,14 +16,12 @@ from dbos import DBOSClient, DBOSPortableJSONSerializer
 from dbos import error as dbos_error
 from dbos._serialization import serialize_exception
 
-from bot.errors import UserError
 from bot.events import BACKGROUND, REPLAY
 from bot.jobs.queue.job import QueueUnavailable
 from bot.settings import Settings
 from bot.store.database.engine import PATIENCE, make_engine, write
 from bot.store.database.failures import is_locked, why
 from bot.store.database.files import sqlite_file
-from bot.store.database.half_moved import half_moved
 from bot.store.database.waiting import alone, waiting
 
 APPLICATION = "doppel"
@@ -188,15 +186,13 @@ def give_back(engine: sa.Engine, workflow_id: str, executor_id: str, owner: str 
 def ensure_schema(settings: Settings) -> None:
     """Create or upgrade the queue's tables; quick when all is there. Waits for others as long as they take.
 
-    Raises UserError where a move there has not ended, QueueUnavailable where its database fails.
+    Raises QueueUnavailable where its database fails.
     """
     engine = queue_engine(settings, pool_size=4)
     tell_and_wait = waiting("the queue")
     try:
         while True:
             try:
-                if problem := half_moved(engine):
-                    raise UserError(problem)
                 prepare(engine, patience=None)
                 return
             except _FAILURES as refused:
