@@ -11,6 +11,8 @@ FROM python:3.11-slim
 RUN useradd --uid 10001 --create-home --home-dir /data doppel && chmod 700 /data
 COPY --from=build /opt/doppel /opt/doppel
 ENV PATH="/opt/doppel/bin:$PATH" DOPPEL_HOME=/data PYTHONUNBUFFERED=1
+# The same as in the Procfile: no threads that wait for each other, and memory that is free is given back.
+ENV OPENBLAS_NUM_THREADS=1 MALLOC_ARENA_MAX=1 MALLOC_MMAP_THRESHOLD_=16777216
 USER doppel
 WORKDIR /data
 VOLUME /data

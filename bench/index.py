@@ -15,6 +15,7 @@ import gzip
 import itertools
 import json
 import multiprocessing
+import os
 import re
 import resource
 import sys
@@ -32,7 +33,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bot.embedding import choose_embedder
 from bot.index import Index, IndexedIssue, TextAnalyser
-from bot.machine.blas import one_thread_each
 from bot.matching import Matcher
 from bot.model import RepoRef
 from bot.store.database.engine import make_engine
@@ -166,8 +166,8 @@ def run(kind: str, url: str, size: int, arguments: argparse.Namespace) -> float:
     answer = context.Queue()
     process = context.Process(target=measure_finds, args=(url, model, asked, answer))
     # As the worker does.
-    with one_thread_each():
-        process.start()
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"
+    process.start()
     times, spent, memory, new = answer.get()
     process.join()
     warm, work = np.array(times[1:]), np.array(spent[1:])

@@ -38,7 +38,6 @@ from bot.demo.processes import environment, running, wait_for
 from bot.index import IndexedIssue
 from bot.jobs.process import run
 from bot.jobs.queue.database import queue_engine, workflow_table
-from bot.machine.heap import give_memory_back
 from bot.model import RepoRef, Repository
 from bot.settings import Settings, load
 from bot.simulator import Server, Simulator, start_simulator
@@ -95,7 +94,6 @@ def main() -> None:
 
 def work() -> None:
     """A worker as `doppel worker` is, but for what it does half-hourly: its index would find GitHub nearly empty."""
-    give_memory_back()
     settings = load()
     run(settings, job_handler(build_services(settings)))
 

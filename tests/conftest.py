@@ -19,10 +19,8 @@ import hypothesis
 import pytest
 import sqlalchemy as sa
 
-from bot.machine.blas import use_one_thread
-
 # As the commands do, before anything loads NumPy: with more, the last digits depend on how many processors there are.
-use_one_thread()
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # On a busy machine a single example can take long, and no test is about how long something takes. The suite draws the
 # same examples every time, so that no change is refused for what was there before it; `make test-explore` draws

@@ -10,11 +10,13 @@ import tomllib
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from threading import Thread
+from unittest.mock import patch
 
 import pytest
 
 from bot.embedding.sentences import PACKAGE
 from bot.machine.packages import pip_install
+from bot.machine.supervisor import ENVIRON, Supervisor
 from bot.telemetry.tracing import PACKAGES
 from tests.calling import free_port
 
@@ -67,6 +69,17 @@ def test_the_image_is_made_from_what_there_is_and_runs_as_nobody_special() -> No
     assert {PROJECT["project"]["readme"], *PROJECT["project"]["license-files"], "pyproject.toml"} <= set(copied)
     assert all((ROOT / name).exists() and f"!{name}" in ignored for name in copied)
     assert "\nUSER doppel\n" in dockerfile[dockerfile.rindex("FROM ") :]
+
+
+def test_every_way_to_start_a_process_gives_it_the_same_settings() -> None:
+    dockerfile, procfile = ((ROOT / name).read_text(encoding="utf-8") for name in ("Dockerfile", "Procfile"))
+    worker = procfile.partition("worker: ")[2]
+    for name, value in ENVIRON.items():
+        assert f"{name}={value}" in dockerfile and f"{name}={value} " in worker
+    with patch("bot.machine.supervisor.subprocess.Popen") as started:
+        Supervisor({"worker": ["doppel", "worker"]}, {"MALLOC_ARENA_MAX": "3"}).start()
+    given = started.call_args.kwargs["env"]
+    assert given == {**ENVIRON, "MALLOC_ARENA_MAX": "3"}, "a host's own setting is kept"
 
 
 class Well(BaseHTTPRequestHandler):

@@ -20,7 +20,6 @@ import click
 
 from bot.cli.shared.ending import Ended
 from bot.errors import GitHubError, Retryable, UserError
-from bot.machine.blas import use_one_thread
 from bot.machine.loading import loading
 from bot.machine.private_files import is_of_a_database
 
@@ -118,8 +117,9 @@ def cli() -> None:
 
 def main(args: list[str] | None = None) -> Any:
     """The console script: runs a command and turns errors into a line on stderr and one of EXIT_CODES."""
-    # Before any command loads NumPy; what is added up by one thread is the same wherever it is added up.
-    use_one_thread()
+    # Before any command loads NumPy, whose threads would wait for each other by spinning.
+    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
     _make_streams_usable()
     try:
         return cli.main(args=args, prog_name="doppel", standalone_mode=True, color=_colour())

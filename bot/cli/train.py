@@ -15,7 +15,6 @@ from bot.cli.shared.progress import progress_bar
 from bot.errors import UserError
 from bot.machine.packages import pip_install
 from bot.machine.private_files import is_no_file
-from bot.machine.sockets import use_short_paths
 
 if TYPE_CHECKING:
     from bot.training.collecting import Material
@@ -80,7 +79,6 @@ def train(
     from bot.cli.shared.temporary import told_of_temporary_index
     from bot.training import over_index
 
-    use_short_paths()
     try:
         with (
             ended_in_order(),

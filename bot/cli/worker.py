@@ -5,7 +5,6 @@ from __future__ import annotations
 import click
 
 from bot import settings as host
-from bot.machine.heap import give_memory_back
 from bot.machine.loading import loading
 from bot.telemetry.logs import configure_logging
 
@@ -13,7 +12,6 @@ from bot.telemetry.logs import configure_logging
 @click.command()
 def worker() -> None:
     """Run a worker process until SIGTERM. Any number may run on one PostgreSQL database."""
-    give_memory_back()
     # These take a second to import, which `doppel --help` need not pay.
     with loading():
         from bot.jobs import process

@@ -15,7 +15,6 @@ from bot.errors import DoppelError, Retryable, UserError
 from bot.evaluation.history import PastRecord, rows
 from bot.evaluation.report import Evaluation
 from bot.feedback.decided import UNDECIDED, Decided
-from bot.machine.blas import one_thread_each
 from bot.model import RepoRef
 
 SAMPLE = 1_500
@@ -54,8 +53,7 @@ def evaluate_apart(wanted: Wanted, tell: Callable[[int, int], None]) -> Evaluati
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe()
     process = context.Process(target=_run, args=(there, wanted), daemon=True)
-    with one_thread_each():
-        process.start()
+    process.start()
     there.close()
     try:
         while True:

@@ -30,6 +30,10 @@ GUNICORN = (sys.executable, "-m", "gunicorn", "--config", "python:bot.gunicorn_c
 WORKER = (sys.executable, "-m", "bot", "worker")
 PROXY = (sys.executable, "-m", "bot", "proxy")
 
+# As in the Procfile and the Dockerfile: one thread of linear algebra, since several only wait for each other; and one
+# arena of glibc's, from which arrays are kept out, or what a find leaves behind stays with the process in pieces.
+ENVIRON = {"OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1", "MALLOC_MMAP_THRESHOLD_": "16777216"}
+
 RESTART_AFTER_SECONDS = 1.0
 # How often a child may end by itself, and be killed: more than a worker dies of several jobs before they are given up.
 DEATHS, WITHIN_SECONDS = 8, 60.0
@@ -40,7 +44,7 @@ STOP_WITHIN_SECONDS = 27.0
 
 
 class Supervisor:
-    """Keeps the named commands running; `environ` is what the children see.
+    """Keeps the named commands running; `environ` is what the children see, beside `ENVIRON`.
 
     They run in the directory `cwd` (default: this process's) and write to `output` (default: where this process does).
     """
@@ -54,7 +58,7 @@ class Supervisor:
         output: IO[bytes] | None = None,
     ) -> None:
         self._commands = dict(commands)
-        self._environ = dict(os.environ if environ is None else environ)
+        self._environ = {**ENVIRON, **(os.environ if environ is None else environ)}
         self._cwd, self._output = cwd, output
         self._children: dict[str, subprocess.Popen[bytes]] = {}
         # When each died, and of what.

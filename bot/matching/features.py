@@ -38,7 +38,7 @@ from rapidfuzz import fuzz, process
 
 from bot.index import IndexedIssue
 from bot.index.postings.packing import Floats
-from bot.index.vectors.vectors import Kind, products
+from bot.index.vectors.vectors import Kind
 from bot.matching.pool import Pool, by_others
 from bot.matching.question import Question
 from bot.matching.rarity import Rarity
@@ -151,7 +151,7 @@ def _by_vectors(question: Question, pool: Pool, bm25: Floats) -> dict[str, Float
         return dict.fromkeys(names, np.zeros(count))
     cosines = np.einsum("nkd,kd->kn", pool.vectors, question.vectors).astype(np.float64)
     both = pool.vectors[:, Kind.BOTH]
-    between = products(both).astype(np.float64)
+    between = (both @ both.T).astype(np.float64)
     np.fill_diagonal(between, 0)
     best = np.argsort(-(_standard(bm25) + _standard(cosines[Kind.BOTH])), kind="stable")[:_FEEDBACK]
     # A candidate among the best is not compared with itself.

@@ -22,9 +22,9 @@ from bot.telemetry.others import OFTEN
 
 log = logging.getLogger(__name__)
 
-# Seconds that a new connection has for its first byte, which mostly comes right behind it, before the thread goes on to
-# the next; the worker's one loop then waits for it together with all the others.
-_GLANCE = 0.02
+GLANCE = 0.02
+"""Seconds that a new connection has for its first byte, which mostly comes right behind it, before the thread goes on
+to the next; the worker's one loop then waits for it together with all the others."""
 
 PATIENCE = 10.0
 """Seconds in which a request has to arrive: after as many GitHub itself gives a delivery up."""
@@ -41,12 +41,13 @@ class Worker(gthread.ThreadWorker):
         # When each request began, as long as its thread waits for more of it.
         self._awaited: dict[Any, float] = {}
 
+    def init_process(self) -> None:
+        """Here alone; versions of gunicorn that leave all waiting to the loop do not know this name."""
+        gthread.DEFAULT_WORKER_DATA_TIMEOUT = GLANCE  # type: ignore[misc]
+        super().init_process()
+
     def handle(self, conn: Any) -> Any:
         """One request of a connection, in a thread."""
-        # Older versions of gunicorn leave all waiting to the loop.
-        later = getattr(gthread, "_DEFER", None)
-        if later is not None and not conn.initialized and not conn.wait_for_data(_GLANCE):
-            return later
         with self._awaiting(conn, time.monotonic()):
             return super().handle(conn)
 

@@ -23,7 +23,6 @@ from bot.errors import DoppelError, Unavailable
 from bot.finder import Finder, FinderSettings
 from bot.index import Index, TextAnalyser
 from bot.index.ephemeral import ephemeral_index
-from bot.machine.blas import one_thread_each
 from bot.machine.signals import held_back
 from bot.matching import Matcher
 from bot.matching.model import Model
@@ -98,10 +97,9 @@ def _side_by_side(
             made = tempfile.TemporaryDirectory(prefix="doppel-", ignore_cleanup_errors=True)
         home = Path(stack.enter_context(made))
         stack.callback(_end, segments, asking.store)
-        with one_thread_each():
-            for part, (start, end) in enumerate(zip(starts, ends, strict=True)):
-                places = frozenset(place for place in positions if start <= place < end)
-                segments.append(_Process(end - start, _Segment(start, places, asking, room - part, home)))
+        for part, (start, end) in enumerate(zip(starts, ends, strict=True)):
+            places = frozenset(place for place in positions if start <= place < end)
+            segments.append(_Process(end - start, _Segment(start, places, asking, room - part, home)))
         for segment, end in zip(segments, ends, strict=True):
             segment.give(issues[:end])
         for segment in segments:

@@ -9,7 +9,6 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import closing
 
 from bot.batches import batches
-from bot.machine.blas import one_thread_each
 from bot.machine.orphans import end_with_parent
 from bot.machine.signals import held_back
 from bot.scanning.asking import Asker
@@ -39,17 +38,16 @@ def ask_in_processes(
                 yield asker.ask(repo_id, part)
         return
     context = multiprocessing.get_context("spawn")
-    with one_thread_each():
+    with held_back(signal.SIGTERM):
+        pool = ProcessPoolExecutor(min(processes, len(parts)) or 1, context, _begin, (make,))
+    try:
+        # They are started where they are given something to do.
         with held_back(signal.SIGTERM):
-            pool = ProcessPoolExecutor(min(processes, len(parts)) or 1, context, _begin, (make,))
-        try:
-            # They are started where they are given something to do.
-            with held_back(signal.SIGTERM):
-                asked = [pool.submit(_ask, repo_id, part) for part in parts]
-            for done in as_completed(asked):
-                yield done.result()
-        finally:
-            pool.shutdown(cancel_futures=True)
+            asked = [pool.submit(_ask, repo_id, part) for part in parts]
+        for done in as_completed(asked):
+            yield done.result()
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def _begin(make: Callable[[], Asker]) -> None:

@@ -6,15 +6,15 @@ Several are read side by side, a process each, while somebody is told how far th
 from __future__ import annotations
 
 import multiprocessing
-import pickle
 import queue
 import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import AbstractContextManager, ExitStack, suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
-from functools import cached_property, partial
-from multiprocessing.managers import SyncManager
+from functools import partial
+from multiprocessing.queues import Queue
+from multiprocessing.synchronize import Event
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +22,6 @@ import numpy as np
 from bot.errors import UserError
 from bot.evaluation.labels import Labels, read_labels, to_learn_from
 from bot.index.postings.packing import Integers
-from bot.machine.blas import one_thread_each
 from bot.machine.orphans import at_work, end_with_parent
 from bot.machine.signals import held_back
 from bot.matching.question import known_author
@@ -41,6 +40,10 @@ Progress = Callable[[int, int], None]
 TOO_FEW = "too few issues there are known as duplicates (duplicate_of) of one that came before them"
 
 _PATIENCE_SECONDS = 0.2
+
+# Of a process that reads one of several files.
+_told: Queue[tuple[int, int]] | None = None
+_over: Event | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,31 +74,48 @@ def _side_by_side(
     one: Callable[[Material, Progress], list[Arrival]], files: Sequence[Material], progress: Progress
 ) -> list[list[Arrival]]:
     context = multiprocessing.get_context("spawn")
-    with ExitStack() as stack:
-        stack.enter_context(one_thread_each())
-        with held_back(signal.SIGTERM):
-            manager = SyncManager(ctx=context)
-            manager.start(end_with_parent)
-            stack.enter_context(manager)
-        pool = stack.enter_context(ProcessPoolExecutor(mp_context=context, initializer=end_with_parent))
-        told: queue.Queue[tuple[int, int]] = manager.Queue()
+    # The helper of multiprocessing's, which this starts, must not hear a signal that all are sent.
+    with held_back(signal.SIGTERM):
+        told: Queue[tuple[int, int]] = context.Queue()
+        over = context.Event()
+    with ProcessPoolExecutor(mp_context=context, initializer=_begin, initargs=(told, over)) as pool:
         try:
             # The processes are started where they are given something to do.
             with held_back(signal.SIGTERM):
-                parts = [pool.submit(at_work, one, material, _Telling(told)) for material in files]
-            while not (told.empty() and all(part.done() for part in parts)):
+                parts = [pool.submit(at_work, one, material, _tell) for material in files]
+            waiting = True
+            while waiting:
+                waiting = not all(part.done() for part in parts)
                 with suppress(queue.Empty):
-                    progress(*told.get(timeout=_PATIENCE_SECONDS))
+                    while True:
+                        progress(*told.get(timeout=_PATIENCE_SECONDS))
                 # A file that cannot be read is told of now, and not when the others have been read for hours.
                 for part in parts:
                     if part.done():
                         part.result()
         except (KeyboardInterrupt, Exception):
-            # Whoever finds nobody to tell stops, and puts away what it has made.
-            manager.shutdown()
+            # Whoever has something to tell stops, and puts away what it has made.
+            over.set()
             pool.shutdown(cancel_futures=True)
             raise
         return [part.result() for part in parts]
+
+
+def _begin(told: Queue[tuple[int, int]], over: Event) -> None:
+    global _told, _over
+    end_with_parent()
+    # Whoever was to be told may be gone.
+    told.cancel_join_thread()
+    _told, _over = told, over
+
+
+def _tell(to_do: int, done: int) -> None:
+    """Tell the process that waits. Where all is to end it is the work that fails, which nobody asks about any more."""
+    parent = multiprocessing.parent_process()
+    assert _told is not None and _over is not None and parent is not None, "somebody has started this process"
+    if _over.is_set() or not parent.is_alive():
+        raise RuntimeError("all is to end")
+    _told.put((to_do, done))
 
 
 def collect(opened: Open, material: Material, progress: Progress, *, others: int, seed: int) -> list[Arrival]:
@@ -148,23 +168,3 @@ def _read(
     same = np.array([float(said.same[str(ids[place])]) for place in places.tolist()])
     likeness = repository.likeness(issue, numbers, places)
     return Read(same, likeness, said.weight, signed=bool(known_author(issue.author)))
-
-
-class _Telling:
-    """Tells the process that waits; a method of the queue itself cannot be pickled.
-
-    Where the queue is gone since all is to end, it is the work that fails, which nobody asks about any more. A process
-    that was handed the queue would fail before it has anything to do, and say so.
-    """
-
-    def __init__(self, told: queue.Queue[tuple[int, int]]) -> None:
-        self._pickled = pickle.dumps(told)
-
-    def __call__(self, to_do: int, done: int) -> None:
-        self._told.put((to_do, done))
-
-    @cached_property
-    def _told(self) -> queue.Queue[tuple[int, int]]:
-        # By the process that has started this one.
-        told: queue.Queue[tuple[int, int]] = pickle.loads(self._pickled)  # noqa: S301
-        return told

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
 import sqlalchemy as sa
 
@@ -113,29 +110,3 @@ def test_who_edits_an_issue_over_and_over_with_new_words_lets_no_array_grow(
     with index._engine.connect() as connection:
         terms = connection.execute(sa.select(sa.func.count()).select_from(index_vocabulary)).scalar_one()
     assert highest < 4 * terms
-
-
-ARENAS = """
-import ctypes, os, sys, threading
-from bot.machine.heap import give_memory_back
-give_memory_back()
-def use():
-    kept.append([bytes(1000 + n) for n in range(2000)])
-    ready.wait()
-kept, ready = [], threading.Barrier(6)
-threads = [threading.Thread(target=use) for _ in range(6)]
-[thread.start() for thread in threads]
-[thread.join() for thread in threads]
-libc = ctypes.CDLL(None)
-libc.fdopen.restype = ctypes.c_void_p
-stream = libc.fdopen(1, b"w")
-libc.malloc_info(0, ctypes.c_void_p(stream))
-libc.fflush(ctypes.c_void_p(stream))
-"""
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="glibc's allocator")
-@pytest.mark.parametrize(("own", "arenas"), [({}, 1), ({"MALLOC_ARENA_MAX": "3"}, 3)])
-def test_threads_share_one_arena_unless_the_host_says_otherwise(own: dict[str, str], arenas: int) -> None:
-    done = subprocess.run([sys.executable, "-c", ARENAS], env=own, capture_output=True, text=True, check=True)
-    assert done.stdout.count("<heap nr=") == arenas

@@ -14,14 +14,10 @@ from numpy.typing import NDArray
 
 from bot.embedding.protocol import unit
 from bot.index.database import fetch
-from bot.machine.blas import has_one_thread
 from bot.store.tables.index import indexed_terms
 from bot.store.tables.index import indexed_vectors as table
 
 Vectors = NDArray[np.float32]
-
-# OpenBLAS works in one thread on up to 2¹⁸ multiplications, as those of so many vectors of 256 dimensions with as many.
-_BLOCK = 32
 
 
 class Kind(IntEnum):
@@ -80,36 +76,11 @@ def cosines(pairs: Vectors, around: Vectors, scales: Vectors, lengths: Vectors) 
     """
 
     def one(own: Kind, asked: Kind) -> Vectors:
-        product: Vectors = along(pairs[:, own], around[asked]) * scales[:, own]
+        product: Vectors = pairs[:, own] @ around[asked] * scales[:, own]
         return product
 
     both = (one(Kind.TITLE, Kind.BOTH) + one(Kind.TEXT, Kind.BOTH)) / lengths
     return np.stack([one(Kind.TITLE, Kind.TITLE), one(Kind.TEXT, Kind.TEXT), both])
-
-
-def along(rows: Vectors, vector: Vectors) -> Vectors:
-    """`rows @ vector`, without threads, like `products`."""
-    if has_one_thread():
-        return rows @ vector
-    whole = len(rows) // _BLOCK * _BLOCK
-    blocks = np.matmul(rows[:whole].reshape(-1, _BLOCK, rows.shape[1]), vector)
-    return np.concatenate([blocks.ravel(), np.einsum("nd,d->n", rows[whole:], vector)])
-
-
-def products(rows: Vectors) -> Vectors:
-    """`rows @ rows.T`, in blocks so small that BLAS starts no threads, where it may start any.
-
-    For some hundred vectors their waiting for each other takes several times as long as the work.
-    """
-    if has_one_thread():
-        return rows @ rows.T
-    count = -(-len(rows) // _BLOCK)
-    filled = np.zeros((count * _BLOCK, rows.shape[1]), dtype=np.float32)
-    filled[: len(rows)] = rows
-    blocks = filled.reshape(count, _BLOCK, rows.shape[1])
-    each = np.matmul(blocks[:, None], blocks[None].swapaxes(2, 3))
-    whole: Vectors = each.transpose(0, 2, 1, 3).reshape(count * _BLOCK, count * _BLOCK)
-    return whole[: len(rows), : len(rows)]
 
 
 def read(connection: sa.Connection, repo_id: int, numbers: Collection[int]) -> dict[int, bytes]:

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from bot.embedding import Embedder
 from bot.index import Index, IndexedIssue, Kind, TextAnalyser
 from bot.index.vectors import embedded as embedded_module
-from bot.index.vectors import vectors
 from tests.index.conftest import HashingModel
 
 TITLES = [
@@ -189,23 +188,3 @@ def test_without_a_model_everything_else_works(engine: sa.Engine) -> None:
         assert view.vector_count == 0
         assert view.nearest(np.ones((2, 64), dtype=np.float32), {Kind.BOTH: 3})[Kind.BOTH].numbers.tolist() == []
         assert view.vectors(np.array([1])).shape == (1, 3, 0)
-
-
-@pytest.mark.parametrize("alone", [False, True])
-def test_products_are_those_of_all_rows_with_all_others(alone: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vectors, "has_one_thread", lambda: alone)
-    rng = np.random.default_rng(1)
-    for count in (0, 1, 32, 33, 70):
-        rows = rng.normal(size=(count, 96)).astype(np.float32)
-        found = vectors.products(rows)
-        assert found.shape == (count, count)
-        assert np.allclose(found, rows @ rows.T, atol=1e-4)
-
-
-@pytest.mark.parametrize("alone", [False, True])
-def test_a_product_with_one_vector_is_that_of_every_row(alone: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vectors, "has_one_thread", lambda: alone)
-    rng = np.random.default_rng(2)
-    for count in (0, 1, 31, 32, 100):
-        rows, vector = rng.normal(size=(count, 96)).astype(np.float32), rng.normal(size=96).astype(np.float32)
-        assert np.allclose(vectors.along(rows, vector), rows @ vector, atol=1e-4)
