@@ -25,6 +25,7 @@ from bot.mcp.arguments import (
     Repo,
     Threshold,
 )
+from bot.mcp.failures import told
 from bot.mcp.results import Backlog, Closed, Comparison, DedupedPlaybook, Findings
 from bot.mcp.tools import Caller, Tools
 from bot.model import BODY_MAX, StateFilter
@@ -49,7 +50,7 @@ def offer(server: MCPServer[str], tools: Tools, *, allow_writes: bool) -> None:
         (offered.close_as_duplicate, _WRITES),
     ):
         if allow_writes or kind.read_only_hint:
-            server.add_tool(tool, annotations=kind)
+            server.add_tool(told(tool), annotations=kind)
 
 
 def session_of(context: Context[str, Any]) -> str | None:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
+from inspect import cleandoc
 from typing import Any
 
 from mcp.server import MCPServer
-from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.server.context import CallNext, HandlerResult, ServerMiddleware, ServerRequestContext
 from mcp.shared.exceptions import MCPError
-from mcp_types import METHOD_NOT_FOUND
+from mcp_types import METHOD_NOT_FOUND, CallToolResult, TextContent
 
+from bot.config.kinds import nearest
 from bot.mcp.offered import offer
-from bot.mcp.strict import StrictServer
+from bot.mcp.schemas import answer_schema, arguments_schema
 from bot.mcp.tools import Tools
 
 log = logging.getLogger(__name__)
@@ -48,15 +51,54 @@ async def _note_request(ctx: ServerRequestContext[str, Any], call_next: CallNext
     return await call_next(ctx)
 
 
+async def _speak_plainly(ctx: ServerRequestContext[str, Any], call_next: CallNext) -> HandlerResult:
+    """What a model reads, in as few words as say the same: schemas, and answers as texts without spaces."""
+    result = await call_next(ctx)
+    if isinstance(result, dict) and ctx.method == "tools/list":
+        for tool in result["tools"]:
+            tool["description"] = cleandoc(tool["description"])
+            tool["inputSchema"] = arguments_schema(tool["inputSchema"])
+            tool["outputSchema"] = answer_schema(tool["outputSchema"])
+    if isinstance(result, dict) and ctx.method == "tools/call" and "structuredContent" in result:
+        text = json.dumps(result["structuredContent"], ensure_ascii=False, separators=(",", ":"))
+        result["content"] = [{"type": "text", "text": text}]
+    return result
+
+
+def _refuse_unknown(server: MCPServer[str]) -> ServerMiddleware[str]:
+    """F1: the SDK drops an argument that a tool does not know; a misspelt `threshold` would be answered by the default,
+    and nobody would hear of it."""
+
+    async def refuse(ctx: ServerRequestContext[str, Any], call_next: CallNext) -> HandlerResult:
+        if ctx.method == "tools/call" and isinstance(ctx.params, Mapping):
+            name, given = str(ctx.params.get("name")), ctx.params.get("arguments") or {}
+            tools = {tool.name: tool.input_schema["properties"] for tool in await server.list_tools()}
+            known: Mapping[str, Any] = tools.get(name, given) if isinstance(given, Mapping) else {}
+            if unknown := [_unknown(str(one), known) for one in given if one not in known]:
+                text = f"{name}: {'; '.join(unknown)}"
+                return CallToolResult(content=[TextContent(type="text", text=text)], is_error=True)
+        return await call_next(ctx)
+
+    return refuse
+
+
+def _unknown(argument: str, known: Iterable[str]) -> str:
+    """An argument's name comes from a model, so that it may be anything: it is quoted and cut."""
+    meant = nearest(argument, known)
+    hint = f"did you mean {meant!r}?" if meant else "there are " + ", ".join(known)
+    return f"there is no argument {argument[:60]!r}, {hint}"
+
+
 def build_server(tools: Tools, *, allow_writes: bool = False, version: str = "") -> MCPServer[str]:
     """The server. Nothing in it writes to GitHub unless `allow_writes`."""
-    server = StrictServer(
+    server = MCPServer(
         "doppel",
         title="Doppel",
         instructions=INSTRUCTIONS,
         version=version,
         lifespan=_connection,
-        middleware=[_note_request, _offer_sessions],
+        middleware=[_note_request, _offer_sessions, _speak_plainly],
     )
+    server.middleware.append(_refuse_unknown(server))
     offer(server, tools, allow_writes=allow_writes)
     return server

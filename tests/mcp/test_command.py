@@ -9,7 +9,6 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -54,37 +53,6 @@ def test_a_client_starts_it_and_calls_it(environment: dict[str, str], tmp_path: 
                     assert found["cached"] is cached
 
     anyio.run(use)
-
-
-def test_over_stdio_a_line_that_is_no_message_is_answered(environment: dict[str, str], tmp_path: Path) -> None:
-    """Half an emoji, such as a title has that was cut off, is no JSON to the SDK, and its client would wait."""
-    cut = json.dumps({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"title": "\ud83d"}})
-    refused = [
-        (cut, 7, -32700),
-        (cut.replace("7", '"\\ud83d"'), None, -32700),
-        (cut.replace("method", "result"), None, -32700),
-        ("nothing of the kind", None, -32700),
-        ("{}", None, -32600),
-    ]
-    ping = json.dumps({"jsonrpc": "2.0", "id": 8, "method": "ping"})
-    with subprocess.Popen(
-        COMMAND, env=environment, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        process.stdin.write("".join(f"{line}\n\n" for line, _, _ in refused) + f"{ping}\n")
-        process.stdin.flush()
-        # A server without an answer must not be waited for.
-        alarm = threading.Timer(LONGEST, process.kill)
-        alarm.start()
-        answers = [json.loads(process.stdout.readline()) for _ in range(6)]
-        alarm.cancel()
-        process.stdin.close()
-        rest = process.stdout.read()
-    assert [(one["id"], one["error"]["code"]) for one in answers[:-1]] == [(id, code) for _, id, code in refused]
-    assert all(one["error"]["message"] for one in answers[:-1])
-    assert answers[-1] == {"jsonrpc": "2.0", "id": 8, "result": {}}
-    assert (rest, process.returncode) == ("", 0)
 
 
 def test_stdout_has_nothing_but_the_protocol(environment: dict[str, str], tmp_path: Path) -> None:
