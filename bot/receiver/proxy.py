@@ -23,13 +23,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import httpx
 import requests
+from httpx_sse import EventSource, connect_sse
 
 from bot.errors import Unavailable
 from bot.receiver.webhook import LARGEST_PAYLOAD, is_signed
 
 log = logging.getLogger(__name__)
 
+EVENTS = "text/event-stream"
 # smee.io sends a ping every 30 seconds; a connection that is silent for longer than two of them is dead.
 SILENCE_SECONDS = 75.0
 CONNECT_SECONDS = 10.0
@@ -83,7 +86,7 @@ def forward(
                 wait = FIRST_WAIT
                 if delivery := read(data, secrets):
                     post(receiver, delivery, sleep)
-        except (requests.RequestException, Unavailable) as failure:
+        except (httpx.HTTPError, Unavailable) as failure:
             problem = failure
         if clock() - opened >= LIVED:
             wait = FIRST_WAIT
@@ -99,19 +102,18 @@ def forward(
 def subscribe(channel: str, opened: Callable[[], None]) -> Iterator[str]:
     """The data of each message of the channel, as long as the connection lasts; `opened` is called when it begins.
 
-    Raises RequestException, Unavailable. Redirects are not followed: they could lead to places that only this machine
+    Raises HTTPError, Unavailable. Redirects are not followed: they could lead to places that only this machine
     can reach.
     """
-    headers = {"Accept": "text/event-stream", "Cache-Control": "no-cache"}
-    timeout = (CONNECT_SECONDS, SILENCE_SECONDS)
-    with requests.get(channel, headers=headers, stream=True, timeout=timeout, allow_redirects=False) as answer:
+    timeout = httpx.Timeout(SILENCE_SECONDS, connect=CONNECT_SECONDS)
+    with httpx.Client(timeout=timeout) as client, connect_sse(client, "GET", channel) as source:
+        answer = source.response
         kind = answer.headers.get("Content-Type", "").partition(";")[0]
-        if answer.status_code != 200 or kind != "text/event-stream":
+        if answer.status_code != 200 or kind != EVENTS:
             raise Unavailable(f"status {answer.status_code}, {kind or 'no content type'}")
         log.info("listening to the channel")
         opened()
-        # What has no length comes in chunks, or else ends only with the connection and must be read byte by byte.
-        yield from messages(answer.iter_content(None if answer.raw.chunked else 1))
+        yield from messages(answer.iter_bytes())
 
 
 def messages(chunks: Iterable[bytes]) -> Iterator[str]:
@@ -119,22 +121,20 @@ def messages(chunks: Iterable[bytes]) -> Iterator[str]:
 
     Raises Unavailable for an event that is longer than any delivery.
     """
-    name, data, size = "", list[str](), 0
-    for line in _lines(chunks):
-        field, _, value = line.partition(":")
-        value = value.removeprefix(" ")
-        if not line:
-            if data and name in ("", "message"):
-                yield "\n".join(data)
-            name, data, size = "", [], 0
-        elif field == "event":
-            name = value
-        elif field == "data":
-            data.append(value)
-            # With the line's end, without which empty lines would count for nothing.
-            size += len(value) + 1
+    size = 0
+
+    def bounded() -> Iterator[bytes]:
+        nonlocal size
+        for chunk in chunks:
+            size += len(chunk)
             if size > LONGEST_EVENT:
                 raise Unavailable("an event is longer than any delivery")
+            yield chunk
+
+    for event in EventSource(httpx.Response(200, headers={"Content-Type": EVENTS}, content=bounded())).iter_sse():
+        size = 0
+        if event.event == "message":
+            yield event.data
 
 
 def read(data: str, secrets: Sequence[str]) -> Delivery | None:
@@ -222,24 +222,6 @@ def post(receiver: str, delivery: Delivery, sleep: Callable[[float], None]) -> b
     else:
         log.warning("delivery %s was not taken by the receiver (%s)", name, outcome)
     return outcome == "202"
-
-
-def _lines(chunks: Iterable[bytes]) -> Iterator[str]:
-    """The lines of a stream in UTF-8, which end in LF or CR LF. Raises Unavailable for one that is too long.
-
-    The standard allows a lone CR as well, which no channel uses.
-    """
-    parts: list[bytes] = []
-    size = 0
-    for chunk in chunks:
-        *lines, rest = chunk.split(b"\n")
-        for line in lines:
-            yield b"".join([*parts, line]).removesuffix(b"\r").decode("utf-8", "replace")
-            parts, size = [], 0
-        parts.append(rest)
-        size += len(rest)
-        if size > LONGEST_EVENT:
-            raise Unavailable("a line is longer than any delivery")
 
 
 def _kind(problem: Exception) -> str:
