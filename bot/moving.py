@@ -75,7 +75,7 @@ def copy(source: Place, target: Place, *, dry_run: bool = False) -> dict[str, in
         if any(age < DEAD_AFTER for age in ages(source.queue, reading[source.queue])):
             raise UserError(f"a worker runs on {source.name}, or did {DEAD_AFTER:.0f} s ago; stop web and worker first")
         if dry_run:
-            return {table.name: reading[engine].scalar(_COUNT.select_from(table)) for engine, table in source.tables()}
+            return {one.name: reading[at].execute(_COUNT.select_from(one)).scalar_one() for at, one in source.tables()}
         migrate(target.store)
         prepare(target.queue)
         writing = {one: stack.enter_context(write(one)) for one in {target.store, target.queue}}

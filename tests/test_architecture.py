@@ -259,3 +259,53 @@ def test_no_test_goes_by_how_fast_the_machine_is() -> None:
     mine = {"waiting.py", "effort.py", "fuzz/__main__.py", "store/database/test_waiting.py"}
     files = {path.relative_to(ROOT / "tests").as_posix(): path for path in (ROOT / "tests").rglob("*.py")}
     assert {name for name, path in files.items() if clock.search(path.read_text(encoding="utf-8"))} <= mine
+
+
+# DBOS's queue, of which two internals are used: nothing public ends a workflow from outside, or upgrades its tables.
+QUEUE = "bot.jobs"
+
+# Names of the standard library that are documented.
+PUBLIC = {"_exit", "_replace", "_asdict", "_fields"}
+
+
+def is_private(name: str) -> bool:
+    return name.startswith("_") and not name.startswith("__") and name != "_"
+
+
+def our_names(tree: ast.AST) -> set[str]:
+    """What a file defines: functions, classes, variables, attributes."""
+    named = {node.name for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    stored = [node for node in ast.walk(tree) if isinstance(getattr(node, "ctx", None), ast.Store)]
+    named |= {node.id for node in stored if isinstance(node, ast.Name)}
+    return named | {node.attr for node in stored if isinstance(node, ast.Attribute)}
+
+
+def private_of_others(tree: ast.AST, ours: set[str]) -> list[str]:
+    """The private names of a file, and those that it looks up, that none of ours defines."""
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found += [one.name for one in node.names if any(map(is_private, one.name.split(".")))]
+        elif isinstance(node, ast.ImportFrom) and not within(node.module or "", "bot", "handlers"):
+            names = [*(node.module or "").split("."), *(one.name for one in node.names)]
+            found += [name for name in names if is_private(name)]
+        elif isinstance(node, ast.Attribute) and is_private(node.attr) and node.attr not in ours:
+            found.append(node.attr)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) in ("getattr", "setattr", "hasattr", "delattr"):
+            asked = [one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+            found += [name for name in asked if is_private(name) and name not in ours]
+    return found
+
+
+def test_nothing_private_of_a_dependency_is_used() -> None:
+    """It can be gone with any release, and nobody tells."""
+    ours = set[str]().union(*(our_names(parsed(path)) for path in MODULES.values())) | PUBLIC
+    found = {module: private_of_others(parsed(path), ours) for module, path in MODULES.items()}
+    found = {module: names for module, names in found.items() if names}
+    assert {module for module in found if not within(module, QUEUE)} == set(), found
+
+
+def test_what_is_private_is_seen() -> None:
+    text = "from a._b import c, _d\nimport _e\nx._f()\nself._g = x._g\ngetattr(x, '_h')"
+    tree = ast.parse(text)
+    assert sorted(private_of_others(tree, our_names(tree))) == ["_b", "_d", "_e", "_f", "_h"]
