@@ -73,8 +73,10 @@ def _refuse_unknown(server: MCPServer[str]) -> ServerMiddleware[str]:
         if ctx.method == "tools/call" and isinstance(ctx.params, Mapping):
             name, given = str(ctx.params.get("name")), ctx.params.get("arguments") or {}
             tools = {tool.name: tool.input_schema["properties"] for tool in await server.list_tools()}
-            known: Mapping[str, Any] = tools.get(name, given) if isinstance(given, Mapping) else {}
-            if unknown := [_unknown(str(one), known) for one in given if one not in known]:
+            # What is no mapping is for the SDK to refuse.
+            given = given if isinstance(given, Mapping) else {}
+            known: Mapping[str, Any] = tools.get(name, given)
+            if unknown := [_unknown(one, known) for one in given if one not in known]:
                 text = f"{name}: {'; '.join(unknown)}"
                 return CallToolResult(content=[TextContent(type="text", text=text)], is_error=True)
         return await call_next(ctx)
