@@ -15,7 +15,7 @@ from mcp.server.context import CallNext, HandlerResult, ServerMiddleware, Server
 from mcp.shared.exceptions import MCPError
 from mcp_types import METHOD_NOT_FOUND, CallToolResult, TextContent
 
-from bot.config.kinds import nearest
+from bot.config.problems import nearest
 from bot.mcp.offered import offer
 from bot.mcp.schemas import answer_schema, arguments_schema
 from bot.mcp.tools import Tools
