@@ -98,7 +98,7 @@ _DOUBTED = re.compile(
     r"|guess|suspect|wonder|if|or|related|similar|partial(?:ly)?|unsure|(?:not|n['’]t)\s+(?:\w+\s+){0,2}(?:sure|certain))\b",
     re.IGNORECASE,
 )
-# All that some say who close an issue. It is no decision (docs/evaluate.md says what was read of it).
+# All that some say who close an issue. It is no decision (docs/research/accuracy.md says what was read of it).
 _BARE = re.compile(rf"(?:see(?:\s{{1,3}}also)?:?\s{{1,3}})?(?:issue\s{{1,3}})?{_ISSUE}[\])>]?[.!]?", re.IGNORECASE)
 
 

@@ -26,7 +26,7 @@ from bot.training.arrival import Arrival
 Booleans = NDArray[np.bool_]
 
 #: How much of a smaller repository is made by beginning later, as an exponent of its share of the whole. Chosen by how
-#: well probabilities held in two small trackers of which nothing was learned (docs/tried.md).
+#: well probabilities held in two small trackers of which nothing was learned (docs/research/tried.md).
 LATER = 0.25
 #: The same where it is only learned how much less to believe in them: nothing is left out by chance.
 LATER_ALONE = 1.0
