@@ -2,7 +2,7 @@
 
 Who marks duplicates misses most of them, so the log-odds of `confidence.py` say only how likely a pair gets *marked*.
 What careful readers said of a few thousand pairs puts that right, together with what the text model sees, by logistic
-regression (a stack of two, Wolpert, 1992). Few weights learn the most from few readings: docs/research/accuracy.md has figures.
+regression (a stack of two, Wolpert, 1992). Few weights learn the most from few readings (docs/research/accuracy.md).
 
 | feature | what it says |
 |---|---|

@@ -14,7 +14,7 @@ from bot.knowledge.merging import merge
 from bot.scanning.linkage import Pair, linked
 from bot.scanning.model import Answer, Entry, Found, Group, Member
 
-#: Every two of a group are the same with at least this probability. docs/research/accuracy.md says what it was chosen by.
+#: Every two of a group are the same with at least this probability. docs/research/accuracy.md says why.
 THRESHOLD = 0.15
 
 
