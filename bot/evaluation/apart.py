@@ -19,7 +19,7 @@ from bot.model import RepoRef
 
 SAMPLE = 1_500
 """Arrivals that are asked about at most: enough for each figure that is shown. All issues arrive all the same, which is
-most of the work (docs/dashboard.md)."""
+most of the work (docs/research/accuracy.md)."""
 
 _NICE = 10
 # As shells put it.
