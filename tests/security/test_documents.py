@@ -1,4 +1,4 @@
-"""What docs/security.md and docs/watching.md claim: every named test exists, and every metric is explained."""
+"""Every line of docs/security.md names a test, and docs/watching.md explains every metric."""
 
 from __future__ import annotations
 
@@ -23,11 +23,6 @@ SUBJECTS = (
     "marker", "redirect", "embedding", "sibling", "visibility", "transferred", "flood", "edited", "other bots",
     "itself", "token", "log", "dependencies",
 )  # fmt: skip
-
-
-def test_each_test_that_is_named_exists() -> None:
-    code = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "tests").rglob("test_*.py"))
-    assert set(NAMED.findall(SECURITY)) <= set(re.findall(r"\bdef (test_\w+)", code))
 
 
 def test_each_line_of_the_threat_model_has_a_test() -> None:
