@@ -5,7 +5,7 @@ answers the best hundred matches first: `(a OR b OR c OR d OR e OR f)` over rare
 alternatives are what five operators allow. The plan is F4's literal query, then such alternatives: the title's words in
 titles, the title's words in bodies, and in bodies an error message that the issue quotes with the rarest words of its
 whole text. Titles and bodies are asked for apart, because together the titles win and the two lists are alike.
-docs/finder.md says how each was chosen. A server that refuses OR is asked for pairs of rare words instead.
+docs/research/accuracy.md says how each was chosen. A server that refuses OR is asked for pairs of rare words instead.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """How rare a word is in a repository: what makes a shared word evidence, and a search word worth its place.
 
 The table behind it is small. It is fed with the issues that arrive and, on first contact with a repository, with a page
-or two of recent ones; a sample of 200 issues ranks words nearly as well as all of them do (docs/finder.md).
+or two of recent ones; a sample of 200 issues ranks words nearly as well as all of them do (docs/research/accuracy.md).
 """
 
 from __future__ import annotations
