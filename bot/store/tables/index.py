@@ -27,7 +27,7 @@ def _table(name: str, *columns: Any, narrow: bool = False) -> sa.Table:
     table = sa.Table(name, metadata, *columns, info=INDEX, sqlite_with_rowid=not narrow)
     # What PostgreSQL's planner knows of one repository is wrong of another: of one that came after the last ANALYZE it
     # believes that it has one row, and reads all of it for each key. Without statistics it believes that each has many.
-    unknown = sa.DDL("ALTER TABLE %(fullname)s ALTER COLUMN repo_id SET STATISTICS 0")
+    unknown = sa.DDL("ALTER TABLE %(fullname)s ALTER COLUMN repo_id SET STATISTICS 0")  # type: ignore[no-untyped-call]
     sa.event.listen(table, "after_create", unknown.execute_if(dialect="postgresql"))
     return table
 
