@@ -9,12 +9,10 @@ import logging
 import threading
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
 from dbos import DBOSClient
-from dbos import _core as dbos_core
 
 from bot.errors import InvalidArgument, RateLimited
 from bot.events import IssueEvent, to_json
@@ -24,7 +22,6 @@ from bot.jobs.queue.cleanup import KEEP_CONTENT, KEEP_DEAD, KEEP_FINISHED, clean
 from bot.jobs.queue.database import input_table, queue_client, trials, workflow_table
 from bot.jobs.queue.enqueue import enqueue
 from bot.jobs.queue.job import Message
-from bot.jobs.recovery.orphans import Orphans
 from bot.jobs.recovery.trials import MOST_DEATHS
 from bot.model import Actor, RepoRef, Repository
 from bot.settings import Settings
@@ -53,38 +50,6 @@ def test_each_issue_in_order_of_arrival_and_several_at_a_time(bench: Bench) -> N
     for of_issue in deliveries.values():
         assert [delivery for delivery, _, _ in bench.calls(*of_issue)] == of_issue
     assert not together.broken, "three issues were not worked on at the same time"
-
-
-def test_what_is_taken_and_waits_for_a_thread_is_not_given_back(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    """DBOS takes more than it has threads for where jobs are slow to begin, as on a machine that stood still."""
-    begin = dbos_core.ActiveWorkflowById.add
-
-    def late(*arguments: Any) -> Any:
-        time.sleep(0.4)
-        return begin(*arguments)
-
-    monkeypatch.setattr(dbos_core.ActiveWorkflowById, "add", late)
-    deliveries = [f"many-{n}" for n in range(60)]
-    for n, delivery in enumerate(deliveries):
-        bench.reactions[delivery] = lambda job: time.sleep(0.4)
-        assert bench.inbox.put(delivery, event(n // 8 + 1, repo_id=100 + n % 8, installation=100 + n % 8))
-    orphans = Orphans(bench.engine, bench.worker._executor.id)
-    most = 0
-
-    def all_done() -> bool:
-        most_waiting(bench.worker._unbegun())
-        assert orphans.give_back(bench.worker._running, bench.worker._unbegun) == 0
-        # Longer than a job takes to begin.
-        time.sleep(2.0)
-        return bench.statuses(*deliveries) == ["SUCCESS"] * 60
-
-    def most_waiting(now: int) -> None:
-        nonlocal most
-        most = max(most, now)
-
-    wait_until(all_done)
-    assert most > 0, "nothing had to wait for a thread"
-    assert sorted(call[0] for call in bench.calls(*deliveries)) == sorted(deliveries), "each was done once"
 
 
 def test_a_job_says_when_its_delivery_was_taken(bench: Bench, number: int) -> None:

@@ -41,7 +41,7 @@ def test_d8_a_group_shows_its_sums_and_each_member_its_confidence() -> None:
     assert SCAN.begins(body)
     assert "**1 group of issues that may report the same thing**, among 1,200 open and closed issues: 2 issues" in body
     assert "   - Open · reported 2024-05-06 · 3 issues, together 👍 3, 👎 1, 1 comment\n" in body
-    assert "     - Likely the same (70%) · open · reported 2024-05-06\n     - Crash\n" in body
+    assert "     - Likely the same (70%) · open · reported 2024-05-06\n     - Words in common: Crash\n" in body
     assert "left out" not in body.lower()
     assert body.endswith("\n\nChecked on 2024-05-07 00:00 UTC.\n")
 

@@ -7,17 +7,14 @@ from collections.abc import Iterator
 
 import pytest
 import sqlalchemy as sa
-from alembic import command
 
 from bot.decisions import Decision, Evidence, Outcome
 from bot.decisions.model import dump, load
 from bot.store import Store
-from bot.store.database.engine import make_engine, write
-from bot.store.database.migrate import _config, migrate
+from bot.store.database.engine import make_engine
 from bot.store.export import export
-from bot.store.parts.decisions import KEPT_DAYS, KEPT_MOST, KEPT_OF_ISSUE, Decisions
+from bot.store.parts.decisions import KEPT_DAYS, KEPT_MOST, KEPT_OF_ISSUE
 from bot.store.tables.decisions import decisions as table
-from tests.store.posting import note_posted
 
 EVIDENCE = (
     Evidence(3, 0.62, 1, True, {"full-text": 1, "vectors": None}, (0.8, 0.9), ("identifiers",), (5, 9)),
@@ -95,22 +92,6 @@ def test_decisions_are_bounded_in_age_and_in_number(store: Store) -> None:
     assert kept.prune(now) == 3
     assert kept.latest(1) == []
     assert {one.number for one in kept.latest(2, KEPT_MOST * 2)} == set(range(2, KEPT_MOST + 2))
-
-
-def test_decisions_come_to_a_database_that_is_in_use(database_url: str) -> None:
-    engine = make_engine(database_url)
-    config = _config()
-    with write(engine) as connection:
-        config.attributes["connection"] = connection
-        command.upgrade(config, "0006")
-    store = Store(engine)
-    note_posted(store, 1, 7, comment_id=11, shown=[3], now=9.0)
-    kept = store.comments.get(1, 7)
-    migrate(engine)
-    assert store.comments.get(1, 7) == kept is not None
-    Decisions(engine).add(1, decision(7, 10.0))
-    assert Decisions(engine).of_issue(1, 7) == [decision(7, 10.0)]
-    engine.dispose()
 
 
 def test_evidence_of_a_later_version_can_be_read() -> None:
