@@ -42,7 +42,7 @@ from bot.model import RepoRef, Repository
 from bot.settings import Settings, load
 from bot.simulator import Server, Simulator, start_simulator
 from bot.store import open_store
-from bot.store.parts.backfills import Progress
+from bot.store.parts.repositories import Progress
 from bot.wiring.indexes import build_index
 from bot.wiring.worker import build_services, job_handler
 

@@ -16,7 +16,6 @@ from handlers import (
     indexing,
     issues,
     scanning,
-    settings_file,
 )
 from handlers.commands import obeying, verdicts
 
@@ -48,7 +47,7 @@ ROUTES: tuple[Route, ...] = (
         _METADATA,
     ),
     Route("repository", ("deleted",), access.repository_deleted, _METADATA),
-    Route("push", ("",), settings_file.pushed, _FILES),
+    Route("push", ("",), access.pushed, _FILES),
     # No event of GitHub's: `bot.indexing` queues it.
     Route("index", ("",), indexing.read_on, {**_READING_ISSUES, **_FILES}),
     # Nor this one: `/duplicates scan` does.

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from bot.erasing import erase_repository
 from bot.errors import Forbidden, NotFound
-from bot.events import InstallationEvent, RepositoryEvent
+from bot.events import InstallationEvent, PushEvent, RepositoryEvent
 from bot.services import Services
 from bot.taking_over import take_over
 
@@ -113,3 +113,12 @@ def _begin(event: InstallationEvent, services: Services) -> None:
         known = services.store.repositories.get(repository.id)
         if known is not None:
             services.indexing.begin(known.summary, known.installation, services.arrived or services.now())
+
+
+def pushed(event: PushEvent, services: Services) -> None:
+    """Forget the files; the next event reads them anew.
+
+    What is wrong with a settings file is told to whoever gives a command or runs `check-config`. A push is not
+    answered, since a broken file changes nothing for anybody until then.
+    """
+    services.repository_settings.forget(event.repository)

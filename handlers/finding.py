@@ -12,7 +12,7 @@ from bot.finder import Finder, Outside, bot_options, finder_settings, further_so
 from bot.model import Issue
 from bot.ranking.keywords import has_usable_words
 from bot.report import Report
-from bot.repositories.words import RepositoryWords
+from bot.repositories.known import RepositoryWords
 from bot.telemetry.metrics import FIND_SECONDS, FINDS
 from bot.telemetry.tracing import span
 from handlers.visit import Visit

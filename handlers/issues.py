@@ -12,10 +12,10 @@ from bot.posts.own_issues import is_own_issue
 from bot.services import Services
 from handlers import feedback
 from handlers.advice.advice import advise
-from handlers.advice.noting import note_left_alone
+from handlers.advice.drafting import note_left_alone
 from handlers.commands import verdicts
 from handlers.finding import finder_for
-from handlers.indexed import is_unanswered, until_complete
+from handlers.indexing import is_unanswered, until_complete
 from handlers.overtaken import tell_later
 from handlers.visit import LOCKED, Visit, visited, why_silent
 

@@ -15,7 +15,7 @@ from bot.events import CommentEvent, IssueEvent
 from bot.github.repository.repo import RepoClient, ThreadClient
 from bot.model import Issue, RepoRef, Repository
 from bot.posts.marker import ADVICE
-from bot.posts.slot import Slot
+from bot.posts.record import Slot
 from bot.render import Place
 from bot.repositories.settings import Loaded
 from bot.services import Services

@@ -16,8 +16,7 @@ from bot.index import IndexedIssue
 from bot.indexing import Indexing, indexing
 from bot.indexing.writing import Writer
 from bot.model import Actor, RepoRef, Repository
-from bot.store.parts.backfills import Progress
-from bot.store.parts.repositories import StoredRepository
+from bot.store.parts.repositories import Progress, StoredRepository
 from tests.about import stored
 from tests.indexing.conftest import REPO, Host, host, on_one_database
 

@@ -23,7 +23,7 @@ from bot.settings import VARIABLES
 from bot.simulator import Server
 from bot.simulator.state.issues import Comment
 from bot.store.database.engine import make_engine
-from bot.store.parts.backfills import Backfills
+from bot.store.parts.repositories import Backfills
 
 BOT = "doppel[bot]"
 UNFINISHED = ("ENQUEUED", "PENDING", "DELAYED")

@@ -19,7 +19,7 @@ from bot.render import Place
 from bot.render.digest import DigestView, render_digest
 from bot.services import Services
 from bot.store import StoredRepository
-from bot.store.parts.own_issues import OwnIssues
+from bot.store.parts.repositories import OwnIssues
 from bot.words import speak
 
 logger = logging.getLogger(__name__)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bot.commands.model import Command, Invalid, Misspelt, Options, Parsed, Problem
 from bot.commands.parse import parse
 from bot.commands.table import (
     COMMAND,
@@ -10,7 +9,13 @@ from bot.commands.table import (
     COMMANDS_LIMIT,
     LIMIT_SECONDS,
     OPTIONS,
+    Command,
+    Invalid,
+    Misspelt,
     Name,
+    Options,
+    Parsed,
+    Problem,
     Requirement,
     Row,
     allowed,

@@ -22,8 +22,8 @@ from bot.machine.supervisor import GUNICORN, WORKER, Supervisor
 from bot.settings import VARIABLES, Settings
 from bot.simulator import Server
 from bot.store.database.engine import make_engine
-from bot.store.parts.backfills import Backfills, Progress
 from bot.store.parts.decisions import Decisions
+from bot.store.parts.repositories import Backfills, Progress
 
 READY_WITHIN_SECONDS = 180.0
 POLL_SECONDS = 0.05

@@ -23,7 +23,7 @@ from bot.store.database.failures import why
 from bot.store.database.files import sqlite_file
 from bot.store.database.migrate import is_later
 from bot.store.database.sqlite import is_full
-from bot.store.parts.backfills import OFF
+from bot.store.parts.repositories import OFF
 from bot.store.tables.index import backfills
 from bot.store.tables.schema import repositories
 

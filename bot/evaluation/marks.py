@@ -15,9 +15,9 @@ from bot.model import NOBODY
 from bot.moments import write_moment
 from bot.store.database.engine import write
 from bot.store.parts.base import Part
-from bot.store.tables.evaluations import duplicate_marks as table
 from bot.store.tables.index import indexed_bodies as bodies
 from bot.store.tables.index import indexed_issues as issues
+from bot.store.tables.schema import duplicate_marks as table
 
 _ROWS = 2_000
 # Issues that are written in one transaction.

@@ -13,7 +13,7 @@ from bot.evaluation.report import Evaluation
 from bot.evaluation.statements import READING
 from bot.store.database.engine import write
 from bot.store.parts.base import Part
-from bot.store.tables.evaluations import evaluations as table
+from bot.store.tables.schema import evaluations as table
 
 DAY, SOON = 86_400.0, 600.0
 """Seconds until a repository can be evaluated again: after a run that ended as it should, after one that failed."""

@@ -14,7 +14,7 @@ from bot.github.repository.votes import FOLDED_AS, PAGE, Vote, Votes, VotesPage
 from bot.judgements import Fold, Kind, Signal, Who
 from bot.model import Comment, Permission, RepoRef, name_key, same_login
 from bot.store import Store
-from bot.store.parts.watched import Watched
+from bot.store.parts.feedback import Watched
 
 logger = logging.getLogger(__name__)
 

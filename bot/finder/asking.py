@@ -40,7 +40,7 @@ MOST_COMPARED = 200
 
 
 class WorkflowAnswer(Protocol):
-    """`bot.github.repository.workflow.WorkflowStates`."""
+    """`bot.github.repository.many.WorkflowStates`."""
 
     @property
     def states(self) -> Mapping[int, str | None]: ...

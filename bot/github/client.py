@@ -17,16 +17,13 @@ from githubkit.auth import BaseAuthStrategy, TokenAuthStrategy, UnauthAuthStrate
 from bot.addresses import is_server
 from bot.calls import ToolCallTracker
 from bot.errors import SettingsError
-from bot.github.api.calls import Api
-from bot.github.api.switched_off import SwitchedOff
+from bot.github.api.calls import Api, SwitchedOff
 from bot.github.http.clock import ServerClock
-from bot.github.http.conditional import ConditionalTransport
-from bot.github.http.memory import Memory
+from bot.github.http.conditional import ConditionalTransport, Memory
 from bot.github.http.transport import PacedTransport, open_connections
 from bot.github.identity.app import AppClient
 from bot.github.identity.auth import AppCredentials, Tokens, TokenStore
-from bot.github.identity.registration import NewApp, convert_manifest
-from bot.github.identity.visitor import VisitorClient
+from bot.github.identity.visitor import NewApp, VisitorClient, convert_manifest
 from bot.github.limits.pacing import Pacer
 from bot.github.repository.repo import RepoClient
 
@@ -129,7 +126,7 @@ class GitHub:
             return VisitorClient(Api(self._client(TokenAuthStrategy(token), "visitors", None), self._switched_off))
 
     def convert_manifest(self, code: str) -> NewApp:
-        """As `bot.github.identity.registration` has it, asked as nobody in particular."""
+        """As `bot.github.identity.visitor` has it, asked as nobody in particular."""
         with self._lock:
             api = Api(self._client(UnauthAuthStrategy(), "nobody", None), self._switched_off)
         return convert_manifest(api, code)

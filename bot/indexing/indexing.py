@@ -20,8 +20,7 @@ from bot.indexing.pages import read_pages
 from bot.indexing.writing import Writer, told
 from bot.model import Issue, Repository
 from bot.store import Store
-from bot.store.parts.backfills import Progress
-from bot.store.parts.repositories import StoredRepository
+from bot.store.parts.repositories import Progress, StoredRepository
 
 logger = logging.getLogger(__name__)
 

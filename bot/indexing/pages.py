@@ -10,7 +10,7 @@ from bot.github.repository.repo import RepoClient
 from bot.indexing.pace import PAGES
 from bot.indexing.walk import Place, further, resting
 from bot.model import Issue, Repository
-from bot.store.parts.backfills import Progress
+from bot.store.parts.repositories import Progress
 
 
 @dataclass(slots=True)

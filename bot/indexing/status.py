@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from bot.index import Index
-from bot.store.parts.backfills import Backfills, Progress
-from bot.store.parts.repositories import StoredRepository
+from bot.store.parts.repositories import Backfills, Progress, StoredRepository
 
 WAITING, READING, EMBEDDING, READY, STOPPED = "waiting", "reading", "embedding", "ready", "stopped"
 

@@ -13,7 +13,7 @@ from bot.model import Issue
 from bot.render.escape import clean
 from bot.render.reasons import strongest
 from bot.report import Candidate, Report
-from bot.repositories.unasked import Unasked
+from bot.repositories.known import Unasked
 from bot.scanning.model import Entry, Group, Result
 
 _LINE_MAX = 1_000

@@ -24,9 +24,8 @@ from bot.monitoring.tally import Tally, families, in_seconds, key, read_key
 from bot.settings import Settings
 from bot.store.parts.counters import Counters
 from bot.store.parts.gauges import Gauges
-from bot.store.tables.decisions import signals
 from bot.store.tables.index import index_states
-from bot.store.tables.schema import rejected_elsewhere, verdicts
+from bot.store.tables.schema import rejected_elsewhere, signals, verdicts
 
 _LEFT = "github_left "
 # The commands are verdicts, and are counted as such.

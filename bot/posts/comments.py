@@ -20,8 +20,7 @@ from typing import Protocol
 
 from bot.errors import DoppelError, NotFound
 from bot.model import Comment, RepoRef
-from bot.posts.record import LEASE, Record
-from bot.posts.slot import Draft, Slot
+from bot.posts.record import LEASE, Draft, Record, Slot
 from bot.store import Claim, CommentState
 from bot.store.parts.comments import Comments
 from bot.telemetry.metrics import COMMENT_SECONDS, COMMENTS

@@ -17,7 +17,7 @@ from bot.errors import GitHubError, NotFound, RateLimited, Retryable, Unavailabl
 from bot.model import Issue, RepoRef
 from bot.posts.marker import DIGEST, SCAN, Marker, fingerprint
 from bot.posts.record import LEASE
-from bot.store.parts.own_issues import Kind, OwnIssues
+from bot.store.parts.repositories import Kind, OwnIssues
 
 _MARKERS: dict[Kind, Marker] = {Kind.SCAN: SCAN, Kind.DIGEST: DIGEST}
 

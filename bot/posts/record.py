@@ -1,4 +1,5 @@
-"""What is stored of one comment of the bot's own, and the claim of whoever is about to create it (C2).
+"""Where a comment of the bot's own belongs and what it shall say there, what is stored of it, and the claim of whoever
+is about to create it (C2).
 
 A claim is told from others by the time at which it was taken, and holds for some seconds: whoever took it may be dead.
 Nothing counts as written before the row was seen to be unchanged since then.
@@ -8,12 +9,44 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime
 
 from bot.errors import GitHubError, Overtaken, RateLimited, Retryable, Unavailable
-from bot.posts.slot import Draft, Slot
-from bot.store import Claim, KeptComment
+from bot.model import RepoRef
+from bot.store import ADVISORY, Claim, KeptComment
 from bot.store.parts.comments import Comments
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """The place of one comment: an issue, and the comment whose commands it answers (ADVISORY: none).
+
+    `is_marked` recognises the body of a comment that belongs here. Where `since` is known none was written before it,
+    and none is looked for: an issue can have 2,500 comments.
+    """
+
+    repo_id: int
+    repo: RepoRef
+    number: int
+    is_marked: Callable[[str], bool]
+    command_id: int = ADVISORY
+    since: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What the comment shall say.
+
+    `body_hash` tells whether an edit would change anything; it leaves out what may differ without a reason to edit.
+    `text_hash` is of the text that this answers, `shown` the candidates in it.
+    """
+
+    body: str
+    body_hash: str
+    text_hash: str
+    shown: Sequence[int] = ()
+
 
 LEASE = 35.0
 """Seconds. What is about to be posted may wait twenty for its turn (the patience of `bot.github`), and GitHub ends

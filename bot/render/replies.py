@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bot.commands import OPTIONS, Invalid, Misspelt, Problem, Row
-from bot.commands.arguments import LIMIT_MAX
-from bot.commands.parse import COMMANDS_MAX, WORDS_MAX
+from bot.commands.parse import COMMANDS_MAX, LIMIT_MAX, WORDS_MAX
 from bot.config import ConfigError
 from bot.model import BODY_MAX
 from bot.posts.marker import reply_marker

@@ -1,7 +1,8 @@
-"""A repository as who asks about its issues beside the bot sees it: the command line, and tools for agents."""
+"""A repository as who asks about its issues beside the bot sees it, and the statistics of its words."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,11 +10,71 @@ from bot.calibration.bar import Bar, bar_in_force
 from bot.feedback.reading import decided_in
 from bot.finder import Finder, FindOptions, bot_options
 from bot.finder.asking import Gathered
+from bot.likelihood import LIKELY, Likelihood, likelihood
 from bot.model import Issue
+from bot.report import Candidate
 from bot.repositories.settings import Loaded
-from bot.repositories.unasked import SHADOW, Unasked
 from bot.store import Store
+from bot.store.parts.words import Words
 from bot.text.naming import named_by
+from bot.text.terms import read
+
+SHADOW = "mode: shadow"
+"""The silence of a bot that looks all the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unasked:
+    """What the bot would do on the issue of its own accord, by the settings of the repository.
+
+    `named` are what it would name, shown or not; `bar` is the probability that this takes, `likely` where the
+    upper tier begins. `silence` is why it says nothing there for all that, empty where it speaks.
+    """
+
+    named: tuple[Candidate, ...]
+    bar: float
+    likely: float = LIKELY
+    silence: str = ""
+
+    def names(self, candidate: Candidate) -> bool:
+        """Whether it would name this one."""
+        return any(_identity(one) == _identity(candidate) for one in self.named)
+
+    def word(self, candidate: Candidate) -> Likelihood | None:
+        """The candidate's probability as a word (P4); None where no model judged it."""
+        return None if candidate.confidence is None else likelihood(candidate.confidence, self.likely)
+
+
+def _identity(candidate: Candidate) -> tuple[str, str, int]:
+    return candidate.repo, candidate.kind, candidate.number
+
+
+@dataclass(frozen=True, slots=True)
+class RepositoryWords:
+    """One repository's word statistics, as the finder takes them: an issue's own words are no evidence about it.
+
+    Without that a re-check would ask other queries than the look before it, after which `target` was counted.
+    """
+
+    words: Words
+    repo_id: int
+    target: Issue
+
+    def total(self) -> int:
+        """How many other issues were counted."""
+        return self.words.total(self.repo_id, but=self.target.number)
+
+    def counts(self, words: Collection[str]) -> Mapping[str, int]:
+        """In how many other issues each word occurs."""
+        counts = self.words.counts(self.repo_id, words)
+        if not self.words.includes(self.repo_id, self.target.number):
+            return counts
+        own = read(self.target.title, self.target.body).counted()
+        return {word: count - (word in own) for word, count in counts.items()}
+
+    def add(self, issues: Mapping[int, Collection[str]]) -> None:
+        """Count the words of issues that were not counted before."""
+        self.words.add(self.repo_id, issues)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from bot.store.tables.index import indexed_issues as issues
 from bot.store.tables.index import indexed_terms as terms
 from bot.store.tables.index import indexed_vectors as vectors
 from bot.store.tables.index import lock_index
-from bot.store.tables.scan import scan_answers as table
+from bot.store.tables.schema import scan_answers as table
 
 _ROWS = 2_000
 

@@ -10,7 +10,7 @@ from bot.github.repository.repo import RepoClient
 from bot.indexing import Indexing
 from bot.model import Repository
 from bot.repositories.issue_forms import IssueForms
-from bot.store.parts.backfills import Backfills, Progress
+from bot.store.parts.repositories import Backfills, Progress
 
 # The first step of a chain leaves alone what another seems to be at; a reading that was stopped here looks like that.
 _GOING_ON = 1

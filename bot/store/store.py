@@ -10,22 +10,14 @@ from bot.settings import Settings
 from bot.store.database.engine import PATIENCE, make_engine, write
 from bot.store.database.migrate import migrate
 from bot.store.database.sqlite import empty_log
-from bot.store.parts.backfills import Backfills
-from bot.store.parts.calibrations import Calibrations
+from bot.store.parts.commands import Heeded, Muted, Usage
 from bot.store.parts.comments import Comments
 from bot.store.parts.decisions import Decisions
-from bot.store.parts.elsewhere import Elsewhere
-from bot.store.parts.heeded import Heeded
+from bot.store.parts.feedback import Calibrations, Signals, WatchedComments
 from bot.store.parts.missed import MissedDeliveries
-from bot.store.parts.muted import Muted
-from bot.store.parts.own_issues import Kind, OwnIssues
-from bot.store.parts.repositories import Repositories, StoredRepository
+from bot.store.parts.repositories import Backfills, Kind, OwnIssues, Repositories, StoredRepository, Texts
 from bot.store.parts.sessions import Sessions
-from bot.store.parts.signals import Signals
-from bot.store.parts.texts import Texts
-from bot.store.parts.usage import Usage
-from bot.store.parts.verdicts import Verdicts
-from bot.store.parts.watched import WatchedComments
+from bot.store.parts.verdicts import Elsewhere, Verdicts
 from bot.store.parts.words import Words
 from bot.store.tables.schema import tables_of_repositories
 

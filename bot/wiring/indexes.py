@@ -21,9 +21,8 @@ from bot.jobs import Inbox, QueueUnavailable
 from bot.matching import Matcher, Model, shipped_model
 from bot.model import Issue, RepoRef, Repository
 from bot.repositories.issue_forms import IssueForms
-from bot.repositories.known import KnownRepository
+from bot.repositories.known import KnownRepository, RepositoryWords
 from bot.repositories.settings import RepositorySettings, settings_at_present
-from bot.repositories.words import RepositoryWords
 from bot.scanning.asking import AskAll, Asker
 from bot.scanning.filling import OwnSteps, fill
 from bot.scanning.processes import ask_in_processes
@@ -31,7 +30,7 @@ from bot.scanning.scan import Scan
 from bot.settings import Settings
 from bot.store import Store, open_store
 from bot.store.database.files import sqlite_file
-from bot.store.parts.backfills import Progress
+from bot.store.parts.repositories import Progress
 from bot.wiring.clients import build_github, embedder, now, reader
 
 logger = logging.getLogger(__name__)

@@ -10,9 +10,8 @@ from bot.model import Issue
 from bot.report import Report
 from bot.store import CommentState, KeptComment
 from bot.telemetry.metrics import SHADOW
-from handlers.advice.drafting import draft, names_something, own_numbers, text_hash
+from handlers.advice.drafting import VERDICT, draft, names_something, note, own_numbers, text_hash, why_nothing
 from handlers.advice.labelling import label, unlabel
-from handlers.advice.noting import VERDICT, note, why_nothing
 from handlers.finding import find
 from handlers.visit import Visit
 

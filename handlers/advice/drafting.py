@@ -1,4 +1,6 @@
-"""What the advisory comment is to say; nothing is written here."""
+"""What the advisory comment is to say, and what is kept of a look at an issue with its evidence (C7; `bot/decisions` is
+where that is read again).
+"""
 
 from __future__ import annotations
 
@@ -7,13 +9,16 @@ from collections.abc import Mapping, Sequence
 from bot.calibration.bar import Origin
 from bot.commands import Command, Options
 from bot.config.model import MIN_CONFIDENCE
+from bot.decisions import Decision, Evidence, Outcome
+from bot.decisions.evidence import evidence
 from bot.finder import named_unasked
 from bot.model import Closer, Issue
 from bot.posts.comments import digest
 from bot.posts.marker import fingerprint
-from bot.posts.slot import Draft
+from bot.posts.record import Draft
 from bot.render import View, render_comment
 from bot.report import Candidate, Report
+from bot.report import Outcome as Found
 from bot.store import KeptComment
 from handlers.visit import Visit
 
@@ -74,3 +79,44 @@ def names_something(visit: Visit) -> bool:
     looks = visit.decisions()
     last = next((look for look in reversed(looks) if look.outcome.seen), None)
     return last is not None and any(one.shown for one in last.evidence)
+
+
+VERDICT = "verdict"
+"""The cause where a person decided about a pair. Where one asked it is `COMMAND`, else an action of `issues`."""
+
+
+def note(
+    visit: Visit,
+    report: Report,
+    shown: Sequence[Candidate],
+    outcome: Outcome,
+    *,
+    cause: str,
+    bar: float,
+    reason: str = "",
+) -> None:
+    """Keep what was decided on a report, of which the comment names (or would name) what is `shown`."""
+    _keep(visit, outcome, cause, bar, reason, evidence(report, shown))
+
+
+def note_left_alone(visit: Visit, cause: str, reason: str) -> None:
+    """Keep why nobody looked."""
+    _keep(visit, Outcome.LEFT_ALONE, cause, visit.bar.value, reason, ())
+
+
+def why_nothing(report: Report, bar: float) -> str:
+    """Why a report without candidates is one: an outage is never said to be "no duplicates" (F9)."""
+    if report.outcome is Found.DEGRADED:
+        below = report.considered and report.indexed
+        missing = f"not every search answered ({', '.join(report.failed)})"
+        return f"the best was below the threshold, and {missing}" if below else missing
+    if report.outcome is Found.INCONCLUSIVE:
+        return "there was nothing to search for properly"
+    if report.considered and report.considered[0].confidence < bar:
+        return "the best was below the threshold"
+    return "nothing was found"
+
+
+def _keep(visit: Visit, outcome: Outcome, cause: str, bar: float, reason: str, found: tuple[Evidence, ...]) -> None:
+    decision = Decision(visit.number, visit.services.now(), cause, visit.config.mode, outcome, bar, reason, found)
+    visit.services.store.decisions.add(visit.repository.id, decision)

@@ -12,8 +12,7 @@ from bot.errors import GitHubError, NotFound, Unavailable
 from bot.github.repository.labels import duplicate_label
 from bot.judgements import Verdict, VerdictKind
 from bot.model import Issue, IssueRef
-from handlers.commands.ask import Answer, Ask
-from handlers.commands.named import issue_named
+from handlers.commands.ask import Answer, Ask, issue_named
 
 logger = logging.getLogger(__name__)
 

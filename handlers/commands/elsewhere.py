@@ -6,8 +6,7 @@ from bot.commands import Command
 from bot.judgements import Rejection
 from bot.model import name_key, same_login
 from handlers.advice.advice import refresh
-from handlers.commands.ask import Answer, Ask
-from handlers.commands.named import stands_there
+from handlers.commands.ask import Answer, Ask, stands_there
 
 
 def reject(ask: Ask, command: Command) -> Answer:

@@ -1,4 +1,6 @@
-"""Commands that look and tell: re-check, search, explain and help (C4)."""
+"""Commands that look and tell: re-check, search, explain and help; and whether an issue is looked at when it changes by
+itself: mute and unmute, beside which commands work all the same (C4).
+"""
 
 from __future__ import annotations
 
@@ -6,10 +8,10 @@ from bot.commands import Command
 from bot.decisions import COMMAND
 from bot.feedback.reading import decided_in
 from bot.finder import FindOptions
+from bot.model import same_login
 from bot.render import explain as render_explanation
-from handlers.advice.advice import post
-from handlers.commands.ask import Answer, Ask
-from handlers.commands.named import issue_named
+from handlers.advice.advice import post, refresh
+from handlers.commands.ask import Answer, Ask, issue_named
 from handlers.finding import find, finder_for
 
 # So many of the issues that were found are looked through for the one to explain; further ones are found by chance.
@@ -61,3 +63,30 @@ def explain(ask: Ask, command: Command) -> Answer:
 def show_help(ask: Ask, command: Command) -> Answer:
     """`help`: everything there is."""
     return Answer(True, ask.replies.help())
+
+
+def mute(ask: Ask, command: Command) -> Answer:
+    """`mute`: leave this issue alone from now on.
+
+    Where they have muted it themselves this may be the same command, carried out once more after a crash: it is
+    answered as at first.
+    """
+    visit, muted = ask.visit, ask.visit.services.store.muted
+    by = muted.by(visit.repository.id, visit.number)
+    already = by is not None and not same_login(by, ask.login)
+    muted.set(visit.repository.id, visit.number, ask.login, visit.services.now())
+    return Answer(True, ask.replies.muted(already))
+
+
+def unmute(ask: Ask, command: Command) -> Answer:
+    """`unmute`: look at this issue again when it changes.
+
+    Its comment is brought up to date with what was decided meanwhile, which it was not told of. That comes first: if it
+    fails, the command is carried out once more and answered as it would have been.
+    """
+    visit, muted = ask.visit, ask.visit.services.store.muted
+    already = not visit.muted
+    if not already:
+        refresh(visit, ask.issue)
+    muted.clear(visit.repository.id, visit.number)
+    return Answer(True, ask.replies.unmuted(already))

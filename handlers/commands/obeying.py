@@ -30,10 +30,9 @@ from bot.events import CommentEvent
 from bot.posts.comments import digest
 from bot.services import Services
 from handlers import scanning
-from handlers.commands import duplicate, looking, muting, verdicts
+from handlers.commands import duplicate, looking, verdicts
 from handlers.commands.ask import Answer, Ask
-from handlers.commands.limit import refuse
-from handlers.commands.replying import reply
+from handlers.commands.replying import refuse, reply
 from handlers.visit import Visit, visiting
 
 logger = logging.getLogger(__name__)
@@ -45,8 +44,8 @@ CARRY_OUT: dict[Name, Callable[[Ask, Command], Answer]] = {
     Name.NOT: verdicts.reject,
     Name.OF: duplicate.close_as_duplicate,
     Name.UNDO: verdicts.undo,
-    Name.MUTE: muting.mute,
-    Name.UNMUTE: muting.unmute,
+    Name.MUTE: looking.mute,
+    Name.UNMUTE: looking.unmute,
     Name.SCAN: scanning.begin,
     Name.HELP: looking.show_help,
 }

@@ -20,9 +20,8 @@ from bot.store import CommentState
 from handlers.advice.advice import refresh
 from handlers.advice.labelling import set_by_us
 from handlers.commands import elsewhere
-from handlers.commands.ask import Answer, Ask
+from handlers.commands.ask import Answer, Ask, number_named
 from handlers.commands.duplicate import closed_for
-from handlers.commands.named import number_named
 from handlers.visit import Visit, visited
 
 # Reasons with which `of` may have found an issue closed.

@@ -19,9 +19,9 @@ from bot.model import RepoRef, Repository
 from bot.services import Services
 from bot.store import Store
 from bot.store.database.engine import make_engine
+from bot.store.parts.commands import Limit
 from bot.store.parts.decisions import KEPT_DAYS
 from bot.store.parts.sessions import HOURS, Session
-from bot.store.parts.usage import Limit
 from bot.store.tables.schema import sessions, usage
 
 NOW = datetime.now(UTC)

@@ -18,7 +18,7 @@ from bot.model import RepoRef, Repository
 from bot.simulator import Server, start_simulator
 from bot.simulator.faults import Kind
 from bot.store import open_store
-from bot.store.parts.backfills import Progress
+from bot.store.parts.repositories import Progress
 from bot.wiring.clients import build_github, reader
 from bot.wiring.indexes import build_index
 from tests.cli.finding import listed, run

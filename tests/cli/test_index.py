@@ -15,7 +15,7 @@ from bot.indexing.status import EMBEDDING, READING, READY, STOPPED, WAITING, sta
 from bot.model import RepoRef, Repository
 from bot.settings import load
 from bot.store import Store, open_store
-from bot.store.parts.backfills import Progress
+from bot.store.parts.repositories import Progress
 
 
 @pytest.fixture

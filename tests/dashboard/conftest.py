@@ -22,7 +22,7 @@ from bot.model import RepoRef, Repository
 from bot.settings import Settings, load
 from bot.simulator import Server, start_simulator
 from bot.store import Store, open_store
-from bot.store.parts.backfills import Progress
+from bot.store.parts.repositories import Progress
 from bot.web import create_app
 from bot.wiring.indexes import build_index
 

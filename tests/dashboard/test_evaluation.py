@@ -21,8 +21,8 @@ from bot.events import EvaluationEvent
 from bot.jobs import QueueUnavailable
 from bot.jobs.inbox import Inbox
 from bot.judgements import VerdictKind
-from bot.store.parts.backfills import Progress
-from bot.store.tables.evaluations import evaluations
+from bot.store.parts.repositories import Progress
+from bot.store.tables.schema import evaluations
 from tests.dashboard.conftest import Host, figures, words
 from tests.effort import queries
 

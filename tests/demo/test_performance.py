@@ -15,7 +15,7 @@ import pytest
 from bot.cli import main
 from bot.demo.events import Event, Progress
 from bot.demo.performance import MOST_WAITED_FOR, wait_for_index
-from bot.store.parts.backfills import Progress as Filled
+from bot.store.parts.repositories import Progress as Filled
 
 
 def told(bot: Any, count: int) -> str:

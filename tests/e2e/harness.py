@@ -39,7 +39,7 @@ from bot.simulator.state.accounts import Account
 from bot.simulator.state.issues import Comment, Issue
 from bot.store.database.engine import write
 from bot.store.database.files import sqlite_file
-from bot.store.parts.backfills import Progress
+from bot.store.parts.repositories import Progress
 from bot.wiring.clients import prepare_databases
 from bot.wiring.worker import build_services, job_handler
 from tests.e2e.looking import Glance, looking_only_at_changes

@@ -6,7 +6,7 @@ import pytest
 
 from bot.commands import LIMIT_SECONDS
 from bot.simulator.faults import Fault
-from handlers.commands import limit
+from handlers.commands import replying
 from tests.e2e.harness import Doppel
 from tests.e2e.late import deliver_late, delivered, held_back
 from tests.e2e.reports import FIRST, OTHER
@@ -122,7 +122,7 @@ def test_c4_what_is_late_and_was_never_heeded_is_done_once(two: Doppel) -> None:
 
 
 def test_c5_what_was_too_much_is_not_given_later_by_a_replay(two: Doppel, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limit, "COMMANDS_LIMIT", 1)
+    monkeypatch.setattr(replying, "COMMANDS_LIMIT", 1)
     for _ in range(3):
         two.write(2, "/duplicates help")
     refused = delivered(two, "created")
@@ -135,7 +135,7 @@ def test_c5_what_was_too_much_is_not_given_later_by_a_replay(two: Doppel, monkey
 def test_c5_what_the_comment_says_no_more_counts_for_nothing_and_is_not_answered(
     two: Doppel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(limit, "COMMANDS_LIMIT", 1)
+    monkeypatch.setattr(replying, "COMMANDS_LIMIT", 1)
     with held_back(two) as deliver:
         comments = [two.sim.comment(two.repo, 2, "reporter", "/duplicates help") for _ in range(3)]
         two.sim.webhooks.join()

@@ -6,8 +6,8 @@ import pytest
 
 from bot.github.limits.costs import CONTENT, Cost
 from bot.github.limits.pacing import Pacer
-from bot.store.parts.usage import Limit
-from handlers.commands import limit
+from bot.store.parts.commands import Limit
+from handlers.commands import replying
 from tests.e2e.harness import BOT, Doppel
 
 FIRST = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7`.")
@@ -150,7 +150,7 @@ def test_c5_undo_is_ones_own_or_a_triagers(two: Doppel) -> None:
 
 
 def test_c5_a_flood_is_answered_once(two: Doppel, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limit, "COMMANDS_LIMIT", 3)
+    monkeypatch.setattr(replying, "COMMANDS_LIMIT", 3)
     for _ in range(3):
         assert two.reactions(two.write(2, "/duplicates", ANYBODY)) == ["eyes", "+1"]
     searches = two.searches()
@@ -166,7 +166,7 @@ def test_c5_a_flood_is_answered_once(two: Doppel, monkeypatch: pytest.MonkeyPatc
 
 
 def test_c5_every_command_of_a_comment_counts(two: Doppel, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limit, "COMMANDS_LIMIT", 6)
+    monkeypatch.setattr(replying, "COMMANDS_LIMIT", 6)
     five = "\n".join(f"/duplicates search word{number}" for number in range(5))
     assert two.reactions(two.write(2, five, ANYBODY)) == ["eyes", "+1"]
     searches = two.searches()
@@ -178,7 +178,7 @@ def test_c5_every_command_of_a_comment_counts(two: Doppel, monkeypatch: pytest.M
 
 
 def test_c5_edits_to_and_fro_count_each_time(two: Doppel, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limit, "COMMANDS_LIMIT", 4)
+    monkeypatch.setattr(replying, "COMMANDS_LIMIT", 4)
     comment = two.write(2, "/duplicates search one", ANYBODY)
     for word in ("two", "one", "two", "one", "two"):
         two.sim.clock.advance(5)
@@ -189,8 +189,8 @@ def test_c5_edits_to_and_fro_count_each_time(two: Doppel, monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("command", ["/duplicates not #1", "/duplicates help"])
 def test_c5_a_triager_at_work_is_not_limited(two: Doppel, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
-    monkeypatch.setattr(limit, "COMMANDS_LIMIT", 1)
-    monkeypatch.setattr(limit, "TOGETHER", (Limit(1, 60.0, together=True),))
+    monkeypatch.setattr(replying, "COMMANDS_LIMIT", 1)
+    monkeypatch.setattr(replying, "TOGETHER", (Limit(1, 60.0, together=True),))
     two.write(2, "/duplicates help", ANYBODY)
     for _ in range(3):
         assert two.reactions(two.write(2, command, "triage-person")) == ["eyes", "+1"]
@@ -200,7 +200,7 @@ def test_c5_a_triager_at_work_is_not_limited(two: Doppel, monkeypatch: pytest.Mo
 def test_c5_a_persons_limit_holds_in_all_repositories_of_an_installation(
     two: Doppel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(limit, "COMMANDS_LIMIT", 2)
+    monkeypatch.setattr(replying, "COMMANDS_LIMIT", 2)
     (other,) = siblings(two, 1)
     two.write(2, "/duplicates help", ANYBODY)
     elsewhere = two.sim.comment(other, 1, ANYBODY, "/duplicates help")
@@ -215,7 +215,7 @@ def test_c5_a_persons_limit_holds_in_all_repositories_of_an_installation(
 
 
 def test_c5_strangers_have_a_share_together(two: Doppel, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limit, "TOGETHER", (Limit(3, 3600.0, together=True),))
+    monkeypatch.setattr(replying, "TOGETHER", (Limit(3, 3600.0, together=True),))
     for login in ("ann", "bob", "cid"):
         assert two.reactions(two.write(2, "/duplicates help", login)) == ["eyes", "+1"]
     before = two.said(2)

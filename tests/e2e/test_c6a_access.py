@@ -8,7 +8,7 @@ from bot.erasing import erase_repository
 from bot.errors import Unavailable
 from bot.evaluation.history_file import KeptHistory, erase_history, kept_repositories
 from bot.model import RepoRef
-from bot.store.parts.backfills import Progress
+from bot.store.parts.repositories import Progress
 from handlers import access, issues
 from tests.about import stored
 from tests.e2e.harness import Doppel

@@ -14,7 +14,7 @@ from bot.index import Index, TextAnalyser
 from bot.model import Comment, Issue, RepoRef
 from bot.simulator import start_simulator
 from bot.store.database.engine import make_engine
-from bot.store.parts.backfills import Backfills, Progress
+from bot.store.parts.repositories import Backfills, Progress
 from tests.e2e.harness import Doppel
 from tests.e2e.hosting import Host
 from tests.waiting import LONGEST, wait_until

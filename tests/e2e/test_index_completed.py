@@ -11,11 +11,11 @@ from bot.decisions.model import Evidence
 from bot.events.own import INDEXED, own_issue_event
 from bot.finder import Finder
 from bot.model import RepoRef
-from bot.store.parts.backfills import Progress
 from bot.store.parts.decisions import Decisions
+from bot.store.parts.repositories import Progress
 from bot.wiring.indexes import fill_index
 from handlers import finding
-from handlers.indexed import unanswered
+from handlers.indexing import unanswered
 from tests.e2e.harness import Doppel
 from tests.waiting import wait_until
 

@@ -20,7 +20,7 @@ from bot.evaluation.runs import DAY, LOST, SOON, Run, Runs, Stage, wait
 from bot.evaluation.statements import READING, Kind, Statement
 from bot.settings import Settings
 from bot.store import Store, open_store
-from bot.store.tables.evaluations import evaluations
+from bot.store.tables.schema import evaluations
 
 NOW = 1_800_000_000.0
 

@@ -14,7 +14,7 @@ from bot.model import RepoRef, Repository
 from bot.services import Services
 from bot.store import Store
 from bot.store.database.engine import make_engine
-from handlers.indexed import completed
+from handlers.indexing import completed
 
 NOW = 1_700_000_000.0
 HOUR = 3_600.0

@@ -31,7 +31,7 @@ from bot.repositories.settings import RepositorySettings
 from bot.services import Services
 from bot.settings import Settings
 from bot.simulator import Server, Simulator, start_simulator
-from bot.store.parts.backfills import Progress
+from bot.store.parts.repositories import Progress
 from bot.wiring.worker import build_services, job_handler
 from tests.index.conftest import HashingModel
 

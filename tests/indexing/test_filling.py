@@ -15,7 +15,7 @@ from bot.indexing import Indexing, indexing, pace
 from bot.indexing.writing import Writer
 from bot.simulator.http.reply import Reply
 from bot.simulator.rest import keyset
-from bot.store.parts.backfills import Backfills, Progress
+from bot.store.parts.repositories import Backfills, Progress
 from tests.indexing.conftest import REPO, Host, on_one_database
 
 pytestmark = pytest.mark.slow

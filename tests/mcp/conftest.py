@@ -19,7 +19,7 @@ from bot.model import RepoRef, Repository
 from bot.settings import Settings
 from bot.simulator import Server, Simulator, start_simulator
 from bot.store import open_store
-from bot.store.parts.backfills import Progress
+from bot.store.parts.repositories import Progress
 from bot.wiring.agents import agent_tools
 from bot.wiring.clients import build_github, reader
 from bot.wiring.indexes import build_index

@@ -15,7 +15,7 @@ from bot.scanning.answers import Answers
 from bot.settings import Settings
 from bot.simulator import Simulator
 from bot.store import open_store
-from bot.store.parts.backfills import Progress
+from bot.store.parts.repositories import Progress
 from bot.wiring.agents import agent_tools
 from tests.mcp.conftest import TRACE, answer, ask, error, fill_index, run
 

@@ -17,7 +17,7 @@ from bot.model import RepoRef, Repository
 from bot.settings import Settings
 from bot.simulator import Server, Simulator
 from bot.store import open_store
-from bot.store.parts.backfills import Progress
+from bot.store.parts.repositories import Progress
 from bot.text.invisible import is_ignorable
 from bot.wiring.agents import agent_tools
 from tests.knowledge.playbooks import MISTAKES, PATTERNS, entry, playbook

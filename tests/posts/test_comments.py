@@ -15,8 +15,7 @@ from bot.github.repository.repo import RepoClient
 from bot.model import Comment, RepoRef
 from bot.posts.comments import CommentKeeper, digest
 from bot.posts.marker import answered_by
-from bot.posts.record import LEASE
-from bot.posts.slot import Draft, Slot
+from bot.posts.record import LEASE, Draft, Slot
 from bot.simulator import Simulator, start_simulator
 from bot.simulator.keys import shared_pair
 from bot.simulator.manifest import of_this_project

@@ -11,7 +11,7 @@ from bot.model import Issue, RepoRef
 from bot.posts.own_issues import Wanted, keep_issue
 from bot.scanning.answers import Answers
 from bot.scanning.asking import Asker
-from bot.store.parts.backfills import Progress
+from bot.store.parts.repositories import Progress
 from bot.words import english
 from handlers import scanning
 from tests.indexing.conftest import REPO, Host, host, on_one_database

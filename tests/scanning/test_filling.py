@@ -7,7 +7,7 @@ from typing import Any, cast
 from bot.events import IndexEvent
 from bot.model import RepoRef, Repository
 from bot.scanning.filling import OwnSteps, fill
-from bot.store.parts.backfills import Progress
+from bot.store.parts.repositories import Progress
 
 REPOSITORY = Repository(7, RepoRef("acme", "app"), False, False)
 

@@ -13,9 +13,9 @@ from bot.judgements import KeptCalibration, Rejection, VerdictKind
 from bot.model import RepoRef, Repository
 from bot.store import Store
 from bot.store.parts import words as words_module
+from bot.store.parts.commands import Limit
 from bot.store.parts.counters import Counters
 from bot.store.parts.gauges import FRESH, Gauges
-from bot.store.parts.usage import Limit
 from bot.store.tables.schema import metadata
 from tests.store.posting import note_posted
 

@@ -11,7 +11,7 @@ from bot.counted import counted
 from bot.machine.terminal import plain
 from bot.render.candidates import confidence_words
 from bot.report import Candidate, Outcome, QueryRun, Report
-from bot.repositories.unasked import SHADOW, Unasked
+from bot.repositories.known import SHADOW, Unasked
 from bot.words import english
 
 _UNASKED = "Nothing can be said: it could not be asked properly."

@@ -25,7 +25,7 @@ from bot.scanning.files import indexed
 from bot.scanning.scan import ReadReactions
 from bot.settings import Settings
 from bot.store import Store, open_store
-from bot.store.parts.backfills import Progress
+from bot.store.parts.repositories import Progress
 from bot.wiring.indexes import build_index, fill_index, present_reactions
 
 # The one repository of a file's index.

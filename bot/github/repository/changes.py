@@ -18,8 +18,8 @@ import httpx
 
 from bot.errors import NotFound, Unavailable
 from bot.github.api import convert
-from bot.github.api.aliases import ask_of_issues
 from bot.github.api.calls import PAGE, Api
+from bot.github.repository.many import ask_of_issues
 from bot.model import Issue, RepoRef
 
 _COUNT = """query Count($owner: String!, $name: String!) {

@@ -1,20 +1,31 @@
-"""What became of labels on an issue, and labels as suggestions that a maintainer approves.
+"""What happened to an issue, as GitHub keeps it.
 
-https://docs.github.com/rest/issues/events, https://docs.github.com/rest/issues/issues#list-issue-suggestions
+https://docs.github.com/rest/issues/events
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 from bot.errors import NotFound
 from bot.github.api import convert
 from bot.github.api.calls import Api
-from bot.github.repository.events import issue_events
 from bot.model import Actor, RepoRef
+
+_MOST_EVENTS = 2_000
+
+
+def issue_events(api: Api, repo: RepoRef, number: int) -> Iterator[Any]:
+    """All events of an issue as GitHub tells them, the oldest first, 2,000 at most. Raises NotFound."""
+    return api.pages(
+        f"read the events of {repo}#{number}",
+        partial(api.rest.issues.list_events, repo.owner, repo.name, number),
+        most=_MOST_EVENTS,
+    )
+
 
 Confidence = Literal["low", "medium", "high"]
 

@@ -22,7 +22,7 @@ from bot.settings import Settings
 from bot.store.database.engine import PATIENCE, make_engine, write
 from bot.store.database.failures import is_locked, why
 from bot.store.database.files import sqlite_file
-from bot.store.database.waiting import alone, waiting
+from bot.store.database.migrate import alone, waiting
 
 APPLICATION = "doppel"
 # DBOS lets a worker take only workflows of its own version. Queued work must outlive an upgrade, so there is one

@@ -11,7 +11,7 @@ from bot.batches import batches
 from bot.decisions.model import Decision, Outcome, dump, load
 from bot.store.database.engine import write
 from bot.store.parts.base import Part
-from bot.store.tables.decisions import decisions as table
+from bot.store.tables.schema import decisions
 
 KEPT_DAYS = 400
 """Days after which a decision is erased: a year of feedback, and a month to look back at its beginning."""
@@ -32,7 +32,7 @@ class Decisions(Part):
 
     def add(self, repo_id: int, decision: Decision) -> None:
         """Keep a decision, and of its issue no more than the latest KEPT_OF_ISSUE."""
-        kept = sa.insert(table).values(
+        kept = sa.insert(decisions).values(
             repo_id=repo_id,
             number=decision.number,
             at=decision.at,
@@ -45,48 +45,50 @@ class Decisions(Part):
         )
         with write(self._engine) as connection:
             connection.execute(kept)
-            of_issue = sa.and_(table.c.repo_id == repo_id, table.c.number == decision.number)
+            of_issue = sa.and_(decisions.c.repo_id == repo_id, decisions.c.number == decision.number)
             connection.execute(_all_but(KEPT_OF_ISSUE, of_issue, connection))
 
     def between(self, repo_id: int, since: float, until: float) -> list[Decision]:
         """The decisions from `since` to before `until`, the earliest first."""
-        query = sa.select(table).where(table.c.repo_id == repo_id, table.c.at >= since, table.c.at < until)
-        return self._read(query.order_by(table.c.at, table.c.id))
+        query = sa.select(decisions).where(
+            decisions.c.repo_id == repo_id, decisions.c.at >= since, decisions.c.at < until
+        )
+        return self._read(query.order_by(decisions.c.at, decisions.c.id))
 
     def latest(self, repo_id: int, most: int = 100, before: float | None = None) -> list[Decision]:
         """The latest decisions, the last one first; `before` is the time of the last one that was read already."""
-        query = sa.select(table).where(table.c.repo_id == repo_id)
+        query = sa.select(decisions).where(decisions.c.repo_id == repo_id)
         if before is not None:
-            query = query.where(table.c.at < before)
-        return self._read(query.order_by(table.c.at.desc(), table.c.id.desc()).limit(most))
+            query = query.where(decisions.c.at < before)
+        return self._read(query.order_by(decisions.c.at.desc(), decisions.c.id.desc()).limit(most))
 
     def of_issues(self, repo_id: int, numbers: Collection[int]) -> list[Decision]:
         """All decisions about some issues, the earliest first."""
         found: list[Decision] = []
         for part in batches(sorted(numbers), _AT_ONCE):
-            query = sa.select(table).where(table.c.repo_id == repo_id, table.c.number.in_(part))
-            found += self._read(query.order_by(table.c.at, table.c.id))
+            query = sa.select(decisions).where(decisions.c.repo_id == repo_id, decisions.c.number.in_(part))
+            found += self._read(query.order_by(decisions.c.at, decisions.c.id))
         return sorted(found, key=lambda one: one.at)
 
     def of_issue(self, repo_id: int, number: int) -> list[Decision]:
         """All decisions about one issue, the earliest first."""
-        query = sa.select(table).where(table.c.repo_id == repo_id, table.c.number == number)
-        return self._read(query.order_by(table.c.at, table.c.id))
+        query = sa.select(decisions).where(decisions.c.repo_id == repo_id, decisions.c.number == number)
+        return self._read(query.order_by(decisions.c.at, decisions.c.id))
 
     def last_looks(self, repo_id: int, numbers: Collection[int]) -> dict[int, float]:
         """When these issues were looked at for the last time, by number."""
-        at = sa.func.max(table.c.at)
-        query = sa.select(table.c.number, at).where(table.c.repo_id == repo_id, table.c.number.in_(numbers))
-        return {row[0]: row[1] for row in self._all(query.group_by(table.c.number))}
+        at = sa.func.max(decisions.c.at)
+        query = sa.select(decisions.c.number, at).where(decisions.c.repo_id == repo_id, decisions.c.number.in_(numbers))
+        return {row[0]: row[1] for row in self._all(query.group_by(decisions.c.number))}
 
     def prune(self, now: float) -> int:
         """Erase what is older than KEPT_DAYS, and of each repository all but the latest KEPT_MOST; how many rows."""
-        old = table.c.at < now - KEPT_DAYS * _DAY
-        counts = sa.select(table.c.repo_id).group_by(table.c.repo_id).having(sa.func.count() > KEPT_MOST)
+        old = decisions.c.at < now - KEPT_DAYS * _DAY
+        counts = sa.select(decisions.c.repo_id).group_by(decisions.c.repo_id).having(sa.func.count() > KEPT_MOST)
         with write(self._engine) as connection:
-            erased = connection.execute(sa.delete(table).where(old)).rowcount
+            erased = connection.execute(sa.delete(decisions).where(old)).rowcount
             for repo_id in connection.execute(counts).scalars().all():
-                erased += connection.execute(_all_but(KEPT_MOST, table.c.repo_id == repo_id, connection)).rowcount
+                erased += connection.execute(_all_but(KEPT_MOST, decisions.c.repo_id == repo_id, connection)).rowcount
         return erased
 
     def _read(self, query: sa.Select[Any]) -> list[Decision]:
@@ -107,6 +109,6 @@ class Decisions(Part):
 
 def _all_but(most: int, those: sa.ColumnElement[bool], connection: sa.Connection) -> sa.Delete:
     """Erases `those` decisions, but for so many of the latest."""
-    latest = sa.select(table.c.id).where(those).order_by(table.c.at.desc(), table.c.id.desc())
+    latest = sa.select(decisions.c.id).where(those).order_by(decisions.c.at.desc(), decisions.c.id.desc())
     extra = latest.offset(most).limit(-1 if connection.dialect.name == "sqlite" else None)
-    return sa.delete(table).where(table.c.id.in_(extra))
+    return sa.delete(decisions).where(decisions.c.id.in_(extra))

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from bot.batches import batches
 from bot.store.database.engine import write
 from bot.store.parts.base import Part
-from bot.store.tables.missed import marks, missed
+from bot.store.tables.schema import marks, missed
 
 _DELIVERIES = "deliveries"
 # Far below what a statement may have in parameters.

@@ -8,9 +8,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from bot.judgements import Verdict, VerdictKind
+from bot.judgements import Rejection, Verdict, VerdictKind
 from bot.store.parts.base import Part
-from bot.store.tables.schema import verdicts
+from bot.store.tables.schema import rejected_elsewhere, verdicts
 
 
 class Verdicts(Part):
@@ -78,7 +78,7 @@ class Verdicts(Part):
         if actor is not None:
             query = query.where(sa.func.lower(verdicts.c.actor) == actor.lower())
         row = self._first(query.order_by(verdicts.c.at.desc(), verdicts.c.id.desc()).limit(1))
-        return None if row is None else _read(row)
+        return None if row is None else _verdict(row)
 
     def original(self, repo_id: int, number: int) -> int | None:
         """The issue in whose favour this one was closed by the last `of` that still holds; None without one."""
@@ -110,7 +110,7 @@ class Verdicts(Part):
         return self._find(verdicts.c.repo_id == repo_id, verdicts.c.at >= since, verdicts.c.undone_at.is_(None))
 
     def _find(self, *conditions: sa.ColumnElement[bool]) -> list[Verdict]:
-        return [_read(row) for row in self._all(sa.select(verdicts).where(*conditions).order_by(verdicts.c.id))]
+        return [_verdict(row) for row in self._all(sa.select(verdicts).where(*conditions).order_by(verdicts.c.id))]
 
     def undo(self, verdict_id: int, command_id: int, now: float) -> bool:
         """Take a decision back for the command in this comment; False if it was taken back before."""
@@ -127,7 +127,7 @@ class Verdicts(Part):
         self._change(query if but is None else query.where(verdicts.c.other != but))
 
 
-def _read(row: sa.Row[Any]) -> Verdict:
+def _verdict(row: sa.Row[Any]) -> Verdict:
     return Verdict(
         id=row.id,
         repo_id=row.repo_id,
@@ -140,3 +140,44 @@ def _read(row: sa.Row[Any]) -> Verdict:
         undone_at=row.undone_at,
         details=json.loads(row.details),
     )
+
+
+class Elsewhere(Part):
+    """The `rejected_elsewhere` table."""
+
+    def add(self, repo_id: int, said: Rejection) -> None:
+        """Keep what was said. Said by this very command before, it holds again if it was taken back meanwhile."""
+        values = {"actor": said.actor, "at": said.at, "undone_at": None, "undone_by": None}
+        key = {"repo_id": repo_id, "number": said.number, "issue": said.issue, "command_id": said.command_id}
+        self._change(self._upsert(rejected_elsewhere, key, values, where=rejected_elsewhere.c.undone_at.is_not(None)))
+
+    def rejected(self, repo_id: int, number: int) -> set[str]:
+        """The issues elsewhere that are never shown for this one."""
+        return {said.issue for said in self.of_issue(repo_id, number) if said.undone_by is None}
+
+    def of_issue(self, repo_id: int, number: int) -> list[Rejection]:
+        """All that was said on an issue, oldest first, also what was taken back since."""
+        columns = (
+            rejected_elsewhere.c.number,
+            rejected_elsewhere.c.issue,
+            rejected_elsewhere.c.actor,
+            rejected_elsewhere.c.at,
+            rejected_elsewhere.c.command_id,
+            rejected_elsewhere.c.undone_by,
+        )
+        mine = sa.select(*columns).where(rejected_elsewhere.c.repo_id == repo_id, rejected_elsewhere.c.number == number)
+        return [
+            Rejection(*row)
+            for row in self._all(mine.order_by(rejected_elsewhere.c.at, rejected_elsewhere.c.command_id))
+        ]
+
+    def undo(self, repo_id: int, said: Rejection, command_id: int, now: float) -> None:
+        """Take it back for the command in this comment, unless that was done before."""
+        this = (
+            rejected_elsewhere.c.repo_id == repo_id,
+            rejected_elsewhere.c.number == said.number,
+            rejected_elsewhere.c.issue == said.issue,
+            rejected_elsewhere.c.command_id == said.command_id,
+            rejected_elsewhere.c.undone_by.is_(None),
+        )
+        self._change(sa.update(rejected_elsewhere).where(*this).values(undone_at=now, undone_by=command_id))

@@ -182,3 +182,145 @@ sessions = sa.Table(
 def tables_of_repositories() -> list[sa.Table]:
     """The tables that hold things of a repository: what can be erased."""
     return [table for table in metadata.sorted_tables if "repo_id" in table.c]
+
+
+# One look at an issue (`bot/decisions`): `evidence` is JSON without any text of an issue.
+decisions = sa.Table(
+    "decisions",
+    metadata,
+    column("id", ROW_ID, primary_key=True),
+    column("repo_id", sa.BigInteger()),
+    column("number", sa.BigInteger()),
+    column("at", TIME),
+    column("cause", sa.Text()),
+    column("mode", sa.Text()),
+    column("outcome", sa.Text()),
+    column("reason", sa.Text()),
+    column("bar", sa.Float(53)),
+    column("evidence", sa.Text()),
+    sa.Index("ix_decisions_at", "repo_id", "at"),
+    sa.Index("ix_decisions_number", "repo_id", "number"),
+)
+
+# What somebody said of a decision other than by a command (`bot/feedback`): each person once in each kind about one
+# pair, or with `other` 0 about all that was shown. `who` is what they may do here.
+signals = sa.Table(
+    "signals",
+    metadata,
+    key("repo_id"),
+    key("number"),
+    column("kind", sa.Text(), primary_key=True),
+    column("login", sa.Text(), primary_key=True),
+    key("other"),
+    column("same", sa.Boolean()),
+    column("who", sa.Text()),
+    column("at", TIME),
+)
+
+# The bot's comments whose reactions are read: `node_id` is how GraphQL calls one, empty until it is known, `fold` what
+# the bot has done about a 👎.
+watched = sa.Table(
+    "watched",
+    metadata,
+    key("repo_id"),
+    key("number"),
+    column("comment_id", sa.BigInteger()),
+    column("node_id", sa.Text()),
+    column("fold", sa.Text()),
+)
+
+# Where a repository's own feedback has put the bar (null: nowhere else), from what was said after `since`.
+calibrations = sa.Table(
+    "calibrations",
+    metadata,
+    key("repo_id"),
+    column("bar", sa.Float(53), nullable=True),
+    column("since", TIME),
+    column("changed_at", TIME),
+    column("basis", sa.Text()),
+)
+
+# The bot's own issue with the weekly digest. `number` is null from before it is opened until GitHub has answered.
+digest_issues = sa.Table(
+    "digest_issues",
+    metadata,
+    key("repo_id"),
+    column("number", sa.BigInteger(), nullable=True),
+    column("updated_at", TIME),
+)
+
+
+# One row a repository: how far the present run has come (`bot/evaluation/runs.py`), and the newest result as JSON.
+evaluations = sa.Table(
+    "evaluations",
+    metadata,
+    key("repo_id"),
+    column("stage", sa.Text()),
+    column("chain", sa.Text()),
+    column("asked_at", TIME),
+    column("updated_at", TIME),
+    column("done", sa.BigInteger()),
+    column("total", sa.BigInteger()),
+    column("problem", sa.Text()),
+    # GitHub's time of the latest change of which the marks know.
+    column("read_until", sa.Text()),
+    # Which way of reading comments the marks are of (`bot/evaluation/statements.py`).
+    column("reading", sa.Integer(), nullable=True),
+    column("result", sa.Text(), nullable=True),
+    column("made_at", TIME, nullable=True),
+)
+
+# What was said of an issue being a duplicate (`bot/evaluation/statements.py`), as JSON without a word of a text, and
+# who closed it for somebody else; only of issues of which there is anything.
+duplicate_marks = sa.Table(
+    "duplicate_marks",
+    metadata,
+    key("repo_id"),
+    key("number"),
+    column("closed_as_duplicate", sa.Boolean()),
+    column("statements", sa.Text()),
+    column("closed_by", sa.Text(), nullable=True),
+)
+
+
+# A delivery that nobody has taken yet, under its GUID: its last attempt, and how often we asked for another.
+missed = sa.Table(
+    "missed",
+    metadata,
+    column("guid", sa.Text(), primary_key=True),
+    column("delivery_id", sa.BigInteger()),
+    column("failed_at", TIME),
+    column("status_code", sa.BigInteger()),
+    column("asked", sa.BigInteger()),
+    column("asked_at", TIME),
+)
+
+# How far lists that grow on GitHub's side have been read, by their name.
+marks = sa.Table(
+    "marks",
+    metadata,
+    column("name", sa.Text(), primary_key=True),
+    column("at", TIME),
+)
+
+
+# What was found for one issue: `candidates` as JSON, `sequence` the index's count of changes at that time, `model` the
+# weights and the vectors that judged.
+scan_answers = sa.Table(
+    "scan_answers",
+    metadata,
+    key("repo_id"),
+    key("number"),
+    column("sequence", sa.BigInteger()),
+    column("model", sa.Text()),
+    column("candidates", sa.Text()),
+)
+
+# The bot's own issue that shows the groups. `number` is null from before it is opened until GitHub has answered.
+scan_issues = sa.Table(
+    "scan_issues",
+    metadata,
+    key("repo_id"),
+    column("number", sa.BigInteger(), nullable=True),
+    column("updated_at", TIME),
+)

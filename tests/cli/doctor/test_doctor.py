@@ -22,8 +22,8 @@ from bot.settings import load
 from bot.simulator import Server
 from bot.store import open_store
 from bot.store.database.engine import write
-from bot.store.parts.backfills import OFF, Progress
 from bot.store.parts.gauges import Gauges
+from bot.store.parts.repositories import OFF, Progress
 from bot.wiring.clients import prepare_databases
 from tests.cli.doctor.conftest import Found
 

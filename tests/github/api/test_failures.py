@@ -26,7 +26,7 @@ from bot.errors import (
     Retryable,
     Unavailable,
 )
-from bot.github.api.failures import translate
+from bot.github.api.calls import translate
 
 
 def answered(status: int, body: object = None, path: str = "/repos/a/b", **headers: str) -> RequestFailed:

@@ -9,8 +9,7 @@ import pytest
 
 from bot.errors import Forbidden, NotFound, Unavailable
 from bot.github.client import GitHub
-from bot.github.http.conditional import LARGEST_KEPT, ConditionalTransport
-from bot.github.http.memory import Memory, Remembered
+from bot.github.http.conditional import LARGEST_KEPT, ConditionalTransport, Memory, Remembered
 from bot.github.repository.repo import RepoClient
 from bot.simulator import Simulator
 from tests.github.conftest import REPO

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bot.errors import DoppelError, GitHubError
-from bot.github.api.switched_off import SwitchedOff
+from bot.github.api.calls import SwitchedOff
 from bot.github.repository.repo import RepoClient
 from bot.model import Likeness
 from bot.simulator import Simulator

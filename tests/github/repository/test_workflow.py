@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.github.repository.many import state_of
 from bot.github.repository.repo import RepoClient
-from bot.github.repository.workflow import state_of
 from bot.model import RepoRef
 from bot.simulator import Simulator
 from tests.github.conftest import REPO

@@ -20,10 +20,8 @@ from bot.jobs import Inbox, QueueUnavailable
 from bot.jobs.queue import database
 from bot.settings import Settings
 from bot.store.database import migrate as migrating
-from bot.store.database import waiting
 from bot.store.database.engine import make_engine
-from bot.store.database.migrate import is_current, migrate
-from bot.store.database.waiting import alone
+from bot.store.database.migrate import alone, is_current, migrate
 from tests.waiting import LONGEST, wait_until
 
 pytestmark = pytest.mark.slow
@@ -35,7 +33,7 @@ PATIENCE = 0.3
 @pytest.fixture(autouse=True)
 def in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, seconds in (("PAUSE", 0.05), ("FIRST_TOLD", 0.1), ("TOLD_EVERY", 0.5)):
-        monkeypatch.setattr(waiting, name, seconds)
+        monkeypatch.setattr(migrating, name, seconds)
 
 
 @dataclass
@@ -101,14 +99,14 @@ def test_who_waits_starts_when_it_is_done_and_says_so_meanwhile(
     began = time.monotonic()
 
     def told() -> list[str]:
-        return [record.getMessage() for record in caplog.records if record.name == waiting.log.name]
+        return [record.getMessage() for record in caplog.records if record.name == migrating.log.name]
 
     with migrating_slowly(database_url, slow), slow.until(lambda: len(told()) >= 2):
         migrate(engine, wait=True)
     waited = time.monotonic() - began
     assert is_current(engine)
     # Once in a while, however long it took, and not with every try.
-    assert 2 <= len(told()) <= 2 + waited / waiting.TOLD_EVERY
+    assert 2 <= len(told()) <= 2 + waited / migrating.TOLD_EVERY
     assert told()[-1].startswith("another process has locked the store, to bring its schema up to date: waited for it")
     engine.dispose()
 
@@ -139,7 +137,7 @@ def test_who_waits_takes_over_from_one_that_fails(
 
     monkeypatch.setattr(command, "stamp", failing_once)
     engine = make_engine(database_url, patience=PATIENCE)
-    told = waiting.log.name
+    told = migrating.log.name
     with (
         contextlib.suppress(ZeroDivisionError),
         migrating_slowly(database_url, slow),

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from bot.store import Store
 from bot.store.database.engine import make_engine, write
-from bot.store.parts.backfills import Backfills, Progress
+from bot.store.parts.repositories import Backfills, Progress
 from bot.store.tables.index import backfills, lock_index
 
 
