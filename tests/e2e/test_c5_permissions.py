@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.github.limits.costs import CONTENT, Cost
-from bot.github.limits.pacing import Pacer
+from bot.github.limits.pacing import Cost, Pacer
 from bot.store.parts.commands import Limit
 from handlers.commands import replying
 from tests.e2e.harness import BOT, Doppel
@@ -229,13 +228,13 @@ def test_c5_strangers_have_a_share_together(two: Doppel, monkeypatch: pytest.Mon
 
 def test_c5_a_flood_of_commands_silences_no_other_repository(two: Doppel, monkeypatch: pytest.MonkeyPatch) -> None:
     """GitHub counts 80 comments, reactions and the like a minute, and 500 an hour, for all repositories together."""
-    created: list[int] = []
+    created: list[bool] = []
     take = Pacer.take
 
     def taken(pacer: Pacer, cost: Cost) -> float:
         delay = take(pacer, cost)
         if not delay:
-            created.append(cost.amounts.get(CONTENT, 0))
+            created.append(cost.content)
         return delay
 
     monkeypatch.setattr(Pacer, "take", taken)

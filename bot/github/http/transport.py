@@ -19,8 +19,7 @@ import httpx
 from bot.errors import NotFound, RateLimited, Unavailable
 from bot.github.http.clock import ServerClock
 from bot.github.limits.answers import Answer, Limit, Ok, Raise, Retry, Verdict, decide, quota
-from bot.github.limits.costs import GRAPHQL, HYBRID, SEARCH, Cost, cost_of, is_repeatable, kind_of
-from bot.github.limits.pacing import Pacer
+from bot.github.limits.pacing import GRAPHQL, HYBRID, SEARCH, Cost, Pacer, cost_of, is_repeatable, kind_of
 from bot.held import make_sure
 from bot.hurry import Hurry, hurry
 from bot.machine.local import is_here
@@ -121,7 +120,7 @@ class PacedTransport(httpx.BaseTransport):
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Send one request, as often as the limits and its nature allow."""
         path = request.url.path.removeprefix(self._base_path)
-        cost = cost_of(request.method, path, request.url.params, request.read())
+        cost = cost_of(request.method, path, request.url.params)
         present = hurry()
         patience = self._patience if present is None else min(self._patience, present.seconds)
         call = _Call(request, path, cost, self._monotonic() + patience, present)
@@ -193,11 +192,8 @@ class PacedTransport(httpx.BaseTransport):
         elif response.is_success:
             self._pacer.succeeded()
         if (left := quota(response.headers, self._server_clock.now())) is not None:
-            # Enterprise servers of some age name no resource; a token's is the App's, which is not ours to count.
-            named = response.headers.get("x-ratelimit-resource", "")
-            resource = named if named in cost.amounts else cost.resource
-            self._pacer.learn(resource, *left)
-            LEFT.say(resource, id(self), *left)
+            self._pacer.learn(cost.resource, *left)
+            LEFT.say(cost.resource, id(self), *left)
 
 
 def _result(call: _Call, tried: _Tried, verdict: Ok | Raise) -> httpx.Response:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
+from typing import Any
 
 from bot.moments import aware
 
@@ -24,10 +25,8 @@ _LONGEST_LIMIT_PAUSE = 960.0
 _LONGEST_TOLD = 86_400.0
 # `x-ratelimit-reset` and `Date` are whole seconds: a second more is never too early.
 _ROUNDING = 1.0
-# What an answer of GraphQL must hold that tells of a limit; texts of people can hold it too.
 _TELLS_OF_LIMIT = re.compile(rb"rate.limit", re.IGNORECASE)
 _TOO_QUICK = "was submitted too quickly"
-_TELLS_OF_HASTE = re.compile(rb"abuse|too quickly")
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,16 +157,10 @@ def quota(headers: Mapping[str, str], now: float) -> tuple[int, float] | None:
 
 def message_of(body: bytes) -> str:
     """The `message` of an error body, with the messages of its `errors`; empty if the body is nothing of the kind."""
-    try:
-        data = json.loads(body)
-    except ValueError:
-        return ""
-    if not isinstance(data, dict):
-        return ""
+    data = _read(body)
     parts = [data.get("message")]
-    errors = data.get("errors")
-    for error in errors if isinstance(errors, list) else ():
-        parts.append(error if isinstance(error, str) else error.get("message") if isinstance(error, dict) else None)
+    for error in data.get("errors") or ():
+        parts.append(error.get("message") if isinstance(error, dict) else error)
     return " ".join(" ".join(part for part in parts if isinstance(part, str)).split())
 
 
@@ -178,17 +171,8 @@ def _too_quick(body: bytes) -> str:
     (https://github.com/octokit/plugin-throttling.js/issues/775) or the message of GraphQL's mutations, which REST
     passes on (https://github.com/cli/cli/issues/4801).
     """
-    if not _TELLS_OF_HASTE.search(body):
-        return ""
-    try:
-        data = json.loads(body)
-    except ValueError:
-        return ""
-    errors = data.get("errors") if isinstance(data, dict) else None
-    for error in errors if isinstance(errors, list) else ():
-        if isinstance(error, dict) and (error.get("code") == "abuse" or error.get("message") == _TOO_QUICK):
-            return _TOO_QUICK
-    return ""
+    hasty = any(one.get("code") == "abuse" or one.get("message") == _TOO_QUICK for one in _errors(_read(body)))
+    return _TOO_QUICK if hasty else ""
 
 
 def _limit_in(body: bytes) -> tuple[str, bool]:
@@ -198,20 +182,28 @@ def _limit_in(body: bytes) -> tuple[str, bool]:
     (https://docs.github.com/graphql/overview/rate-limits-and-query-limits-for-the-graphql-api). The primary limit has a
     type of its own, a secondary one only its message.
     """
-    if not _TELLS_OF_LIMIT.search(body):
-        return "", False
+    # Answers are large, and few tell of a limit; texts of people can hold the words too.
+    data = _read(body) if _TELLS_OF_LIMIT.search(body) else {}
+    for error in _errors(data):
+        message = str(error.get("message")).lower()
+        if "secondary rate limit" in message and not data.get("data"):
+            return message, False
+        if error.get("type") in ("RATE_LIMIT", "RATE_LIMITED"):
+            return message, "secondary" not in message
+    return "", False
+
+
+def _read(body: bytes) -> dict[str, Any]:
+    """An answer's JSON; empty where it is no mapping, or its `errors` are no list."""
     try:
         data = json.loads(body)
     except ValueError:
-        return "", False
-    errors = data.get("errors") if isinstance(data, dict) else None
-    for error in errors if isinstance(errors, list) else ():
-        message = str(error.get("message")).lower() if isinstance(error, dict) else ""
-        if "secondary rate limit" in message and not data.get("data"):
-            return message, False
-        if message and error.get("type") in ("RATE_LIMIT", "RATE_LIMITED"):
-            return message, "secondary" not in message
-    return "", False
+        return {}
+    return data if isinstance(data, dict) and isinstance(data.get("errors", []), list) else {}
+
+
+def _errors(data: dict[str, Any]) -> list[dict[str, Any]]:
+    return [error for error in data.get("errors", ()) if isinstance(error, dict)]
 
 
 def _until_reset(headers: Mapping[str, str], now: float) -> float | None:

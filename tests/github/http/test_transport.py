@@ -109,9 +109,9 @@ def test_g_the_primary_limit_is_waited_for_until_its_reset(
 ) -> None:
     sim.limits.primary["core"] = (8, 3600.0)
     for _ in range(8):
-        client.issue(REPO, 1)
+        client.comments(REPO, 1)
     with pytest.raises(RateLimited) as caught:
-        client.issue(REPO, 1)
+        client.comments(REPO, 1)
     assert caught.value.after == pytest.approx(3600, abs=2)
     assert simulated_time.slept == []
     sim.clock.advance(3602)
@@ -190,20 +190,6 @@ def test_g_installations_do_not_share_a_budget(connect: Callable[..., GitHub], s
     assert made == ["app", *(f"installation {key}" for key in ids)]
 
 
-def test_g_what_is_changed_through_graphql_costs_as_much_as_other_writing(
-    connect: Callable[..., GitHub], sim: Simulator
-) -> None:
-    limits = {"graphql_points": ((11, 60.0),)}
-    github = connect(new_pacer=lambda account: Pacer(sim.clock.timestamp, limits))
-    client = github.installation(github.app().installation_of(REPO))
-    comment = client.create_comment(REPO, 1, "This may have been reported before.")
-    client.fold(comment.node_id)
-    client.unfold(comment.node_id)
-    client.votes([comment.node_id])
-    with pytest.raises(RateLimited):
-        client.votes([comment.node_id])
-
-
 @pytest.mark.parametrize("failure", [500, 502, 503, 504, "reset"])
 def test_a_failed_read_is_tried_again(
     client: RepoClient, sim: Simulator, simulated_time: SimulatedTime, failure: int
@@ -278,6 +264,17 @@ def test_a_write_does_not_follow_an_issue_to_another_repository(client: RepoClie
     assert sim.comments("acme/other", moved.number) == []
 
 
+def test_connections_stay_open(client: RepoClient, sim: Simulator) -> None:
+    """githubkit closes its client after every request; the pool below must outlive that."""
+    client.issue(REPO, 1)
+    pool = client._api.github.config.transport._inner._connections._pool  # type: ignore[union-attr]
+    before = list(pool.connections)
+    for _ in range(5):
+        client.issue(REPO, 1)
+    assert list(pool.connections) == before
+    assert len(before) == 1
+
+
 def test_the_usual_proxy_variables_are_honoured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("https_proxy", "http://proxy.example:3128")
     monkeypatch.setenv("no_proxy", "github.acme.example")
@@ -305,13 +302,12 @@ def test_no_proxy_leads_to_a_github_on_this_machine(monkeypatch: pytest.MonkeyPa
 def test_what_came_back_is_counted(
     client: RepoClient, sim: Simulator, fault: int | Kind | None, counted: list[str]
 ) -> None:
-    # The first request brings a token along, which counts too.
-    client.issue(REPO, sim.open_issue("acme/app", "bob", "It hangs").number)
+    client.comments(REPO, 1)
     if fault is not None:
-        sim.faults.add(ISSUE, fault, retry_after=7 if fault == "secondary_limit" else None)
+        sim.faults.add(f"{ISSUE}/comments", fault, retry_after=7 if fault == "secondary_limit" else None)
     before = results()
     with contextlib.suppress(GitHubError):
-        client.issue(REPO, 1)
+        client.comments(REPO, 1)
     assert sorted((results() - before).elements()) == sorted(counted)
 
 

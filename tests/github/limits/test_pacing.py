@@ -9,9 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.github.limits.answers import Limit
-from bot.github.limits.costs import Cost, cost_of
-from bot.github.limits.pacing import LIMITS, Pacer
-from bot.github.limits.windows import Quota, Window
+from bot.github.limits.pacing import Cost, Pacer, cost_of, is_repeatable
 
 SEARCH = cost_of("GET", "/search/issues", {})
 HYBRID = cost_of("GET", "/search/issues", {"search_type": "hybrid"})
@@ -28,32 +26,22 @@ class Clock:
 
 
 # Whole numbers, so that no rounding blurs the edges.
-@pytest.mark.slow
-@given(
-    limit=st.integers(1, 8),
-    seconds=st.integers(1, 90),
-    steps=st.lists(st.tuples(st.integers(0, 40), st.integers(1, 8)), max_size=60),
-)
-def test_no_stretch_of_time_ever_holds_more_than_the_limit(
-    limit: int, seconds: int, steps: list[tuple[int, int]]
-) -> None:
-    window, now = Window(limit, seconds), 0.0
-    spent: list[tuple[float, int]] = []
+@given(st.integers(1, 8), st.integers(1, 90), st.lists(st.integers(0, 40), max_size=60))
+def test_no_stretch_of_time_ever_holds_more_than_the_limit(limit: int, seconds: int, pauses: list[int]) -> None:
+    clock, sent = Clock(), list[float]()
+    pacer = Pacer(clock, {"search": ((limit, seconds),)})
 
     def in_stretch_to(end: float) -> int:
-        return sum(units for at, units in spent if end - seconds < at <= end)
+        return sum(end - seconds < at <= end for at in sent)
 
-    for pause, wanted in steps:
-        now, amount = now + pause, min(wanted, limit)
-        delay = window.delay(now, amount)
-        assert 0 <= delay <= seconds
-        if delay:
-            assert in_stretch_to(now + delay - 1) + amount > limit, "the wait is longer than it must be"
-        now += delay
-        assert window.delay(now, amount) == 0
-        window.spend(now, amount)
-        spent.append((now, amount))
-    assert all(in_stretch_to(end) <= limit for end, _ in spent)
+    for pause in pauses:
+        clock.time += pause
+        if delay := pacer.take(SEARCH):
+            assert in_stretch_to(clock.time + delay - 1) == limit, "the wait is longer than it must be"
+            clock.time += delay
+            assert not pacer.take(SEARCH)
+        sent.append(clock.time)
+    assert all(in_stretch_to(end) <= limit for end in sent)
 
 
 def test_g_thirty_lexical_and_ten_hybrid_searches_a_minute() -> None:
@@ -82,51 +70,15 @@ def test_g_eighty_writes_a_minute_and_five_hundred_an_hour() -> None:
     assert done == 500
 
 
-def test_g_nine_hundred_points_a_minute() -> None:
-    clock = Clock()
-    pacer = Pacer(clock)
-    assert sum(pacer.take(READ) == 0.0 for _ in range(1000)) == 900
-
-
-def test_a_refused_take_costs_nothing() -> None:
-    clock = Clock()
-    pacer = Pacer(clock, {"search": ((1, 60.0),), "points": ((2, 60.0),)})
-    assert pacer.take(SEARCH) == 0.0
-    assert pacer.take(SEARCH) > 0
-    assert pacer.take(READ) == 0.0
-
-
-def test_what_github_says_is_left_counts() -> None:
+def test_what_github_says_is_used_up_is_not_asked_for() -> None:
     clock = Clock()
     pacer = Pacer(clock)
     pacer.learn("search", remaining=2, seconds=40)
-    assert [pacer.take(SEARCH) for _ in range(3)] == [0.0, 0.0, 40.0]
-    assert pacer.take(READ) == 0.0
+    assert pacer.take(SEARCH) == 0.0
+    pacer.learn("search", remaining=0, seconds=40)
+    assert (pacer.take(SEARCH), pacer.take(READ)) == (40.0, 0.0)
     clock.time += 40
     assert pacer.take(SEARCH) == 0.0
-
-
-def test_answers_that_overtake_one_another_never_raise_what_is_left() -> None:
-    quota = Quota()
-    quota.learn(5, until=100)
-    quota.spend(1)
-    quota.learn(8, until=100.9)
-    quota.learn(3, until=99)
-    assert [quota.delay(50, amount) for amount in (3, 4)] == [0.0, 50.0]
-    quota.learn(0, until=40)
-    assert quota.delay(50, 3) == 0.0, "an answer from the period before says nothing about this one"
-    quota.learn(30, until=160)
-    assert quota.delay(50, 30) == 0.0
-
-
-@given(st.lists(st.tuples(st.integers(0, 30), st.sampled_from([100.0, 101.0, 160.0])), min_size=1, max_size=20))
-def test_a_quota_is_never_above_the_lowest_number_of_the_last_period(answers: list[tuple[int, float]]) -> None:
-    quota = Quota()
-    for remaining, until in answers:
-        quota.learn(remaining, until)
-    last = max(until for _, until in answers)
-    lowest = min(remaining for remaining, until in answers if until >= last - 2)
-    assert quota.delay(50, lowest + 1) > 0
 
 
 def test_a_secondary_limit_stops_everything_and_a_primary_one_its_resource() -> None:
@@ -161,7 +113,7 @@ def test_threads_share_a_budget() -> None:
 
     def work() -> None:
         for _ in range(20):
-            if pacer.take(Cost("search", {"search": 1})) == 0:
+            if pacer.take(Cost("search")) == 0:
                 taken.append(1.0)
 
     threads = [threading.Thread(target=work) for _ in range(8)]
@@ -172,11 +124,43 @@ def test_threads_share_a_budget() -> None:
     assert len(taken) == 40
 
 
-def test_the_limits_are_those_of_the_specification() -> None:
-    assert {name: [units for units, _ in group] for name, group in LIMITS.items()} == {
-        "search": [30],
-        "semantic_search": [10],
-        "content": [80, 500],
-        "points": [900],
-        "graphql_points": [2000],
-    }
+@pytest.mark.parametrize(
+    ("method", "path", "query", "cost"),
+    [
+        ("GET", "/repos/a/b/issues/1", {}, Cost("core")),
+        ("GET", "/search/issues", {"q": "x"}, Cost("search")),
+        ("GET", "/search/issues", {"search_type": "hybrid"}, Cost("semantic_search")),
+        ("POST", "/graphql", {}, Cost("graphql")),
+        ("POST", "/api/graphql", {}, Cost("graphql")),
+        ("POST", "/repos/a/b/issues/1/comments", {}, Cost("core", content=True)),
+        ("PATCH", "/repos/a/b/issues/1", {}, Cost("core", content=True)),
+        ("DELETE", "/repos/a/b/issues/comments/1", {}, Cost("core")),
+        ("POST", "/app/installations/1/access_tokens", {}, Cost("app")),
+        ("POST", "/app/hook/deliveries/1/attempts", {}, Cost("core")),
+        # A repository may be called as it likes.
+        ("GET", "/repos/search/issues", {}, Cost("core")),
+        ("GET", "/repos/a/graphql", {}, Cost("core")),
+    ],
+)
+def test_g_costs(method: str, path: str, query: dict[str, str], cost: Cost) -> None:
+    assert cost_of(method, path, query) == cost
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "repeatable"),
+    [
+        ("GET", "/repos/a/b", True),
+        ("PATCH", "/repos/a/b/issues/comments/1", True),
+        ("DELETE", "/repos/a/b/issues/1/labels/x", True),
+        ("POST", "/graphql", True),
+        ("POST", "/api/graphql", True),
+        ("POST", "/app/installations/12/access_tokens", True),
+        ("POST", "/repos/a/b/issues/1/labels", True),
+        ("POST", "/repos/a/b/issues/comments/1/reactions", True),
+        ("POST", "/repos/a/b/issues/1/comments", False),
+        ("POST", "/repos/a/labels/issues/1/comments", False),
+        ("POST", "/app/hook/deliveries/3/attempts", False),
+    ],
+)
+def test_only_what_does_no_harm_twice_is_repeatable(method: str, path: str, repeatable: bool) -> None:
+    assert is_repeatable(method, path) is repeatable
