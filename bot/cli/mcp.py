@@ -37,7 +37,7 @@ def mcp(http: bool, address: str, port: int, allow_writes: bool) -> None:
     # These take a second to import, which nobody pays who is only refused.
     with loading():
         from bot.mcp.server import build_server
-        from bot.wiring.agents import agent_tools
+        from bot.wiring.indexes import agent_tools
 
     # To stderr: stdout belongs to the protocol.
     configure_logging(settings.log_level, settings.log_format)
@@ -47,7 +47,7 @@ def mcp(http: bool, address: str, port: int, allow_writes: bool) -> None:
         return
     import uvicorn
 
-    from bot.mcp.http import PATH, application
+    from bot.mcp.server import PATH, application
 
     _check_address(address, port)
     name = f"[{address}]" if ":" in address else address

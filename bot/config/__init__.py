@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.config.model import IgnoreConfig, RepoConfig, SearchConfig, SourceConfig
 from bot.config.parse import parse_config
-from bot.config.problems import ConfigError
+from bot.config.tree import ConfigError
 
 CONFIG_PATH = ".github/doppel.yml"
 """Where the file lies, in the repository itself or in its owner's `.github` repository."""

@@ -5,13 +5,15 @@ Parser, JSON Schema and documentation are made from these models; what stands un
 
 from __future__ import annotations
 
+import fnmatch
+import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Annotated, Any, Literal, get_args
 
 from annotated_types import Ge, Le, MaxLen
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from bot.config.globs import glob_matches
 from bot.config.kinds import (
     SENSIBLE,
     SWITCH,
@@ -24,15 +26,29 @@ from bot.config.kinds import (
     Place,
     Share,
     Switch,
+    Templates,
     Wants,
     is_switch,
     off,
     wants_keys,
 )
-from bot.config.templates import Templates
 from bot.likelihood import LIKELY
 from bot.model import NUMBER_MAX
 from bot.words import Words
+
+# GitHub's titles have at most 256 characters; a longer text is compared by its beginning.
+_TITLE_MAX = 1_000
+
+
+def glob_matches(glob: str, title: str) -> bool:
+    """Whether the whole title fits the glob. The standard library's pattern tries no star twice."""
+    return _pattern(glob.lower().strip()).match(title[:_TITLE_MAX].lower().strip()) is not None
+
+
+@lru_cache(maxsize=1_024)
+def _pattern(glob: str) -> re.Pattern[str]:
+    return re.compile(fnmatch.translate(glob.replace("[", "[[]")))
+
 
 MIN_CONFIDENCE = 0.24
 """How sure the bot must be where neither the settings nor the repository's own feedback say otherwise."""

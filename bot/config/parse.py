@@ -11,8 +11,7 @@ from pydantic.fields import FieldInfo
 
 from bot.config.kinds import meant, wanted
 from bot.config.model import SOURCES, RepoConfig
-from bot.config.problems import ConfigError, Quote, nearest, printable
-from bot.config.tree import Node, read_tree
+from bot.config.tree import ConfigError, Node, Quote, nearest, printable, read_tree
 from bot.likelihood import HIGHEST
 from bot.words import Words
 

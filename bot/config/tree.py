@@ -1,4 +1,5 @@
-"""YAML text → a small tree that knows where everything stands, for files that strangers can write.
+"""YAML text → a small tree that knows where everything stands, for files that strangers can write; and what is wrong
+with such a file: where it stands, what it is, and what was probably meant.
 
 Read from ruamel's events instead of its loaders: nothing is constructed, aliases (and with them "bombs") and tags are
 refused where they stand, depth is bounded before recursion could hurt, duplicate keys are seen, and what was complete
@@ -8,15 +9,71 @@ before a syntax error is kept.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from rapidfuzz import process
+from rapidfuzz.distance import OSA
 from ruamel.yaml import YAML, events
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-from bot.config.problems import ConfigError, printable
-from bot.words import Words
+from bot.words import Words, english
+
+Quote = Callable[[str], str]
+"""Makes a piece of the file, or a word that is to be written into it, fit to be shown."""
+
+Says = Callable[[Words, Quote], str]
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigError:
+    """One thing that is wrong with a settings file.
+
+    `line` and `column` count from 1, as editors do. `hint` is the nearest valid key or word, empty where nothing is
+    near. `message` is English and may quote the file; `in_words` says the same in another language, as Markdown, say.
+    """
+
+    line: int
+    column: int
+    message: str
+    hint: str = ""
+    says: Says | None = field(default=None, compare=False, repr=False)
+
+    @classmethod
+    def saying(cls, line: int, column: int, says: Says, hint: str = "") -> ConfigError:
+        """A problem that can be told in every language."""
+        return cls(line, column, says(english(), str), hint, says)
+
+    def in_words(self, say: Words, quote: Quote) -> str:
+        """The message; what it quotes of the file goes through `quote`."""
+        return self.says(say, quote) if self.says else quote(self.message)
+
+    def to_json(self) -> dict[str, object]:
+        """For programs."""
+        return {"line": self.line, "column": self.column, "message": self.message, "hint": self.hint}
+
+    def __str__(self) -> str:
+        hint = f" (did you mean {self.hint}?)" if self.hint else ""
+        return f"line {self.line}, column {self.column}: {self.message}{hint}"
+
+
+def printable(text: str, most: int = 60) -> str:
+    """A piece of the file on one line, short and without anything that a terminal would obey."""
+    shown = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text[:most])
+    return shown + ("…" if len(text) > most else "")
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """The known word that was probably meant, or nothing where none is near.
+
+    Edit distance with transpositions: that is what slips of the fingers are made of.
+    """
+    found = process.extractOne(
+        word[:60].lower(), list(known), scorer=OSA.normalized_similarity, score_cutoff=0.6, processor=str.lower
+    )
+    return str(found[0]) if found else ""
+
 
 SIZE_MAX = 64 * 1024
 """Characters in a settings file. The parser needs two or three seconds for the worst file of this size."""

@@ -12,26 +12,11 @@ from bot.model import Issue, RepoRef, StateFilter
 from bot.posts.own_issues import is_own_issue
 from bot.ranking.plan import DEFAULT_BUDGET, Plan, natural_query, plan_own_words, plan_queries
 from bot.ranking.rarity import Rarity, WordStats
-from bot.sources import (
-    Answer,
-    Discussions,
-    GitHubHybrid,
-    GitHubLexical,
-    GitHubSimilar,
-    Hit,
-    KnownIssues,
-    PullRequests,
-    Question,
-    Searcher,
-    Siblings,
-    SimilarReader,
-    Source,
-    ask_all,
-    chosen,
-    limited,
-    merge,
-)
-from bot.sources.choosing import FURTHER_SEARCHES
+from bot.sources.choosing import FURTHER_SEARCHES, chosen
+from bot.sources.github import Discussions, GitHubHybrid, GitHubLexical, GitHubSimilar, PullRequests, SimilarReader
+from bot.sources.merging import Hit, limited, merge
+from bot.sources.named import KnownIssues, Siblings
+from bot.sources.protocol import Answer, Question, Searcher, Source, ask_all
 from bot.sources.vocabulary import RecentReader, make_acquaintance
 from bot.text.terms import read
 

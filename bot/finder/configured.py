@@ -11,7 +11,9 @@ from bot.finder.asking import FinderSettings
 from bot.finder.options import FindOptions
 from bot.model import Issue, RepoRef
 from bot.report import Candidate
-from bot.sources import Discussions, DiscussionSearcher, RepositoryReader, Siblings, Source
+from bot.sources.github import Discussions, DiscussionSearcher
+from bot.sources.named import RepositoryReader, Siblings
+from bot.sources.protocol import Source
 from bot.text.naming import named_by
 
 

@@ -8,7 +8,7 @@ from bot.model import Issue, IssueRef
 from bot.ranking.presenting import Result, kind_of
 from bot.ranking.similarity import dice_sorensen, title_ratio
 from bot.report import Considered
-from bot.sources import Answer
+from bot.sources.protocol import Answer
 
 MOST_CONSIDERED = 10
 """More than a comment ever names; what stands below says nothing about a decision."""

@@ -31,7 +31,8 @@ from bot.ranking.relevance import DEFAULT_RELEVANCE, Relevance, relevances
 from bot.ranking.similarity import dice_sorensen
 from bot.reasons import Reason, Shared
 from bot.report import NEAR, Candidate, Report
-from bot.sources import Hit, Source, collapsed
+from bot.sources.merging import Hit, collapsed
+from bot.sources.protocol import Source
 from bot.sources.vocabulary import Remembered, count_words, make_acquaintance
 from bot.text.naming import named_by
 

@@ -20,7 +20,7 @@ from bot.index.about import About
 from bot.index.ephemeral import index_in_memory
 from bot.matching import Look, Matcher
 from bot.model import Issue, IssueRef
-from bot.sources import Hit
+from bot.sources.merging import Hit
 from bot.sources.vocabulary import FIRST_CONTACT, RecentReader
 
 log = logging.getLogger(__name__)

@@ -9,7 +9,9 @@ from bot.finder.asking import Gathered
 from bot.model import Issue, IssueRef
 from bot.remarks import Failed
 from bot.report import Outcome, QueryRun
-from bot.sources import FULL_TEXT, GitHubLexical, collapsed
+from bot.sources.choosing import FULL_TEXT
+from bot.sources.github import GitHubLexical
+from bot.sources.merging import collapsed
 
 
 def outcome(runs: Sequence[QueryRun], problems: Sequence[Failed], *, found: bool, usable: bool) -> Outcome:

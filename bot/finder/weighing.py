@@ -16,9 +16,9 @@ from bot.ranking.presenting import is_own
 from bot.reasons import Reason
 from bot.remarks import Failed
 from bot.report import QueryRun
-from bot.sources import FULL_TEXT, VECTORS, Hit, merge
-from bot.sources.known_issues import NAME as KNOWN_ISSUES
-from bot.sources.known_issues import known_run
+from bot.sources.choosing import FULL_TEXT, VECTORS
+from bot.sources.merging import Hit, merge
+from bot.sources.named import KNOWN_ISSUES, known_run
 from bot.sources.protocol import Answer
 
 

@@ -1,37 +1,96 @@
-"""The tools as a model sees them: names, descriptions, arguments."""
+"""The tools as a model sees them: names, descriptions, arguments, and what goes wrong in one, in words for the caller,
+who can mend some of it; a fault of ours stays in the log.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Callable
+from functools import wraps
+from typing import Annotated, Any, Literal, ParamSpec, TypeVar
 
 from anyio import from_thread
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ToolAnnotations
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from bot.config.model import ASKED_MOST
+from bot.errors import Forbidden, GitHubError, KeyRefused, NotFound, Retryable, UserError
 from bot.finder import FindOptions
-from bot.mcp.arguments import (
-    Fresh,
-    Given,
-    IncludeClosed,
-    MinConfidence,
-    Most,
-    Number,
-    Owner,
-    Relevance,
-    Repo,
-    Threshold,
-)
-from bot.mcp.failures import told
 from bot.mcp.results import Backlog, Closed, Comparison, DedupedPlaybook, Findings
 from bot.mcp.tools import Caller, Tools
 from bot.model import BODY_MAX, StateFilter
 from bot.ranking.relevance import DEFAULT_RELEVANCE
 from bot.scanning.asking import LEAST
 from bot.scanning.groups import THRESHOLD
+from bot.store.database.failures import passes, why
+
+
+def _no_flag(value: object) -> object:
+    """F1: `true` is no issue's number; Python, and what checks arguments for us, take it for 1."""
+    if isinstance(value, bool):
+        raise ValueError("must be a number, not true or false")
+    return value
+
+
+# Behind the limits where it is used: before them it would hide them from the schema that clients are given.
+Given = BeforeValidator(_no_flag)
+Owner = Annotated[str | None, Field(description="Default: the server's.")]
+Repo = Annotated[str | None, Field(description="Or OWNER/REPO. Default: the server's.")]
+Number = Annotated[int, Field(description="As in #12.", ge=1), Given]
+Threshold = Annotated[float, Field(description="Least similarity of titles.", ge=0, le=1), Given]
+MinConfidence = Annotated[float, Field(description="Least confidence.", ge=0, le=1), Given]
+Most = Annotated[int, Field(description="The most candidates.", ge=1, le=100), Given]
+IncludeClosed = Annotated[bool, Field(description="Closed ones too.")]
+Fresh = Annotated[bool, Field(description="Not from memory.")]
+Relevance = Annotated[
+    Literal["learned", "title", "bm25", "bm25f", "bm25plus"],
+    Field(description="To sort by; learned is best."),
+]
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def told(tool: Callable[P, R]) -> Callable[P, R]:
+    """The tool, which raises ToolError for what the caller is to be told."""
+
+    @wraps(tool)
+    def run(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return tool(*args, **kwargs)
+        except Exception as problem:
+            if says := _said(problem):
+                raise ToolError(says) from None
+            raise
+
+    return run
+
+
+def _said(problem: Exception) -> str:
+    """Empty for a fault of ours."""
+    if isinstance(problem, Forbidden) and problem.unknown:
+        return f"{problem}: GitHub does not know who asks; the server's GITHUB_TOKEN is wrong or has expired"
+    if isinstance(problem, NotFound):
+        return (
+            f"{problem}: it is not there, or cannot be read with what the server is set up with. As the App it must be "
+            "installed there; GITHUB_TOKEN counts where no APP_ID is set"
+        )
+    if isinstance(problem, KeyRefused):
+        return (
+            f"{problem}. The server's APP_ID and PRIVATE_KEY must belong to one App that is there: see `doppel doctor`."
+        )
+    if isinstance(problem, UserError | GitHubError):
+        return str(problem)
+    if isinstance(problem, Retryable):
+        return f"{problem}. Try again {'later' if problem.after is None else f'in {problem.after:.0f} seconds'}."
+    if passes(problem):
+        return f"the database failed: {why(problem)}. Try again later."
+    return ""
+
 
 _READS = ToolAnnotations(read_only_hint=True, open_world_hint=True)
 _COMPUTES = ToolAnnotations(read_only_hint=True, open_world_hint=False)

@@ -1,7 +1,10 @@
-"""The server that agents speak with: what it says of itself, and how it speaks the protocol."""
+"""The server that agents speak with: what it says of itself, how it speaks the protocol, and who may reach it over HTTP
+(https://modelcontextprotocol.io/specification, "Transports").
+"""
 
 from __future__ import annotations
 
+import hmac
 import json
 import logging
 import uuid
@@ -14,11 +17,96 @@ from mcp.server import MCPServer
 from mcp.server.context import CallNext, HandlerResult, ServerMiddleware, ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types import METHOD_NOT_FOUND, CallToolResult, TextContent
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from bot.config.problems import nearest
+from bot.config.tree import nearest
 from bot.mcp.offered import offer
-from bot.mcp.schemas import answer_schema, arguments_schema
 from bot.mcp.tools import Tools
+
+
+def arguments_schema(schema: dict[str, Any]) -> dict[str, Any]:
+    """What a tool takes: no further arguments, and what may be left out rather than null."""
+    lean: dict[str, Any] = _lean(schema, schema.get("$defs", {}), defaults=True)
+    return lean | {"additionalProperties": False}
+
+
+def answer_schema(schema: dict[str, Any] | None) -> dict[str, Any] | None:
+    """What a tool answers. What may be missing is missing, so that there are no defaults."""
+    return schema and _lean(schema, schema.get("$defs", {}), defaults=False)
+
+
+def _lean(schema: Any, parts: dict[str, Any], *, defaults: bool) -> Any:
+    """A part of a schema, with the `parts` that it names in their places: each stands in one, none in itself."""
+    if isinstance(schema, list):
+        return [_lean(one, parts, defaults=defaults) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "$ref" in schema:
+        return _lean(parts[schema["$ref"].rpartition("/")[2]], parts, defaults=defaults)
+    lean = {
+        name: _lean(value, parts, defaults=defaults)
+        for name, value in schema.items()
+        if not _says_nothing(name, value, schema, defaults)
+    }
+    kinds = [kind for kind in lean.get("anyOf", ()) if kind != {"type": "null"}]
+    if len(kinds) == 1:
+        del lean["anyOf"]
+        return kinds[0] | lean
+    return lean
+
+
+def _says_nothing(name: str, value: Any, schema: dict[str, Any], defaults: bool) -> bool:
+    match name:
+        case "$defs":
+            return True
+        case "title":
+            # The name once more. A property of that name has a schema.
+            return isinstance(value, str)
+        case "description":
+            # Of a class: its docstring, for whoever reads the code.
+            return isinstance(value, str) and "properties" in schema
+        case "default":
+            return not isinstance(value, dict) and (value is None or not defaults)
+        case "additionalProperties":
+            return value is True
+    return False
+
+
+PATH = "/mcp"
+
+
+class BearerToken:
+    """An application that answers 401 to requests without `Authorization: Bearer TOKEN`, before it reads anything."""
+
+    def __init__(self, application: ASGIApp, token: str) -> None:
+        if not token:
+            raise ValueError("an empty token would let everybody in")
+        self._application = application
+        self._expected = b"bearer " + token.encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """The start and end of the server come through too; nothing else but HTTP does."""
+        if scope["type"] == "lifespan" or (scope["type"] == "http" and self._may_pass(scope)):
+            await self._application(scope, receive, send)
+        elif scope["type"] == "http":
+            body = json.dumps({"error": "Authorization: Bearer TOKEN is missing or wrong"}).encode()
+            headers = [(b"content-type", b"application/json"), (b"www-authenticate", b'Bearer realm="doppel"')]
+            await send({"type": "http.response.start", "status": 401, "headers": headers})
+            await send({"type": "http.response.body", "body": body})
+
+    def _may_pass(self, scope: Scope) -> bool:
+        given = [value for name, value in scope["headers"] if name == b"authorization"]
+        if len(given) != 1:
+            return False
+        scheme, _, token = given[0].partition(b" ")
+        # In constant time, so that a wrong token does not tell how much of it is right.
+        return hmac.compare_digest(scheme.lower() + b" " + token.strip(), self._expected)
+
+
+def application(server: MCPServer[str], token: str, host: str) -> ASGIApp:
+    """The server at PATH. `host` is what it will listen on: on a loopback address other `Host` names are refused."""
+    return BearerToken(server.streamable_http_app(streamable_http_path=PATH, host=host), token)
+
 
 log = logging.getLogger(__name__)
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 from bot.finder import FindOptions
 from bot.ranking.relevance import DEFAULT_RELEVANCE
-from bot.sources import github_hybrid
 from bot.sources.choosing import FULL_TEXT, VECTORS
+from bot.sources.github import HYBRID
 
 #: The sources of an index, and those of a search.
 INDEX = (FULL_TEXT, VECTORS)
-SEARCH = ("github-search", github_hybrid.NAME)
+SEARCH = ("github-search", HYBRID)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from bot.replay.archive import PastIssue
 from bot.replay.asking import Asking
 from bot.replay.github import ReplayGitHub
 from bot.replay.running import Answered, replay
-from bot.sources import github_hybrid
+from bot.sources.github import HYBRID
 
 
 def replay_search(
@@ -19,7 +19,7 @@ def replay_search(
 ) -> Iterator[Answered | None]:
     """Like `replay`, for all `issues`; `advance` is called whenever one has arrived."""
     github = ReplayGitHub()
-    settings = FinderSettings(budget=asking.budget, hybrid=github_hybrid.NAME in asking.sources)
+    settings = FinderSettings(budget=asking.budget, hybrid=HYBRID in asking.sources)
     model = Model.parse(asking.weights) if asking.weights else None
     finder = Finder(github, settings=settings, outside=Outside(over=partial(Matcher, model=model)))
     for answer in replay(issues, asked, finder, github, asking.options()):

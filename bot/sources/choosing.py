@@ -6,31 +6,24 @@ from collections.abc import Mapping
 
 from bot.config.model import SourceConfig
 from bot.report import INDEX
-from bot.sources import (
-    discussions,
-    github_hybrid,
-    github_lexical,
-    github_similar,
-    known_issues,
-    pull_requests,
-    siblings,
-)
+from bot.sources.github import DISCUSSIONS, HYBRID, LEXICAL, PULL_REQUESTS, SIMILAR
+from bot.sources.named import KNOWN_ISSUES, SIBLINGS
 
 FULL_TEXT, VECTORS = INDEX
 
 #: Sources that cost searches by words besides the plan's own.
-FURTHER_SEARCHES = (pull_requests.NAME, siblings.NAME)
+FURTHER_SEARCHES = (PULL_REQUESTS, SIBLINGS)
 
 NAMES = (
     FULL_TEXT,
     VECTORS,
-    github_lexical.NAME,
-    github_hybrid.NAME,
-    github_similar.NAME,
-    known_issues.NAME,
-    pull_requests.NAME,
-    discussions.NAME,
-    siblings.NAME,
+    LEXICAL,
+    HYBRID,
+    SIMILAR,
+    KNOWN_ISSUES,
+    PULL_REQUESTS,
+    DISCUSSIONS,
+    SIBLINGS,
 )
 
 
@@ -46,13 +39,13 @@ def chosen(named: Mapping[str, SourceConfig], *, indexed: bool, hybrid: bool = T
     usual = {
         FULL_TEXT: indexed,
         VECTORS: indexed,
-        github_lexical.NAME: not local,
-        github_hybrid.NAME: hybrid,
-        github_similar.NAME: True,
-        known_issues.NAME: True,
-        pull_requests.NAME: False,
-        discussions.NAME: False,
-        siblings.NAME: True,
+        LEXICAL: not local,
+        HYBRID: hybrid,
+        SIMILAR: True,
+        KNOWN_ISSUES: True,
+        PULL_REQUESTS: False,
+        DISCUSSIONS: False,
+        SIBLINGS: True,
     }
     found = {name: named.get(name, SourceConfig(enabled=usual[name])) for name in NAMES}
     return {

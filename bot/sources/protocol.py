@@ -1,16 +1,23 @@
-"""What a source is asked, and what it answers."""
+"""What a source is asked and what it answers; and H1: every source is asked on its own, one that fails or is late is
+reported, and the others still answer.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import logging
+import traceback
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from bot.errors import Retryable
 from bot.model import Issue, Likeness, StateFilter
 from bot.ranking.plan import Plan
-from bot.remarks import Failed, Told, told_by
+from bot.remarks import Failed, Remark, Told, told_by
 from bot.report import QueryRun
+from bot.telemetry.tracing import span
+from bot.telemetry.work import carried
 
 PER_PAGE = 100
 
@@ -95,3 +102,41 @@ class Searcher(Protocol):
     """GitHub's issue search; `RepoClient` has it."""
 
     def search(self, query: str, *, hybrid: bool = False, per_page: int = PER_PAGE) -> Page: ...
+
+
+log = logging.getLogger(__name__)
+
+
+def ask_all(sources: Sequence[Source], question: Question, within: float | None = None) -> list[Answer]:
+    """The answers in the order of the sources, asked side by side. Never raises for a source's sake.
+
+    What has not answered `within` so many seconds (None: all the time that it takes) is left behind, and said to be
+    late; it comes to its end by itself, see `bot.hurry`.
+    """
+    if not sources or (len(sources) == 1 and within is None):
+        return [_ask(source, question) for source in sources]
+    threads = ThreadPoolExecutor(max_workers=len(sources), thread_name_prefix="source")
+    try:
+        asking = [threads.submit(carried(_ask), source, question) for source in sources]
+        answered, _ = wait(asking, timeout=within)
+    finally:
+        threads.shutdown(wait=within is None)
+    return [
+        one.result() if one in answered else _late(source, within) for source, one in zip(sources, asking, strict=True)
+    ]
+
+
+def _late(source: Source, within: float | None) -> Answer:
+    return Answer(source.name, problems=(Failed(source.name, Remark.TOO_LATE.of(round(within or 0))),))
+
+
+def _ask(source: Source, question: Question) -> Answer:
+    try:
+        with span("source", source=source.name):
+            return source.ask(question)
+    except Exception as fault:
+        # A fault of ours in one source must not cost the reader what the others found. Its message is left out of the
+        # log, as it may quote an issue.
+        frames = "".join(traceback.format_tb(fault.__traceback__))
+        log.error("source %s failed: %s\n%s", source.name, type(fault).__name__, frames)
+        return Answer(source.name, problems=(Failed(source.name, Remark.FAILED.of()),))

@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 
 from bot.calibration.bar import Bar, bar_in_force
+from bot.calls import get_tool_call_tracker
 from bot.embedding import TextModel
 from bot.erasing import erased_if_ended
 from bot.events import IndexEvent
@@ -19,6 +20,7 @@ from bot.index import Index, TextAnalyser
 from bot.indexing import Indexing, StoredFacts
 from bot.jobs import Inbox, QueueUnavailable
 from bot.matching import Matcher, Model, shipped_model
+from bot.mcp.tools import Tools
 from bot.model import Issue, RepoRef, Repository
 from bot.repositories.issue_forms import IssueForms
 from bot.repositories.known import KnownRepository, RepositoryWords
@@ -177,3 +179,16 @@ def store_there(settings: Settings) -> Iterator[Store | None]:
         return
     with closing(open_store(settings)) as store:
         yield store
+
+
+def agent_tools(settings: Settings) -> Tools:
+    """What `doppel mcp` serves, for repositories that `reader` can read."""
+    github = build_github(settings)
+    return Tools(
+        partial(reader, settings, github),
+        open_known=partial(known_repository, settings),
+        open_scan=partial(open_scan, settings),
+        tracker=get_tool_call_tracker(),
+        clock=now,
+        default=RepoRef.parse(settings.default_repository) if settings.default_repository else None,
+    )

@@ -320,7 +320,7 @@ def test_mcp_without_a_token_is_refused_before_anything_is_loaded() -> None:
     asked = (
         "import sys; from bot.cli import main\n"
         "try: main(['mcp', '--http'])\n"
-        "finally: print({'bot.mcp', 'bot.wiring.agents'} & set(sys.modules))"
+        "finally: print({'bot.mcp', 'bot.wiring.indexes'} & set(sys.modules))"
     )
     refused = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, env=bare(), check=False)
     assert refused.returncode == 2

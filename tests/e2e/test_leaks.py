@@ -15,7 +15,7 @@ import pytest
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from bot.sources import GitHubHybrid
+from bot.sources.github import GitHubHybrid
 from bot.telemetry.logs import TextFormatter, configure_logging
 from bot.telemetry.tracing import trace_to
 from bot.web import create_app

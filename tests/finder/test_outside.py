@@ -19,7 +19,8 @@ from bot.model import Issue, RepoRef
 from bot.replay import PastIssue, ReplayGitHub
 from bot.replay.github import REPO
 from bot.report import Report
-from bot.sources import Answer, Question, only
+from bot.sources.choosing import only
+from bot.sources.protocol import Answer, Question
 from tests.finder.test_over_index import REPO_ID, START, SUBJECTS, Bench, Silent, opened, url
 from tests.index.conftest import HashingModel
 

@@ -22,7 +22,8 @@ from bot.model import Issue, RepoRef
 from bot.ranking.relevance import Relevance
 from bot.replay import PastIssue, ReplayGitHub
 from bot.report import Outcome, Report
-from bot.sources import Answer, Question, Source, only
+from bot.sources.choosing import only
+from bot.sources.protocol import Answer, Question, Source
 from bot.store.database.engine import make_engine
 from tests.index.conftest import HashingModel
 

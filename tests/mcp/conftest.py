@@ -20,9 +20,8 @@ from bot.settings import Settings
 from bot.simulator import Server, Simulator, start_simulator
 from bot.store import open_store
 from bot.store.parts.repositories import Progress
-from bot.wiring.agents import agent_tools
 from bot.wiring.clients import build_github, reader
-from bot.wiring.indexes import build_index
+from bot.wiring.indexes import agent_tools, build_index
 
 TRACE = "panic: index out of range [3] with length 3 in renderTable"
 

@@ -21,9 +21,8 @@ from bot.repositories.issue_forms import IssueForms
 from bot.settings import Settings
 from bot.simulator import Simulator
 from bot.store import open_store
-from bot.wiring.agents import agent_tools
 from bot.wiring.clients import build_github, now, reader
-from bot.wiring.indexes import known_repository
+from bot.wiring.indexes import agent_tools, known_repository
 from tests.mcp.conftest import TRACE, answer, ask, fill_index, run
 
 DRAFT = {"title": "Panic, index out of range, rendering table", "body": TRACE}

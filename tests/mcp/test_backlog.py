@@ -16,7 +16,7 @@ from bot.settings import Settings
 from bot.simulator import Simulator
 from bot.store import open_store
 from bot.store.parts.repositories import Progress
-from bot.wiring.agents import agent_tools
+from bot.wiring.indexes import agent_tools
 from tests.mcp.conftest import TRACE, answer, ask, error, fill_index, run
 
 pytestmark = pytest.mark.slow

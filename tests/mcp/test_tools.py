@@ -19,7 +19,7 @@ from bot.simulator import Server, Simulator
 from bot.store import open_store
 from bot.store.parts.repositories import Progress
 from bot.text.invisible import is_ignorable
-from bot.wiring.agents import agent_tools
+from bot.wiring.indexes import agent_tools
 from tests.knowledge.playbooks import MISTAKES, PATTERNS, entry, playbook
 from tests.mcp.conftest import TRACE, answer, ask, error, fill_index, run
 

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from bot.config import parse_config
 from bot.config.model import SOURCES, SourceConfig
 from bot.model import Actor, Issue, RepoRef
-from bot.sources import NAMES, Answer, chosen, limited, merge, only
+from bot.sources.choosing import NAMES, chosen, only
+from bot.sources.merging import limited, merge
+from bot.sources.protocol import Answer
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 LOCAL = {"full-text", "vectors"}

@@ -16,8 +16,8 @@ from bot.github.repository.repo import RepoClient
 from bot.model import RepoRef
 from bot.report import Outcome, Report
 from bot.simulator import Server, Simulator
-from bot.sources import NAMES, Discussions, only
-from bot.sources.choosing import FULL_TEXT, VECTORS
+from bot.sources.choosing import FULL_TEXT, NAMES, VECTORS, only
+from bot.sources.github import Discussions
 from tests.served import emptied, reading, server
 
 __all__ = ["server"]

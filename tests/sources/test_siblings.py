@@ -11,7 +11,8 @@ from bot.github.repository.repo import RepoClient
 from bot.model import RepoRef
 from bot.ranking.plan import Plan
 from bot.simulator import Server, Simulator
-from bot.sources import Answer, Question, Siblings
+from bot.sources.named import Siblings
+from bot.sources.protocol import Answer, Question
 from tests.served import emptied, reading, server
 
 __all__ = ["server"]

@@ -19,17 +19,9 @@ from bot.remarks import Failed, Remark, told_by
 from bot.replay import PastIssue, ReplayGitHub
 from bot.replay.github import FoundPage, NoRanking
 from bot.report import QueryRun
-from bot.sources import (
-    Answer,
-    GitHubHybrid,
-    GitHubLexical,
-    GitHubSimilar,
-    PullRequests,
-    Question,
-    Source,
-    ask_all,
-    merge,
-)
+from bot.sources.github import GitHubHybrid, GitHubLexical, GitHubSimilar, PullRequests
+from bot.sources.merging import merge
+from bot.sources.protocol import Answer, Question, Source, ask_all
 from bot.sources.vocabulary import make_acquaintance
 from tests.waiting import LONGEST
 

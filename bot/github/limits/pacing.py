@@ -100,7 +100,7 @@ class Pacer:
             now = self._clock()
             windows = [*self._windows.get(cost.resource, ()), *(self._windows.get(CONTENT, ()) if cost.content else ())]
             full = [sent[0] + seconds - now for sent, seconds in windows if len(sent) == sent.maxlen]
-            delay = max(0.0, *(self._blocked.get(name, now) - now for name in (None, cost.resource)), *full)
+            delay: float = max(0.0, *(self._blocked.get(name, now) - now for name in (None, cost.resource)), *full)
             if not delay:
                 for sent, _ in windows:
                     sent.append(now)

@@ -12,10 +12,9 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 from bot.calls import ToolCallTracker, equal
 from bot.github.api.calls import Api, operation
 from bot.github.repository.changes import changed_issues, count_issues, missing_issues
-from bot.github.repository.discussions import search_discussions
 from bot.github.repository.history import history
 from bot.github.repository.many import closers, duplicate_of, originals, reactions, workflow_states
-from bot.github.repository.search import search, similar_issues
+from bot.github.repository.search import search, search_discussions, similar_issues
 from bot.github.repository.votes import fold, unfold, votes
 from bot.github.repository.writes import Writes
 
