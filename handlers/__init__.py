@@ -11,7 +11,6 @@ from bot.events import own
 from bot.router import Level, Route
 from handlers import (
     access,
-    deleted,
     evaluating,
     indexing,
     issues,
@@ -35,7 +34,7 @@ ROUTES: tuple[Route, ...] = (
     Route("issues", (own.JUDGED,), verdicts.judged, _ANSWERING),
     Route("issues", (own.OVERTAKEN, own.INDEXED), issues.look_again, _ANSWERING),
     Route("issue_comment", ("created", "edited"), obeying.obey, _ANSWERING),
-    Route("issue_comment", ("deleted",), deleted.comment_deleted, _READING_ISSUES),
+    Route("issue_comment", ("deleted",), issues.comment_deleted, _READING_ISSUES),
     Route("installation", ("created", "unsuspend", "new_permissions_accepted"), access.granted),
     Route("installation", ("suspend",), access.suspended),
     Route("installation", ("deleted",), access.ended),

@@ -5,9 +5,10 @@ from __future__ import annotations
 import logging
 
 from bot.config import RepoConfig
-from bot.events import IssueEvent
-from bot.events.own import INDEXED
+from bot.events import CommentEvent, IssueEvent
+from bot.events.own import INDEXED, OVERTAKEN, own_issue_event
 from bot.model import Issue
+from bot.posts.marker import answered_by
 from bot.posts.own_issues import is_own_issue
 from bot.services import Services
 from handlers import feedback
@@ -16,8 +17,7 @@ from handlers.advice.drafting import note_left_alone
 from handlers.commands import verdicts
 from handlers.finding import finder_for
 from handlers.indexing import is_unanswered, until_complete
-from handlers.overtaken import tell_later
-from handlers.visit import LOCKED, Visit, visited, why_silent
+from handlers.visit import LOCKED, Visit, visited, visiting, why_silent
 
 logger = logging.getLogger(__name__)
 
@@ -123,3 +123,71 @@ def _keep(visit: Visit, issue: Issue) -> None:
 
 def _decides(config: RepoConfig, label: str) -> bool:
     return label.casefold() in (name.casefold() for name in (*config.ignore.labels, *config.only_labels))
+
+
+# Later issues that are asked about, some milliseconds each. There are more only where a delivery came very late.
+_MOST_LATER = 20
+# Of the bar. What the later one would say of this one differs from what this one says of it: its pool is another.
+_AT_ALL = 0.1
+
+
+def tell_later(visit: Visit, issue: Issue, installation: int | None) -> None:
+    """Queue a look at each later issue that repeats this one, and was perhaps looked at before this one was here.
+
+    Where many issues wait nearly all overtake one another. So this one is asked about once, only those that it
+    resembles are asked about it, and all of that by the index alone before anything is queued.
+    """
+    services, repo_id = visit.services, visit.repository.id
+    if not services.indexing.ready(repo_id):
+        # GitHub's own search answers until then.
+        return
+    later = services.index.numbers(repo_id, issue.number, _MOST_LATER)
+    for number in _near(visit, issue).intersection(later) if later else ():
+        kept = services.store.comments.get(repo_id, number)
+        if (kept is None or issue.number not in kept.shown) and _repeats(visit, number, issue.number):
+            event = own_issue_event(OVERTAKEN, installation, visit.repository, number)
+            # The same two again, after a crash or a redelivery, are the same work.
+            services.inbox.put(f"{OVERTAKEN}-{repo_id}-{number}-{issue.number}", event)
+
+
+def _near(visit: Visit, issue: Issue) -> set[int]:
+    """The numbers of the issues, earlier or later, that this one resembles at all."""
+    least = visit.bar.value * _AT_ALL
+    with visit.services.matcher.looking(visit.repository.id, issue, stored=True) as look:
+        return {match.number for match in look.judge() if match.confidence >= least}
+
+
+def _repeats(visit: Visit, number: int, earlier: int) -> bool:
+    """Whether the index would name the earlier issue on the one of that number."""
+    services, repo_id = visit.services, visit.repository.id
+    with services.index.view(repo_id) as view:
+        row, text = view.issues([number]).get(number), view.texts([number]).get(number)
+    if row is None or text is None:
+        return False
+    target = row._replace(body=text[1]).issue(visit.repo, "")
+    with services.matcher.looking(repo_id, target, below=number, stored=True) as look:
+        return any(match.confidence >= visit.bar.value for match in look.judge((earlier,)))
+
+
+def comment_deleted(event: CommentEvent, services: Services) -> None:
+    """A person deleted a comment of a bot's: if it was ours, it is never posted again.
+
+    Where GitHub's answer to the first had been lost, another may have been written in its place before this was heard
+    of. That one is taken back.
+    """
+    # Anybody can write a marker.
+    place = answered_by(event.body) if event.app == services.settings.app_id else None
+    comments, where = services.store.comments, (event.repository.id, event.number)
+    if place is not None and comments.get(*where, place) is None:
+        # All that was known may have gone with the issue, of which nothing is noted then: NotFound ends this.
+        with visiting(event, services) as visit:
+            if visit is not None:
+                visit.github.issue(visit.repo, visit.number)
+    comments.mark_deleted(*where, event.comment_id, services.now(), place)
+    kept = None if place is None else comments.get(*where, place)
+    # Of two that there are the older is kept; so a younger one was written when this was gone.
+    if kept is not None and kept.comment_id is not None and kept.comment_id > event.comment_id:
+        comments.mark_deleted(*where, kept.comment_id, services.now())
+        with visiting(event, services) as visit:
+            if visit is not None:
+                visit.github.delete_comment(visit.repo, kept.comment_id)

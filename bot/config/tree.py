@@ -80,8 +80,6 @@ SIZE_MAX = 64 * 1024
 
 _DEPTH_MAX = 8
 _NUMBER = re.compile(r"[-+]?(?:[0-9]{1,18}(?:\.[0-9]{0,30})?|\.[0-9]{1,30})(?:[eE][-+]?[0-9]{1,3})?")
-# An escape in double quotes for a character beyond the last one that there is.
-_BEYOND = re.compile(r"\\U(?!000[0-9A-Fa-f]|0010)[0-9A-Fa-f]{8}")
 _NAMELESS = frozenset(("while scanning an alias", "while scanning an anchor"))
 _WORDS: dict[str, bool | None] = {"true": True, "false": False, "null": None, "~": None, "": None}
 
@@ -133,14 +131,10 @@ def read_tree(text: str, *, strict: bool = True) -> tuple[Node, list[ConfigError
         reader.errors.append(refused.error)
     except MarkedYAMLError as error:
         reader.errors.append(_no_yaml(error))
-        if reader.last_line is not None and error.problem_mark and error.problem_mark.line == reader.last_line:
-            # The value goes on into the line of the mistake, which was to be a line of its own.
-            reader.root.value.popitem()
     except (YAMLError, ValueError, OverflowError) as error:
         # Characters that YAML does not allow are found before there is any position in lines, and those that an escape
-        # names only when they are made.
-        beyond = _BEYOND.search(text)
-        before = text[: getattr(error, "position", beyond.start() if beyond else 0)]
+        # names only when they are made, which says no place.
+        before = text[: getattr(error, "position", 0)]
         line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
         reader.errors.append(ConfigError.saying(line, column, lambda say, _: say.no_yaml_character()))
     return reader.root, reader.errors
@@ -182,8 +176,6 @@ class _Reader:
         self.root = Node(1, 1, {})
         self.errors: list[ConfigError] = []
         self.events: Iterator[Any] = iter(())
-        # In which line, counted from 0, the last top-level key's value ends, if it is one without quotes.
-        self.last_line: int | None = None
 
     def read(self, text: str) -> None:
         self.events = iter(YAML(typ="safe", pure=True).parse(text))
@@ -226,8 +218,7 @@ class _Reader:
             key = self.node(event, depth + 1)
             if isinstance(key.value, (list, dict)):
                 raise _refused(event, Words.key_no_word)
-            begin = next(self.events)
-            value = self.node(begin, depth + 1)
+            value = self.node(next(self.events), depth + 1)
             if value.value is None and not value.text:
                 # The parser places what is missing where the next thing stands, which can be lines further down.
                 value.line, value.column = event.end_mark.line + 1, event.end_mark.column + 2
@@ -235,9 +226,6 @@ class _Reader:
                 self.errors.append(_twice(key, first.line))
                 continue
             into.keys[key.text], into.value[key.text] = key, value
-            if depth == 1:
-                plain = isinstance(begin, events.ScalarEvent) and begin.style is None
-                self.last_line = begin.end_mark.line if plain else None
 
     def check(self, event: Any) -> None:
         """Refuse what settings have no need of and what bombs are made of."""

@@ -6,7 +6,6 @@ import hashlib
 import random
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -18,9 +17,8 @@ from bot.addresses import is_server
 from bot.calls import ToolCallTracker
 from bot.errors import SettingsError
 from bot.github.api.calls import Api, SwitchedOff
-from bot.github.http.clock import ServerClock
 from bot.github.http.conditional import ConditionalTransport, Memory
-from bot.github.http.transport import PacedTransport, open_connections
+from bot.github.http.transport import PacedTransport, ServerClock, open_connections
 from bot.github.identity.app import AppClient
 from bot.github.identity.auth import AppCredentials, Tokens, TokenStore
 from bot.github.identity.visitor import NewApp, VisitorClient, convert_manifest
@@ -35,9 +33,6 @@ SERVER_API_VERSION = "2022-11-28"
 (https://github.com/github/rest-api-description)."""
 
 _USER_AGENT = "doppel"
-# Clients that are kept with their tokens: one for each repository that is worked on, a few kB each. One that is made
-# anew costs a request for its token.
-_MOST_CLIENTS = 1_000
 
 
 class GitHub:
@@ -82,8 +77,8 @@ class GitHub:
         self._jitter = jitter
         self._connections = open_connections(self._api_url)
         self._transports: dict[str, httpx.BaseTransport] = {}
-        # The longest unused first.
-        self._apis: OrderedDict[tuple[int, ...], Api] = OrderedDict()
+        # With their tokens, for each repository that is worked on: a few kB.
+        self._apis: dict[tuple[int, ...], Api] = {}
         self._lock = threading.Lock()
 
     def __repr__(self) -> str:
@@ -158,17 +153,7 @@ class GitHub:
                 )
                 client = self._client(credentials, account, tokens)
                 self._apis[key] = Api(client, self._switched_off, tokens.forget, installed=bool(key))
-                if len(self._apis) > _MOST_CLIENTS:
-                    self._drop_oldest()
-            self._apis.move_to_end(key)
             return self._apis[key]
-
-    def _drop_oldest(self) -> None:
-        """Let go of the client that was unused for longest, with what only its installation needed. Under the lock."""
-        gone, _ = self._apis.popitem(last=False)
-        # The App itself has an empty key; there is but one.
-        if gone and all(key[:1] != gone[:1] for key in self._apis):
-            self._transports.pop(f"installation {gone[0]}", None)
 
     def _client(self, auth: BaseAuthStrategy, account: str, tokens: Tokens | None) -> githubkit.GitHub[Any]:
         """githubkit's client. Limits, retries and caching are ours, so that githubkit's own are off. Under the lock."""

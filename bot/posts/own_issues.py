@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, Protocol
 
 from bot.errors import GitHubError, NotFound, RateLimited, Retryable, Unavailable
+from bot.github.repository.repo import RepoClient
 from bot.model import Issue, RepoRef
 from bot.posts.marker import DIGEST, SCAN, Marker, fingerprint
 from bot.posts.record import LEASE
@@ -23,22 +23,6 @@ _MARKERS: dict[Kind, Marker] = {Kind.SCAN: SCAN, Kind.DIGEST: DIGEST}
 
 TITLE_MAX = 256
 """Characters in a title, GitHub's own limit; a repository's own words can be longer."""
-
-
-class IssueApi(Protocol):
-    """The operations on GitHub that are needed here."""
-
-    def issue(self, repo: RepoRef, number: int) -> Issue: ...
-
-    def issues_of(self, repo: RepoRef, login: str) -> list[Issue]: ...
-
-    def create_issue(self, repo: RepoRef, title: str, body: str) -> Issue: ...
-
-    def edit_issue(self, repo: RepoRef, number: int, body: str) -> Issue: ...
-
-    def reopen(self, repo: RepoRef, number: int) -> Issue: ...
-
-    def close(self, repo: RepoRef, number: int, reason: Literal["completed", "not_planned"]) -> Issue: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +49,7 @@ def is_kind(issue: Issue, kind: Kind) -> bool:
     return issue.author.is_bot and _MARKERS[kind].begins(issue.body)
 
 
-def keep_issue(github: IssueApi, store: OwnIssues, wanted: Wanted, now: float, *, reopen: bool = True) -> int:
+def keep_issue(github: RepoClient, store: OwnIssues, wanted: Wanted, now: float, *, reopen: bool = True) -> int:
     """Have the one issue say what is wanted; its number.
 
     One that was closed is opened again, where a maintainer has just asked for it; without `reopen` it is left alone.
@@ -110,7 +94,7 @@ def keep_issue(github: IssueApi, store: OwnIssues, wanted: Wanted, now: float, *
     return noted
 
 
-def _edit(github: IssueApi, wanted: Wanted, issue: Issue, reopen: bool) -> int:
+def _edit(github: RepoClient, wanted: Wanted, issue: Issue, reopen: bool) -> int:
     if issue.state == "closed" and not reopen:
         return issue.number
     body = wanted.body(issue.body)

@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
-from typing import Protocol
 
 from bot.config.tree import SIZE_MAX, Node, read_tree
 from bot.errors import Forbidden, Invalid, NotFound
 from bot.events.parse import TEMPLATE_FOLDERS, TEMPLATE_NAMES, TEMPLATES
+from bot.github.repository.repo import RepoClient
 from bot.model import RepoRef, Repository
 from bot.repositories.settings import OWNERS_REPOSITORY
 from bot.store import Store
@@ -35,14 +35,6 @@ _HEADING = re.compile(r"^#{1,6}[ \t]+(\S.*)$", re.MULTILINE)
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 # What GitHub writes where somebody leaves a field empty.
 _EMPTY = "_No response_"
-
-
-class FolderReader(Protocol):
-    """The reads of GitHub that are needed here."""
-
-    def directory(self, repo: RepoRef, path: str) -> list[str]: ...
-
-    def file(self, repo: RepoRef, path: str) -> str | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +73,7 @@ class IssueForms:
         self._store = store
         self._clock = clock
 
-    def headings(self, github: FolderReader, repository: Repository) -> tuple[str, ...]:
+    def headings(self, github: RepoClient, repository: Repository) -> tuple[str, ...]:
         """The headings of the repository's forms, or of its owner's where it has none of its own."""
         self.refresh(github, repository)
         return self._stored(repository.id, _HEADINGS)
@@ -94,7 +86,7 @@ class IssueForms:
         """Their headings as they were last read."""
         return self._stored(repo_id, _HEADINGS)
 
-    def refresh(self, github: FolderReader, repository: Repository) -> None:
+    def refresh(self, github: RepoClient, repository: Repository) -> None:
         """Read the files if that was long ago."""
         now = self._clock().timestamp()
         known = self._store.texts.get(repository.id, _LINES)
@@ -119,7 +111,7 @@ class IssueForms:
         return tuple(known.text.split("\n")) if known and known.text else ()
 
 
-def _read(github: FolderReader, place: RepoRef) -> dict[str, str]:
+def _read(github: RepoClient, place: RepoRef) -> dict[str, str]:
     try:
         root = github.directory(place, "")
         for folder in TEMPLATE_FOLDERS:
@@ -135,7 +127,7 @@ def _read(github: FolderReader, place: RepoRef) -> dict[str, str]:
         return {}
 
 
-def _in(github: FolderReader, place: RepoRef, folder: str, names: list[str]) -> dict[str, str]:
+def _in(github: RepoClient, place: RepoRef, folder: str, names: list[str]) -> dict[str, str]:
     """What a folder that lists these names has: forms and templates, or else the one template of former times, which is
     Markdown by whatever name ("Manually creating a single issue template")."""
     outer, _, inner = TEMPLATES.rpartition("/")
@@ -145,7 +137,7 @@ def _in(github: FolderReader, place: RepoRef, folder: str, names: list[str]) -> 
     return {f"{single}.md": github.file(place, f"{folder}/{single}".lstrip("/")) or ""} if single else {}
 
 
-def _forms(github: FolderReader, place: RepoRef) -> dict[str, str]:
+def _forms(github: RepoClient, place: RepoRef) -> dict[str, str]:
     names = github.directory(place, TEMPLATES)
     # A picture beside them may be too large to be read. Whatever is there, the owner's do not count.
     read = [name for name in names if name.endswith((*_FORMS, *_TEMPLATES))][:_FILES_MAX]

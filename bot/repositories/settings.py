@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
 
 from bot.config import CONFIG_PATH, ConfigError, RepoConfig, parse_config
 from bot.errors import Forbidden, Invalid, NotFound
+from bot.github.repository.repo import RepoClient
 from bot.model import RepoRef, Repository, same_login
 from bot.store import Store
 
@@ -20,14 +20,6 @@ OWNERS_REPOSITORY = ".github"
 
 _OWN = CONFIG_PATH
 _OWNERS = f"owner:{CONFIG_PATH}"
-
-
-class FileReader(Protocol):
-    """The reads of GitHub that are needed here."""
-
-    def file(self, repo: RepoRef, path: str) -> str | None: ...
-
-    def repository(self, repo: RepoRef) -> Repository: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +43,7 @@ class RepositorySettings:
         self._store = store
         self._clock = clock
 
-    def read(self, client: Callable[[int], FileReader], repository: Repository) -> Loaded:
+    def read(self, client: Callable[[int], RepoClient], repository: Repository) -> Loaded:
         """The settings of one repository. A broken file never raises: what is valid in it counts.
 
         `client` gives, for a repository's id, a client that can read that one (and public ones).
@@ -70,7 +62,7 @@ class RepositorySettings:
         """The settings as they were last read, however long ago; the defaults where none are remembered."""
         return self._last(repo_id) or RepoConfig()
 
-    def last_or_present(self, client: Callable[[int], FileReader], repository: Repository) -> RepoConfig:
+    def last_or_present(self, client: Callable[[int], RepoClient], repository: Repository) -> RepoConfig:
         """The settings as they were last read, for what is not worth a request each time; read now where a push has
         changed the file since, so that nothing is remembered.
         """
@@ -94,7 +86,7 @@ class RepositorySettings:
                 if same_login(other.ref.owner, repository.ref.owner):
                     self._store.texts.drop(other.id)
 
-    def _text(self, github: FileReader, repo_id: int, name: str, place: RepoRef) -> str | None:
+    def _text(self, github: RepoClient, repo_id: int, name: str, place: RepoRef) -> str | None:
         now = self._clock().timestamp()
         known = self._store.texts.get(repo_id, name)
         if known is not None and known.is_fresh(now, KEPT):
@@ -105,7 +97,7 @@ class RepositorySettings:
         return text
 
 
-def settings_at_present(github: FileReader, repo: RepoRef) -> Loaded:
+def settings_at_present(github: RepoClient, repo: RepoRef) -> Loaded:
     """The settings as they stand on GitHub, for who keeps nothing: command line and agents."""
     owners = RepoRef(repo.owner, OWNERS_REPOSITORY)
     # Whether the owner's repository is private is not asked; what is wrong with its file is then not shown.
@@ -130,7 +122,7 @@ def _first(*places: tuple[RepoRef, bool, Callable[[], str | None]]) -> Loaded:
     return Loaded(RepoConfig())
 
 
-def _file(github: FileReader, place: RepoRef) -> str | None:
+def _file(github: RepoClient, place: RepoRef) -> str | None:
     """The text, None where there is no file. Raises Invalid where it is too large, and Forbidden."""
     try:
         text = github.file(place, CONFIG_PATH)

@@ -1,4 +1,5 @@
-"""`not` and `undo`: deciding that a pair of issues is no duplicate, and taking a decision back (C4).
+"""`not` and `undo`: deciding that a pair of issues is no duplicate, and taking a decision back (C4); also of issues of
+other repositories, which a comment shows where `siblings` are searched (H6).
 
 Each can be started twice for one comment, after a crash or a time-out, so every step can be repeated. The comment of
 the other issue is brought up to date by a job of its own, in order with whatever else happens on that issue.
@@ -14,13 +15,12 @@ from bot.commands.table import BY_NAME
 from bot.errors import Invalid, NotFound
 from bot.events import IssueEvent
 from bot.events.own import JUDGED, own_issue_event
-from bot.judgements import Verdict, VerdictKind, Who
-from bot.model import RepoRef, same_login
+from bot.judgements import Rejection, Verdict, VerdictKind, Who
+from bot.model import RepoRef, name_key, same_login
 from bot.store import CommentState
 from handlers.advice.advice import refresh
 from handlers.advice.labelling import set_by_us
-from handlers.commands import elsewhere
-from handlers.commands.ask import Answer, Ask, number_named
+from handlers.commands.ask import Answer, Ask, number_named, stands_there
 from handlers.commands.duplicate import closed_for
 from handlers.visit import Visit, visited
 
@@ -34,7 +34,7 @@ def reject(ask: Ask, command: Command) -> Answer:
     #N may be whatever the comment can name of this repository: pull requests and discussions share the issues' numbers.
     """
     if command.repo:
-        return elsewhere.reject(ask, command)
+        return reject_elsewhere(ask, command)
     other = number_named(ask, command)
     if isinstance(other, Answer):
         return other
@@ -98,9 +98,9 @@ def undo(ask: Ask, command: Command) -> Answer:
     done = store.undone_by(visit.repository.id, ask.command_id)
     actor = None if ask.may(Requirement.TRIAGE) else ask.login
     verdict = done[0] if done else store.last(visit.repository.id, visit.number, actor, up_to=ask.command_id)
-    there = None if done else elsewhere.last(ask, actor)
+    there = None if done else last_elsewhere(ask, actor)
     if there and (verdict is None or there.undone_by == ask.command_id or there.at >= verdict.at):
-        return elsewhere.take_back(ask, there, everybodys=actor is None)
+        return take_back_elsewhere(ask, there, everybodys=actor is None)
     if verdict is None:
         return Answer(False, ask.replies.nothing_to_undo())
     if verdict.kind is VerdictKind.NOT:
@@ -162,3 +162,64 @@ def _closed_as_before(ask: Ask, verdict: Verdict) -> bool:
             visit.github.close_as_duplicate(visit.repo, visit.number, before.id)
             return True
     return False
+
+
+def reject_elsewhere(ask: Ask, command: Command) -> Answer:
+    """`not OWNER/REPO#N`: never show that issue for this one again; the comment loses it at once.
+
+    Only what was shown here is taken. Nothing is asked of the other repository, which may be private by now, so the
+    answer tells nobody what is there.
+    """
+    visit, repo, number = ask.visit, command.repo, command.number or 0
+    issue = name_key(f"{repo}#{number}")
+    before = [one for one in _said_of(ask, issue) if one.command_id != ask.command_id]
+    if not before and not _was_shown(ask, issue) and not stands_there(ask, visit.place.issue(number, repo)):
+        return Answer(False, ask.replies.not_shown_here(number, repo))
+    # Each person's word stands for itself: it holds when somebody else takes theirs back.
+    if not any(same_login(one.actor, ask.login) for one in before):
+        said = Rejection(visit.number, issue, ask.login, visit.services.now(), ask.command_id)
+        visit.services.store.elsewhere.add(visit.repository.id, said)
+    if not before:
+        refresh(visit, ask.issue)
+    return Answer(True, ask.replies.noted_different(number, bool(before), repo))
+
+
+def _was_shown(ask: Ask, issue: str) -> bool:
+    """Whether a comment here has named it. What would have been named, in `mode: shadow`, nobody has seen."""
+    looks = ask.visit.decisions()
+    named = (one for look in looks if look.outcome.seen for one in look.evidence if one.shown)
+    return any(name_key(f"{one.repo}#{one.number}") == issue for one in named)
+
+
+def last_elsewhere(ask: Ask, actor: str | None) -> Rejection | None:
+    """What an `undo` takes back of these, or has taken back before it was tried again; of one person or of anybody."""
+    said = ask.visit.services.store.elsewhere.of_issue(ask.visit.repository.id, ask.visit.number)
+    if done := [one for one in said if one.undone_by == ask.command_id]:
+        return done[-1]
+    mine = [
+        one
+        for one in said
+        if one.undone_by is None
+        and one.command_id <= ask.command_id
+        and (actor is None or same_login(one.actor, actor))
+    ]
+    return mine[-1] if mine else None
+
+
+def take_back_elsewhere(ask: Ask, rejection: Rejection, *, everybodys: bool) -> Answer:
+    """Take back one's own word or, for people with triage, what anybody said of that issue up to here."""
+    visit, store = ask.visit, ask.visit.services.store.elsewhere
+    said = [one for one in _said_of(ask, rejection.issue) if one.command_id <= ask.command_id]
+    for one in said if everybodys else [rejection]:
+        store.undo(visit.repository.id, one, ask.command_id, visit.services.now())
+    holds = bool(_said_of(ask, rejection.issue))
+    if not holds:
+        refresh(visit, ask.issue)
+    repo, _, number = rejection.issue.rpartition("#")
+    return Answer(True, ask.replies.undone_not(int(number), holds, repo))
+
+
+def _said_of(ask: Ask, issue: str) -> list[Rejection]:
+    """Who said so and holds to it."""
+    said = ask.visit.services.store.elsewhere.of_issue(ask.visit.repository.id, ask.visit.number)
+    return [one for one in said if one.issue == issue and one.undone_by is None]

@@ -6,9 +6,7 @@ import pytest
 
 from bot.addresses import hosts_of
 from bot.commands import (
-    COMMAND,
     COMMANDS,
-    OPTIONS,
     Command,
     Invalid,
     Misspelt,
@@ -21,7 +19,6 @@ from bot.commands import (
     parse,
 )
 from bot.model import Permission, RepoRef
-from handlers.commands.obeying import CARRY_OUT
 
 REPO = RepoRef("acme", "app")
 
@@ -350,17 +347,6 @@ def test_c4_the_table_is_what_the_parser_reads(row: object) -> None:
     found = one(row.syntax.replace("#N", "#7"))  # type: ignore[attr-defined]
     assert isinstance(found, Command)
     assert found.row is row
-
-
-@pytest.mark.parametrize("option", OPTIONS)
-def test_c4_the_options_of_the_help_work(option: str) -> None:
-    assert one(f"{COMMAND} {option}") != one(COMMAND)
-    assert isinstance(one(f"{COMMAND} {option}"), Command)
-
-
-def test_c4_each_command_of_the_table_is_carried_out_by_somebody() -> None:
-    """One that nobody carries out would be in the help, and end as a delivery that was given up."""
-    assert set(CARRY_OUT) == {row.name for row in COMMANDS} == set(Name)
 
 
 def test_c5_who_may_is_in_the_table() -> None:

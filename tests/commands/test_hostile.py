@@ -147,8 +147,3 @@ def test_c4_a_long_command_that_an_edit_leaves_as_it_was_is_known() -> None:
     # However long the address, another command beside it is told from it.
     line = f"/duplicates of https://github.com/acme/app/issues/1?{'w' * 1_000}"
     assert is_written(line, f"`{line}`", f"{line}\n/duplicates of #2")
-
-
-def test_c4_only_so_many_lines_of_a_comment_are_looked_at() -> None:
-    assert len(parse("a\n" * (LINES_MAX - 1) + "/duplicates", REPO)) == 1
-    assert parse("a\n" * LINES_MAX + "/duplicates", REPO) == ()

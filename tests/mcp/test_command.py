@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -143,16 +142,3 @@ def _status(url: str) -> int:
 
     wait_until(answered, every=0.1)
     return answers[0]
-
-
-def test_http_names_a_port_that_is_taken(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("DOPPEL_HOME", str(tmp_path))
-    monkeypatch.setenv("DOPPEL_MCP_TOKEN", "a-long-random-token")
-    monkeypatch.setenv("GITHUB_TOKEN", "a-token")
-    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(SystemExit) as ended:
-        main(["mcp", "--http", "--port", str(taken.getsockname()[1])])
-    assert ended.value.code == 2
-    assert "another program listens there" in capsys.readouterr().err

@@ -57,20 +57,6 @@ def test_t2_fresh_asks_again_and_is_remembered(server: Any, sim: Simulator) -> N
     run(use)
 
 
-def test_t2_fresh_compares_again(server: Any, sim: Simulator) -> None:
-    async def use() -> None:
-        async with Client(server) as client:
-            pair = {"number": 3, "other": 1}
-            await client.call_tool("explain_pair", pair)
-            sim.edit_issue("acme/app", 1, title="Something else")
-            for arguments, title in ((pair, "Table rendering"), (pair | {"fresh": True}, "Something else")):
-                compared = answer(await client.call_tool("explain_pair", arguments))
-                assert compared["other"]["title"].startswith(title)
-                assert compared["cached"] is not arguments.get("fresh", False)
-
-    run(use)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("indexed", [False, True])
 def test_what_was_filed_since_an_earlier_draft_is_found_for_the_next_one(
@@ -112,17 +98,6 @@ def test_t2_a_playbook_with_its_sections_in_another_order_is_another_one(server:
                 content = playbook(**{name: [entry("same words")] for name in sections})
                 merged = answer(await client.call_tool("dedupe_playbook", {"playbook": content}))
                 assert ([one["section"] for one in merged["merges"]], merged["cached"]) == ([sections[0]], False)
-
-    run(use)
-
-
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
-def test_t1_sessions_do_not_see_each_other(server: Any, mode: str) -> None:
-    async def use() -> None:
-        async with Client(server, mode=mode) as one, Client(server, mode=mode) as other:
-            await one.call_tool("find_duplicates", {"number": 3})
-            assert answer(await other.call_tool("find_duplicates", {"number": 3}))["cached"] is False
-            assert answer(await one.call_tool("find_duplicates", {"number": 3}))["cached"] is True
 
     run(use)
 

@@ -11,7 +11,7 @@ from mcp.client import Client
 
 from bot.calls import ToolCallTracker
 from bot.config import CONFIG_PATH
-from bot.judgements import Rejection, VerdictKind
+from bot.judgements import Rejection
 from bot.mcp.server import build_server
 from bot.model import RepoRef, Repository
 from bot.settings import Settings
@@ -161,15 +161,6 @@ def test_h6_the_settings_of_the_repository_say_where_else_to_look(
     assert not any("repo" in one for one in found), "what people rejected is not told again"
 
 
-@pytest.mark.slow
-def test_c4_a_rejected_pair_is_not_told_again(server: Any, sim: Simulator, settings: Settings) -> None:
-    fill_index(sim, settings)
-    with closing(open_store(settings)) as store:
-        repo_id = sim.repo("acme/app").id
-        store.verdicts.add(repo_id, 1, 3, VerdictKind.NOT, actor="ann", command_id=1, now=0.0)
-    assert answer(ask(server, "find_duplicates", number=3))["candidates"] == []
-
-
 def test_d8_the_bots_own_issue_is_never_found_where_somebody_has_written_it_anew(
     server: Any, sim: Simulator, settings: Settings
 ) -> None:
@@ -291,15 +282,6 @@ def test_what_github_refuses_because_of_who_asks_is_told_with_what_to_mend(
     wrong = settings.model_copy(update={"github_token": "wrong"})
     told = error(ask(build_server(agent_tools(wrong)), "find_duplicates", number=3))
     assert "GitHub does not know who asks; the server's GITHUB_TOKEN is wrong or has expired" in told
-
-
-def test_an_app_whose_key_github_refuses_is_told_with_what_to_mend(
-    server: Any, settings: Settings, simulator: Server
-) -> None:
-    another = settings.model_copy(update={"app_id": simulator.app_id + 1, "private_key": simulator.private_key_pem})
-    told = error(ask(build_server(agent_tools(another)), "find_duplicates", number=3))
-    assert "The server's APP_ID and PRIVATE_KEY must belong to one App that is there: see `doppel doctor`." in told
-    assert "later" not in told
 
 
 def test_a_database_that_is_away_is_told_without_its_address(settings: Settings) -> None:

@@ -93,18 +93,6 @@ def scene(new_store: Callable[[str], str]) -> Iterator[Scene]:
     store.close()
 
 
-def test_c2_one_comment_is_posted_and_then_edited(scene: Scene) -> None:
-    assert scene.keep("one")
-    assert scene.keep("two")
-    assert scene.bodies() == [draft("two").body]
-
-
-def test_c2_a_comment_that_says_the_same_is_not_edited(scene: Scene) -> None:
-    scene.keep("one")
-    scene.sim.faults.add("PATCH *", status=500, times=None)
-    assert scene.keep("one")
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", ["timeout_after_write", "reset_after_write", "malformed"])
 def test_c2_a_comment_that_was_written_without_an_answer_is_found_again(scene: Scene, fault: str) -> None:
@@ -260,25 +248,6 @@ def test_c2_a_comment_that_is_younger_than_the_silence_on_record_is_found(scene:
     assert scene.bodies() == [draft("two").body]
 
 
-def test_c1_a_deleted_comment_is_never_posted_again(scene: Scene) -> None:
-    scene.keep("one")
-    (comment,) = scene.sim.comments("acme/app", 1)
-    scene.sim.delete_comment(comment, "admin")
-    # The event about it has not come yet: the edit finds out.
-    assert not scene.keep("two")
-    assert not scene.keep("three")
-    assert scene.bodies() == []
-
-
-def test_silence_creates_nothing_and_can_be_broken(scene: Scene) -> None:
-    assert scene.keep("one", create=False)
-    known = scene.store.comments.get(scene.slot.repo_id, 1)
-    assert known is not None
-    assert (known.state, known.text_hash) == (CommentState.SILENT, "text")
-    assert scene.keep("two")
-    assert scene.bodies() == [draft("two").body]
-
-
 @pytest.mark.slow
 def test_silence_after_a_doubt_edits_what_was_written(scene: Scene) -> None:
     scene.sim.faults.add(COMMENTS, "timeout_after_write")
@@ -325,8 +294,3 @@ def test_c2_a_reply_that_was_written_without_an_answer_is_deleted_where_it_is_no
     assert (known.state, known.text_hash) == (CommentState.SILENT, "other text")
     assert scene.keep("two")
     assert scene.bodies() == [draft("two").body]
-
-
-def test_texts_are_told_apart_by_their_digest() -> None:
-    assert digest("ab", "c") != digest("a", "bc")
-    assert digest("\ud800") == digest("\ud800")

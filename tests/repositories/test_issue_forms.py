@@ -9,6 +9,7 @@ import pytest
 
 from bot.errors import Forbidden
 from bot.events.parse import TEMPLATES
+from bot.github.repository.repo import RepoClient
 from bot.model import RepoRef, Repository
 from bot.repositories.issue_forms import FILES_SIZE_MAX, IssueForms, supplied_by, supplied_by_all
 from bot.settings import load
@@ -163,11 +164,13 @@ def test_what_goes_beyond_the_size_of_all_files_together_is_left_out() -> None:
     assert len(supplied_by_all({"b.md": long[: FILES_SIZE_MAX - len(FORM)], "a.yml": FORM, "c.md": "# No"})) == 2
 
 
-class _Folders:
+class _Folders(RepoClient):
     """A repository with one form, to which access rests at first."""
 
+    suspended = True
+
     def __init__(self) -> None:
-        self.suspended = True
+        """Nothing is asked of GitHub."""
 
     def directory(self, repo: RepoRef, path: str) -> list[str]:
         if self.suspended:

@@ -65,11 +65,6 @@ def test_e1_private_key_from_a_file_and_the_variable_wins(tmp_path: Path) -> Non
     assert read_private_key({"PRIVATE_KEY": PEM, "PRIVATE_KEY_PATH": "/nowhere"}) == PEM
 
 
-def test_no_key_at_all_is_an_empty_string() -> None:
-    assert read_private_key({}) == ""
-    assert read_private_key({"PRIVATE_KEY": "  ", "PRIVATE_KEY_PATH": ""}) == ""
-
-
 @pytest.mark.parametrize(
     ("value", "says"),
     [

@@ -18,12 +18,6 @@ def load(tmp_path: Path, **environ: str) -> settings.Settings:
     return settings.load(environ, tmp_path / ".env")
 
 
-def test_e1_defaults(tmp_path: Path) -> None:
-    found = load(tmp_path, DOPPEL_HOME=str(tmp_path))
-    assert found.database_url == f"sqlite:///{tmp_path / 'doppel.db'}"
-    assert (found.port, found.github_api_url, found.enterprise) == (3000, "https://api.github.com", False)
-
-
 def test_e1_in_the_env_file_too_the_users_folder_can_be_written_short(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -63,11 +57,6 @@ def test_e1_an_env_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
         load(tmp_path)
 
 
-@pytest.mark.parametrize(("word", "level"), [("warn", "WARNING"), ("trace", "DEBUG"), ("fatal", "ERROR")])
-def test_e1_levels_of_the_log_as_probot_names_them(tmp_path: Path, word: str, level: str) -> None:
-    assert load(tmp_path, LOG_LEVEL=word).log_level == level
-
-
 @pytest.mark.parametrize("url", ["postgres://u:p@h/d", "postgresql://u:p@h/d", "postgresql+psycopg://u:p@h/d"])
 def test_e1_the_forms_of_a_postgres_address(tmp_path: Path, url: str) -> None:
     assert load(tmp_path, DATABASE_URL=url).database_url == "postgresql+psycopg://u:p@h/d"
@@ -91,11 +80,6 @@ def test_e1_an_address_that_cannot_be_read_as_it_was_meant_is_refused_without_sh
 def test_e1_a_password_with_other_signs_is_taken_as_it_is(tmp_path: Path, password: str) -> None:
     url = load(tmp_path, DATABASE_URL=f"postgres://ann:{password}@h:5432/d?user=a@b").database_url
     assert (sa.make_url(url).password, sa.make_url(url).host) == (unquote(password), "h")
-
-
-def test_e1_two_secrets_during_rotation(tmp_path: Path) -> None:
-    found = load(tmp_path, WEBHOOK_SECRET="new", WEBHOOK_SECRET_PREVIOUS="old")
-    assert found.webhook_secrets == ("new", "old")
 
 
 @pytest.mark.parametrize("secret", [None, "", "  \n"])
@@ -190,14 +174,6 @@ def test_e1_an_address_that_is_told_in_messages_holds_no_password(tmp_path: Path
         load(tmp_path, **{name: f"https://{login}models.example/v1"})
     assert "hush" not in str(refused.value)
     assert load(tmp_path, WEBHOOK_PROXY_URL="https://ann:hush@channel.example/c"), "which no message names"
-
-
-@pytest.mark.parametrize(
-    ("address", "simulated"),
-    [("http://127.0.0.1:4000", True), ("http://localhost:1", True), ("https://api.github.com", False)],
-)
-def test_a_simulator_is_known_by_its_address(tmp_path: Path, address: str, simulated: bool) -> None:
-    assert load(tmp_path, GITHUB_API_URL=address).simulated is simulated
 
 
 @pytest.mark.parametrize(

@@ -58,12 +58,6 @@ def test_h4_settings_switch_sources_on_and_off() -> None:
     assert set(chosen(only("full-text"), indexed=True)) == {"full-text"}
 
 
-def test_h4_a_limit_keeps_the_best_ranks_of_all_lists() -> None:
-    cut = limited(answer("github-search", [1, 2, 3], [4, 1, 5]), 3)
-    assert [[one.number for one in found] for found in cut.lists] == [[1, 2], [4, 1]]
-    assert limited(cut, None) is cut
-
-
 @given(st.lists(st.lists(st.integers(1, 9), unique=True), max_size=3), st.integers(0, 9))
 def test_h4_a_limit_is_never_passed_and_keeps_orders(lists: list[list[int]], limit: int) -> None:
     cut = limited(answer("github-search", *lists), limit)

@@ -151,20 +151,6 @@ def test_h6_known_issues_that_are_too_many_to_read_one_by_one_are_told(find: Fin
     assert (run.hits, str(run.problem)) == (1, "19 not found, 7 more are considered when the index is ready")
 
 
-def test_h1_a_source_that_fails_is_named_and_the_others_answer(find: Find, sim: Simulator) -> None:
-    sim.faults.add("/search/issues", 502, times=None)
-    report = find("github-search", "known-issues", known=(1,))
-    assert [one.number for one in report.candidates] == [1]
-    assert report.outcome is Outcome.DEGRADED
-    assert all(str(problem).startswith("github-search: ") for problem in report.problems)
-
-
-def test_h1_every_result_carries_the_source_that_found_it(find: Find) -> None:
-    data = find("github-search", "known-issues", "pull-requests", known=(1,)).to_json()
-    found = {one["number"]: (one["source_haystack"], one["sources"]) for one in data["candidates"]}
-    assert found == {1: ("github-search", ("github-search", "known-issues")), 2: ("pull-requests", ("pull-requests",))}
-
-
 def test_h2_h4_results_of_several_sources_are_one_and_are_counted(find: Find) -> None:
     report = find("github-search", "known-issues", "pull-requests", known=(1,))
     first = report.candidates[0]
@@ -189,12 +175,6 @@ def test_h6_every_source_that_settings_can_switch_on_is_asked(client: RepoClient
     )
     # Those two are asked of an index.
     assert {run.source for run in report.queries} == set(NAMES) - {FULL_TEXT, VECTORS}
-
-
-def test_h4_a_limit_is_obeyed(find: Find, sim: Simulator) -> None:
-    for number in range(5):
-        sim.open_issue("acme/app", "zoe", f"Login crash with proxy {number}", "")
-    assert find(sources={"github-search": SourceConfig(limit=2)}).counts["unique"] == 2
 
 
 def test_h5_every_function_sees_the_same_results(find: Find, sim: Simulator) -> None:

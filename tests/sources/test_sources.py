@@ -11,7 +11,6 @@ import pytest
 
 from bot.errors import Forbidden, Invalid, RateLimited, Unavailable
 from bot.finder.asking import Gathered
-from bot.finder.reporting import counted
 from bot.model import Issue, Likeness, RepoRef
 from bot.ranking.plan import Plan
 from bot.ranking.rarity import CountedWords
@@ -120,12 +119,6 @@ def test_the_hybrid_search_is_one_request_and_a_fall_back_is_no_failure() -> Non
     assert GitHubHybrid(server).ask(server.question()) == Answer("github-hybrid")
 
 
-def test_the_hybrid_searchs_failure_is_its_own() -> None:
-    server = Server(lambda query: RateLimited("ten a minute"))
-    answer = GitHubHybrid(server).ask(server.question(natural="login"))
-    assert tuple(map(str, answer.problems)) == ("github-hybrid: ten a minute",)
-
-
 @pytest.mark.parametrize(
     ("failure", "later"), [(RateLimited("ten a minute"), True), (Forbidden("search", 403, "no"), False)]
 )
@@ -179,26 +172,6 @@ def test_a_source_that_breaks_is_logged_without_what_its_fault_quotes(caplog: py
     assert "in ask" in caplog.text
     assert question.target.title
     assert question.target.title not in caplog.text
-
-
-def test_h2_h4_an_issue_found_by_several_keeps_all_sources_and_is_counted_once() -> None:
-    server = Server()
-    one, two, three = (server.issue(server.last.repo, number) for number in (1, 2, 3))
-    answers = [
-        Answer("a", ((one, two), (two,))),
-        Answer("b", ((two, three),)),
-        Answer("c", (), (QueryRun("c", "x", 0),)),
-    ]
-    hits = merge(answers, NOW)
-    assert [(hit.issue.number, hit.sources) for hit in hits] == [(2, ("a", "b")), (1, ("a",)), (3, ("b",))]
-    assert counted({}, Gathered(Plan(()), (*answers, Answer("not asked")), tuple(hits)), server.last) == {
-        "total": 5,
-        "unique": 3,
-        "duplicates": 2,
-        "a": 2,
-        "b": 2,
-        "c": 0,
-    }
 
 
 def test_first_contact_counts_the_words_of_recent_issues_once() -> None:

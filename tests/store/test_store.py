@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -86,25 +85,12 @@ class TestRepositories:
         assert found is not None
         assert (found.ref, found.private, found.archived, found.installation) == (ACME, True, True, 7)
 
-    def test_unknown_ones_are_none(self, store: Store) -> None:
-        assert store.repositories.get(5) is None
-        assert store.repositories.by_name(ACME) is None
-
     def test_by_name_ignores_case_and_prefers_the_one_heard_of_last(self, store: Store) -> None:
         _add(store, 2, now=NOW)
         _add(store, 1, now=NOW + 1)
         found = store.repositories.by_name(RepoRef("ACME", "aPP"))
         assert found is not None
         assert found.id == 1
-
-    def test_a_renamed_repository_keeps_what_is_stored(self, store: Store) -> None:
-        _fill(store, 1)
-        store.repositories.upsert(Repository(1, RepoRef("acme", "next"), False), 7, NOW)
-        assert store.repositories.by_name(ACME) is None
-        found = store.repositories.by_name(RepoRef("acme", "next"))
-        assert found is not None
-        assert found.id == 1
-        assert store.muted.is_muted(1, 3)
 
     def test_list_and_suspend_go_by_installation(self, store: Store) -> None:
         _add(store, 1, "b")
@@ -126,35 +112,6 @@ class TestForgetting:
         assert not any(_rows(store, 1).values())
         assert _rows(store, 2) == before
 
-    def test_what_was_rejected_elsewhere_is_said_once_a_command_and_taken_back(self, store: Store) -> None:
-        said = Rejection(4, "acme/lib#7", "ann", NOW, 31)
-        for one in (said, said, replace(said, actor="bob", command_id=32, at=NOW + 1)):
-            store.elsewhere.add(1, one)
-        assert [(one.actor, one.command_id) for one in store.elsewhere.of_issue(1, 4)] == [("ann", 31), ("bob", 32)]
-        assert store.elsewhere.rejected(1, 4) == {"acme/lib#7"}
-        assert store.elsewhere.rejected(1, 7) == store.elsewhere.rejected(2, 4) == set()
-        for at, command_id in ((NOW + 2, 40), (NOW + 3, 41)):
-            store.elsewhere.undo(1, said, command_id, at)
-        assert [one.undone_by for one in store.elsewhere.of_issue(1, 4)] == [40, None]
-        store.elsewhere.add(1, replace(said, actor="eve", command_id=32, at=NOW + 9))
-        assert [one.actor for one in store.elsewhere.of_issue(1, 4)] == ["ann", "bob"], "what holds is as it was said"
-        store.elsewhere.add(1, said)
-        assert [one.undone_by for one in store.elsewhere.of_issue(1, 4)] == [None, None]
-        store.forget_issue(1, 4)
-        assert store.elsewhere.of_issue(1, 4) == []
-
-    def test_of_what_was_rejected_elsewhere_one_is_taken_back(self, store: Store) -> None:
-        said = Rejection(4, "acme/lib#7", "ann", NOW + 1, 31)
-        others = [(1, replace(said, issue="acme/lib#6")), (1, replace(said, number=5)), (2, said)]
-        for repo_id, one in ((1, said), *others):
-            store.elsewhere.add(repo_id, one)
-        store.elsewhere.undo(1, said, 40, NOW + 2)
-        assert store.elsewhere.rejected(1, 4) == {"acme/lib#6"}
-        assert store.elsewhere.rejected(1, 5) == store.elsewhere.rejected(2, 4) == {"acme/lib#7"}
-        store.elsewhere.add(1, replace(said, issue="acme/lib#8", at=NOW))
-        said_on = [one.issue for one in store.elsewhere.of_issue(1, 4)]
-        assert said_on == ["acme/lib#8", "acme/lib#6", "acme/lib#7"], "oldest first"
-
     def test_forget_issue_takes_verdicts_of_both_directions(self, store: Store) -> None:
         _fill(store, 1, number=3)
         note_posted(store, 1, 4, comment_id=12, now=NOW)
@@ -165,59 +122,6 @@ class TestForgetting:
         assert store.verdicts.rejected(1, 9) == set()
         assert store.verdicts.rejected(1, 4) == set()
         assert store.repositories.get(1) is not None
-
-
-class TestVerdicts:
-    def test_c4_not_rejects_in_both_directions_until_undone(self, store: Store) -> None:
-        assert store.verdicts.add(1, 5, 7, VerdictKind.NOT, actor="ann", command_id=1, now=NOW)
-        assert store.verdicts.add(1, 8, 5, VerdictKind.NOT, actor="ann", command_id=2, now=NOW)
-        assert store.verdicts.add(1, 5, 9, VerdictKind.OF, actor="ann", command_id=3, now=NOW)
-        assert store.verdicts.rejected(1, 5) == {7, 8}
-        assert store.verdicts.rejected(1, 7) == {5}
-        assert store.verdicts.rejected(2, 5) == set()
-        last = store.verdicts.last(1, 8)
-        assert last is not None
-        assert store.verdicts.undo(last.id, 40, NOW)
-        assert not store.verdicts.undo(last.id, 41, NOW)
-        assert store.verdicts.rejected(1, 5) == {7}
-        assert [one.id for one in store.verdicts.undone_by(1, 40)] == [last.id]
-        assert [one.other for one in store.verdicts.by_command(1, 3)] == [9]
-
-    def test_a_command_delivered_twice_is_one_verdict(self, store: Store) -> None:
-        assert store.verdicts.add(1, 5, 7, VerdictKind.NOT, actor="ann", command_id=1, now=NOW)
-        assert not store.verdicts.add(1, 5, 7, VerdictKind.NOT, actor="ann", command_id=1, now=NOW + 1)
-
-    def test_a_command_that_was_taken_back_and_is_written_anew_counts_again(self, store: Store) -> None:
-        store.verdicts.add(1, 5, 7, VerdictKind.NOT, actor="ann", command_id=1, now=NOW)
-        taken = store.verdicts.last(1, 5)
-        assert taken is not None
-        store.verdicts.undo(taken.id, 2, NOW)
-        assert store.verdicts.add(1, 5, 7, VerdictKind.NOT, actor="bob", command_id=1, now=NOW + 1)
-        assert store.verdicts.rejected(1, 5) == {7}
-        store.verdicts.remove(taken.id)
-        assert store.verdicts.rejected(1, 5) == set()
-
-    def test_c4_last_is_ones_own_or_anybodys_here(self, store: Store) -> None:
-        details: dict[str, Any] = {"labels": ["duplicate"], "closed": True}
-        store.verdicts.add(1, 5, 7, VerdictKind.OF, actor="Ann", command_id=1, now=NOW, details=details)
-        store.verdicts.add(1, 5, 8, VerdictKind.NOT, actor="bob", command_id=2, now=NOW)
-        store.verdicts.add(1, 6, 8, VerdictKind.NOT, actor="ann", command_id=3, now=NOW + 9)
-        anybody, ann = store.verdicts.last(1, 5), store.verdicts.last(1, 5, "ann")
-        assert anybody is not None
-        assert (anybody.actor, anybody.other, anybody.kind) == ("bob", 8, VerdictKind.NOT)
-        assert ann is not None
-        assert (ann.actor, ann.other, ann.details) == ("Ann", 7, details)
-        assert store.verdicts.last(1, 5, "eve") is None
-
-
-def test_c4_mute_and_unmute(store: Store) -> None:
-    assert not store.muted.is_muted(1, 2)
-    store.muted.set(1, 2, "ann", NOW)
-    store.muted.set(1, 2, "bob", NOW)
-    assert store.muted.is_muted(1, 2)
-    assert not store.muted.is_muted(1, 3)
-    store.muted.clear(1, 2)
-    assert not store.muted.is_muted(1, 2)
 
 
 def test_c7_a_calibration_that_somebody_has_overtaken_by_putting_the_bar_back_keeps_nothing(store: Store) -> None:
@@ -237,50 +141,10 @@ def test_c7_a_calibration_that_somebody_has_overtaken_by_putting_the_bar_back_ke
 
 
 class TestUsage:
-    def test_c5_window_slides(self, store: Store) -> None:
-        def allow(use: str, now: float, login: str = "ann") -> bool:
-            return store.usage.refuse(1, login, [use], [Limit(2, 60)], now) is None
-
-        assert allow("a", NOW)
-        assert allow("b", NOW + 30, "ANN")
-        assert not allow("c", NOW + 59)
-        assert allow("a", NOW + 59), "the same use again is not a new one"
-        assert allow("d", NOW + 59, "bob")
-        assert allow("c", NOW + 60)
-        assert not allow("e", NOW + 61)
-
     def test_nobody_is_kept_waiting_by_a_clock_that_was_set_back(self, store: Store) -> None:
         for use in ("a", "b"):
             assert store.usage.refuse(1, "ann", [use], [Limit(2, 60)], NOW + 3_600) is None
         assert store.usage.refuse(1, "ann", ["c"], [Limit(2, 60)], NOW) is None
-
-    def test_c5_several_uses_at_once_are_counted_each_or_not_at_all(self, store: Store) -> None:
-        def allow(*uses: str) -> bool:
-            return store.usage.refuse(1, "ann", uses, [Limit(4, 60)], NOW) is None
-
-        assert allow("a", "b", "c")
-        assert not allow("d", "e")
-        assert allow("d")
-        assert allow("a", "b", "c"), "a retry is allowed though nothing is left"
-        assert not allow("e")
-
-    def test_c5_an_installations_repositories_have_the_limits_together(self, store: Store) -> None:
-        for repo_id, installation in ((1, 7), (2, 7), (3, 8)):
-            ref = RepoRef("acme", f"app-{repo_id}")
-            store.repositories.upsert(Repository(repo_id, ref, private=False), installation, NOW)
-        hour, minute, own = Limit(4, 3_600, together=True), Limit(2, 60, together=True), Limit(3, 3_600)
-
-        def refuse(repo_id: int, login: str, at: float) -> Limit | None:
-            return store.usage.refuse(repo_id, login, [str(at)], [own, hour, minute], NOW + at)
-
-        assert refuse(1, "ann", 0) is refuse(2, "ann", 1) is None
-        assert refuse(1, "bob", 2) == minute
-        assert refuse(3, "bob", 3) is None, "another installation has a budget of its own"
-        assert refuse(2, "ann", 70) is None
-        assert refuse(1, "ann", 140) == own
-        assert refuse(1, "bob", 141) is None
-        assert refuse(2, "cid", 290) == hour
-        assert refuse(2, "cid", 3_600) is None
 
     def test_uses_at_once_do_not_exceed_the_limit(self, store: Store) -> None:
         def use(number: int) -> bool:
@@ -339,10 +203,6 @@ class TestWords:
         assert store.words.add(1, {1: ["logout"]}) == 1
         assert store.words.counts(1, ["crash", "login", "logout"]) == {"crash": 1, "logout": 1}
 
-    def test_nothing_to_add_is_fine(self, store: Store) -> None:
-        assert store.words.add(1, {}) == 0
-        assert store.words.counts(1, []) == {}
-
     def test_what_one_issue_adds_is_bounded(self, store: Store) -> None:
         store.words.add(1, {1: ["x" * 65, "nul\0", "", *(f"w{number:06}" for number in range(9_000))]})
         assert store.words.counts(1, ["x" * 65, "nul", "w000000", "w000499", "w000500"]) == {"w000000": 1, "w000499": 1}
@@ -370,13 +230,3 @@ class TestTexts:
         found = store.texts.get(1, "settings")
         assert found is not None
         assert (found.text, found.fetched_at) == (None, NOW)
-
-    def test_any_text_can_be_kept_and_dropped(self, store: Store) -> None:
-        store.texts.put(1, "settings", "a\0b 🦆", NOW)
-        store.texts.put(1, "templates", "", NOW)
-        found = store.texts.get(1, "settings")
-        assert found is not None
-        assert found.text == "a\ufffdb 🦆"
-        store.texts.drop(1)
-        assert store.texts.get(1, "settings") is None
-        assert store.texts.get(1, "templates") is None

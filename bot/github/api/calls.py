@@ -135,19 +135,16 @@ class Api:
         A 401 means that a token was revoked or outlived a wrong clock: the next one is tried once. A second one is
         Unavailable where that is an installation's, and KeyRefused where it is the App's own.
         """
-        try:
-            return request()
-        except GitHubException as problem:
-            error = translate(operation, problem)
-        stale = isinstance(error, KeyRefused) or (isinstance(error, Forbidden) and error.unknown)
-        if not (stale and self._forget_tokens):
-            raise error
-        self.forget_tokens()
-        try:
-            return request()
-        except GitHubException as problem:
-            error = translate(operation, problem)
-        if isinstance(error, Forbidden) and error.unknown:
+        for attempt in (1, 2):
+            try:
+                return request()
+            except GitHubException as problem:
+                error = translate(operation, problem)
+            stale = isinstance(error, KeyRefused) or (isinstance(error, Forbidden) and error.unknown)
+            if attempt == 2 or not (stale and self._forget_tokens):
+                break
+            self.forget_tokens()
+        if attempt == 2 and isinstance(error, Forbidden) and error.unknown:
             # No access has ended, so nothing may be dropped for it.
             if self._installed:
                 # Not all of GitHub knows a token in the first seconds (its own library octokit/auth-app.js tries again

@@ -11,13 +11,13 @@ import logging
 import os
 import ssl
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 
 import httpx
 
 from bot.errors import NotFound, RateLimited, Unavailable
-from bot.github.http.clock import ServerClock
 from bot.github.limits.answers import Answer, Limit, Ok, Raise, Retry, Verdict, decide, quota
 from bot.github.limits.pacing import GRAPHQL, HYBRID, SEARCH, Cost, Pacer, cost_of, is_repeatable, kind_of
 from bot.held import make_sure
@@ -261,3 +261,30 @@ def _what(tried: _Tried) -> str:
         untrusted = "CERTIFICATE_VERIFY_FAILED" in str(failure)
         return "GitHub's certificate is not trusted here" if untrusted else "GitHub cannot be reached"
     return f"the connection failed ({type(failure).__name__})"
+
+
+class ServerClock:
+    """The host's clock, corrected by what GitHub last said. Thread safe: the correction is one assignment."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._skew: float | None = None
+
+    @property
+    def skew(self) -> float | None:
+        """Seconds by which GitHub's clock is ahead of the host's, to a second; None before the first answer."""
+        return self._skew
+
+    def now(self) -> float:
+        """Seconds since 1970 as GitHub counts them."""
+        return self._clock() + (self._skew or 0.0)
+
+    def observe(self, headers: Mapping[str, str]) -> None:
+        """Compare with the `Date` header of an answer that came just now; without one nothing changes."""
+        try:
+            date = parsedate_to_datetime(headers.get("date", "")).timestamp()
+        except (TypeError, ValueError):
+            return
+        # The header is cut to whole seconds, on average half a second ago. Less than two seconds is no skew but that.
+        skew = date + 0.5 - self._clock()
+        self._skew = 0.0 if abs(skew) < 2 else skew

@@ -21,7 +21,7 @@ from githubkit.cache import BaseCache, BaseCacheStrategy
 from githubkit.exception import CacheUnsupportedError
 from githubkit.utils import UNSET
 
-from bot.github.http.clock import ServerClock
+from bot.github.http.transport import ServerClock
 from bot.signing_key import read_key
 
 if TYPE_CHECKING:

@@ -14,8 +14,6 @@ from hypothesis import strategies as st
 
 from bot.github.api.calls import Api
 from bot.github.repository.many import ask_of_issues
-from bot.github.repository.repo import RepoClient
-from bot.simulator import Simulator
 from tests.github.conftest import REPO
 
 
@@ -72,22 +70,3 @@ def test_an_error_over_a_field_is_one_over_its_issue() -> None:
     (part,) = ask_of_issues(cast("Api", github), "ask", REPO, [1, 12], "title")
     assert part.issues == {12: {"title": None}}
     assert {number: list(errors) for number, errors in part.errors_of.items()} == {12: list(part.errors)}
-
-
-def test_an_error_over_all_is_one_over_no_issue() -> None:
-    github = InPart({"repository": None}, ["repository"], None, [])
-    (part,) = ask_of_issues(cast("Api", github), "ask", REPO, [1], "title")
-    assert (part.repository, part.issues, part.errors_of, len(part.errors)) == (None, {}, {}, 3)
-
-
-@pytest.mark.slow
-def test_more_than_a_hundred_of_a_repository(client: RepoClient, sim: Simulator, repo_id: int) -> None:
-    for number in range(1, 102):
-        sim.open_issue("acme/app", "ann", f"Number {number}")
-    sim.close_issue("acme/app", 101, reason="duplicate", duplicate_of=sim.issue("acme/app", 1))
-    sim.react(sim.issue("acme/app", 101), "ann", "+1")
-    sim.delete_issue("acme/app", 100)
-    numbers = range(1, 103)
-    assert client.missing_issues(REPO, numbers, repo_id) == {100, 102}
-    assert client.originals(REPO, numbers) == dict.fromkeys(range(1, 100)) | {101: 1}
-    assert client.reactions(REPO, numbers) == dict.fromkeys(range(1, 100), (0, 0)) | {101: (1, 0)}

@@ -66,11 +66,6 @@ def test_a_missing_permission_is_named() -> None:
     assert str(error) == "label: 403 No. (needs issues=write)"
 
 
-def test_a_body_that_says_nothing_leaves_the_reason_phrase_and_one_that_says_much_is_cut() -> None:
-    assert str(translate("x", answered(404, ["odd"]))) == "x: 404 Not Found"
-    assert len(str(translate("x", answered(422, {"message": "y" * 10_000})))) < 600
-
-
 def test_a_refused_key_is_no_end_of_access() -> None:
     error = translate("read", answered(401, {"message": "Bad key"}, path="/app/installations/1/access_tokens"))
     assert isinstance(error, KeyRefused)
@@ -90,13 +85,6 @@ def test_what_is_not_known_everywhere_yet_is_no_refusal() -> None:
     assert type(error) is Unavailable
 
 
-def test_what_our_transport_raised_comes_out_as_it_was() -> None:
-    limited = RateLimited("later", after=5)
-    assert translate("x", RequestError(RequestError(limited))) is limited
-    wrapped = translate("x", RequestError(answered(404)))
-    assert isinstance(wrapped, NotFound)
-
-
 def test_a_limit_that_only_githubkit_sees_keeps_its_time() -> None:
     """GraphQL reports its limit with status 200."""
     failed = answered(403)
@@ -112,9 +100,3 @@ def test_everything_else_is_said_without_the_librarys_words() -> None:
         assert isinstance(error, GitHubError)
         assert "ghs_secret" not in str(error)
     assert isinstance(translate("x", RequestTimeout(httpx.ReadTimeout("late"))), Retryable)
-
-
-def test_an_answer_that_cannot_be_read_may_be_better_next_time() -> None:
-    found = translate("x", RequestError(ValueError("half of a token: ghs_secret")))
-    assert isinstance(found, Unavailable)
-    assert "ghs_secret" not in str(found)

@@ -9,7 +9,7 @@ import pytest
 
 from bot.errors import Forbidden, NotFound, Unavailable
 from bot.github.client import GitHub
-from bot.github.http.conditional import LARGEST_KEPT, ConditionalTransport, Memory, Remembered
+from bot.github.http.conditional import ConditionalTransport, Memory, Remembered
 from bot.github.repository.repo import RepoClient
 from bot.simulator import Simulator
 from tests.github.conftest import REPO
@@ -97,20 +97,6 @@ def test_t6_nobody_gets_from_memory_what_they_may_not_read(sim: Simulator, clien
         client.issue(REPO, 1)
 
 
-ANSWER = Remembered({"etag": 'W/"one"', "content-type": "application/json"}, b'{"title": "\x00 \xc3\xa4"}')
-
-
-def test_what_is_kept_comes_back_to_the_same_account_and_address_only() -> None:
-    memory = Memory()
-    assert memory.get("installation 1", "u") is None
-    memory.put("installation 1", "u", ANSWER)
-    assert memory.get("installation 1", "u") == ANSWER
-    assert memory.get("installation 2", "u") is memory.get("installation 1", "v") is None
-    newer = Remembered({"etag": 'W/"two"'}, b"")
-    memory.put("installation 1", "u", newer)
-    assert memory.get("installation 1", "u") == newer
-
-
 def test_what_was_asked_for_least_recently_goes_when_there_is_too_much() -> None:
     memory, ten = Memory(25), Remembered({"etag": "e"}, b"0123456789")
     for url in ("a", "b"):
@@ -152,34 +138,3 @@ def test_what_is_not_asked_conditionally() -> None:
             client.get("/repos/acme/app/contents/" + "x" * 1_000)
     assert set(asked) == {None, "mine"}
     assert not kept(memory)
-
-
-def test_large_answers_and_those_without_an_etag_are_not_kept() -> None:
-    bodies = {"labels": b'"%s"' % (b"x" * LARGEST_KEPT), "contents": b"1", "issues/3": b"2"}
-
-    def answer(request: httpx.Request) -> httpx.Response:
-        name = request.url.path.partition("/app/")[2]
-        headers = {} if name == "contents" else {"ETag": name}
-        return httpx.Response(404 if name == "issues/3" else 200, headers=headers, content=bodies[name])
-
-    memory = Memory()
-    with through(memory, answer) as client:
-        for name in bodies:
-            client.get(f"/repos/acme/app/{name}")
-    assert not kept(memory)
-
-
-def test_the_remembered_answer_has_the_limits_of_the_new_one() -> None:
-    def answer(request: httpx.Request) -> httpx.Response:
-        left = {"x-ratelimit-remaining": "7", "date": "now"}
-        if request.headers.get("If-None-Match") == "one":
-            return httpx.Response(304, headers={**left, "etag": "one"})
-        return httpx.Response(
-            200, headers={"etag": "one", "link": "<next>", "x-ratelimit-remaining": "8", "set-cookie": "c"}, json=[1]
-        )
-
-    with through(Memory(), answer) as client:
-        first, again = (client.get("/repos/acme/app/labels?per_page=100") for _ in range(2))
-    assert (again.status_code, again.json(), again.headers["link"]) == (200, first.json(), "<next>")
-    assert again.headers["x-ratelimit-remaining"] == "7"
-    assert "set-cookie" not in again.headers

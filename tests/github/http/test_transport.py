@@ -13,7 +13,6 @@ import pytest
 from bot.errors import GitHubError, NotFound, RateLimited, Unavailable
 from bot.github.client import GitHub
 from bot.github.http.transport import open_connections
-from bot.github.limits.pacing import Pacer
 from bot.github.repository.repo import RepoClient
 from bot.hurry import hurried
 from bot.simulator import Simulator
@@ -77,16 +76,6 @@ def test_g_graphql_tells_of_a_limit_with_status_200(
         client.issue(REPO, 1)
 
 
-def test_g_graphqls_primary_limit_is_that_of_graphql_alone(client: RepoClient, sim: Simulator, repo_id: int) -> None:
-    sim.limits.primary["graphql"] = (1, 3600.0)
-    assert client.count_issues(REPO, repo_id) == 1
-    for _ in range(2):
-        with pytest.raises(RateLimited) as caught:
-            client.count_issues(REPO, repo_id)
-        assert caught.value.after == pytest.approx(3600, abs=5)
-    assert client.issue(REPO, 1).number == 1
-
-
 def test_g_without_a_hint_the_wait_is_a_minute_and_doubles(client: RepoClient, sim: Simulator) -> None:
     sim.faults.add(ISSUE, "secondary_limit", times=3)
     waits = []
@@ -116,18 +105,6 @@ def test_g_the_primary_limit_is_waited_for_until_its_reset(
     assert simulated_time.slept == []
     sim.clock.advance(3602)
     assert client.issue(REPO, 1).number == 1
-
-
-def test_g_a_primary_limit_that_others_used_up_is_learned_from_the_refusal(
-    client: RepoClient, sim: Simulator, simulated_time: SimulatedTime
-) -> None:
-    client.issue(REPO, 1)
-    sim.clock.advance(3600 - 15)
-    caller = f"installation:{next(iter(sim.installations))}"
-    for _ in range(4_999):
-        sim.limits.spend(caller, "core")
-    assert client.issue(REPO, 1).number == 1
-    assert simulated_time.slept == [pytest.approx(16, abs=1.5)]
 
 
 def test_g_searches_are_paced_below_the_limit(
@@ -174,22 +151,6 @@ def test_g_pacing_is_shared_by_threads_and_by_the_tokens_of_an_installation(
     assert sim.limits.state(f"installation:{installation}", "search")["used"] == 30
 
 
-def test_g_installations_do_not_share_a_budget(connect: Callable[..., GitHub], sim: Simulator) -> None:
-    sim.add_repository("globex/site")
-    sim.install("globex/site")
-    made: list[str] = []
-
-    def new_pacer(account: str) -> Pacer:
-        made.append(account)
-        return Pacer(sim.clock.timestamp)
-
-    github = connect(new_pacer=new_pacer)
-    ids = [installation.id for installation in github.app().installations()]
-    for key in ids * 2:
-        github.installation(key)
-    assert made == ["app", *(f"installation {key}" for key in ids)]
-
-
 @pytest.mark.parametrize("failure", [500, 502, 503, 504, "reset"])
 def test_a_failed_read_is_tried_again(
     client: RepoClient, sim: Simulator, simulated_time: SimulatedTime, failure: int
@@ -197,23 +158,6 @@ def test_a_failed_read_is_tried_again(
     fault = sim.faults.add(ISSUE, failure, times=3)
     assert client.issue(REPO, 1).number == 1
     assert (fault.hits, simulated_time.slept) == (3, [0.5, 1.0, 2.0])
-
-
-def test_a_read_that_keeps_failing_is_unavailable(
-    client: RepoClient, sim: Simulator, simulated_time: SimulatedTime
-) -> None:
-    fault = sim.faults.add(ISSUE, 502, times=None)
-    with pytest.raises(Unavailable, match="GET /repos/acme/app/issues/1: GitHub answered 502"):
-        client.issue(REPO, 1)
-    assert fault.hits == 4
-
-
-@pytest.mark.slow
-def test_a_read_that_times_out_is_tried_again(connect: Callable[..., GitHub], sim: Simulator) -> None:
-    client = impatient(connect)
-    fault = sim.faults.add(ISSUE, "timeout", times=1)
-    assert client.issue(REPO, 1).number == 1
-    assert fault.hits == 1
 
 
 @pytest.mark.slow
@@ -232,14 +176,6 @@ def test_a_comment_that_was_refused_for_a_limit_is_posted_once_it_is_over(client
     sim.faults.add(COMMENTS, "secondary_limit", retry_after=3)
     client.create_comment(REPO, 1, "Seen before.")
     assert len(sim.comments("acme/app", 1)) == 1
-
-
-@pytest.mark.slow
-def test_an_edit_is_repeated_for_it_ends_in_the_same(connect: Callable[..., GitHub], sim: Simulator) -> None:
-    client = impatient(connect)
-    comment = client.create_comment(REPO, 1, "one")
-    sim.faults.add("PATCH *", "timeout_after_write")
-    assert client.update_comment(REPO, comment.id, "two").body == "two"
 
 
 def test_an_answer_that_was_cut_off_is_no_answer(client: RepoClient, sim: Simulator) -> None:

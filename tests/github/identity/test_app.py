@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bot.errors import NotFound, Unavailable
+from bot.errors import NotFound
 from bot.github.client import GitHub
 from bot.model import RepoRef
 from bot.simulator import Simulator
@@ -57,22 +57,6 @@ def test_where_a_repository_is_now(github: GitHub, sim: Simulator) -> None:
         app.installation(installation)
 
 
-def test_what_is_ours_stays_so_while_access_is_suspended(github: GitHub, sim: Simulator) -> None:
-    app, key = github.app(), sim.repository("acme/app").id
-    assert app.is_installed_on(REPO, key) and not app.is_installed_on(REPO, key + 1)
-    sim.suspend("acme")
-    assert app.is_installed_on(REPO, key)
-    sim.uninstall("acme")
-    assert not app.is_installed_on(REPO, key)
-
-
-def test_all_pages_of_repositories(github: GitHub, sim: Simulator) -> None:
-    for number in range(130):
-        sim.add_repository(f"initech/r{number}", labels=False)
-    everything = sim.install("initech")
-    assert len({repository.id for repository in github.app().repositories(everything.id)}) == 130
-
-
 def test_a_page_from_which_a_repository_was_taken_is_not_the_last_one(
     github: GitHub, sim: Simulator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -87,14 +71,6 @@ def test_a_page_from_which_a_repository_was_taken_is_not_the_last_one(
 
     monkeypatch.setattr(Context, "page", page)
     assert len({repository.id for repository in github.app().repositories(everything.id)}) == 129
-
-
-def test_the_webhooks_settings(github: GitHub, sim: Simulator) -> None:
-    app = github.app()
-    before = sim.app.hook.secret
-    app.set_hook_url("https://doppel.example/webhook")
-    assert app.hook_url() == "https://doppel.example/webhook"
-    assert (sim.app.hook.content_type, sim.app.hook.secret) == ("json", before)
 
 
 def test_deliveries_page_by_page_and_once_more(github: GitHub, sim: Simulator) -> None:
@@ -117,14 +93,3 @@ def test_deliveries_page_by_page_and_once_more(github: GitHub, sim: Simulator) -
     assert (newest.guid, newest.redelivery, newest.status_code) == (failed.guid, True, 202)
     with pytest.raises(NotFound):
         app.redeliver(1)
-
-
-def test_a_list_of_deliveries_that_was_cut_off_is_no_answer(github: GitHub, sim: Simulator) -> None:
-    sim.faults.add("GET /app/hook/deliveries*", "malformed")
-    with pytest.raises(Unavailable, match="list the deliveries"):
-        next(github.app().deliveries())
-
-
-def test_reading_the_repository_by_id_and_name_is_the_same(github: GitHub, sim: Simulator) -> None:
-    client = github.installation(github.app().installation_of(REPO))
-    assert client.repository(REPO).id == sim.repository("acme/app").id

@@ -8,9 +8,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from bot.errors import Forbidden, KeyRefused, NotFound, SettingsError, Unavailable
-from bot.github import client as client_module
 from bot.github.client import GitHub
-from bot.github.http.clock import ServerClock
+from bot.github.http.transport import ServerClock
 from bot.github.identity.auth import AppCredentials, Tokens
 from bot.github.repository.repo import RepoClient
 from bot.model import RepoRef
@@ -62,12 +61,6 @@ def test_a_host_with_a_wrong_clock_works_all_the_same(
         assert client.issue(REPO, 1).number == 1
     skew = github.app().clock_skew()
     assert skew == pytest.approx(-wrong_by, abs=1.5)
-
-
-def test_a_right_clock_has_no_skew(github: GitHub) -> None:
-    assert github.app().clock_skew() is None
-    github.app().get_app()
-    assert github.app().clock_skew() == 0.0
 
 
 def test_a_github_that_lives_in_another_year(connect: Callable[..., GitHub]) -> None:
@@ -125,13 +118,6 @@ def test_access_that_has_ended_is_forbidden_not_something_missing(
         github.app().installation_of(REPO)
 
 
-def test_a_suspended_installation_is_forbidden(client: RepoClient, sim: Simulator) -> None:
-    client.issue(REPO, 1)
-    sim.suspend("acme")
-    with pytest.raises(Forbidden):
-        client.issue(REPO, 1)
-
-
 def test_a_narrowed_token_sees_no_other_private_repository(github: GitHub, sim: Simulator) -> None:
     sim.add_repository("acme/secret", private=True)
     sim.install("acme/secret")
@@ -143,35 +129,6 @@ def test_a_narrowed_token_sees_no_other_private_repository(github: GitHub, sim: 
     assert narrow.issue(REPO, 1).number == 1
     with pytest.raises((NotFound, Forbidden)):
         narrow.issue(RepoRef("acme", "secret"), 1)
-
-
-def test_only_so_many_tokens_are_kept(github: GitHub, sim: Simulator, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client_module, "_MOST_CLIENTS", 2)
-    sim.add_repository("acme/other")
-    installation = sim.install("acme/other")
-    mine, other = sim.repository("acme/app").id, sim.repository("acme/other").id
-    for chosen in ((mine,), (other,), (mine,), (), (mine,), (other,)):
-        assert github.installation(installation.id, repository_ids=chosen).issue(REPO, 1).number == 1
-    assert len(github._apis) == 2
-    assert tokens_made(sim) == 4, "the one that was used last is kept, the longest unused is made anew"
-
-
-def test_what_an_installation_needs_goes_with_its_last_client(github: GitHub, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Installations come and go for as long as a process lives, and each had a pacer of its own for ever."""
-    monkeypatch.setattr(client_module, "_MOST_CLIENTS", 3)
-    github.app()
-    github.installation(1, repository_ids=(10,))
-    github.installation(1, repository_ids=(11,))
-    pacer = github._transports["installation 1"]
-    # The client of repository 10 has to go, and 11 needs what both have in common.
-    for repository in range(20, 22):
-        github.installation(1, repository_ids=(11,))
-        github.installation(2, repository_ids=(repository,))
-    assert github._transports["installation 1"] is pacer
-    for installation in range(3, 50):
-        github.installation(installation)
-    assert sorted(github._transports) == ["app", "installation 47", "installation 48", "installation 49"]
-    assert github._transports.keys() - {"app"} == {f"installation {key[0]}" for key in github._apis}
 
 
 def test_e1_an_enterprise_server_has_its_own_addresses(connect: Callable[..., GitHub]) -> None:
@@ -219,13 +176,6 @@ def test_without_id_or_key_the_variables_are_named(connect: Callable[..., GitHub
         connect(app_id=None).app()
     with pytest.raises(SettingsError, match="PRIVATE_KEY"):
         connect(private_key="").installation(1)
-
-
-def test_a_users_token_works_too(github: GitHub, sim: Simulator) -> None:
-    client = github.user(sim.user_token("alice") + "\n")
-    assert client.issue(REPO, 1).author.login == "alice"
-    with pytest.raises(Forbidden, match="401 Bad credentials"):
-        github.user("ghp_nobody").issue(REPO, 1)
 
 
 def test_tokens_are_kept_no_longer_than_asked() -> None:

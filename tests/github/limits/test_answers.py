@@ -12,7 +12,6 @@ from bot.github.limits.answers import (
     RETRIES,
     Answer,
     Ok,
-    Raise,
     Retry,
     Verdict,
     decide,
@@ -36,13 +35,6 @@ def judge(answer: Answer, **changes: object) -> Verdict:
 @pytest.mark.parametrize("status", [200, 201, 204, 301, 304, 400, 401, 404, 410, 422])
 def test_answers_that_waiting_cannot_change_are_handed_over(status: int) -> None:
     assert judge(Answer(status)) == Ok()
-
-
-def test_g_retry_after_comes_first() -> None:
-    headers = {"retry-after": "7", "x-ratelimit-remaining": "0", "x-ratelimit-reset": str(int(NOW) + 1000)}
-    verdict = judge(Answer(403, headers, SECONDARY))
-    assert isinstance(verdict, Retry)
-    assert verdict.after == 7.0
 
 
 def test_g_then_the_reset_of_the_resource_that_is_used_up() -> None:
@@ -126,14 +118,6 @@ def test_a_422_that_says_anything_else_is_none(body: bytes) -> None:
     assert judge(Answer(422, {"retry-after": "5"}, body)) == Ok()
 
 
-def test_clients_that_wait_for_the_same_thing_come_back_one_after_the_other() -> None:
-    limit = find_limit(Answer(403, {}, SECONDARY), now=NOW, resource="core", jitter=0.8)
-    assert limit is not None and limit.after == 72
-    early, late = (judge(Answer(502), jitter=jitter) for jitter in (0.0, 0.8))
-    assert isinstance(early, Retry) and isinstance(late, Retry)
-    assert late.after == pytest.approx(1.8 * early.after)
-
-
 def test_a_429_is_a_limit_whatever_it_says_and_a_403_only_if_it_says_so() -> None:
     assert find_limit(Answer(429), now=NOW, resource="core") is not None
     assert judge(Answer(403, {}, NO_PERMISSION)) == Ok()
@@ -150,31 +134,6 @@ def test_a_secondary_limit_covers_everything_even_where_nothing_remains() -> Non
     assert secondary is not None
     assert primary is not None
     assert (secondary.resource, primary.resource) == (None, "search")
-
-
-def test_waits_longer_than_the_patience_go_to_the_queue() -> None:
-    assert isinstance(judge(Answer(403, {"retry-after": "20"}, SECONDARY)), Retry)
-    verdict = judge(Answer(403, {"retry-after": "21"}, SECONDARY))
-    assert isinstance(verdict, Raise)
-    assert verdict.limit is not None
-    assert verdict.limit.after == 21.0
-
-
-def test_a_write_that_may_have_happened_is_not_repeated_but_one_that_was_refused_is() -> None:
-    assert judge(Answer(0), repeatable=False) == Raise()
-    assert judge(Answer(502), repeatable=False) == Raise()
-    assert isinstance(judge(Answer(403, {"retry-after": "1"}, SECONDARY), repeatable=False), Retry)
-
-
-def test_outages_are_tried_again_three_times_with_growing_pauses() -> None:
-    pauses = []
-    for attempt in range(RETRIES):
-        verdict = judge(Answer(502), attempt=attempt)
-        assert isinstance(verdict, Retry)
-        pauses.append(verdict.after)
-    assert pauses == [0.5, 1.0, 2.0]
-    assert judge(Answer(502), attempt=RETRIES) == Raise()
-    assert judge(Answer(503, {"retry-after": "3"})) == Retry(3.0)
 
 
 headers = st.dictionaries(
@@ -215,12 +174,6 @@ def test_no_answer_is_too_odd_and_no_wait_is_too_short_or_too_long(
 @given(st.binary(max_size=200))
 def test_any_body_has_a_message_even_if_it_is_empty(body: bytes) -> None:
     assert "\n" not in message_of(body)
-
-
-def test_the_message_of_a_422_names_its_errors() -> None:
-    body = b'{"message": "Validation Failed", "errors": [{"message": "too\\nlong"}, "odd", 3, {"code": "missing"}]}'
-    assert message_of(body) == "Validation Failed too long odd"
-    assert message_of(b"[1, 2]") == message_of(b"not json") == message_of(b'{"message": 5}') == ""
 
 
 def test_retry_after_can_be_a_date() -> None:

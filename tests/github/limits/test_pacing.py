@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -105,23 +103,6 @@ def test_strikes_grow_with_each_pause_not_with_each_thread_and_end_with_a_succes
     assert pacer.strikes() == 2
     pacer.succeeded()
     assert pacer.strikes() == 0
-
-
-def test_threads_share_a_budget() -> None:
-    pacer = Pacer(lambda: 0.0, {"search": ((40, 5.0),)})
-    taken: list[float] = []
-
-    def work() -> None:
-        for _ in range(20):
-            if pacer.take(Cost("search")) == 0:
-                taken.append(1.0)
-
-    threads = [threading.Thread(target=work) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(taken) == 40
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from githubkit.graphql import GraphQLError
 
-from bot.errors import GitHubError, Invalid, NotFound, Retryable, Unavailable
+from bot.errors import GitHubError, NotFound, Retryable, Unavailable
 from bot.github.repository.repo import RepoClient
 from bot.model import RepoRef
 from bot.simulator import Simulator
@@ -49,11 +49,6 @@ def test_t6_that_nothing_has_changed_is_no_answer_to_who_knows_nothing(client: R
     assert [issue.number for issue in client.changed_issues(REPO).issues] == [1]
 
 
-def test_counted_pages_end_at_ten_thousand(client: RepoClient) -> None:
-    with pytest.raises(Invalid, match="cursor based pagination"):
-        client.changed_issues(REPO, page=100)
-
-
 def test_a_former_name_is_refused_since_a_redirect_may_lose_the_question(client: RepoClient, sim: Simulator) -> None:
     sim.rename_repository("acme/app", "new")
     with pytest.raises(NotFound):
@@ -77,17 +72,6 @@ def test_a_name_that_another_repository_has_by_now_is_not_found(
         assert ask(repo_id) in (1, set())
         with pytest.raises(NotFound):
             ask(repo_id + 1)
-
-
-def test_a_repository_whose_id_graphql_cannot_say_is_taken_for_the_one_that_was_meant(
-    client: RepoClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It has numbers of 31 bits there, and GitHub gives others."""
-    monkeypatch.setattr(
-        client._api, "graphql", lambda *_: ({"repository": {"databaseId": None, "issues": {"totalCount": 7}}}, ())
-    )
-    assert client.count_issues(REPO, 1 << 31) == 7
-    assert client.missing_issues(REPO, [1], 1 << 31) == set()
 
 
 def test_originals_are_those_in_the_same_repository(client: RepoClient, sim: Simulator) -> None:

@@ -61,18 +61,3 @@ def test_a_failure_over_one_issue_is_no_answer_about_it(
     assert client.duplicate_of(REPO, 1) is None
     with pytest.raises(Unavailable, match="GitHub failed over it"):
         client.duplicate_of(REPO, 2)
-
-
-def test_an_original_out_of_sight_is_none(sim: Simulator, client: RepoClient) -> None:
-    sim.add_repository("other/secret", private=True)
-    hidden = sim.open_issue("other/secret", "ann", "Login fails")
-    sim.close_issue("acme/app", 2, "admin", "duplicate", hidden)
-    assert client.issue(REPO, 2).state_reason == "duplicate"
-    assert client.duplicate_of(REPO, 2) is None
-
-
-def test_closing_for_a_reason_changes_that_of_a_closed_issue(client: RepoClient) -> None:
-    client.close_as_duplicate(REPO, 2, client.issue(REPO, 1).id)
-    closed = client.close(REPO, 2, "not_planned")
-    assert (closed.state, closed.state_reason) == ("closed", "not_planned")
-    assert client.duplicate_of(REPO, 2) is None

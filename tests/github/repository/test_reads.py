@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Any
-
 import pytest
 
-from bot.errors import Forbidden, Invalid, InvalidArgument, NotFound
+from bot.errors import Invalid, InvalidArgument, NotFound
 from bot.github.api import convert
 from bot.github.repository.reads import LARGEST_FILE
 from bot.github.repository.repo import RepoClient
 from bot.model import Actor, IssueRef, Permission, RepoRef
 from bot.simulator import Simulator
-from bot.simulator.http.context import Context
-from bot.simulator.http.reply import Reply
 from tests.github.conftest import REPO
 
 
@@ -84,48 +78,6 @@ def test_a_sub_issue_says_of_what_wherever_that_is(client: RepoClient, sim: Simu
     assert client.issue(REPO, 2).parent == IssueRef(RepoRef("acme", "other"), 1)
 
 
-def test_names_do_not_tell_upper_from_lower_case(client: RepoClient, sim: Simulator) -> None:
-    sim.open_issue("acme/app", "alice", "One", "")
-    assert client.issue(RepoRef("Acme", "APP"), 1).repo == REPO
-
-
-@pytest.mark.slow
-def test_all_pages_of_comments_in_order(client: RepoClient, sim: Simulator) -> None:
-    sim.open_issue("acme/app", "alice", "One", "")
-    for number in range(205):
-        sim.comment("acme/app", 1, "bob", f"comment {number}")
-    comments = client.comments(REPO, 1)
-    assert [comment.body for comment in comments] == [f"comment {number}" for number in range(205)]
-    assert client.comment(REPO, comments[7].id) == comments[7]
-
-
-@pytest.mark.parametrize("hidden", [1, 100])
-def test_a_page_from_which_something_was_taken_is_not_the_last_one(
-    client: RepoClient, sim: Simulator, monkeypatch: pytest.MonkeyPatch, hidden: int
-) -> None:
-    """GitHub cuts a list into pages first, and then takes off them what a spammer's account has written."""
-    sim.open_issue("acme/app", "alice", "One", "")
-    for number in range(150):
-        sim.comment("acme/app", 1, "mallory" if number < hidden else "bob", f"comment {number}")
-    whole = Context.page
-
-    def page(self: Context, items: Sequence[Any], show: Callable[[Any], Any]) -> Reply:
-        reply = whole(self, items, show)
-        return replace(reply, body=[one for one in reply.body if one["user"]["login"] != "mallory"])
-
-    monkeypatch.setattr(Context, "page", page)
-    assert [comment.body for comment in client.comments(REPO, 1)] == [f"comment {at}" for at in range(hidden, 150)]
-
-
-def test_a_comment_says_which_app_wrote_it(client: RepoClient, sim: Simulator) -> None:
-    sim.open_issue("acme/app", "alice", "One", "")
-    sim.comment("acme/app", 1, "bob", "from a person")
-    client.create_comment(REPO, 1, "from the bot")
-    person, bot = client.comments(REPO, 1)
-    assert (person.app_id, person.author.is_bot) == (None, False)
-    assert (bot.app_id, bot.author) == (sim.app.id, Actor("doppel[bot]", is_bot=True))
-
-
 def test_recent_issues_are_the_newest_without_pull_requests(client: RepoClient, sim: Simulator) -> None:
     for number in range(1, 121):
         opened = sim.open_issue("acme/app", "alice", f"Issue {number}", "")
@@ -167,19 +119,6 @@ def test_c5_an_old_server_that_sends_only_the_word_is_not_trusted_further() -> N
     assert convert.permission({}) == Permission()
 
 
-def test_labels_of_all_pages(client: RepoClient, sim: Simulator) -> None:
-    for number in range(150):
-        sim.create_label("acme/app", f"area/{number}")
-    labels = client.labels(REPO)
-    assert {"bug", "duplicate", "area/0", "area/149"} <= labels
-
-
-def test_a_repository(client: RepoClient, sim: Simulator) -> None:
-    sim.archive_repository("acme/app")
-    repository = client.repository(REPO)
-    assert (repository.ref, repository.private, repository.archived) == (REPO, False, True)
-
-
 def test_files_and_folders(client: RepoClient, sim: Simulator) -> None:
     sim.write_file("acme/app", ".github/doppel.yml", "mode: comment # été\n")
     sim.write_file("acme/app", ".github/ISSUE_TEMPLATE/bug report.yml", "name: Bug\n")
@@ -208,13 +147,6 @@ def test_a_huge_file_is_refused(client: RepoClient, sim: Simulator) -> None:
 def test_a_path_stays_inside_its_repository(client: RepoClient, path: str) -> None:
     with pytest.raises(InvalidArgument, match="path"):
         client.file(REPO, path)
-
-
-def test_a_missing_permission_is_named(client: RepoClient, sim: Simulator) -> None:
-    sim.set_permissions("acme", {"metadata": "read"})
-    sim.open_issue("acme/app", "alice", "One", "")
-    with pytest.raises(Forbidden, match="403 Resource not accessible by integration"):
-        client.create_comment(REPO, 1, "no")
 
 
 def test_ghosts_and_old_answers_are_understood() -> None:

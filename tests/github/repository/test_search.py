@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from bot.errors import Invalid
 from bot.github.repository.repo import RepoClient
 from bot.github.repository.search import LONGEST_BODY
 from bot.simulator import Simulator
@@ -26,27 +25,12 @@ def test_a_lexical_search(client: RepoClient) -> None:
     assert (first.labels, first.author.login, len(first.body)) == (("bug",), "alice", LONGEST_BODY)
 
 
-def test_a_page_can_be_short(client: RepoClient) -> None:
-    page = client.search("repo:acme/app is:issue crash", per_page=1)
-    assert (page.total_count, len(page.items)) == (2, 1)
-
-
 def test_a_hybrid_search_says_how_it_searched(client: RepoClient) -> None:
     page = client.search("repo:acme/app is:issue crash while saving", hybrid=True)
     assert (page.search_type, page.fallback_reasons) == ("hybrid", ())
     fallen = client.search('repo:acme/app is:issue "crash at start"', hybrid=True)
     assert fallen.search_type == "lexical"
     assert "quoted_text" in fallen.fallback_reasons
-
-
-def test_f9_incomplete_results_are_not_hidden(client: RepoClient, sim: Simulator) -> None:
-    sim.faults.add("GET /search/issues", "incomplete_results")
-    assert client.search("repo:acme/app is:issue crash").incomplete
-
-
-def test_githubs_refusal_is_explained(client: RepoClient) -> None:
-    with pytest.raises(Invalid, match="search issues: 422 Validation Failed"):
-        client.search("repo:acme/app is:issue " + "word " * 80)
 
 
 def test_any_text_travels_as_it_is(client: RepoClient) -> None:

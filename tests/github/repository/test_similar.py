@@ -51,12 +51,6 @@ def test_f8a_other_failures_switch_nothing_off(client: RepoClient, sim: Simulato
     assert client.similar_issues(REPO, 2).enabled
 
 
-def test_f8a_no_similar_issue_is_an_answer(client: RepoClient, sim: Simulator) -> None:
-    sim.edit_issue(str(REPO), 1, title="Dark mode", body="Please")
-    found = client.similar_issues(REPO, 2)
-    assert (found.items, found.enabled) == ((), True)
-
-
 def test_f8a_what_is_no_list_is_a_failure(client: RepoClient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Context, "page", lambda self, items, show: {"items": []})
     with pytest.raises(GitHubError, match="no list"):

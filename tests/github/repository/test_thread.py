@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
-
 import pytest
 
-from bot.calls import ToolCallTracker
 from bot.errors import Unavailable
-from bot.github.client import GitHub
 from bot.github.repository.repo import RepoClient
 from bot.simulator import Simulator
-from tests.github.conftest import REPO, SimulatedTime
+from tests.github.conftest import REPO
 
 QUERY = "repo:acme/app is:issue crash"
 
@@ -21,23 +16,6 @@ QUERY = "repo:acme/app is:issue crash"
 def issues(sim: Simulator) -> None:
     sim.open_issue("acme/app", "alice", "Crash at start", "")
     sim.open_issue("acme/app", "bob", "Crash at the end", "")
-
-
-def test_t5_a_recheck_reuses_the_search_and_says_so(client: RepoClient, sim: Simulator) -> None:
-    first = client.thread("acme/app#2").search(QUERY)
-    sim.open_issue("acme/app", "carol", "Crash in between", "")
-    again = client.thread("acme/app#2").search(QUERY)
-    assert first.cached_at == ""
-    assert re.fullmatch(r"\d{1,2}:\d\d:\d\d [AP]M", again.cached_at)
-    assert again.items == first.items
-
-
-def test_t5_fresh_asks_anew_and_is_remembered(client: RepoClient, sim: Simulator) -> None:
-    client.thread("acme/app#2").search(QUERY)
-    sim.open_issue("acme/app", "carol", "Crash in between", "")
-    fresh = client.thread("acme/app#2", fresh=True).search(QUERY)
-    assert (fresh.total_count, fresh.cached_at) == (3, "")
-    assert client.thread("acme/app#2").search(QUERY).total_count == 3
 
 
 def test_t1_after_five_minutes_it_is_forgotten(client: RepoClient, sim: Simulator) -> None:
@@ -120,15 +98,3 @@ def test_t3_what_failed_or_came_incomplete_is_asked_again(client: RepoClient, si
     sim.faults.add("POST /graphql", 404)
     assert thread.workflow_states(REPO, [1]).reason
     assert not thread.workflow_states(REPO, [1]).reason
-
-
-def test_a_tracker_can_be_shared_or_switched_off(connect: Callable[..., GitHub], simulated_time: SimulatedTime) -> None:
-    tracker = ToolCallTracker(enable_duplicate_detection=False, clock=simulated_time.now)
-    github = connect(tracker=tracker)
-    thread = github.installation(github.app().installation_of(REPO)).thread("acme/app#2")
-    assert not thread.search(QUERY).cached_at
-    assert not thread.search(QUERY).cached_at
-    tracker.enable_duplicate_detection = True
-    thread.search(QUERY)
-    assert thread.search(QUERY).cached_at
-    assert tracker.get_stats()["hits"] == 1

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.github.repository.many import state_of
 from bot.github.repository.repo import RepoClient
-from bot.model import RepoRef
 from bot.simulator import Simulator
 from tests.github.conftest import REPO
 
@@ -67,24 +64,9 @@ def test_f7_the_finding_never_fails_for_it(client: RepoClient, sim: Simulator, f
     assert answer.reason.startswith("projects cannot be read: ")
 
 
-def test_nothing_asked_nothing_sent(client: RepoClient, sim: Simulator) -> None:
-    assert client.workflow_states(REPO, []).states == {}
-    assert graphql_requests(sim) == 0
-
-
 @pytest.mark.parametrize("field", ['St"atus', "é\n}{", "x" * 500, "$f0"])
 def test_a_fields_name_cannot_change_the_query(client: RepoClient, field: str) -> None:
     assert client.workflow_states(REPO, [1], field).states == {1: None}
 
 
-def test_a_repository_that_is_gone(client: RepoClient) -> None:
-    assert client.workflow_states(RepoRef("acme", "nothing"), [1]).states == {1: None}
-
-
 node = st.none() | st.fixed_dictionaries({}, optional={"v0": st.none() | st.just({}) | st.just({"name": "A"})})
-
-
-@pytest.mark.slow
-@given(st.fixed_dictionaries({"projectItems": st.none() | st.fixed_dictionaries({"nodes": st.lists(node)})}))
-def test_holes_in_an_answer_are_nothing(issue: dict[str, object]) -> None:
-    assert state_of(issue, 2) in (None, "A")

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from bot.errors import Forbidden, Invalid, NotFound, Overtaken
+from bot.errors import Overtaken
 from bot.github.repository.repo import RepoClient
 from bot.held import held
-from bot.model import RepoRef
 from bot.simulator import Simulator
 from tests.github.conftest import REPO
 
@@ -18,26 +17,6 @@ def issues(sim: Simulator) -> None:
     sim.open_issue("acme/app", "bob", "The second", "")
 
 
-def test_a_comment_is_posted_edited_and_deleted(client: RepoClient, sim: Simulator) -> None:
-    comment = client.create_comment(REPO, 2, "Seen before: #1 – “été” 🐞")
-    assert comment.body == "Seen before: #1 – “été” 🐞"
-    assert client.update_comment(REPO, comment.id, "Edited.").id == comment.id
-    assert [each.body for each in sim.comments("acme/app", 2)] == ["Edited."]
-    client.delete_comment(REPO, comment.id)
-    assert sim.comments("acme/app", 2) == []
-    client.delete_comment(REPO, comment.id)
-    with pytest.raises(NotFound):
-        client.update_comment(REPO, comment.id, "too late")
-
-
-def test_reactions_acknowledge_a_command(client: RepoClient, sim: Simulator) -> None:
-    comment = sim.comment("acme/app", 2, "bob", "/duplicates")
-    client.react(REPO, comment.id, "eyes")
-    client.react(REPO, comment.id, "eyes")
-    client.react(REPO, comment.id, "+1")
-    assert [reaction.content for reaction in comment.reactions] == ["eyes", "+1"]
-
-
 def test_c4_closing_as_githubs_own_kind_of_duplicate(client: RepoClient, sim: Simulator) -> None:
     original = client.issue(REPO, 1)
     closed = client.close_as_duplicate(REPO, 2, original.id)
@@ -46,11 +25,6 @@ def test_c4_closing_as_githubs_own_kind_of_duplicate(client: RepoClient, sim: Si
     assert stored.duplicate_of is sim.issue("acme/app", 1)
     reopened = client.reopen(REPO, 2)
     assert (reopened.state, reopened.state_reason) == ("open", "reopened")
-
-
-def test_a_number_is_not_an_id(client: RepoClient) -> None:
-    with pytest.raises(Invalid):
-        client.close_as_duplicate(REPO, 2, 1)
 
 
 def test_g_labels_are_added_to_those_that_are_there(client: RepoClient) -> None:
@@ -81,22 +55,6 @@ def test_a_write_finds_a_renamed_repository(client: RepoClient, sim: Simulator) 
     client.close_as_duplicate(REPO, 2, client.issue(REPO, 1).id)
     assert [each.body for each in sim.comments("acme/application", 2)] == ["edited", "after"]
     assert sim.issue("acme/application", 2).state == "closed"
-
-
-def test_githubs_explanation_is_passed_on(client: RepoClient, sim: Simulator) -> None:
-    with pytest.raises(Invalid, match=r"comment on acme/app#2: 422 .*65536"):
-        client.create_comment(REPO, 2, "x" * 65_537)
-    sim.archive_repository("acme/app")
-    with pytest.raises(Forbidden, match="archived"):
-        client.create_comment(REPO, 2, "x")
-
-
-def test_what_is_gone_is_not_found(client: RepoClient, sim: Simulator) -> None:
-    sim.delete_issue("acme/app", 2)
-    with pytest.raises(NotFound):
-        client.create_comment(REPO, 2, "x")
-    with pytest.raises(NotFound):
-        client.create_comment(RepoRef("acme", "nothing"), 2, "x")
 
 
 def test_nothing_is_written_for_work_that_is_anothers_by_now(client: RepoClient, sim: Simulator) -> None:

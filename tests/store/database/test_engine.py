@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import sqlite3
 import threading
 import time
@@ -79,21 +78,6 @@ def test_of_the_threads_that_wait_to_write_one_asks(tmp_path: Path, monkeypatch:
     engine.dispose()
 
 
-def test_a_connection_keeps_few_prepared_statements(tmp_path: Path) -> None:
-    """The memory of a worker would grow with every new length of a list in DBOS's queries."""
-
-    def prepared() -> int:
-        return sum(type(one).__name__ == "Statement" and type(one).__module__ == "sqlite3" for one in gc.get_objects())
-
-    engine = make_engine(f"sqlite:///{tmp_path / 'a.db'}")
-    with engine.connect() as connection:
-        before = prepared()
-        for length in range(1, 101):
-            connection.execute(sa.select(sa.literal(1).in_(range(length))))
-        assert prepared() - before <= 20
-    engine.dispose()
-
-
 def test_c6a_what_is_deleted_is_overwritten_by_every_sqlite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Debian's SQLite overwrites by itself, those of python.org, macOS and others do not."""
     connect = sqlite3.dbapi2.connect
@@ -117,21 +101,6 @@ def test_c6a_what_is_deleted_is_overwritten_by_every_sqlite(tmp_path: Path, monk
     engine.dispose()
 
 
-def test_what_keeps_a_file_from_being_opened_but_a_lock_is_not_waited_for() -> None:
-    """As on a full disk, where each command said nothing for half a minute."""
-
-    class OnAFullDisk:
-        def execute(self, statement: str) -> None:
-            # What SQLite answers where it cannot make the file by which processes share its log.
-            error = sqlite3.OperationalError("disk I/O error")
-            error.sqlite_errorcode = sqlite3.SQLITE_IOERR_SHMSIZE
-            raise error
-
-    full: Any = OnAFullDisk()
-    with pytest.raises(sqlite3.OperationalError):
-        sqlite._use_wal(full, 3600.0)
-
-
 def test_the_log_is_left_alone_while_somebody_reads_from_it(tmp_path: Path) -> None:
     engine = make_engine(f"sqlite:///{tmp_path / 'a.db'}")
     with engine.begin() as connection:
@@ -148,21 +117,6 @@ def test_the_log_is_left_alone_while_somebody_reads_from_it(tmp_path: Path) -> N
     with engine.connect() as connection:
         assert connection.exec_driver_sql("PRAGMA busy_timeout").scalar_one() == 30_000
     assert empty_log(engine)
-    engine.dispose()
-
-
-def test_the_log_shrinks_when_it_begins_anew(tmp_path: Path) -> None:
-    engine = make_engine(f"sqlite:///{tmp_path / 'a.db'}")
-    log = tmp_path / "a.db-wal"
-    with engine.begin() as connection:
-        connection.exec_driver_sql("CREATE TABLE t (a BLOB)")
-    with engine.begin() as connection:
-        connection.execute(sa.text("INSERT INTO t VALUES (zeroblob(8000000))"))
-    longest = log.stat().st_size
-    for _ in range(2):
-        with engine.begin() as connection:
-            connection.execute(sa.text("INSERT INTO t VALUES (1)"))
-    assert log.stat().st_size < longest / 100
     engine.dispose()
 
 

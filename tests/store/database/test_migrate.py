@@ -8,12 +8,11 @@ from pathlib import Path
 import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
 
 from bot.settings import Settings
 from bot.store import open_store
 from bot.store.database.engine import make_engine, write
-from bot.store.database.migrate import _config, is_current, migrate, newest
+from bot.store.database.migrate import is_current, migrate
 from bot.store.tables.schema import metadata
 
 
@@ -26,10 +25,6 @@ def test_a_new_database_gets_exactly_the_tables_of_the_schema(database_url: str)
         options = {"version_table": "store_version", "compare_type": True, "compare_server_default": True}
         assert compare_metadata(MigrationContext.configure(connection, opts=options), metadata) == []
     engine.dispose()
-
-
-def test_the_latest_revision_is_known_without_alembic() -> None:
-    assert newest() == ScriptDirectory.from_config(_config()).get_current_head()
 
 
 def test_several_starting_at_once_migrate_once(database_url: str) -> None:

@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,12 +16,11 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from bot.jobs import Inbox, QueueUnavailable
 from bot.jobs.queue import database
 from bot.settings import Settings
 from bot.store.database import migrate as migrating
 from bot.store.database.engine import make_engine
-from bot.store.database.migrate import alone, is_current, migrate
+from bot.store.database.migrate import is_current, migrate
 from tests.waiting import LONGEST, wait_until
 
 pytestmark = pytest.mark.slow
@@ -183,17 +182,3 @@ def test_the_queue_is_waited_for_as_well(
         tables = {table.name for table in database._own.sorted_tables}
         assert tables <= set(sa.inspect(connection).get_table_names())
     holding.dispose()
-
-
-@pytest.mark.postgres
-def test_a_delivery_does_not_wait_while_another_process_upgrades_the_queue(
-    new_database: Callable[[str], str], tmp_path: Path
-) -> None:
-    """Nor is the queue upgraded beside it, as DBOS would do after half a minute."""
-    settings = Settings(home=tmp_path, database_url=new_database("postgres"))
-    engine = make_engine(settings.database_url)
-    with closing(Inbox(settings)) as inbox:
-        with alone(engine, database._TURN, "the queue", None), pytest.raises(QueueUnavailable):
-            inbox.check()
-        inbox.check()
-    engine.dispose()

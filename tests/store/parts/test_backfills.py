@@ -7,18 +7,9 @@ import threading
 import sqlalchemy as sa
 
 from bot.store import Store
-from bot.store.database.engine import make_engine, write
-from bot.store.parts.repositories import Backfills, Progress
+from bot.store.database.engine import write
+from bot.store.parts.repositories import Progress
 from bot.store.tables.index import backfills, lock_index
-
-
-def test_progress_is_there_after_a_restart(store: Store) -> None:
-    progress = Progress(cursor="page=3", etag='"abc"', seen=200, expected=1_000, problem="rate limited", updated_at=9.0)
-    store.backfills.set(1, progress)
-    again = make_engine(store.engine.url.render_as_string(hide_password=False))
-    assert Backfills(again).get(1) == progress
-    assert Backfills(again).get(2) is None
-    again.dispose()
 
 
 def test_progress_is_replaced_only_where_it_is_what_it_was(store: Store) -> None:

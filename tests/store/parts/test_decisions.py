@@ -34,18 +34,6 @@ def decision(number: int, at: float, outcome: Outcome = Outcome.POSTED) -> Decis
     return Decision(number, at, "opened", "comment", outcome, 0.2, "", EVIDENCE)
 
 
-def test_c7_what_was_decided_is_read_as_it_was_kept(store: Store) -> None:
-    kept = store.decisions
-    first, second, other = decision(7, 10.0), decision(8, 20.0, Outcome.SILENT), decision(7, 30.0)
-    for one in (first, second, other):
-        kept.add(1, one)
-    kept.add(2, decision(7, 15.0))
-    assert kept.between(1, 10.0, 30.0) == [first, second]
-    assert kept.latest(1, 2) == [other, second]
-    assert kept.latest(1, before=20.0) == [first]
-    assert kept.of_issue(1, 7) == [first, other]
-
-
 def test_c6a_decisions_are_exported_and_go_with_the_issue_and_with_the_repository(store: Store) -> None:
     kept = store.decisions
     for repo_id, number in ((1, 7), (1, 8), (2, 7)):
