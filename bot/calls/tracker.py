@@ -14,7 +14,6 @@ from datetime import datetime
 from typing import Any, Generic, TypedDict, TypeVar
 
 from bot.calls.rules import RULES, Arguments, Rule, generic
-from bot.calls.sizes import size_of
 from bot.errors import InvalidArgument
 
 log = logging.getLogger(__name__)
@@ -142,7 +141,7 @@ class ToolCallTracker:
         """
         if not self.enable_duplicate_detection or self.max_history_per_session == 0 or _is_read_once(result):
             return
-        size = size_of(arguments) + size_of(result)
+        size = _size_of(arguments) + _size_of(result)
         with self._lock:
             now = self._clock()
             calls = self._sessions.setdefault(session, deque())
@@ -224,6 +223,14 @@ class ToolCallTracker:
 
     def _drop(self, session: str) -> None:
         self._size -= sum(record.size for record in self._sessions.pop(session, ()))
+
+
+def _size_of(value: object) -> int:
+    """Bytes of a value with all that is in it, about: it is written out. What cannot be counts as too much."""
+    try:
+        return len(repr(value))
+    except Exception:
+        return MAX_BYTES
 
 
 def _succeeded(result: object) -> bool:

@@ -212,13 +212,7 @@ def variables(environ: Mapping[str, str], dotenv_path: Path | None) -> dict[str,
     The two that hold the App's key are one setting: the file's count only where the environment has neither. Raises
     SettingsError where the file cannot be read.
     """
-    path = dotenv_path or Path(".env")
-    try:
-        file = {name: value for name, value in dotenv.dotenv_values(path).items() if value is not None}
-    except OSError as problem:
-        raise SettingsError(f"{path}: cannot be read: {problem.strerror}.") from None
-    except UnicodeDecodeError:
-        raise SettingsError(f"{path}: this is not UTF-8; save the file in that encoding.") from None
+    file = _read(dotenv_path or Path(".env"))
     if any(environ.get(name, "").strip() for name in _KEYS):
         file = {name: value for name, value in file.items() if name not in _KEYS}
     return file | dict(environ)
@@ -270,9 +264,18 @@ def _with_stored_app(values: Mapping[str, str], home: Path) -> dict[str, str]:
     try:
         if any(values.get(name) for name in _OF_AN_APP) or not path.is_file():
             return dict(values)
-        stored = {name: value for name, value in dotenv.dotenv_values(path, interpolate=False).items() if value}
     except PermissionError as refused:
         raise WrongSettings([f"DOPPEL_HOME: {path}: {refused.strerror}; run as the user that owns it."]) from None
+    stored = {name: value for name, value in _read(path, interpolate=False).items() if value}
+    return stored | {name: value for name, value in values.items() if value or name not in stored}
+
+
+def _read(path: Path, *, interpolate: bool = True) -> dict[str, str]:
+    """The variables in a file of the form of `.env`; none where there is no file."""
+    try:
+        found = dotenv.dotenv_values(path, interpolate=interpolate)
+    except OSError as problem:
+        raise WrongSettings([f"{path}: cannot be read: {problem.strerror}."]) from None
     except UnicodeDecodeError:
         raise WrongSettings([f"{path}: this is not UTF-8; save the file in that encoding."]) from None
-    return stored | {name: value for name, value in values.items() if value or name not in stored}
+    return {name: value for name, value in found.items() if value is not None}

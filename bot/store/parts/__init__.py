@@ -1,1 +1,1 @@
-"""What is kept, a file for each concern with one class over a table or two: `store.comments` is in `comments`."""
+"""What is kept: a class for each concern over a table or two, those that belong together in one file."""
