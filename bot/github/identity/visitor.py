@@ -1,7 +1,8 @@
-"""What is asked with the token of a person who signs in to the dashboard: who they are, and what they look after; and as
-nobody in particular: the credentials of an App that was just created.
+"""What is asked with the token of a person who signs in to the dashboard: who they are, and what they look after.
 
-https://docs.github.com/rest/apps/installations, https://docs.github.com/rest/apps/apps#create-a-github-app-from-a-manifest
+And as nobody in particular: the credentials of an App that was just created.
+https://docs.github.com/rest/apps/installations
+https://docs.github.com/rest/apps/apps#create-a-github-app-from-a-manifest
 """
 
 from __future__ import annotations
