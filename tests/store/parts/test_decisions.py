@@ -14,7 +14,7 @@ from bot.store import Store
 from bot.store.database.engine import make_engine
 from bot.store.export import export
 from bot.store.parts.decisions import KEPT_DAYS, KEPT_MOST, KEPT_OF_ISSUE
-from bot.store.tables.decisions import decisions as table
+from bot.store.tables.schema import decisions as table
 
 EVIDENCE = (
     Evidence(3, 0.62, 1, True, {"full-text": 1, "vectors": None}, (0.8, 0.9), ("identifiers",), (5, 9)),
