@@ -1,6 +1,6 @@
-"""The `doppel` command. Each command lives in a file or a folder of its own and is imported only when it is used.
+"""The `doppel` command. Each command lives in the file of its name or of BESIDE, imported only when it is used.
 
-What several of them share is in `shared/`; everything else beside it is a command.
+What several of them share is in `shared/`.
 """
 
 from __future__ import annotations
@@ -18,37 +18,52 @@ from typing import Any, NoReturn
 
 import click
 
-from bot.cli.shared.ending import Ended
+from bot.cli.shared.running import Ended
 from bot.errors import GitHubError, Retryable, UserError
-from bot.machine.loading import loading
 from bot.machine.private_files import is_of_a_database
 
-# Command name → module in this package and the one line that the overview shows; the module is not imported for it.
-COMMANDS = {
-    "serve": "Run web and worker together.",
-    "worker": "Run a worker process.",
-    "proxy": "Fetch deliveries from a channel, without a public address.",
-    "migrate": "Bring the database schema up to date.",
-    "migrate-store": "Copy what is stored to another database.",
-    "demo": "See Doppel at work on a made-up repository.",
-    "find": "Look for earlier reports of an issue.",
-    "scan": "Look through a backlog for groups that report the same thing.",
-    "index": "Show how far the index of each repository is.",
-    "digest": "Say what the bot did lately, and how right it was.",
-    "calibrate": "Say which threshold is in force, and put it back.",
-    "jobs": "List the deliveries that were given up, and try them again.",
-    "export": "Print everything that is stored about a repository.",
-    "forget": "Erase everything that is stored about a repository.",
-    "dedupe": "Merge the entries of a playbook that say the same.",
-    "mcp": "Serve the tools to agents, over the Model Context Protocol.",
-    "receive": "Sign a payload and post it to the receiver.",
-    "check-config": "Check a repository's doppel.yml.",
-    "doctor": "Say what is missing or wrong in the configuration.",
-    "evaluate": "Say how well Doppel would have done, from known duplicates.",
-    "replay": "Run past issues through the finder, in order of arrival.",
-    "train": "Learn the weights from known duplicates.",
-    "simulator": "Run the GitHub simulator alone.",
-    "completion": "Print the shell completion script.",
+# By whom they are used, the commands with the one line that the overview shows; no module is imported for it.
+GROUPS = {
+    "For maintainers": {
+        "find": "Look for earlier reports of an issue.",
+        "scan": "Look through a backlog for groups that report the same thing.",
+        "evaluate": "Say how well Doppel would have done, from known duplicates.",
+        "check-config": "Check a repository's doppel.yml.",
+        "digest": "Say what the bot did lately, and how right it was.",
+        "calibrate": "Say which threshold is in force, and put it back.",
+        "mcp": "Serve the tools to agents, over the Model Context Protocol.",
+        "dedupe": "Merge the entries of a playbook that say the same.",
+    },
+    "For hosts": {
+        "serve": "Run web and worker together.",
+        "worker": "Run a worker process.",
+        "proxy": "Fetch deliveries from a channel, without a public address.",
+        "doctor": "Say what is missing or wrong in the configuration.",
+        "index": "Show how far the index of each repository is.",
+        "jobs": "List the deliveries that were given up, and try them again.",
+        "export": "Print everything that is stored about a repository.",
+        "forget": "Erase everything that is stored about a repository.",
+        "migrate": "Bring the database schema up to date.",
+        "migrate-store": "Copy what is stored to another database.",
+    },
+    "For developers": {
+        "demo": "See Doppel at work on a made-up repository.",
+        "simulator": "Run the GitHub simulator alone.",
+        "receive": "Sign a payload and post it to the receiver.",
+        "replay": "Run past issues through the finder, in order of arrival.",
+        "train": "Learn the weights from known duplicates.",
+        "completion": "Print the shell completion script.",
+    },
+}
+COMMANDS = {name: says for group in GROUPS.values() for name, says in group.items()}
+# A command is in the module of its name, but for these, which stand beside the one that they belong with.
+BESIDE = {
+    "worker": "serve",
+    "proxy": "serve",
+    "calibrate": "digest",
+    "forget": "export",
+    "migrate-store": "migrate",
+    "receive": "simulator",
 }
 
 USAGE, UNREACHABLE, FAULT, INTERRUPTED = 2, 3, 70, 130
@@ -64,6 +79,11 @@ EXIT_CODES = {
 }
 
 
+def module_of(command: str) -> str:
+    """The module that holds a command."""
+    return f"bot.cli.{BESIDE.get(command, command).replace('-', '_')}"
+
+
 class LazyGroup(click.Group):
     """A group that imports a command's module on first use, so that `doppel --help` starts at once."""
 
@@ -73,13 +93,7 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        name = cmd_name.replace("-", "_")
-        module = f"bot.cli.{name}"
-        if module not in sys.modules:
-            # A third of the time that a short command takes went into looking for garbage, and not least at its end.
-            with loading():
-                importlib.import_module(module)
-        command: click.Command = getattr(sys.modules[module], name)
+        command: click.Command = getattr(importlib.import_module(module_of(cmd_name)), cmd_name.replace("-", "_"))
         return command
 
     def resolve_command(
@@ -99,14 +113,15 @@ class LazyGroup(click.Group):
         """Run the command; Ctrl-C ends it with the exit code that shells give for it."""
         try:
             return super().invoke(ctx)
-        except Ended as end:
-            _complain(f"ended by {signal.Signals(end.number).name}", 128 + end.number)
-        except KeyboardInterrupt:
-            _complain("interrupted", INTERRUPTED)
+        except KeyboardInterrupt as end:
+            number = end.number if isinstance(end, Ended) else signal.SIGINT
+            says = "interrupted" if number == signal.SIGINT else f"ended by {signal.Signals(number).name}"
+            _complain(says, 128 + number)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        for title, commands in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl(list(commands.items()), col_max=max(map(len, COMMANDS)))
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

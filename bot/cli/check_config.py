@@ -7,84 +7,34 @@ from pathlib import Path
 
 import click
 
-from bot.cli.shared.files import READ_FILE_OR_STDIN, read_bytes
-from bot.cli.shared.in_json import in_json
-from bot.config import RepoConfig, parse_config
-from bot.config.model import MIN_CONFIDENCE
+from bot.cli.shared.files import in_json, read_bytes
+from bot.cli.shared.options import READ_FILE_OR_STDIN, json_option
+from bot.config import parse_config
 from bot.errors import UserError
-from bot.likelihood import POSSIBLY, VERY_LIKELY
 
 
 @click.command(name="check-config")
 @click.argument("file", type=READ_FILE_OR_STDIN)
-@click.option("--json", "as_json", is_flag=True, help="Print problems and the settings in force as JSON.")
+@json_option
 def check_config(file: Path, as_json: bool) -> None:
     """Check a repository's settings, FILE being its .github/doppel.yml (- for standard input).
 
-    Notes are about what has another meaning than it had; they are no problems. Exit code 0 means that all is well, 1
-    that there are problems, 2 that the file cannot be read.
+    The JSON has the settings in force as well. Exit code 0 means that all is well, 1 that there are problems, 2 that
+    the file cannot be read.
     """
-    text = _read(file)
-    config, problems = parse_config(text)
-    notes = _notes(config)
+    try:
+        config, problems = parse_config(read_bytes(file).decode())
+    except OSError as problem:
+        raise UserError(f"{file} cannot be read: {problem.strerror}") from problem
+    except UnicodeDecodeError as problem:
+        raise UserError(f"{file} is not UTF-8: byte {problem.start + 1} belongs to no character") from problem
     if as_json:
-        found = {
-            "file": str(file),
-            "problems": [problem.to_json() for problem in problems],
-            "notes": notes,
-            "settings": config.model_dump(),
-        }
+        found = {"file": str(file), "problems": [one.to_json() for one in problems], "settings": config.model_dump()}
         click.echo(in_json(found, indent=2))
     else:
         for one in problems:
             hint = f" (did you mean {one.hint}?)" if one.hint else ""
             click.echo(f"{file}:{one.line}:{one.column}: {one.message}{hint}")
-        for note in notes:
-            click.echo(f"{file}: note: {note}")
         if not problems:
             click.echo(f"{file}: all well, mode: {config.mode}")
     sys.exit(1 if problems else 0)
-
-
-def _notes(config: RepoConfig) -> list[str]:
-    """What was written for another scale, as far as that can be seen.
-
-    The former one was the chance that somebody marks the two as duplicates. People lowered the threshold on it, since
-    few are marked; so what is below today's default may be of that time.
-    """
-    notes = []
-    if config.min_confidence is not None and 0 < config.min_confidence < MIN_CONFIDENCE:
-        notes.append(
-            f"min_confidence: {config.min_confidence:g} is below the default, {MIN_CONFIDENCE:g}. It is how likely "
-            "a careful reader calls two issues the same report. It used to be the chance that somebody marks them "
-            f"as duplicates: {config.min_confidence:g} meant then what {_today(config.min_confidence):.2f} means now. "
-            "If it was chosen for that, leave it out, or let `doppel evaluate` recommend another."
-        )
-    words = {"very_likely": VERY_LIKELY, "likely": config.likely, "possibly": POSSIBLY}
-    own = [f"{name} from {from_:g} on" for name, from_ in words.items() if name in config.templates]
-    if own:
-        notes.append(
-            f"templates: {', '.join(own)}. That is the probability that a careful reader calls two issues the same "
-            "report, and no longer the chance that somebody marks them as duplicates."
-        )
-    return notes
-
-
-def _today(former: float) -> float:
-    """What a chance of being marked is as the probability that a reader calls the two the same."""
-    # numpy takes half a second, which few files cost.
-    import numpy as np
-
-    from bot.matching.model import shipped_model
-
-    odds = np.array([np.log(former / (1 - former))])
-    return float(shipped_model().readings(odds, None)[0])
-
-
-def _read(file: Path) -> str:
-    try:
-        return read_bytes(file).decode()
-    except OSError as problem:
-        raise UserError(f"{file} cannot be read: {problem.strerror}") from problem
-    except UnicodeDecodeError as problem:
-        raise UserError(f"{file} is not UTF-8: byte {problem.start + 1} belongs to no character") from problem

@@ -6,21 +6,20 @@ import json
 import math
 import os
 import stat
-from collections.abc import Iterable
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from bot.cli.shared.files import READ_FILE, told_if_refused
-from bot.cli.shared.in_json import in_json
+from bot.cli.shared.files import in_json, told_if_refused
+from bot.cli.shared.options import OUT, READ_FILE
 from bot.counted import counted
 from bot.errors import Retryable, UserError
-from bot.machine.private_files import replace_file
+from bot.machine.private_files import keep_to_names, replace_file
 from bot.machine.terminal import plain
 
 if TYPE_CHECKING:
-    from bot.knowledge.account import Merge
     from bot.knowledge.deduplication import Deduplication
     from bot.knowledge.playbook import Entry
 
@@ -31,7 +30,7 @@ _TEXT_SHOWN = 100
 @click.argument("playbook", type=READ_FILE)
 @click.option("--threshold", type=float, help="The least cosine similarity, 0 to 1.  [default: the model's own]")
 @click.option("--model", help="all-MiniLM-L6-v2 or wordllama.  [default: the first of them that is installed]")
-@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write the merged playbook to this file.")
+@click.option("--out", type=OUT, help="Write the merged playbook to this file.")
 @click.option("--in-place", is_flag=True, help="Write it back to PLAYBOOK.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be merged.")
 def dedupe(
@@ -42,10 +41,8 @@ def dedupe(
     The first of them keeps its name, text and section and gets the sums of the counters. Without --out, --in-place or
     --dry-run the merged playbook goes to stdout. What was merged into what, at which similarity, goes to stderr.
     """
-    if (out is not None and in_place) or (dry_run and (out is not None or in_place)):
+    if (out is not None) + in_place + dry_run > 1:
         raise click.UsageError("--out, --in-place and --dry-run exclude each other")
-    # NumPy and the models, which `doppel --help` need not pay for.
-    from bot.knowledge.account import account
     from bot.knowledge.deduplication import deduplicate
     from bot.knowledge.playbook import apply
     from bot.ranking.playbook import SECTION_SLUGS
@@ -63,7 +60,7 @@ def dedupe(
         raise UserError(str(problem)) from None
     except ValueError as problem:
         raise UserError(f"{playbook}: {problem}") from None
-    _tell(found, account(found))
+    _tell(found)
     if dry_run:
         return
     apply(content, found.entries, found.groups)
@@ -72,31 +69,19 @@ def dedupe(
         click.echo(text, nl=False)
     # A playbook in which nothing was merged stays as its author formatted it.
     elif found.merged or out is not None:
-        # A playbook that is read through a link is written through it.
+        # A playbook that is read through a link is written through it, and keeps its mode.
         target = out or playbook.resolve()
         with told_if_refused(target):
-            replace_file(target, [text], _mode(target))
-
-
-def _mode(path: Path) -> int:
-    """The mode that a file has, or would have if it were made now."""
-    return stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o666 & ~_umask()
-
-
-def _umask() -> int:
-    """The process's; it can be read only by setting it."""
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
+            keep_to_names(target)
+            target.touch()
+            replace_file(target, [text], stat.S_IMODE(target.stat().st_mode))
 
 
 def _read(path: Path) -> Any:
+    hooks = {"parse_constant": _no_number, "parse_float": _number, "parse_int": _number}
     try:
         # What editors on Windows put before a text is no part of it.
-        text = path.read_text(encoding="utf-8-sig")
-        return json.loads(
-            text, object_pairs_hook=_each_once, parse_constant=_no_number, parse_float=_number, parse_int=_whole
-        )
+        return json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=_each_once, **hooks)
     except OSError as problem:
         raise UserError(f"{path}: {problem.strerror}") from None
     except UnicodeDecodeError:
@@ -107,12 +92,10 @@ def _read(path: Path) -> Any:
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object, where no name stands twice: of two sections of one name the first would be lost in what is written."""
-    names = dict(pairs)
-    if len(names) < len(pairs):
-        seen: set[str] = set()
-        twice = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
-        raise ValueError(f"the name {twice!r} stands twice in one object")
-    return names
+    for name, times in Counter(name for name, _ in pairs).most_common(1):
+        if times > 1:
+            raise ValueError(f"the name {name!r} stands twice in one object")
+    return dict(pairs)
 
 
 def _no_number(constant: str) -> Any:
@@ -121,40 +104,36 @@ def _no_number(constant: str) -> Any:
 
 
 def _number(digits: str) -> float:
-    """A number as Python keeps it. One too large for it would be written as Infinity."""
-    if math.isinf(value := float(digits)):
-        raise ValueError(f"{digits[:40]} is too large a number")
+    """A number as Python keeps it. One too large for it would be written as Infinity, or not at all."""
+    try:
+        value = int(digits) if digits.lstrip("-").isdigit() else float(digits)
+    except ValueError:
+        value = math.inf
+    if math.isinf(value):
+        raise ValueError(f"{digits[:40]}{'…' * (len(digits) > 40)} is too large a number")
     return value
 
 
-def _whole(digits: str) -> int:
-    """A whole number, of which Python refuses one of thousands of digits in words of its own."""
-    try:
-        return int(digits)
-    except ValueError:
-        raise ValueError(f"{digits[:40]}… is too large a number") from None
-
-
-def _tell(found: Deduplication, merges: Iterable[Merge]) -> None:
+def _tell(found: Deduplication) -> None:
     """The account, for a person, on stderr: stdout may be the playbook."""
+    from bot.knowledge.account import account
+
+    def say(text: str, **how: Any) -> None:
+        click.secho(text, err=True, **how)
+
     if not found.model:
-        click.echo(f"{'1 entry' if found.entries else 'No entries'}: nothing to compare", err=True)
+        say(f"{'1 entry' if found.entries else 'No entries'}: nothing to compare")
         return
-    for merge in merges:
+    for merge in account(found):
         old = merge.survivor
-        counters = f"{old.helpful}/{old.harmful} → {merge.helpful}/{merge.harmful}"
-        click.secho(_place(old), bold=True, nl=False, err=True)
-        click.echo(f"  helpful/harmful {counters}\n    {_shown(old.text)}", err=True)
+        say(_place(old), bold=True, nl=False)
+        say(f"  helpful/harmful {old.helpful}/{old.harmful} → {merge.helpful}/{merge.harmful}\n    {_shown(old.text)}")
         for one in merge.absorbed:
             how = "" if one.through is None else f", through {_place(one.through)} at {one.link:.2f}"
-            click.echo(f"  ← {one.similarity:.2f}  {_place(one.entry)}{how}", err=True)
-            click.echo(f"    {_shown(one.entry.text)}", err=True)
+            say(f"  ← {one.similarity:.2f}  {_place(one.entry)}{how}\n    {_shown(one.entry.text)}")
     gone = len(found.entries) - len(found.groups)
-    click.echo(
-        f"{counted(len(found.entries), 'entry', 'entries')}, {gone} merged into others, {len(found.groups)} left "
-        f"({found.model}, threshold {found.threshold:g})",
-        err=True,
-    )
+    counts = f"{counted(len(found.entries), 'entry', 'entries')}, {gone} merged into others, {len(found.groups)} left"
+    say(f"{counts} ({found.model}, threshold {found.threshold:g})")
 
 
 def _place(entry: Entry) -> str:

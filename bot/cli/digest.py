@@ -1,70 +1,56 @@
-"""`doppel digest OWNER/REPO`: what the bot did lately, and how right it was as far as people have said (C7)."""
+"""`doppel digest` and `doppel calibrate`: what the bot did lately, how right it was, and what followed from it (C7)."""
 
 from __future__ import annotations
 
 import json
 import re
-from contextlib import closing
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from datetime import UTC, datetime
 
 import click
 
-from bot import settings as host
-from bot.cli.shared.stored import stored_repository
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from rich.table import Table
-
-    from bot.digest.week import Digest
-    from bot.words import Words
+from bot.calibration.bar import bar_in_force
+from bot.calibration.recalibrating import calibration_of, recalibrate
+from bot.calibration.rule import ENOUGH, WINDOW, Move
+from bot.cli.shared.options import json_option
+from bot.cli.shared.stored import repository_argument, stored
+from bot.digest.reading import digest_of, titles_of
+from bot.digest.week import Digest
+from bot.render import Place
+from bot.render import digest as words
+from bot.render.escape import clean
+from bot.repositories.settings import RepositorySettings
+from bot.wiring.clients import now
+from bot.wiring.indexes import build_index
+from bot.words import Words, english
 
 _UNITS = {"h": 3600.0, "d": 86_400.0, "w": 604_800.0}
 
 
-class Ago(click.ParamType[float]):
+def _seconds(_context: click.Context, _option: click.Parameter, value: str) -> float:
     """A stretch of time such as `36h`, `7d` or `4w`, in seconds."""
-
-    name = "TIME"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """See click."""
-        found = re.fullmatch(r"([1-9][0-9]{0,3})([hdw])", str(value))
-        if found is None:
-            self.fail(f"{value!r} is not a time such as 36h, 7d or 4w", param, ctx)
-        return int(found[1]) * _UNITS[found[2]]
+    found = re.fullmatch(r"([1-9][0-9]{0,3})([hdw])", value)
+    if found is None:
+        raise click.BadParameter(f"{value!r} is not a time such as 36h, 7d or 4w")
+    return int(found[1]) * _UNITS[found[2]]
 
 
 @click.command()
-@click.argument("repository", metavar="OWNER/REPO")
-@click.option("--since", type=Ago(), default="7d", show_default=True, help="How far to look back: 36h, 7d, 4w.")
-@click.option("--json", "as_json", is_flag=True, help="Print it as JSON, without titles.")
+@repository_argument
+@click.option("--since", callback=_seconds, default="7d", show_default=True, help="How far to look back: 36h, 7d, 4w.")
+@json_option
 @click.option("--markdown", "as_markdown", is_flag=True, help="Print it as Markdown.")
 def digest(repository: str, since: float, as_json: bool, as_markdown: bool) -> None:
     """Say what the bot did lately, or would have done (mode: shadow), and how right it was as far as people have said.
 
     GitHub's id may stand for OWNER/REPO. GitHub is not asked: workers read reactions every hour, and closings, commands
     and ticked boxes as they come. In the table, "not" and "of" in brackets are the commands by which people said so.
-    docs/feedback.md says what counts how much.
+    The JSON has no titles. docs/feedback.md says what counts how much.
     """
     if as_json and as_markdown:
         raise click.UsageError("--json or --markdown, not both")
-    from rich.console import Console
-
-    from bot.calibration.bar import bar_in_force
-    from bot.digest.reading import digest_of, titles_of
-    from bot.render import Place
-    from bot.render import digest as words
-    from bot.repositories.settings import RepositorySettings
-    from bot.store import open_store
-    from bot.wiring.clients import now
-    from bot.wiring.indexes import build_index
-    from bot.words import english
-
-    settings, moment, say = host.load(), now(), english()
-    with closing(open_store(settings)) as store:
-        meant = stored_repository(store, repository)
+    moment, say = now(), english()
+    with stored(repository) as (settings, store, meant):
         found = digest_of(store, meant.id, moment.timestamp() - since, moment.timestamp())
         titles = titles_of(build_index(settings, store), meant.id, found)
         config = RepositorySettings(store, now).last_read(meant.id)
@@ -78,16 +64,14 @@ def digest(repository: str, since: float, as_json: bool, as_markdown: bool) -> N
     else:
         click.echo(f"{words.sentences(found, moment, say)}\n{words.bar_words(bar, say)}")
         if found.lines:
-            Console(highlight=False).print(_table(found, titles, say))
+            _show_table(found, titles, say)
 
 
-def _table(found: Digest, titles: Mapping[int, str], say: Words) -> Table:
+def _show_table(found: Digest, titles: Mapping[int, str], say: Words) -> None:
     from rich import box
+    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
-
-    from bot.render.digest import standing_words
-    from bot.render.escape import clean
 
     def named(number: int) -> Text:
         # A title is no markup, and no command to the terminal.
@@ -97,6 +81,42 @@ def _table(found: Digest, titles: Mapping[int, str], say: Words) -> Table:
     table.add_column("likely", justify="right")
     table.add_column("so far")
     for line in found.lines:
-        so_far = Text(standing_words(line, say, brief=True))
+        so_far = Text(words.standing_words(line, say, brief=True))
         table.add_row(named(line.number), named(line.other), say.manner.percent(line.probability), so_far)
-    return table
+    Console(highlight=False).print(table)
+
+
+@click.command()
+@repository_argument
+@click.option("--reset", is_flag=True, help="Put the threshold back; what was said until now no longer moves it.")
+@json_option
+def calibrate(repository: str, reset: bool, as_json: bool) -> None:
+    """Say which threshold is in force, who put it there, and what people have said.
+
+    GitHub's id may stand for OWNER/REPO. Workers calibrate every hour by themselves; this works it out anew and keeps
+    what comes of it. docs/feedback.md says by which rule.
+    """
+    moment = now().timestamp()
+    with stored(repository) as (_, store, meant):
+        if reset:
+            store.calibrations.reset(meant.id, moment)
+        else:
+            recalibrate(store, meant.id, moment)
+        found, known = calibration_of(store, meant.id, moment), store.calibrations.get(meant.id)
+        bar = bar_in_force(RepositorySettings(store, now).last_read(meant.id), known)
+    if as_json:
+        values = {"repository": meant.name, "bar": bar.value, "from": bar.origin.value, "feedback": found.move.value}
+        click.echo(json.dumps({**values, "right": found.right, "wrong": found.wrong, "reset": reset}, indent=2))
+        return
+    if reset:
+        click.echo("Put back. What was said until now no longer moves the threshold.")
+    click.echo(words.bar_words(bar, english()))
+    if found.move is not Move.STAYS:
+        return
+    since = known.since if known else 0.0
+    put_back = f"since the threshold was put back on {datetime.fromtimestamp(since, UTC):%Y-%m-%d at %H:%M} UTC"
+    when = put_back if since > moment - WINDOW else "of the last year"
+    click.echo(
+        f"Feedback {when}, by weight: {found.right:g} right, {found.wrong:g} wrong. "
+        f"The threshold can move once one of them reaches {ENOUGH:g}."
+    )

@@ -8,26 +8,25 @@ import sys
 
 import click
 
-from bot import settings as host
+from bot.cli.shared.options import json_option
 from bot.doctor import Health, examine
 
 _COLOURS = {Health.WELL: "green", Health.WARNING: "yellow", Health.BROKEN: "red"}
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
+@json_option
 def doctor(as_json: bool) -> None:
     """Check settings, databases, worker, model, permissions, and the ways to and from GitHub; changes nothing.
 
     Exit code 0: it will work. 1: something is broken; each such line says how to mend it.
     """
-    # These take a second to import, which `doppel --help` need not pay.
+    # These take a second to import.
     from bot.wiring.clients import build_github, embedder
     from bot.wiring.manifest import wanted
 
     findings = []
-    read = host.load, host.misspelt(), host.unread_lines(), host.parts_of_an_app
-    for finding in examine(*read, wanted(), build_github, embedder):
+    for finding in examine(wanted(), build_github, embedder):
         findings.append(finding)
         if not as_json:
             click.secho(f"{finding.health:8}", fg=_COLOURS[finding.health], bold=True, nl=False)

@@ -1,4 +1,4 @@
-"""`doppel export OWNER/REPO`: everything that is stored about a repository, as JSON (C6a)."""
+"""`doppel export` and `doppel forget`: all that is stored of a repository is shown as JSON, or erased (C6a)."""
 
 from __future__ import annotations
 
@@ -6,24 +6,25 @@ import json
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from bot import settings as host
-from bot.cli.shared.files import told_if_refused
-from bot.cli.shared.in_json import in_json
-from bot.cli.shared.stored import Meant, stored_repository
+from bot.cli.shared.files import in_json, told_if_refused
+from bot.cli.shared.options import OUT, json_option
+from bot.cli.shared.stored import Meant, repository_argument, stored
+from bot.counted import counted
+from bot.evaluation.history_file import erase_history, kept_issues
+from bot.jobs import Inbox
+from bot.jobs.inspection.holdings import holdings
 from bot.machine.private_files import replace_file
 from bot.settings import Settings
-
-if TYPE_CHECKING:
-    from bot.store import Store
+from bot.store import Store
+from bot.store.export import export as tables_of
 
 
 @click.command()
-@click.argument("repository", metavar="OWNER/REPO")
-@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write to this file, not to the terminal.")
+@repository_argument
+@click.option("--out", type=OUT, help="Write to this file, not to the terminal.")
 def export(repository: str, out: Path | None) -> None:
     """Print everything that is stored about a repository as JSON; GitHub's id may stand for OWNER/REPO.
 
@@ -31,12 +32,7 @@ def export(repository: str, out: Path | None) -> None:
     base64, times in seconds since 1970), what the queue holds of it, and the history that `doppel evaluate` has read.
     FILE can be read by its owner only.
     """
-    from bot.evaluation.history_file import kept_repositories
-    from bot.store import open_store
-
-    settings = host.load()
-    with closing(open_store(settings)) as store:
-        meant = stored_repository(store, repository, kept_repositories(settings.home))
+    with stored(repository, evaluated=True) as (settings, store, meant):
         pieces = _json(settings, store, meant)
         if out is None:
             for piece in pieces:
@@ -49,13 +45,9 @@ def export(repository: str, out: Path | None) -> None:
 
 def _json(settings: Settings, store: Store, meant: Meant) -> Iterator[str]:
     """The object piece by piece, since an index can be larger than what should lie in memory."""
-    from bot.evaluation.history_file import kept_issues
-    from bot.jobs.inspection.holdings import holdings
-    from bot.store.export import export as tables
-
     queue = holdings(settings, meant.id)
     yield f'{{"repository": {json.dumps(meant.name)}, "id": {meant.id}, "tables": {{'
-    for index, (name, rows) in enumerate(tables(store.engine, meant.id)):
+    for index, (name, rows) in enumerate(tables_of(store.engine, meant.id)):
         yield f"{',' if index else ''}\n  {json.dumps(name)}: ["
         for number, row in enumerate(rows):
             yield f"{',' if number else ''}\n    {in_json(row)}"
@@ -64,3 +56,29 @@ def _json(settings: Settings, store: Store, meant: Meant) -> Iterator[str]:
     for number, issue in enumerate(kept_issues(settings.home, meant.id)):
         yield f"{',' if number else ''}\n  {in_json(issue)}"
     yield "]}\n"
+
+
+@click.command()
+@repository_argument
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@json_option
+def forget(repository: str, yes: bool, as_json: bool) -> None:
+    """Erase everything that is stored about a repository; GitHub's id may stand for it.
+
+    That is what is in the store, in the queue, and in the history that `doppel evaluate` has read.
+
+    GitHub is not asked, and its comments there stay. A job that is at work on the repository just now loses its content
+    within the hour. Where the App is still installed, the next event makes the repository known again: take it out of
+    the installation first. Exit code 1: not confirmed, nothing was erased.
+    """
+    with stored(repository, evaluated=True) as (settings, store, meant), closing(Inbox(settings)) as inbox:
+        if not yes:
+            click.confirm(f"Erase everything that is stored about {meant.name} for good?", abort=True, err=True)
+        # The queue first: a job that still waits would store anew what is erased.
+        inbox.erase(meant.id)
+        rows = store.forget(meant.id)
+    erase_history(settings.home, meant.id)
+    if as_json:
+        click.echo(json.dumps({"repository": meant.name, "id": meant.id, "rows": rows}))
+    else:
+        click.echo(f"{meant.name}: {counted(rows, 'row')} erased, and what the queue held of it")

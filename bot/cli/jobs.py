@@ -11,15 +11,17 @@ from datetime import datetime
 import click
 
 from bot import settings as host
+from bot.cli.shared.options import ONE_OR_MORE, json_option
 from bot.counted import counted
+from bot.jobs.inspection.dead_letters import MOST, DeadLetters
 from bot.moments import write_moment
 
 _NOTHING = "Nothing was given up."
 
 
 @click.group(invoke_without_command=True)
-@click.option("--limit", type=click.IntRange(1), default=100, show_default=True, help="The most that are listed.")
-@click.option("--json", "as_json", is_flag=True, help="Print them as JSON.")
+@click.option("--limit", type=ONE_OR_MORE, default=100, show_default=True, help="The most that are listed.")
+@json_option
 @click.pass_context
 def jobs(ctx: click.Context, limit: int, as_json: bool) -> None:
     """List the deliveries that were given up, the latest first, each with the reason.
@@ -29,16 +31,12 @@ def jobs(ctx: click.Context, limit: int, as_json: bool) -> None:
     """
     if ctx.invoked_subcommand:
         return
-    from bot.jobs.inspection.dead_letters import DeadLetters
-
     with closing(DeadLetters(host.load())) as letters:
         found = letters.list(limit)
     if as_json:
-        rows = [
-            dataclasses.asdict(one)
-            | {"repository": one.repository and str(one.repository), "failed_at": write_moment(one.failed_at)}
-            for one in found
-        ]
+        rows = [dataclasses.asdict(one) for one in found]
+        for row, one in zip(rows, found, strict=True):
+            row["repository"], row["failed_at"] = one.repository and str(one.repository), write_moment(one.failed_at)
         click.echo(json.dumps(rows, indent=2))
         return
     for letter in found:
@@ -58,18 +56,15 @@ def retry(delivery: str | None, everything: bool) -> None:
 
     Exit code 1: one that was to be tried again is no longer among those that were given up.
     """
-    from bot.jobs.inspection.dead_letters import MOST, DeadLetters
-
     if bool(delivery) == everything:
         raise click.UsageError("give either the ID of a delivery, as `doppel jobs` lists it, or --all")
     with closing(DeadLetters(host.load())) as letters:
         wanted = [delivery] if delivery else [one.delivery_id for one in letters.list(MOST)]
         missed = [one for one in wanted if not letters.retry(one)]
-    if everything and not wanted:
-        click.echo(_NOTHING)
-        return
     for one in missed:
         click.echo(f"{one}: no delivery of this id was given up, or its content has been erased", err=True)
-    if everything or not missed:
+    if not wanted:
+        click.echo(_NOTHING)
+    elif everything or not missed:
         click.echo(f"{len(wanted) - len(missed)} of {len(wanted)} put back into the queue")
     sys.exit(1 if missed else 0)

@@ -7,18 +7,16 @@ from importlib.metadata import version
 import click
 
 from bot import settings as host
+from bot.cli.shared.options import PORT
 from bot.errors import SettingsError, UserError
 from bot.machine import listening
-from bot.machine.loading import loading
 from bot.telemetry.logs import configure_logging
 
 
 @click.command()
 @click.option("--http", is_flag=True, help="Serve streamable HTTP at /mcp instead of stdin and stdout.")
 @click.option("--host", "address", default="127.0.0.1", show_default=True, help="With --http: where to listen.")
-@click.option(
-    "--port", type=click.IntRange(1, 65535), default=3001, show_default=True, help="With --http: on which port."
-)
+@click.option("--port", type=PORT, default=3001, show_default=True, help="With --http: on which port.")
 @click.option("--allow-writes", is_flag=True, help="Offer the tool that closes issues as duplicates, too.")
 def mcp(http: bool, address: str, port: int, allow_writes: bool) -> None:
     """Serve Doppel's tools to agents, over the Model Context Protocol.
@@ -34,10 +32,9 @@ def mcp(http: bool, address: str, port: int, allow_writes: bool) -> None:
             "DOPPEL_MCP_TOKEN: not set. Over HTTP whoever can reach the port could read what Doppel can; choose a long "
             'random token (python -c "import secrets; print(secrets.token_urlsafe())") and give it to the clients.'
         )
-    # These take a second to import, which nobody pays who is only refused.
-    with loading():
-        from bot.mcp.server import build_server
-        from bot.wiring.indexes import agent_tools
+    # These take a second to import, for which nobody waits who is only refused.
+    from bot.mcp.server import build_server
+    from bot.wiring.indexes import agent_tools
 
     # To stderr: stdout belongs to the protocol.
     configure_logging(settings.log_level, settings.log_format)
@@ -49,13 +46,9 @@ def mcp(http: bool, address: str, port: int, allow_writes: bool) -> None:
 
     from bot.mcp.server import PATH, application
 
-    _check_address(address, port)
+    if (problem := listening.refusal(address, port)) is not None:
+        # Uvicorn would tell of it with GitHub's exit code.
+        raise UserError(f"--host, --port: cannot listen on {address}:{port}: {listening.in_words(problem)}")
     name = f"[{address}]" if ":" in address else address
     click.echo(f"Agents reach Doppel at http://{name}:{port}{PATH}", err=True)
     uvicorn.run(application(server, settings.mcp_token, address), host=address, port=port, log_config=None)
-
-
-def _check_address(address: str, port: int) -> None:
-    """Raise UserError if nobody can listen there, which uvicorn would tell with GitHub's exit code."""
-    if (problem := listening.refusal(address, port)) is not None:
-        raise UserError(f"--host, --port: cannot listen on {address}:{port}: {listening.in_words(problem)}")

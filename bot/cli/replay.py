@@ -8,43 +8,30 @@ from pathlib import Path
 
 import click
 
-from bot.cli.shared.asking import asking_options, from_option, read_weights, seed_option
-from bot.cli.shared.ending import ended_in_order
-from bot.cli.shared.files import READ_FILE, WrittenFile, keep_apart, opened, told_if_refused
-from bot.cli.shared.progress import progress_bar
-from bot.cli.shared.shares import Share
+from bot.cli.shared.asking import asking_options
+from bot.cli.shared.files import keep_apart, opened, told_if_refused
+from bot.cli.shared.options import ONE_OR_MORE, READ_FILE, Share, WrittenFile, from_option, read_weights, seed_option
+from bot.cli.shared.running import ended_in_order, progress_bar
 from bot.ranking.plan import DEFAULT_BUDGET
 from bot.replay import Asking, choose, read_archive, replay_index, replay_search
+
+_OUT = "Where the answers go; compressed if the name ends in .gz."
+_SAMPLE = (
+    "Ask about so many arrivals, chosen at random, not about all. This shortens the asking, not the reading: every "
+    "issue still arrives."
+)
+_BUDGET = "Searches by words an issue."
 
 
 @click.command()
 @click.argument("issues", type=READ_FILE)
-@click.option(
-    "--out", type=WrittenFile(), required=True, help="Where the answers go; compressed if the name ends in .gz."
-)
+@click.option("--out", type=WrittenFile(), required=True, help=_OUT)
 @from_option("asked about")
-@click.option("--top", type=click.IntRange(1), default=20, show_default=True, help="Candidates an issue at most.")
-@click.option(
-    "--sample",
-    type=click.IntRange(1),
-    help="Ask about so many arrivals, chosen at random, not about all. This shortens the asking, not the reading: "
-    "every issue still arrives.",
-)
+@click.option("--top", type=ONE_OR_MORE, default=20, show_default=True, help="Candidates an issue at most.")
+@click.option("--sample", type=ONE_OR_MORE, help=_SAMPLE)
 @seed_option
-@click.option(
-    "--threshold",
-    type=Share(0, 1),
-    default=0.0,
-    show_default=True,
-    help="The least similarity of titles.",
-)
-@click.option(
-    "--budget",
-    type=click.IntRange(1, 10),
-    default=DEFAULT_BUDGET,
-    show_default=True,
-    help="Searches by words an issue.",
-)
+@click.option("--threshold", type=Share(0, 1), default=0.0, show_default=True, help="The least similarity of titles.")
+@click.option("--budget", type=click.IntRange(1, 10), default=DEFAULT_BUDGET, show_default=True, help=_BUDGET)
 @asking_options
 def replay(
     issues: Path,
@@ -69,19 +56,15 @@ def replay(
 
     The sources are those of an index (full-text, vectors; `index` stands for both), or GitHub's searches, simulated.
     """
-    keep_apart("--out", out, issues, *([weights] if weights else []))
+    keep_apart("--out", out, issues, weights)
     past = read_archive(issues)
     asked = set(choose(past, warm, sample, seed))
     asking = Asking(sources, top, threshold, relevance, read_weights(weights), store, budget)
+    run = partial(replay_index, jobs=jobs) if asking.indexed else replay_search
     answered = 0
     try:
-        with (
-            told_if_refused(out),
-            ended_in_order(),
-            opened(out) as lines,
-            progress_bar("Issues arriving", len(past)) as (progress, task),
-        ):
-            run = partial(replay_index, jobs=jobs) if asking.indexed else replay_search
+        bar = progress_bar("Issues arriving", len(past))
+        with told_if_refused(out), ended_in_order(), opened(out) as lines, bar as (progress, task):
             for answer in run(past, asked, asking, advance=partial(progress.advance, task)):
                 if answer is not None:
                     candidates = [{"id": id, "confidence": round(sure, 6)} for id, sure in answer.candidates]

@@ -1,4 +1,4 @@
-"""`doppel serve`: the whole bot on one machine with one command."""
+"""`doppel serve`: the whole bot on one machine; `doppel worker` and `doppel proxy`: two of its processes alone."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ import time
 import click
 
 from bot import settings as host_settings
-from bot.cli.shared.ending import Ended, ended_in_order
-from bot.cli.shared.web_address import WebAddress
+from bot.cli.shared.options import PORT, web_address
+from bot.cli.shared.running import Ended, ended_in_order
 from bot.errors import SettingsError, Unavailable
 from bot.machine import listening
-from bot.machine.loading import loading
 from bot.machine.local import is_well
 from bot.machine.supervisor import GUNICORN, PROXY, WORKER, Supervisor
 from bot.settings import Settings
@@ -23,16 +22,14 @@ from bot.telemetry.logs import configure_logging, said
 
 READY_WITHIN_SECONDS = 180.0
 LOOK_EVERY_SECONDS = 0.5
+_HOST = "The address to listen on; 127.0.0.1 is this machine alone [default: DOPPEL_HOST]."
+_HOOK = "Tell GitHub to deliver to this address; done by itself for a local simulator."
 
 
 @click.command()
-@click.option("--host", help="The address to listen on; 127.0.0.1 is this machine alone [default: DOPPEL_HOST].")
-@click.option("--port", type=click.IntRange(1, 65535), help="The port to listen on [default: PORT].")
-@click.option(
-    "--webhook-url",
-    type=WebAddress(),
-    help="Tell GitHub to deliver to this address; done by itself for a local simulator.",
-)
+@click.option("--host", help=_HOST)
+@click.option("--port", type=PORT, help="The port to listen on [default: PORT].")
+@click.option("--webhook-url", metavar="URL", callback=web_address, help=_HOOK)
 def serve(host: str | None, port: int | None, webhook_url: str | None) -> None:
     """Run web and worker together, until SIGTERM or Ctrl-C. What dies is started again.
 
@@ -56,9 +53,7 @@ def serve(host: str | None, port: int | None, webhook_url: str | None) -> None:
 
 def _serve(settings: Settings, webhook_url: str | None) -> None:
     """Start the processes, and watch them until somebody ends this one."""
-    # Building clients and stores takes a second to import, which `doppel --help` need not pay.
-    with loading():
-        from bot.wiring.clients import build_github, prepare_databases
+    from bot.wiring.clients import build_github, prepare_databases
 
     prepare_databases(settings)
     environ = {**os.environ, "DOPPEL_HOST": settings.host, "PORT": str(settings.port)}
@@ -124,9 +119,59 @@ def _say(text: str, settings: Settings) -> None:
 
 def _wait_until_ready(supervisor: Supervisor, url: str) -> None:
     end = time.monotonic() + READY_WITHIN_SECONDS
-    while time.monotonic() < end:
+    while not is_well(url):
         supervisor.check(time.monotonic())
-        if is_well(url):
-            return
+        if time.monotonic() > end:
+            raise Unavailable(f"the web process does not answer at {url} after {READY_WITHIN_SECONDS:.0f} s")
         time.sleep(0.1)
-    raise Unavailable(f"the web process does not answer at {url} after {READY_WITHIN_SECONDS:.0f} s")
+
+
+@click.command()
+def worker() -> None:
+    """Run a worker process until SIGTERM. Any number may run on one PostgreSQL database."""
+    from bot.jobs import process
+    from bot.monitoring.tally import Tally
+    from bot.telemetry.tracing import configure_tracing
+    from bot.wiring.clients import prepare_databases
+    from bot.wiring.worker import build_services, chores, enter_model, job_handler, says_of_model
+
+    settings = host_settings.load()
+    configure_logging(settings.log_level, settings.log_format)
+    configure_tracing(settings, "worker")
+    # Here alone a worker waits for others, where SIGTERM still ends it at once.
+    prepare_databases(settings)
+    services = build_services(settings)
+    tally = Tally(settings, says_of_model(settings))
+    # Others must have heard that somebody has this model, before it is entered as the latest that was chosen.
+    tally.flush()
+    tally.start()
+    enter_model(settings, services.store)
+    services.indexing.take_up()
+    try:
+        process.run(settings, job_handler(services), chores(services))
+    finally:
+        tally.stop()
+
+
+@click.command()
+def proxy() -> None:
+    """Pass on what comes through the channel WEBHOOK_PROXY_URL to this machine's receiver, until Ctrl-C.
+
+    `doppel serve` runs this by itself where that variable is set.
+    """
+    from bot.receiver import proxy as channel
+
+    settings = host_settings.load()
+    if not settings.webhook_proxy_url:
+        raise SettingsError(
+            "WEBHOOK_PROXY_URL: not set. Open https://smee.io/new, set WEBHOOK_PROXY_URL to the address it leads to, "
+            "and enter the same address as the webhook URL on the App's page."
+        )
+    if not settings.webhook_secrets:
+        raise SettingsError("WEBHOOK_SECRET: not set; the receiver accepts nothing that is not signed with it.")
+    configure_logging(settings.log_level, settings.log_format)
+    receiver = f"{settings.local_url}/webhook"
+    try:
+        channel.forward(settings.webhook_proxy_url, receiver, settings.webhook_secrets, time.sleep)
+    except KeyboardInterrupt:
+        click.echo("stopped", err=True)

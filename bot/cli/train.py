@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bot.cli.shared.ending import ended_in_order
-from bot.cli.shared.files import READ_FILE, WrittenFile, keep_apart, write
-from bot.cli.shared.progress import progress_bar
+from bot.cli.shared.files import keep_apart, write
+from bot.cli.shared.options import ONE_OR_MORE, READ_FILE, WrittenFile
+from bot.cli.shared.running import ended_in_order, progress_bar, told_of_temporary_index
 from bot.errors import UserError
 from bot.machine.packages import pip_install
 from bot.machine.private_files import is_no_file
@@ -20,34 +20,22 @@ if TYPE_CHECKING:
     from bot.training.collecting import Material
 
 OTHERS = 2_500
+_READINGS = "What careful readers said of issues of the file of the same name. May be given more than once."
+_BY = "A text model that was not tuned on the file NAME, by which its readings are compared."
+_MODEL = (
+    "Tune the text model on FILES and write it into this folder, in place of weights. Takes half an hour or more, "
+    "and needs the packages of the extra `train`."
+)
+_OTHERS = "Issues that repeat nothing, a file."
 
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, type=READ_FILE)
 @click.option("--out", type=WrittenFile(), help="Where the weights go.")
-@click.option(
-    "--readings",
-    multiple=True,
-    type=READ_FILE,
-    help="What careful readers said of issues of the file of the same name. May be given more than once.",
-)
-@click.option(
-    "--compared-by",
-    "by",
-    multiple=True,
-    metavar="NAME=FOLDER",
-    help="A text model that was not tuned on the file NAME, by which its readings are compared.",
-)
-@click.option(
-    "--text-model",
-    "text_model",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Tune the text model on FILES and write it into this folder, in place of weights. Takes half an hour or more, "
-    "and needs the packages of the extra `train`.",
-)
-@click.option(
-    "--others", type=click.IntRange(1), default=OTHERS, show_default=True, help="Issues that repeat nothing, a file."
-)
+@click.option("--readings", multiple=True, type=READ_FILE, help=_READINGS)
+@click.option("--compared-by", "by", multiple=True, metavar="NAME=FOLDER", help=_BY)
+@click.option("--text-model", type=click.Path(file_okay=False, path_type=Path), help=_MODEL)
+@click.option("--others", type=ONE_OR_MORE, default=OTHERS, show_default=True, help=_OTHERS)
 @click.option("--seed", type=int, default=0, show_default=True, help="Which of them.")
 def train(
     files: tuple[Path, ...],
@@ -71,36 +59,33 @@ def train(
     if (out is None) == (text_model is None):
         raise click.UsageError("name either --out, for the weights, or --text-model, for a text model")
     materials = _materials(files, readings, by)
-    if text_model is not None:
-        _tune(files, text_model, seed)
-        return
-    assert out is not None
     keep_apart("--out", out, *files, *readings)
-    from bot.cli.shared.temporary import told_of_temporary_index
-    from bot.training import over_index
-
     try:
-        with (
-            ended_in_order(),
-            told_of_temporary_index(),
-            progress_bar("Issues looked at", None) as (progress, task),
-        ):
-            to_do = 0
-
-            def advance(more: int, done: int) -> None:
-                nonlocal to_do
-                to_do += more
-                progress.update(task, total=to_do, advance=done)
-
-            learned = over_index.learn(materials, advance, others=others, seed=seed)
+        with ended_in_order():
+            if out is None:
+                assert text_model is not None
+                _tune(files, text_model, seed)
+            else:
+                made_by = f"doppel train FILES{' --readings FILES' if readings else ''} --others {others} --seed {seed}"
+                made = {"made_from": [path.name for path in (*files, *readings)], "made_by": made_by}
+                _learn(out, materials, made, others, seed)
     except ValueError as problem:
         raise UserError(f"nothing can be learned from {', '.join(map(str, files))}: {problem}") from None
-    made = {
-        "made_from": [path.name for path in (*files, *readings)],
-        "made_by": f"doppel train FILES{' --readings FILES' if readings else ''} --others {others} --seed {seed}",
-        **learned,
-    }
-    write(out, json.dumps(made, indent=1) + "\n")
+
+
+def _learn(out: Path, materials: Sequence[Material], made: dict[str, object], others: int, seed: int) -> None:
+    from bot.training import over_index
+
+    with told_of_temporary_index(), progress_bar("Issues looked at", None) as (progress, task):
+        to_do = 0
+
+        def advance(more: int, done: int) -> None:
+            nonlocal to_do
+            to_do += more
+            progress.update(task, total=to_do, advance=done)
+
+        learned = over_index.learn(materials, advance, others=others, seed=seed)
+    write(out, json.dumps({**made, **learned}, indent=1) + "\n")
     click.echo(
         f"{out}: learned from {learned['arrivals']:,} issues. How good these weights are is shown by `doppel evaluate` "
         "with --weights, on issues that they were not learned from.",
@@ -130,14 +115,12 @@ def _stem(path: Path) -> str:
 
 
 def _tune(files: Sequence[Path], folder: Path, seed: int) -> None:
-    from bot.training.text_model import tune
-
     try:
-        with ended_in_order(), progress_bar("Steps of the tuning", None) as (progress, task):
+        from bot.training.text_model import tune
+
+        with progress_bar("Steps of the tuning", None) as (progress, task):
             tune(files, folder, lambda done, total: progress.update(task, total=total, completed=done), seed=seed)
     except ImportError as missing:
         command = pip_install("torch", "transformers", "onnx", "onnxscript")
         raise UserError(f"{missing.name} is not installed: {command}") from None
-    except ValueError as problem:
-        raise UserError(f"nothing can be learned from {', '.join(map(str, files))}: {problem}") from None
     click.echo(f"{folder}: a text model, for `doppel train --compared-by`", err=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -36,6 +35,7 @@ class Processes:
     def __init__(self, settings: Settings, supervisor: Supervisor) -> None:
         self.settings = settings
         self.receiver = f"http://127.0.0.1:{settings.port}/webhook"
+        self.pid = supervisor.pid
         self._supervisor = supervisor
         self._engine = queue_engine(settings, pool_size=1)
         self._store = make_engine(settings.database_url, pool_size=1)
@@ -44,24 +44,17 @@ class Processes:
         """Start again what has died; raises Unavailable for what keeps dying."""
         self._supervisor.check(time.monotonic())
 
-    def pid(self, name: str) -> int:
-        """The process id of `web` or `worker`, for tests that kill it."""
-        return self._supervisor.pid(name)
-
     def takes_deliveries(self) -> bool:
         """Whether web says that it does."""
         return is_well(self.receiver.replace("/webhook", "/readyz"))
 
     def done(self, delivery_id: str) -> bool:
         """Whether the work of a delivery is over: it ran, and so did every later try."""
-        table = workflow_table(self._engine)
-        runs = sa.or_(
-            table.c.workflow_uuid == delivery_id,
-            table.c.workflow_uuid.like(delivery_id + LATER_RUN.removeprefix("%")),
-        )
+        jobs = workflow_table(self._engine).c
+        later = jobs.workflow_uuid.like(delivery_id + LATER_RUN.removeprefix("%"))
+        runs = sa.select(jobs.status).where(sa.or_(jobs.workflow_uuid == delivery_id, later))
         with self._engine.connect() as connection:
-            statuses = set(connection.execute(sa.select(table.c.status).where(runs)).scalars())
-        return statuses == {"SUCCESS"}
+            return set(connection.execute(runs).scalars()) == {"SUCCESS"}
 
     def progress(self, repo_id: int) -> Progress | None:
         """How far the index of a repository is; None before it is begun."""
@@ -72,9 +65,10 @@ class Processes:
         return next(reversed(Decisions(self._store).of_issue(repo_id, number)), None)
 
     def close(self) -> None:
-        """Close the connections."""
+        """Close the connections, and end the processes."""
         self._engine.dispose()
         self._store.dispose()
+        self._supervisor.stop()
 
 
 @contextmanager
@@ -95,16 +89,11 @@ def running(server: Server, home: Path, database_url: str = "") -> Iterator[Proc
             yield processes
         except DoppelError as problem:
             # The log goes with the directory, so what it says of the failure must leave now.
-            problem.add_note(f"What web and worker wrote last:\n{_tail(home / LOG)}")
+            last = (home / LOG).read_text("utf-8", "replace").splitlines()[-20:]
+            problem.add_note("\n".join(("What web and worker wrote last:", *last)))
             raise
         finally:
-            # A second Ctrl-C would leave processes behind that nobody ends.
-            before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-            try:
-                processes.close()
-                supervisor.stop()
-            finally:
-                signal.signal(signal.SIGINT, before)
+            processes.close()
 
 
 def wait_for(processes: Processes, what: str, happened: Callable[[], bool]) -> None:
@@ -115,10 +104,6 @@ def wait_for(processes: Processes, what: str, happened: Callable[[], bool]) -> N
         if time.monotonic() > end:
             raise Unavailable(f"{what} was not ready within {READY_WITHIN_SECONDS:.0f} s")
         time.sleep(POLL_SECONDS)
-
-
-def _tail(log: Path) -> str:
-    return "\n".join(log.read_text("utf-8", "replace").splitlines()[-20:])
 
 
 def environment(server: Server, home: Path, database_url: str) -> dict[str, str]:

@@ -1,11 +1,14 @@
-"""The show for people: each event as rich prints it, readable without colour, in 80 columns and in a log."""
+"""The show, event by event: for people as rich prints it, in 80 columns and in a log too, and for programs as JSON."""
 
 from __future__ import annotations
 
-from functools import singledispatchmethod
+import re
+from collections.abc import Callable
+from typing import Any
 
 from rich import box
 from rich.console import Console, RenderableType
+from rich.markdown import Markdown
 from rich.padding import Padding
 from rich.panel import Panel
 from rich.rule import Rule
@@ -13,142 +16,123 @@ from rich.table import Table
 from rich.text import Text
 
 from bot.counted import counted
-from bot.demo import terminal_markdown
-from bot.demo.events import (
-    Checked,
-    CommandGiven,
-    Commented,
-    Edited,
-    Event,
-    Finished,
-    IssueClosed,
-    IssueOpened,
-    Progress,
-    Ready,
-    Replied,
-    SceneBegins,
-    Serving,
-    StayedSilent,
-)
 from bot.machine.terminal import plain
 
 BODY_LINES = 24
+# The bot's own folds stand on lines of their own; nested ones it does not write.
+_FOLD = re.compile(r"<details(?: open)?>\s*<summary>(.*?)</summary>(.*?)</details>", re.DOTALL)
+_MARKER = re.compile(r"<!--.*?-->", re.DOTALL)
+
+
+class Lines:
+    """Takes the events of Terminal and puts each out as a dictionary: its values, and `event` with its name."""
+
+    def __init__(self, put: Callable[[dict[str, Any]], object]) -> None:
+        self._put = put
+
+    def __getattr__(self, event: str) -> Callable[..., object]:
+        return lambda **values: self._put({"event": event, **values})
 
 
 class Terminal:
-    """Prints events. `bot_login` is the name that the bot comments under."""
+    """Prints each event, which is a method with the event's values. `bot` is the login that the bot comments under.
 
-    def __init__(self, console: Console, bot_login: str) -> None:
-        self._console, self._bot = console, bot_login
+    `seconds` are since the show began, the issue was opened or the command was given.
+    """
 
-    def show(self, event: Event) -> None:
-        """Print one event."""
-        self._show(event)
+    def __init__(self, console: Console, bot: str) -> None:
+        self._console, self._bot = console, bot
 
-    @singledispatchmethod
-    def _show(self, event: object) -> None:
-        raise TypeError(f"no way to show {event!r}")
+    def progress(self, *, what: str) -> None:
+        """Something of the start-up is about to begin."""
+        self._line("·", what, "dim")
 
-    @_show.register
-    def _(self, event: Progress) -> None:
-        self._line("·", event.what, "dim")
-
-    @_show.register
-    def _(self, event: Ready) -> None:
-        self._line("✓", f"ready after {event.seconds:.1f} s", "green")
+    def ready(
+        self, *, repository: str, about: str, issues: int, simulator: str, receiver: str, database: str, seconds: float
+    ) -> None:
+        """Everything runs."""
+        self._line("✓", f"ready after {seconds:.1f} s", "green")
         table = Table.grid(padding=(0, 2))
-        table.add_row("repository", f"{event.repository}, {counted(event.issues, 'issue')}")
-        table.add_row("", event.about)
-        table.add_row("GitHub", f"{event.simulator} (simulated)")
-        table.add_row("receiver", f"{event.receiver} (gunicorn), every delivery signed")
-        table.add_row("queue", f"{event.database}, one worker process")
+        table.add_row("repository", f"{repository}, {counted(issues, 'issue')}")
+        table.add_row("", about)
+        table.add_row("GitHub", f"{simulator} (simulated)")
+        table.add_row("receiver", f"{receiver} (gunicorn), every delivery signed")
+        table.add_row("queue", f"{database}, one worker process")
         self._console.print(Padding(table, (1, 0, 0, 2)))
 
-    @_show.register
-    def _(self, event: SceneBegins) -> None:
+    def scene_begins(self, *, number: int, total: int, heading: str) -> None:
         self._console.print()
-        self._console.print(Rule(f"[bold]{event.number}/{event.total}[/] {event.heading}", align="left", style="cyan"))
+        self._console.print(Rule(f"[bold]{number}/{total}[/] {heading}", align="left", style="cyan"))
 
-    @_show.register
-    def _(self, event: IssueOpened) -> None:
-        lines = [plain(line) for line in event.body.splitlines()]
+    def issue_opened(self, *, number: int, title: str, body: str, login: str) -> None:
+        """A person opened an issue; GitHub delivers it to the receiver now."""
+        lines = [plain(line) for line in body.splitlines()]
         shown = "\n".join(lines[:BODY_LINES])
-        inside = Text(plain(event.title), style="bold").append(f"\n\n{shown}", style="not bold")
+        inside = Text(plain(title), style="bold").append(f"\n\n{shown}", style="not bold")
         if len(lines) > BODY_LINES:
             inside.append(f"\n… {len(lines) - BODY_LINES} more lines", style="not bold dim")
-        self._panel(inside, f"#{event.number} opened by {plain(event.login)}", "", "blue")
+        self._panel(inside, f"#{number} opened by {plain(login)}", "", "blue")
 
-    @_show.register
-    def _(self, event: CommandGiven) -> None:
-        self._panel(Text(event.text), f"{event.login} on #{event.number}", event.note, "blue")
+    def command_given(self, *, number: int, login: str, text: str, note: str) -> None:
+        """A person commented on the issue; `note` says what for."""
+        self._panel(Text(text), f"{login} on #{number}", note, "blue")
 
-    @_show.register
-    def _(self, event: Commented) -> None:
-        inside = terminal_markdown.render(event.body, unfold=event.unfold)
-        self._said(inside, f"commented on #{event.number}", f"{event.seconds:.2f} s after the issue was opened")
+    def commented(self, *, number: int, body: str, seconds: float, unfold: bool) -> None:
+        """The advisory comment is there; `unfold` asks for the folded part to be shown open."""
+        when = f"{seconds:.2f} s after the issue was opened"
+        self._panel(_markdown(body, unfold), f"{self._bot} commented on #{number}", when, "green")
 
-    @_show.register
-    def _(self, event: Edited) -> None:
-        inside = terminal_markdown.edited(event.before, event.body)
-        self._said(inside, f"edited its comment on #{event.number}", f"{event.seconds:.2f} s after the command")
+    def edited(self, *, number: int, before: str, body: str, seconds: float) -> None:
+        """The advisory comment was brought up to date. Where only the fold has changed, it is shown open."""
+        folded = _MARKER.sub("", _FOLD.sub("", before)) == _MARKER.sub("", _FOLD.sub("", body))
+        what, when = f"{self._bot} edited its comment on #{number}", f"{seconds:.2f} s after the command"
+        self._panel(_markdown(body, unfold=folded), what, when, "green")
 
-    @_show.register
-    def _(self, event: Replied) -> None:
-        inside = terminal_markdown.render(event.body)
-        self._said(inside, f"replied on #{event.number}", f"{event.seconds:.2f} s after the command")
+    def replied(self, *, number: int, body: str, seconds: float) -> None:
+        """The bot answered a command with a comment of its own."""
+        when = f"{seconds:.2f} s after the command"
+        self._panel(_markdown(body), f"{self._bot} replied on #{number}", when, "green")
 
-    def _said(self, inside: RenderableType, what: str, when: str) -> None:
-        self._panel(inside, f"{self._bot} {what}", when, "green")
+    def stayed_silent(
+        self, *, number: int, seconds: float, reason: str, bar: float, nearest: tuple[int, str, float] | None
+    ) -> None:
+        """The issue was looked at and nothing was posted: why, and the likeliest that was found, if anything was.
 
-    @_show.register
-    def _(self, event: StayedSilent) -> None:
-        self._line(
-            "✓", f"{self._bot} looked and said nothing ({event.seconds:.2f} s after the issue was opened)", "green"
-        )
-        says = event.reason
-        if event.nearest is not None:
-            number, title, probability = event.nearest
-            says += f": #{number} {plain(title)}, with {_percent(probability)}; it takes {event.bar:.0%}"
-        self._console.print(Padding(Text(says), (0, 0, 0, 2)), style="dim")
+        `bar` is the probability from which on the bot speaks; `nearest` is number, title and probability.
+        """
+        self._line("✓", f"{self._bot} looked and said nothing ({seconds:.2f} s after the issue was opened)", "green")
+        if nearest is not None:
+            other, title, probability = nearest
+            likely = f"{probability:.0%}" if probability >= 0.01 else "less than 1%"
+            reason += f": #{other} {plain(title)}, with {likely}; it takes {bar:.0%}"
+        self._console.print(Padding(Text(reason), (0, 0, 0, 2)), style="dim")
 
-    @_show.register
-    def _(self, event: IssueClosed) -> None:
-        self._line(
-            "✓", f"#{event.number} is closed as a duplicate of #{event.original} ({event.seconds:.2f} s)", "green"
-        )
+    def issue_closed(self, *, number: int, original: int, seconds: float) -> None:
+        """The bot closed the issue for a maintainer."""
+        self._line("✓", f"#{number} is closed as a duplicate of #{original} ({seconds:.2f} s)", "green")
 
-    @_show.register
-    def _(self, event: Checked) -> None:
-        self._line("✓", event.what, "green")
+    def checked(self, *, what: str) -> None:
+        """A promise was looked into and kept."""
+        self._line("✓", what, "green")
 
-    @_show.register
-    def _(self, event: Serving) -> None:
-        self._console.print()
-        self._line("▶", f"the repository is at {event.url} (Ctrl-C ends it)", "bold green")
+    def serving(self, *, url: str) -> None:
+        """`--serve`: the page is up until somebody stops it."""
+        self._line("\n▶", f"the repository is at {url} (Ctrl-C ends it)", "bold green")
 
-    @_show.register
-    def _(self, event: Finished) -> None:
-        self._console.print()
-        played = "1 scene, as it should be" if event.scenes == 1 else f"{event.scenes} scenes, all as they should be"
-        self._line("✓", f"{played}, in {event.seconds:.1f} s", "bold green")
+    def finished(self, *, scenes: int, seconds: float) -> None:
+        played = "1 scene, as it should be" if scenes == 1 else f"{scenes} scenes, all as they should be"
+        self._line("\n✓", f"{played}, in {seconds:.1f} s", "bold green")
 
     def _line(self, mark: str, text: str, style: str) -> None:
         # Text and not markup: titles are other people's words, and `[red]` in one must stay what it is.
         self._console.print(Text(f"{mark} {text}", style=style))
 
-    def _panel(self, inside: RenderableType, title: str, subtitle: str, style: str) -> None:
-        self._console.print(
-            Panel(
-                inside,
-                title=Text(title),
-                subtitle=Text(subtitle, style="dim"),
-                title_align="left",
-                subtitle_align="right",
-                border_style=style,
-                box=box.ROUNDED,
-            )
-        )
+    def _panel(self, inside: RenderableType, title: str, note: str, style: str) -> None:
+        titles = {"title": Text(title), "title_align": "left", "subtitle": Text(note, "dim"), "subtitle_align": "right"}
+        self._console.print(Panel(inside, box.ROUNDED, border_style=style, **titles))  # type: ignore[arg-type]
 
 
-def _percent(probability: float) -> str:
-    return f"{probability:.0%}" if probability >= 0.01 else "less than 1%"
+def _markdown(comment: str, unfold: bool = False) -> Markdown:
+    """A comment as rich renders it: links are links where the terminal can do that, else their text alone."""
+    shown = "**▾ \\1**\n\\2" if unfold else "**▸ \\1** (folded)\n"
+    return Markdown(_FOLD.sub(shown, comment))

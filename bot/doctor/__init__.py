@@ -2,8 +2,42 @@
 
 from __future__ import annotations
 
-from bot.doctor.examining import examine
-from bot.doctor.finding import Health
-from bot.doctor.github import Wanted
+from collections.abc import Callable, Iterator
+
+from bot.doctor import databases, host
+from bot.doctor.finding import Finding, Health, broken
+from bot.doctor.github import Wanted, github, token
+from bot.embedding import Embedder
+from bot.github.client import GitHub
+from bot.settings import Settings, WrongSettings, load
 
 __all__ = ["Health", "Wanted", "examine"]
+
+
+def examine(
+    wanted: Wanted, door: Callable[[Settings], GitHub], model: Callable[[Settings], Embedder | None]
+) -> Iterator[Finding]:
+    """Look at everything, in the order in which one would mend it; nothing is changed, here or on GitHub.
+
+    `door` makes what speaks with GitHub, and `model` what embeds texts, which is given a word to try.
+    """
+    yield from host.unread()
+    try:
+        settings = load()
+    except WrongSettings as wrong:
+        for problem in wrong.problems:
+            name, _, says = problem.partition(": ")
+            yield broken(name, says, "Mend this first; the rest is looked at once all settings are right.")
+        return
+    yield from host.credentials(settings)
+    yield from databases.writable(settings)
+    yield from databases.schema(settings)
+    yield from databases.at_work(settings)
+    chosen = model(settings)
+    yield host.model(settings, chosen)
+    yield from databases.models_of_others(settings, chosen)
+    yield from databases.indexes(settings)
+    if settings.app_id and settings.private_key:
+        yield from github(settings, wanted, door(settings).app())
+    elif settings.github_token:
+        yield token(settings, door(settings).user(settings.github_token))

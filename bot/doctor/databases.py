@@ -11,10 +11,10 @@ from typing import TypeVar
 import sqlalchemy as sa
 
 from bot.counted import counted
-from bot.doctor.finding import Finding, Health
+from bot.doctor.finding import Finding, broken, warning, well
 from bot.embedding import Embedder
 from bot.index.vectors import models
-from bot.jobs.inspection.standing import Standing, standing
+from bot.jobs.inspection.standing import standing
 from bot.jobs.queue.database import QUEUE, SCHEMA, queue_url, workflow_table
 from bot.jobs.queue.job import QueueUnavailable
 from bot.settings import Settings
@@ -43,77 +43,57 @@ _OWNER = sa.text(
 )
 
 
-class _DiskFullError(OSError):
-    """A database can be read, and even locked, but takes nothing more."""
-
-
-class _UnwritableError(OSError):
-    """A database or its place is there, but not for us to write; says so, and how to mend it, in words for people."""
-
-    def __init__(self, says: str, mend: str = "Check DATABASE_URL, or that DOPPEL_HOME can be written.") -> None:
-        super().__init__(says)
-        self.mend = mend
+class _UnwritableError(Exception):
+    """A database or its place is there, but not for us to write: what is told of it, and how to mend it."""
 
 
 def writable(settings: Settings) -> Iterator[Finding]:
     """Whether the store and the queue can be written; neither is made."""
-    for subject, url in (("database", settings.database_url), ("queue", queue_url(settings))):
-        name = shown(url)
+    places = (("database", settings.database_url, None), ("queue", queue_url(settings), SCHEMA))
+    for subject, url, schema in places:
+        says, mend = "", "Check DATABASE_URL, or that DOPPEL_HOME can be written."
         try:
-            yield Finding(
-                Health.WELL,
-                subject,
-                f"{name} {_look_into(url, settings.sqlite_synchronous, index=subject == 'database')}",
-            )
-        except _DiskFullError:
-            mend = "Make room; Doppel need not be started anew. What waits is worked on then."
-            yield Finding(Health.BROKEN, subject, f"{name} cannot be written: its disk is full", mend)
+            yield well(subject, f"{shown(url)} {_look_into(url, settings, schema)}")
         except _UnwritableError as problem:
-            yield Finding(Health.BROKEN, subject, f"{name} cannot be used ({problem})", problem.mend)
+            says, mend = problem.args
         except PermissionError as refused:
-            says = f"{name} cannot be used ({why(refused)})"
-            yield Finding(Health.BROKEN, subject, says, "Run as the user that owns it.")
+            says, mend = f"cannot be used ({why(refused)})", "Run as the user that owns it."
         except (sa.exc.SQLAlchemyError, OSError) as problem:
-            mend = "Check DATABASE_URL, or that DOPPEL_HOME can be written."
-            if _is_of_another(url):
+            says, file = f"cannot be used ({why(problem)})", sqlite_file(url)
+            if file is not None and file.exists() and not os.access(file, os.R_OK | os.W_OK):
                 # SQLite says of such a file only that it cannot be opened, or is read-only.
                 mend = "Run as the user that owns it, or let this one read and write it."
-            yield Finding(Health.BROKEN, subject, f"{name} cannot be used ({why(problem)})", mend)
+        if says:
+            yield broken(subject, f"{shown(url)} {says}", mend)
 
 
-def _is_of_another(url: str) -> bool:
-    """Whether a database is a file that is there, and not for this process to read and write."""
-    file = sqlite_file(url)
-    return file is not None and file.exists() and not os.access(file, os.R_OK | os.W_OK)
+def _look_into(url: str, settings: Settings, schema: str | None) -> str:
+    """How a database is, in words; makes none. Raises what there is to raise where it cannot be written.
 
-
-def _look_into(url: str, synchronous: str, *, index: bool) -> str:
-    """How a database is, in words; makes none. Raises SQLAlchemyError or OSError where it cannot be written."""
-    with _engine(url, synchronous) as engine:
+    PostgreSQL does not let a role write tables that do not belong to it, as where a superuser has restored them.
+    """
+    mend = "Check DATABASE_URL, or that DOPPEL_HOME can be written."
+    with _engine(url, settings) as engine:
         if engine is None:
             there = (parent for parent in Path(sa.make_url(url).database or "").absolute().parents if parent.exists())
             if not os.access(place := next(there), os.W_OK | os.X_OK):
-                raise _UnwritableError(f"{place} cannot be written")
+                raise _UnwritableError(f"cannot be used ({place} cannot be written)", mend)
             return "is not there yet; the first start makes it"
         with write(engine) as connection:
-            if connection.dialect.name != "sqlite":
-                _may_write(connection, index=index)
+            if engine.dialect.name != "sqlite":
+                if connection.scalar(sa.text("SHOW transaction_read_only")) == "on":
+                    raise _UnwritableError("cannot be used (it is read-only)", mend)
+                name = workflow_table(engine).name if schema else repositories.name
+                if (owner := connection.scalar(_OWNER, {"schema": schema, "name": name})) is not None:
+                    raise _UnwritableError(
+                        f"cannot be used (this role may not use the tables there; they belong to {owner})",
+                        "Restore them for the role of DATABASE_URL (docs/operations.md, Backup and restore), or be "
+                        "their owner.",
+                    )
             if is_full(engine):
-                raise _DiskFullError
+                mend = "Make room; Doppel need not be started anew. What waits is worked on then."
+                raise _UnwritableError("cannot be written: its disk is full", mend)
     return "can be written"
-
-
-def _may_write(connection: sa.Connection, *, index: bool) -> None:
-    """Whether PostgreSQL lets us write the tables that are there, of the store or of the queue.
-
-    It does not let a role that they do not belong to, as where a superuser has restored them. Raises _UnwritableError.
-    """
-    if connection.scalar(sa.text("SHOW transaction_read_only")) == "on":
-        raise _UnwritableError("it is read-only")
-    schema, name = (None, repositories.name) if index else (SCHEMA, workflow_table(connection.engine).name)
-    if (owner := connection.scalar(_OWNER, {"schema": schema, "name": name})) is not None:
-        mend = "Restore them for the role of DATABASE_URL (docs/operations.md, Backup and restore), or be their owner."
-        raise _UnwritableError(f"this role may not use the tables there; they belong to {owner}", mend)
 
 
 def schema(settings: Settings) -> Iterator[Finding]:
@@ -124,46 +104,40 @@ def schema(settings: Settings) -> Iterator[Finding]:
     if _asked(settings, lambda connection: is_later(connection.engine)):
         says = "of a later release than this one, which works on it only if no other release came between the two"
         mend = "Go back to the later release, or restore the backup that was made before it (docs/operations.md)."
-        yield Finding(Health.WARNING, "schema", says, mend)
+        yield warning("schema", says, mend)
 
 
 def at_work(settings: Settings) -> Iterator[Finding]:
     """Whether somebody does what is taken, and whether something was given up; nothing before the first start."""
-    now = _now(settings)
+    try:
+        with _engine(queue_url(settings), settings) as engine:
+            now = None if engine is None else standing(engine)
+    except (QueueUnavailable, OSError):
+        # Of which another line tells.
+        now = None
     if now is None:
         return
     left = sum(count for (queue, _), count in now.jobs.items() if queue == QUEUE)
+    to_do = f"deliveries to work on: {left}"
     if not now.workers:
         mend = "`doppel serve` starts one, or `doppel worker` where web and worker are started apart."
         heard = "none is running"
         if now.heartbeat is not None:
             heard = f"none has been heard of for {now.heartbeat:.0f} s"
             mend += " If one does run, the log says what keeps it from writing, such as a full disk."
-        yield Finding(Health.WARNING, "worker", f"{heard}; deliveries to work on: {left}", mend)
+        yield warning("worker", f"{heard}; {to_do}", mend)
     elif now.oldest[QUEUE] > LONGEST_WAIT:
-        says = f"behind: a delivery of {now.oldest[QUEUE] / 60:.0f} minutes ago waits; deliveries to work on: {left}"
-        yield Finding(Health.WARNING, "worker", says, "The log says what keeps it; see docs/operations.md, Sizing.")
+        says = f"behind: a delivery of {now.oldest[QUEUE] / 60:.0f} minutes ago waits; {to_do}"
+        yield warning("worker", says, "The log says what keeps it; see docs/operations.md, Sizing.")
     else:
-        yield Finding(Health.WELL, "worker", f"{now.workers} running; deliveries to work on: {left}")
+        yield well("worker", f"{now.workers} running; {to_do}")
     if waits := now.again[QUEUE]:
-        verb = "waits" if waits == 1 else "wait"
-        age = now.oldest_again[QUEUE] / 60
-        says = (
-            f"{counted(waits, 'delivery', 'deliveries')} {verb} for another try; the oldest came {age:.0f} minutes ago"
-        )
-        yield Finding(Health.WARNING, "failed", says, "The log says why. They are tried again by themselves.")
+        many, age = counted(waits, "delivery", "deliveries"), now.oldest_again[QUEUE] / 60
+        says = f"{many} {'waits' if waits == 1 else 'wait'} for another try; the oldest came {age:.0f} minutes ago"
+        yield warning("failed", says, "The log says why. They are tried again by themselves.")
     if now.dead:
         mend = "`doppel jobs` says why, and `doppel jobs retry --all` tries them again."
-        yield Finding(Health.WARNING, "given up", counted(now.dead, "delivery", "deliveries"), mend)
-
-
-def _now(settings: Settings) -> Standing | None:
-    """How the queue stands; None where it is not there yet, or away, of which another line tells."""
-    try:
-        with _engine(queue_url(settings), settings.sqlite_synchronous) as engine:
-            return None if engine is None else standing(engine)
-    except (QueueUnavailable, OSError):
-        return None
+        yield warning("given up", counted(now.dead, "delivery", "deliveries"), mend)
 
 
 def models_of_others(settings: Settings, model: Embedder | None) -> Iterator[Finding]:
@@ -173,7 +147,7 @@ def models_of_others(settings: Settings, model: Embedder | None) -> Iterator[Fin
         latest = max(chosen, key=lambda name: chosen[name])
         says = f"workers have {' and '.join(sorted(chosen))}; those that have not {latest} find by words alone"
         mend = "Give all the same DOPPEL_EMBEDDING_MODEL and DOPPEL_EMBEDDING_URL, here too, and start them anew."
-        yield Finding(Health.WARNING, "models of the workers", says, mend)
+        yield warning("models of the workers", says, mend)
 
 
 def indexes(settings: Settings) -> Iterator[Finding]:
@@ -187,13 +161,13 @@ def indexes(settings: Settings) -> Iterator[Finding]:
     if found := _asked(settings, lambda connection: connection.execute(query).all()):
         first = found[0]
         says = f"{len(found)} not as they should be, such as that of {first.owner}/{first.name}: {first.problem}"
-        yield Finding(Health.WARNING, "indexes", says, "`doppel index` names all. Workers try again by themselves.")
+        yield warning("indexes", says, "`doppel index` names all. Workers try again by themselves.")
 
 
 def _asked(settings: Settings, question: Callable[[sa.Connection], _T]) -> _T | None:
     """What the store answers; None where it is not there yet, or away, of which another line tells."""
     try:
-        with _engine(settings.database_url, settings.sqlite_synchronous) as engine:
+        with _engine(settings.database_url, settings) as engine:
             if engine is None:
                 return None
             with engine.connect() as connection:
@@ -203,13 +177,13 @@ def _asked(settings: Settings, question: Callable[[sa.Connection], _T]) -> _T | 
 
 
 @contextmanager
-def _engine(url: str, synchronous: str) -> Iterator[sa.Engine | None]:
+def _engine(url: str, settings: Settings) -> Iterator[sa.Engine | None]:
     """An engine that is soon out of patience; None for a file that is not there yet, and would be made."""
     file = sqlite_file(url)
     if file is not None and not file.exists():
         yield None
         return
-    engine = make_engine(url, patience=PATIENCE_SECONDS, synchronous=synchronous)
+    engine = make_engine(url, patience=PATIENCE_SECONDS, synchronous=settings.sqlite_synchronous)
     try:
         yield engine
     finally:

@@ -22,3 +22,15 @@ class Finding:
     subject: str
     says: str
     mend: str = ""
+
+
+def well(subject: str, says: str) -> Finding:
+    return Finding(Health.WELL, subject, says)
+
+
+def warning(subject: str, says: str, mend: str) -> Finding:
+    return Finding(Health.WARNING, subject, says, mend)
+
+
+def broken(subject: str, says: str, mend: str) -> Finding:
+    return Finding(Health.BROKEN, subject, says, mend)

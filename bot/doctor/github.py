@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.counted import counted
-from bot.doctor.finding import Finding, Health
+from bot.doctor.finding import Finding, broken, warning, well
 from bot.errors import Forbidden, GitHubError, KeyRefused, NotFound, Retryable
 from bot.github.identity.app import REFUSED_SIGNATURE, AppClient, Delivery
 from bot.github.repository.repo import RepoClient
@@ -38,23 +38,23 @@ def github(settings: Settings, wanted: Wanted, app: AppClient) -> Iterator[Findi
             "Id and key must belong to one App, the key must not have been deleted on its page, and GITHUB_API_URL "
             "must be where the App is."
         )
-        yield Finding(Health.BROKEN, "GitHub", f"refuses the App's id and key: {refusal}", mend)
+        yield broken("GitHub", f"refuses the App's id and key: {refusal}", mend)
         return
     except (GitHubError, Retryable) as problem:
         yield _out_of_reach(settings, problem)
         return
-    yield Finding(Health.WELL, "GitHub", f"{settings.github_api_url} knows us as {info.bot_login}")
+    yield well("GitHub", f"{settings.github_api_url} knows us as {info.bot_login}")
     skew = app.clock_skew() or 0.0
     if abs(skew) > MOST_SKEW_SECONDS:
         says = f"{abs(skew):.0f} s {'behind' if skew > 0 else 'ahead of'} GitHub's"
-        yield Finding(Health.WARNING, "clock", says, "Let the machine keep its time (NTP).")
+        yield warning("clock", says, "Let the machine keep its time (NTP).")
     yield from _granted(wanted, info.permissions, info.events)
     try:
         yield _hook(settings, app)
         yield from _installations(app, wanted)
     except (GitHubError, Retryable) as problem:
         # What was found until now is told all the same.
-        yield Finding(Health.BROKEN, "GitHub", f"could not say everything: {problem}", "Look again later.")
+        yield broken("GitHub", f"could not say everything: {problem}", "Look again later.")
 
 
 def token(settings: Settings, client: RepoClient) -> Finding:
@@ -69,13 +69,13 @@ def token(settings: Settings, client: RepoClient) -> Finding:
     except (Forbidden, NotFound) as refusal:
         if isinstance(refusal, Forbidden) and refusal.unknown:
             mend = "Make another one on GitHub, with permission to read issues."
-            return Finding(Health.BROKEN, "GITHUB_TOKEN", "GitHub does not know it: it is wrong or has expired", mend)
+            return broken("GITHUB_TOKEN", "GitHub does not know it: it is wrong or has expired", mend)
         mend = "Give it permission to read issues there, or see whether DOPPEL_REPOSITORY is right."
-        return Finding(Health.BROKEN, "GITHUB_TOKEN", f"may not read the issues of {repo}", mend)
+        return broken("GITHUB_TOKEN", f"may not read the issues of {repo}", mend)
     except (GitHubError, Retryable) as problem:
         return _out_of_reach(settings, problem)
     says = f"may read the issues of {repo}" if repo else "GitHub knows it; DOPPEL_REPOSITORY names nothing to try it on"
-    return Finding(Health.WELL, "GITHUB_TOKEN", says)
+    return well("GITHUB_TOKEN", says)
 
 
 def _out_of_reach(settings: Settings, problem: Exception) -> Finding:
@@ -83,31 +83,26 @@ def _out_of_reach(settings: Settings, problem: Exception) -> Finding:
         "Check GITHUB_API_URL and the way out of this machine (HTTPS_PROXY); a certificate authority of your own "
         "is named in SSL_CERT_FILE and REQUESTS_CA_BUNDLE."
     )
-    return Finding(Health.BROKEN, "GitHub", f"{settings.github_api_url} cannot be reached: {problem}", mend)
+    return broken("GitHub", f"{settings.github_api_url} cannot be reached: {problem}", mend)
 
 
 def _granted(wanted: Wanted, permissions: Mapping[str, str], events: Sequence[str]) -> Iterator[Finding]:
-    lacking = lacks(wanted.permissions, permissions)
-    if lacking:
+    if lacking := lacks(wanted.permissions, permissions):
         mend = "Change the App's permissions on its page; each installation must then accept them."
-        yield Finding(Health.BROKEN, "permissions", f"the App lacks {', '.join(lacking)}", mend)
+        yield broken("permissions", f"the App lacks {', '.join(lacking)}", mend)
     else:
-        yield Finding(Health.WELL, "permissions", "all that are needed")
-    missing = sorted(wanted.events.difference(events))
-    if missing:
+        yield well("permissions", "all that are needed")
+    if missing := sorted(wanted.events.difference(events)):
         mend = "Subscribe to them on the App's page, under Permissions & events."
-        yield Finding(Health.BROKEN, "events", f"the App does not get {', '.join(missing)}", mend)
+        yield broken("events", f"the App does not get {', '.join(missing)}", mend)
     else:
-        yield Finding(Health.WELL, "events", "all that are needed")
+        yield well("events", "all that are needed")
 
 
 def lacks(wanted: Mapping[str, str], granted: Mapping[str, str]) -> list[str]:
     """The permissions of `wanted` that `granted` does not give, as `issues: write`."""
-    return [
-        f"{name}: {level}"
-        for name, level in sorted(wanted.items())
-        if _RANK.get(granted.get(name, ""), 0) < _RANK[level]
-    ]
+    held = {name: _RANK.get(level, 0) for name, level in granted.items()}
+    return [f"{name}: {level}" for name, level in sorted(wanted.items()) if held.get(name, 0) < _RANK[level]]
 
 
 def _hook(settings: Settings, app: AppClient) -> Finding:
@@ -115,19 +110,19 @@ def _hook(settings: Settings, app: AppClient) -> Finding:
     if not url and settings.simulated:
         # The simulator is told by whoever serves, so that before that nothing is wrong.
         mend = "`doppel serve` enters its own address there when it starts."
-        return Finding(Health.WARNING, "webhook", "the simulator delivers nowhere yet", mend)
+        return warning("webhook", "the simulator delivers nowhere yet", mend)
     if not url:
         where = settings.webhook_proxy_url and "the address that WEBHOOK_PROXY_URL has"
         mend = f"Enter {where or 'https://YOUR-HOST/webhook'} on the App's page."
-        return Finding(Health.BROKEN, "webhook", "GitHub delivers nowhere", mend)
+        return broken("webhook", "GitHub delivers nowhere", mend)
     if settings.webhook_proxy_url and url.rstrip("/") != settings.webhook_proxy_url:
         mend = "Enter the channel's address on the App's page, or take WEBHOOK_PROXY_URL away."
-        return Finding(Health.WARNING, "webhook", "GitHub does not deliver to the channel of WEBHOOK_PROXY_URL", mend)
+        return warning("webhook", "GitHub does not deliver to the channel of WEBHOOK_PROXY_URL", mend)
     # Whoever knows a channel's address can listen to it.
     where = "the channel" if settings.webhook_proxy_url else url
     if lost := _not_taken(app):
-        return Finding(Health.WARNING, "webhook", *_why(lost, where))
-    return Finding(Health.WELL, "webhook", f"GitHub delivers to {where}")
+        return warning("webhook", *_why(lost, where))
+    return well("webhook", f"GitHub delivers to {where}")
 
 
 def _not_taken(app: AppClient) -> dict[str, Delivery]:
@@ -151,23 +146,23 @@ def _why(lost: Mapping[str, Delivery], where: str) -> tuple[str, str]:
     failed = f"{counted(len(lost), 'delivery', 'deliveries')} to {where} failed lately"
     says = f"{failed}, {f'mostly with {code}' if code else 'without an answer'}"
     again = "What was missed is then asked for by itself, as docs/operations.md says (A delivery is lost)."
-    if code == REFUSED_SIGNATURE:
-        return says, f"WEBHOOK_SECRET here must be the secret on the App's page on GitHub. {again}"
-    if code == 0:
-        return says, f"GitHub must reach that address, and the web process must run there. {again}"
-    return says, f"See Advanced on the App's page for what was answered, and the log for why. {again}"
+    mend = {
+        REFUSED_SIGNATURE: "WEBHOOK_SECRET here must be the secret on the App's page on GitHub.",
+        0: "GitHub must reach that address, and the web process must run there.",
+    }.get(code, "See Advanced on the App's page for what was answered, and the log for why.")
+    return says, f"{mend} {again}"
 
 
 def _installations(app: AppClient, wanted: Wanted) -> Iterator[Finding]:
     installations = app.installations()
     if not installations:
-        yield Finding(Health.WARNING, "installations", "none yet", "Install the App from its page on a repository.")
+        yield warning("installations", "none yet", "Install the App from its page on a repository.")
     for installation in installations:
         subject = f"installation on {installation.account}"
         if installation.suspended:
-            yield Finding(Health.WARNING, subject, "suspended", "Its owner can resume it under Settings, Applications.")
+            yield warning(subject, "suspended", "Its owner can resume it under Settings, Applications.")
         elif lacking := lacks(wanted.permissions, installation.permissions):
             mend = "Its owner must accept the new permissions under Settings, Applications."
-            yield Finding(Health.BROKEN, subject, f"has not granted {', '.join(lacking)}", mend)
+            yield broken(subject, f"has not granted {', '.join(lacking)}", mend)
         else:
-            yield Finding(Health.WELL, subject, "active")
+            yield well(subject, "active")

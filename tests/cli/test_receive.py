@@ -11,7 +11,7 @@ import pytest
 import responses
 from click.testing import CliRunner
 
-from bot.cli.receive import receive
+from bot.cli.simulator import receive
 from bot.errors import UserError
 
 GUID = "72d3162e-cc78-11e3-81ab-4c9367dc0958"

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.demo.arrivals import ARRIVALS, split
+from bot.demo.seed import ARRIVALS, seed, split
 from bot.demo.scenario import Expect
-from bot.demo.seed import seed
 from bot.simulator import Simulator
 
 

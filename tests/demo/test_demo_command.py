@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from rich.cells import cell_len
 
 from bot.cli.demo import demo
-from bot.demo.scenario import REPOSITORY, SCENES
+from bot.demo.scenario import REPOSITORY, script
 from tests.waiting import LONGEST
 
 pytestmark = pytest.mark.processes
@@ -41,7 +41,7 @@ def test_the_show_runs_to_its_end_without_a_terminal(tmp_path: Path) -> None:
     assert done.returncode == 0, out + done.stderr.decode()
     assert done.stderr == b""
     assert "\x1b" not in out and max(map(cell_len, out.splitlines())) <= 80
-    for scene in SCENES:
+    for scene in script():
         assert scene.heading in out
     for said in (
         "doppel[bot] commented on #177",
@@ -64,7 +64,7 @@ def test_an_interruption_is_one_whatever_a_library_makes_of_it(
 ) -> None:
     """As where it comes while a library in C calls Python, and wraps what is raised there."""
 
-    def wraps(*_: object) -> None:
+    def wraps(*_: object, **__: object) -> None:
         try:
             signal.raise_signal(signal.SIGTERM)
         except BaseException as raised:
@@ -83,7 +83,7 @@ def test_a_second_signal_does_not_break_off_what_the_first_one_ends(monkeypatch:
     """As where a terminal is closed after Ctrl-C."""
     put_away = []
 
-    def shows(*_: object) -> None:
+    def shows(*_: object, **__: object) -> None:
         try:
             signal.raise_signal(signal.SIGINT)
         finally:
@@ -105,7 +105,7 @@ def test_a_second_signal_does_not_break_off_what_the_first_one_ends(monkeypatch:
 
 def test_nohup_keeps_its_meaning(monkeypatch: pytest.MonkeyPatch) -> None:
     """`nohup doppel demo --serve &` ended with the terminal all the same."""
-    monkeypatch.setattr("bot.cli.demo.perform", lambda *_: signal.raise_signal(signal.SIGHUP))
+    monkeypatch.setattr("bot.cli.demo.perform", lambda *_, **__: signal.raise_signal(signal.SIGHUP))
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     try:
         assert CliRunner().invoke(demo, []).exit_code == 128 + signal.SIGHUP
@@ -148,7 +148,7 @@ INTERRUPTED_AMID_AN_IMPORT = """
 import bot.cli.demo
 from bot.cli import main
 
-def perform(plan, tell):
+def perform(*_, **__):
     # As the making of a dataclass does.
     exec("import os, signal; os.kill(os.getpid(), signal.SIGINT)\\nwhile True: pass")
 

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import reduce
-from pathlib import Path
 from typing import Any
 
 import click
 
-from bot.cli.shared.files import READ_FILE
-from bot.cli.shared.shares import Share
-from bot.errors import UserError
-from bot.matching import Model
-from bot.ranking.relevance import DEFAULT_RELEVANCE, Relevance
+from bot.cli.shared.options import ONE_OR_MORE, relevance_option, weights_option
 from bot.replay.asking import INDEX, SEARCH
 from bot.settings import database_url
 
@@ -39,72 +34,17 @@ def read_store(_context: click.Context, _option: click.Parameter, value: str) ->
     return database_url(value, "--store", "SQLite in a file that is deleted again") if value else ""
 
 
+_WHERE = f"Where to look, separated by commas: {', '.join(SOURCES)}."
+_STORE = "The database of the index [default: a file, deleted again]."
 _OPTIONS = (
-    click.option(
-        "--sources",
-        default=SOURCES[0],
-        show_default=True,
-        callback=read_sources,
-        help=f"Where to look, separated by commas: {', '.join(SOURCES)}.",
-    ),
-    click.option(
-        "--relevance",
-        type=click.Choice([one.value for one in Relevance]),
-        default=DEFAULT_RELEVANCE.value,
-        show_default=True,
-        help="What candidates are sorted by.",
-    ),
-    click.option(
-        "--weights",
-        type=READ_FILE,
-        help="Weights to rank with, made by `doppel train` [default: those that Doppel comes with].",
-    ),
-    click.option(
-        "--store",
-        default="",
-        metavar="URL",
-        callback=read_store,
-        help="The database of the index [default: a file, deleted again].",
-    ),
-    click.option("--jobs", type=click.IntRange(1), help="Processes that share the work [default: one a processor]."),
+    click.option("--sources", default=_INDEX, show_default=True, callback=read_sources, help=_WHERE),
+    relevance_option("What candidates are sorted by."),
+    weights_option("rank"),
+    click.option("--store", default="", metavar="URL", callback=read_store, help=_STORE),
+    click.option("--jobs", type=ONE_OR_MORE, help="Processes that share the work [default: one a processor]."),
 )
-
-
-seed_option = click.option("--seed", type=int, default=0, show_default=True, help="Which sample.")
-
-
-def from_option(begun: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """The option `--from`, as `warm`; `begun` is what is done to the first arrival after them."""
-    return click.option(
-        "--from",
-        "warm",
-        type=Share(0, 1),
-        default=0.2,
-        show_default=True,
-        help=f"The share of issues that only arrive, before the first is {begun}.",
-    )
 
 
 def asking_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command `--sources`, `--relevance`, `--weights`, `--store` and `--jobs`."""
     return reduce(lambda made, option: option(made), reversed(_OPTIONS), command)
-
-
-def read_weights(weights: Path | None) -> str:
-    """The text of a file of weights; empty stands for those that come with this version.
-
-    Raises UserError where it holds none.
-    """
-    if weights is None:
-        return ""
-    try:
-        text = weights.read_text(encoding="utf-8")
-        Model.parse(text)
-    # What is nested too deeply for the parser is no file of ours either.
-    except (ValueError, KeyError, TypeError, RecursionError) as problem:
-        # A KeyError says no more than the name.
-        why = f"there is no {problem} in it" if isinstance(problem, KeyError) else str(problem)
-        raise UserError(
-            f"--weights: {weights} holds no weights of this version: {why}; `doppel train` makes such"
-        ) from None
-    return text

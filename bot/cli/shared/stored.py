@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 
+import click
+
+from bot import settings as host
 from bot.errors import UserError
 from bot.model import RepoRef, name_key
-from bot.store import Store
+from bot.settings import Settings
+from bot.store import Store, open_store
 
 _NAMED_AT_MOST = 5
 # Digits of an id that every database can hold; GitHub's have half as many.
 _DIGITS = 18
+
+repository_argument = click.argument("repository", metavar="OWNER/REPO")
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +28,18 @@ class Meant:
 
     id: int
     name: str
+
+
+@contextmanager
+def stored(text: str, *, evaluated: bool = False) -> Iterator[tuple[Settings, Store, Meant]]:
+    """The host's settings and store, and the repository that `text` names there or, `evaluated`, in its history."""
+    settings, others = host.load(), {}
+    if evaluated:
+        from bot.evaluation.history_file import kept_repositories
+
+        others = kept_repositories(settings.home)
+    with closing(open_store(settings)) as store:
+        yield settings, store, stored_repository(store, text, others)
 
 
 def stored_repository(store: Store, text: str, others: Mapping[int, str] | None = None) -> Meant:

@@ -32,17 +32,16 @@ for (const button of document.querySelectorAll(".insert")) {
 
 const thread = document.querySelector("#thread");
 if (thread) {
+  let shown = thread.innerHTML;
   setInterval(async () => {
     if (document.hidden) return;
-    const answer = await fetch(thread.dataset.stateUrl).catch(() => null);
+    const answer = await fetch(location.href).catch(() => null);
     if (!answer?.ok) return;
-    const state = await answer.text();
-    if (state === thread.dataset.state) return;
+    const now = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("#thread").innerHTML;
+    if (now === shown) return;
     // Only the conversation is replaced, so that a half-written comment and the open folds below it survive.
-    const page = new DOMParser().parseFromString(await (await fetch(location.href)).text(), "text/html");
     const open = new Set([...thread.querySelectorAll("details[open] > summary")].map((s) => s.textContent));
-    thread.innerHTML = page.querySelector("#thread").innerHTML;
-    thread.dataset.state = page.querySelector("#thread").dataset.state;
+    thread.innerHTML = shown = now;
     for (const summary of thread.querySelectorAll("details > summary")) {
       if (open.has(summary.textContent)) summary.parentElement.open = true;
     }

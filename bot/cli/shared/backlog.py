@@ -1,4 +1,4 @@
-"""The issues of SOURCE in an index, where they can be compared: a file's in one of its own, which is deleted again."""
+"""What `doppel scan` looks through: the issues of SOURCE in an index, a file's in one of its own; and what it shows."""
 
 from __future__ import annotations
 
@@ -9,27 +9,56 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
+from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
 
+from bot.addresses import pages_of
 from bot.batches import batches
-from bot.cli.shared.out_of_sight import told_if_out_of_sight
-from bot.cli.shared.progress import progress_bar
-from bot.cli.shared.source import read_source
-from bot.cli.shared.temporary import told_of_temporary_index
+from bot.cli.shared.files import write
+from bot.cli.shared.options import read_source
+from bot.cli.shared.running import progress_bar, told_if_out_of_sight, told_of_temporary_index
+from bot.counted import counted
 from bot.erasing import erased_if_ended
 from bot.errors import UserError
 from bot.model import RepoRef
+from bot.render import Place
+from bot.render.candidates import confidence_words
+from bot.render.escape import clean
+from bot.render.scan import FromFile, age, facts, heading, scan_markdown
+from bot.render.scan_page import scan_page
 from bot.replay.archive import read_archive
 from bot.scanning.files import indexed
-from bot.scanning.scan import ReadReactions
+from bot.scanning.model import Entry, Result
+from bot.scanning.processes import ask_in_processes
+from bot.scanning.scan import ReadReactions, Scan
 from bot.settings import Settings
 from bot.store import Store, open_store
 from bot.store.parts.repositories import Progress
-from bot.wiring.indexes import build_index, fill_index, present_reactions
+from bot.wiring.clients import now
+from bot.wiring.indexes import build_asker, build_index, fill_index, present_reactions
+from bot.words import english
 
 # The one repository of a file's index.
 _FILE = 1
+
+
+def compared(backlog: Backlog, closed: bool, fresh: bool, processes: int, weights: str) -> Scan:
+    """Ask about every issue that has no answer yet; without `weights` those judge that Doppel comes with."""
+    make = partial(build_asker, backlog.settings, weights)
+    scan = Scan(backlog.store, make(backlog.store), backlog.repo_id, closed=closed)
+    scan.begin(fresh=fresh)
+    numbers = scan.missing()
+    with progress_bar("Comparing issues", len(numbers)) as (progress, task):
+        for answers in ask_in_processes(make, backlog.repo_id, numbers, processes):
+            scan.keep(answers)
+            progress.advance(task, len(answers))
+    if numbers:
+        scan.ask_again()
+    return scan
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,3 +151,55 @@ def _index_repository(repo: RepoRef, store: Store, settings: Settings) -> tuple[
             f"{summary.ref}: not all issues could be read ({problem}). What was read is kept: run it again."
         )
     return summary.id, str(summary.ref)
+
+
+def write_page(path: Path, found: Result, backlog: Backlog) -> None:
+    """Write all groups into a page."""
+    home = "" if backlog.names else f"{pages_of(backlog.settings.github_api_url)}/{backlog.name}"
+    checked = f"Checked on {now().strftime('%Y-%m-%d %H:%M %Z').strip()}."
+    write(path, scan_page(found, backlog.name, checked, home, backlog.names), "--html")
+    click.echo(f"{path}: {counted(len(found.groups), 'group')}", err=True)
+
+
+def as_markdown(found: Result, backlog: Backlog) -> str:
+    """The groups as a comment or an issue can hold them."""
+    place = FromFile(backlog.names) if backlog.names else Place(backlog.name, backlog.settings.enterprise)
+    return scan_markdown(found, place, english()).text
+
+
+def to_json(found: Result, backlog: Backlog) -> dict[str, Any]:
+    """The result for programs; an issue of a file has its own `id` besides its number in order of arrival."""
+    result = found.to_json()
+    if backlog.names:
+        for group in result["groups"]:
+            for issue in (group["original"], *group["members"]):
+                issue["id"] = backlog.names[issue["number"]]
+    return {"source": backlog.name} | result
+
+
+def show(found: Result, limit: int, backlog: Backlog) -> None:
+    """Print the first groups for a person; issues of a file by the names that they have there."""
+
+    def title(entry: Entry) -> str:
+        name = backlog.names[entry.number] if backlog.names else str(entry.number)
+        return clean(f"{'#' if name.isdecimal() else ''}{name} {entry.title}")
+
+    console, say = Console(highlight=False), english()
+
+    def line(indent: int, text: str, style: str = "") -> None:
+        # What is too long for a line goes on below its own beginning.
+        console.print(Padding(Text(text, style=style), (0, 0, 0, indent), expand=False))
+
+    console.print(Text(heading(found, say).replace("**", ""), style="bold"))
+    for rank, group in enumerate(found.groups[:limit], 1):
+        console.print(Text(f"\n{rank}. {title(group.original)}", style="bold"))
+        line(3, f"{age(group.original, say)} · {facts(group, say)}", "dim")
+        for member in group.members:
+            line(3, title(member.entry))
+            line(6, f"{confidence_words(member.confidence, say)} · {age(member.entry, say)}", "cyan")
+            for reason in member.reasons:
+                line(6, clean(str(reason)), "dim")
+    if len(found.groups) > limit:
+        console.print(
+            f"\n… and {counted(len(found.groups) - limit, 'group')} more; --limit, --json or --html shows them."
+        )
