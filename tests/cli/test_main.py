@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import errno
-import gc
-import importlib
 import os
 import pkgutil
 import shutil
@@ -17,7 +15,7 @@ import pytest
 import sqlalchemy as sa
 
 import bot.cli
-from bot.cli import COMMANDS, EXIT_CODES, cli, main
+from bot.cli import BESIDE, COMMANDS, EXIT_CODES, cli, main, module_of
 from bot.errors import InvalidArgument, NotFound, RateLimited
 from tests.calling import write_lines
 
@@ -238,20 +236,10 @@ def test_files_that_belong_to_another_user_in_a_folder_of_all_are_told_with_what
     assert examined.stdout.count("Run as the user that owns it, or let this one read and write it.") == 2
 
 
-def test_a_command_is_loaded_without_looking_for_garbage(monkeypatch: pytest.MonkeyPatch) -> None:
-    """That took a third of the time of short ones."""
-    looked: list[bool] = []
-    load = importlib.import_module
-    monkeypatch.delitem(sys.modules, "bot.cli.completion", raising=False)
-    monkeypatch.setattr(importlib, "import_module", lambda name: (looked.append(gc.isenabled()), load(name))[1])
-    assert cli.get_command(click.Context(cli), "completion")
-    assert looked == [False] and gc.isenabled()
-
-
 def test_what_stands_among_the_commands_is_one() -> None:
-    """A reader finds a command by its name, and nothing else in its place."""
-    there = {name.name.replace("_", "-") for name in pkgutil.iter_modules(bot.cli.__path__)}
-    assert there == {*COMMANDS, "shared"}
+    """A reader finds a command by its name or in BESIDE, and nothing else in its place."""
+    there = {f"bot.cli.{module.name}" for module in pkgutil.iter_modules(bot.cli.__path__)}
+    assert there == {*map(module_of, COMMANDS), "bot.cli.shared"} and BESIDE.keys() <= COMMANDS.keys()
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from bot.decisions.model import Decision, Evidence, Outcome
-from bot.demo.events import Checked, Commented, Edited, Event, Finished, IssueClosed, Replied, StayedSilent
 from bot.demo.scenario import Command, Expect, Scene
-from bot.demo.show import Backstage, Show, ShowFailed
+from bot.demo.show import Show, ShowFailed
+from bot.demo.terminal import Lines
 from bot.simulator import Simulator
 
 pytestmark = pytest.mark.slow
@@ -29,7 +31,7 @@ def play(
     done: bool = True,
     noted: bool = True,
     patience: float = 60.0,
-) -> list[Event]:
+) -> list[dict[str, Any]]:
     """Play one scene with a bot that is told the number of the issue each time something is delivered."""
 
     def post(url: str, body: bytes, headers: Mapping[str, str]) -> tuple[int, Mapping[str, str], str]:
@@ -49,9 +51,11 @@ def play(
 
     found = (Evidence(1, 0.04, 1, shown=False),)
     kept = Decision(2, 0.0, "opened", "comment", Outcome.SILENT, 0.2, "the best was below the threshold", found)
-    backstage = Backstage(lambda: None, is_done, lambda number: kept if number == 2 and noted else None)
+    told: list[dict[str, Any]] = []
+    processes: Any = SimpleNamespace(check=lambda: None, done=is_done, decided=lambda *_: kept if noted else None)
     try:
-        return list(Show(simulator, REPOSITORY, backstage, patience=patience).play([scene]))
+        Show(simulator, REPOSITORY, processes, Lines(told.append), patience).play([scene])
+        return told[2:]
     finally:
         simulator.webhooks.stop()
 
@@ -68,10 +72,9 @@ def silent(simulator: Simulator, number: int) -> None:
 
 def test_a_comment_that_names_what_it_should_is_shown_with_its_time() -> None:
     scene = Scene("h", "bea", "It is so again", "text", shows=(1,), unfold=True)
-    _, _, commented, checked, finished = play(scene, comments)
-    assert isinstance(commented, Commented) and commented.body == ADVICE and commented.seconds < 10
-    assert isinstance(checked, Checked) and "1 comment" in checked.what
-    assert isinstance(finished, Finished) and finished.scenes == 1
+    commented, checked, finished = play(scene, comments)
+    assert commented["event"] == "commented" and commented["body"] == ADVICE and commented["unfold"]
+    assert "1 comment" in checked["what"] and finished["scenes"] == 1
 
 
 def test_a_comment_that_never_comes_is_named() -> None:
@@ -92,11 +95,12 @@ def test_a_comment_that_disturbs_others_is_named(text: str) -> None:
 
 def test_silence_is_work_done_without_a_comment() -> None:
     scene = Scene("h", "bea", "t", "b", Expect.SILENCE)
-    (said,) = (event for event in play(scene, silent) if isinstance(event, StayedSilent))
-    assert (said.number, said.reason, said.bar) == (2, "the best was below the threshold", 0.2)
-    assert said.nearest == (1, "It was so before", 0.04)
-    (said,) = (event for event in play(scene, silent, noted=False) if isinstance(event, StayedSilent))
-    assert (said.reason, said.nearest) == ("it was not looked at", None)
+    said = play(scene, silent)[0]
+    assert said["event"] == "stayed_silent"
+    assert (said["reason"], said["bar"]) == ("the best was below the threshold", 0.2)
+    assert said["nearest"] == (1, "It was so before", 0.04)
+    said = play(scene, silent, noted=False)[0]
+    assert (said["reason"], said["nearest"]) == ("it was not looked at", None)
     with pytest.raises(ShowFailed, match="no end of the work on #2"):
         play(scene, silent, done=False, patience=0.5)
     with pytest.raises(ShowFailed, match="was to stay silent on #2"):
@@ -118,8 +122,8 @@ def test_commands_wait_for_the_edit_the_reaction_and_the_closing() -> None:
     again = Command("bea", "/duplicates", "n", contains="Cached result from")
     of = Command("ada", "/duplicates of #1", "n", Expect.CLOSED)
     played = play(Scene("h", "bea", "t", "b", commands=(again, of)), obeys)
-    assert [event.number for event in played if isinstance(event, Edited)] == [2]
-    assert [event.original for event in played if isinstance(event, IssueClosed)] == [1]
+    assert [event["number"] for event in played if event["event"] == "edited"] == [2]
+    assert [event["original"] for event in played if event["event"] == "issue_closed"] == [1]
 
 
 def test_a_reply_that_comes_after_the_reaction_is_shown() -> None:
@@ -135,7 +139,7 @@ def test_a_reply_that_comes_after_the_reaction_is_shown() -> None:
 
     scene = Scene("h", "bea", "t", "b", commands=(Command("bea", "/duplicates not #1", "n", lacks=1),))
     played = play(scene, edits_reacts_and_replies)
-    assert [event.body for event in played if isinstance(event, Replied)] == ["Noted"]
+    assert [event["body"] for event in played if event["event"] == "replied"] == ["Noted"]
 
 
 def test_a_command_without_its_effect_is_named() -> None:
