@@ -78,7 +78,7 @@ def dedupe(
 
 
 def _read(path: Path) -> Any:
-    hooks = {"parse_constant": _no_number, "parse_float": _number, "parse_int": _number}
+    hooks: dict[str, Any] = {"parse_constant": _no_number, "parse_float": _number, "parse_int": _number}
     try:
         # What editors on Windows put before a text is no part of it.
         return json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=_each_once, **hooks)
@@ -109,7 +109,7 @@ def _number(digits: str) -> float:
         value = int(digits) if digits.lstrip("-").isdigit() else float(digits)
     except ValueError:
         value = math.inf
-    if math.isinf(value):
+    if abs(value) == math.inf:
         raise ValueError(f"{digits[:40]}{'…' * (len(digits) > 40)} is too large a number")
     return value
 

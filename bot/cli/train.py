@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -73,7 +73,7 @@ def train(
         raise UserError(f"nothing can be learned from {', '.join(map(str, files))}: {problem}") from None
 
 
-def _learn(out: Path, materials: Sequence[Material], made: dict[str, object], others: int, seed: int) -> None:
+def _learn(out: Path, materials: Sequence[Material], made: Mapping[str, object], others: int, seed: int) -> None:
     from bot.training import over_index
 
     with told_of_temporary_index(), progress_bar("Issues looked at", None) as (progress, task):

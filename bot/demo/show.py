@@ -77,7 +77,8 @@ class Show:
         # There is none of an issue that a bot has opened.
         reason, bar = (decision.reason, decision.bar) if decision else ("it was not looked at", 0.0)
         own = next((one for one in decision.evidence if one.own), None) if decision else None
-        nearest = own and (own.number, self._sim.issue(self._repository, own.number).title, own.probability)
+        title = self._sim.issue(self._repository, own.number).title if own else ""
+        nearest = (own.number, title, own.probability) if own else None
         self._tell.stayed_silent(number=number, seconds=seconds, reason=reason, bar=bar, nearest=nearest)
 
     def _obey(self, command: Command, issue: Issue, advice: Comment) -> None:

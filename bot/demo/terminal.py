@@ -21,7 +21,6 @@ from bot.machine.terminal import plain
 BODY_LINES = 24
 # The bot's own folds stand on lines of their own; nested ones it does not write.
 _FOLD = re.compile(r"<details(?: open)?>\s*<summary>(.*?)</summary>(.*?)</details>", re.DOTALL)
-_MARKER = re.compile(r"<!--.*?-->", re.DOTALL)
 
 
 class Lines:
@@ -83,10 +82,9 @@ class Terminal:
         self._panel(_markdown(body, unfold), f"{self._bot} commented on #{number}", when, "green")
 
     def edited(self, *, number: int, before: str, body: str, seconds: float) -> None:
-        """The advisory comment was brought up to date. Where only the fold has changed, it is shown open."""
-        folded = _MARKER.sub("", _FOLD.sub("", before)) == _MARKER.sub("", _FOLD.sub("", body))
-        what, when = f"{self._bot} edited its comment on #{number}", f"{seconds:.2f} s after the command"
-        self._panel(_markdown(body, unfold=folded), what, when, "green")
+        """The advisory comment was brought up to date."""
+        when = f"{seconds:.2f} s after the command"
+        self._panel(_markdown(body), f"{self._bot} edited its comment on #{number}", when, "green")
 
     def replied(self, *, number: int, body: str, seconds: float) -> None:
         """The bot answered a command with a comment of its own."""

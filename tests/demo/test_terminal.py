@@ -91,12 +91,6 @@ def test_the_fold_is_shown_closed_or_open() -> None:
         assert "redirect.github.com" not in text and "doppel:advice" not in text
 
 
-def test_an_edit_opens_the_fold_where_that_alone_has_changed() -> None:
-    after = COMMENT.replace("3 results", "4 results").replace("0123", "ffff")
-    assert "#12 Crash at start" in (text := printed("edited", body=after)) and "4 results" in text
-    assert "(folded)" in printed("edited", body=COMMENT.replace("   - open\n", "   - closed\n"))
-
-
 def test_a_silence_has_its_reason_and_how_near_the_nearest_came() -> None:
     assert "#12 Crash at start, with less than 1%;" in printed("stayed_silent", nearest=(12, "Crash at start", 0.004))
     near = printed("stayed_silent", nearest=(12, "Crash at start", 0.04)).splitlines()[1].strip()

@@ -56,7 +56,7 @@ class WrittenFile(click.Path):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if value == "-":
             self.fail("a file is written; /dev/stdout is the terminal, and ./- a file of that name", param, ctx)
-        path = Path(super().convert(value, param, ctx))
+        path = Path(os.fsdecode(super().convert(value, param, ctx)))
         if not path.absolute().parent.is_dir():
             self.fail(f"there is no folder {path.parent}", param, ctx)
         if not is_no_file(path) and not os.access(path.absolute().parent, os.W_OK | os.X_OK):
