@@ -10,10 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from rich.cells import cell_len
 
-from bot.cli.demo import demo
 from bot.demo.scenario import REPOSITORY, script
 from tests.waiting import LONGEST
 
@@ -58,64 +56,6 @@ def test_the_show_runs_to_its_end_without_a_terminal(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("doppel-demo-*"))
 
 
-@pytest.mark.parametrize(("options", "code"), [([], 128 + signal.SIGTERM), (["--serve"], 0)])
-def test_an_interruption_is_one_whatever_a_library_makes_of_it(
-    options: list[str], code: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As where it comes while a library in C calls Python, and wraps what is raised there."""
-
-    def wraps(*_: object, **__: object) -> None:
-        try:
-            signal.raise_signal(signal.SIGTERM)
-        except BaseException as raised:
-            raise ValueError("Error building a validator") from raised
-
-    monkeypatch.setattr("bot.cli.demo.perform", wraps)
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
-    try:
-        assert CliRunner().invoke(demo, options).exit_code == code
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def test_a_second_signal_does_not_break_off_what_the_first_one_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As where a terminal is closed after Ctrl-C."""
-    put_away = []
-
-    def shows(*_: object, **__: object) -> None:
-        try:
-            signal.raise_signal(signal.SIGINT)
-        finally:
-            for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT):
-                signal.raise_signal(number)
-            put_away.append("everything")
-
-    monkeypatch.setattr("bot.cli.demo.perform", shows)
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
-    try:
-        # The tests themselves may have been begun with `nohup`.
-        signal.signal(signal.SIGHUP, signal.SIG_DFL)
-        assert CliRunner().invoke(demo, []).exit_code == 130
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-    assert put_away == ["everything"]
-
-
-def test_nohup_keeps_its_meaning(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`nohup doppel demo --serve &` ended with the terminal all the same."""
-    monkeypatch.setattr("bot.cli.demo.perform", lambda *_, **__: signal.raise_signal(signal.SIGHUP))
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
-    try:
-        assert CliRunner().invoke(demo, []).exit_code == 128 + signal.SIGHUP
-        signal.signal(signal.SIGHUP, signal.SIG_IGN)
-        assert CliRunner().invoke(demo, []).exit_code == 0
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
 def test_an_interruption_ends_every_process_and_removes_what_it_wrote(tmp_path: Path) -> None:
     started = subprocess.Popen(
         [*COMMAND, "--serve", "--json"],
@@ -135,7 +75,7 @@ def test_an_interruption_ends_every_process_and_removes_what_it_wrote(tmp_path: 
         assert serving["url"].startswith("http://127.0.0.1:")
         children = children_of(started.pid)
         assert len(children) >= 2
-        started.send_signal(signal.SIGINT)
+        started.send_signal(signal.SIGTERM)
         assert started.wait(timeout=LONGEST) == 0
     finally:
         started.kill()

@@ -8,7 +8,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import pytest
 from ruamel.yaml import YAML
 
 import bot.demo
@@ -23,8 +22,12 @@ def moment(text: str) -> datetime:
     return datetime.strptime(text, "%Y-%m-%dT%H:%M:%S%z")
 
 
-@pytest.mark.parametrize("issue", ISSUES, ids=lambda issue: str(issue["id"]))
-def test_each_issue_is_one_that_github_could_hold(issue: dict[str, Any]) -> None:
+def test_each_issue_is_one_that_github_could_hold() -> None:
+    for issue in ISSUES:
+        check(issue)
+
+
+def check(issue: dict[str, Any]) -> None:
     assert all(isinstance(issue[name], kind) for name, kind in REQUIRED.items())
     assert all(isinstance(issue[name], kind) for name, kind in OPTIONAL.items() if name in issue)
     assert set(issue) <= {*REQUIRED, *OPTIONAL, "closed_at", "duplicate_of"}
@@ -60,17 +63,6 @@ def test_duplicates_point_at_an_earlier_issue_that_is_no_duplicate_itself() -> N
     for original, copies in groups.items():
         assert original < min(copies)
         assert ISSUES[original - 1]["duplicate_of"] is None
-
-
-def test_the_mixture_is_that_of_a_real_tracker() -> None:
-    bodies = [issue["body"] for issue in ISSUES]
-    assert 0.4 <= sum("### What happened?" in body for body in bodies) / len(ISSUES) <= 0.6
-    assert sum(issue["closed_at"] is None for issue in ISSUES) >= 30
-    assert sum(issue["author"].endswith("[bot]") for issue in ISSUES) >= 3
-    assert sum(len(body) < 60 for body in bodies) >= 5
-    assert sum("panicked at" in body for body in bodies) >= 3
-    assert sum(len(issue.get("comments", ())) > 0 for issue in ISSUES) >= 20
-    assert sum(sum(map(ord, issue["title"])) > 2000 * len(issue["title"]) for issue in ISSUES) >= 4, "CJK titles"
 
 
 def test_issue_forms_ask_for_the_headings_that_the_issues_have() -> None:
