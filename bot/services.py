@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-from bot.evaluation.report import Evaluation
 from bot.github.client import GitHub
 from bot.index import Index
 from bot.indexing import Indexing
@@ -26,8 +25,7 @@ class Services:
 
     `clock` answers the present time in the host's zone, in which times are shown. `arrived` is when the delivery that
     is being handled was accepted, in seconds since 1970 by the queue's clock, and `delivery` its id; None and empty
-    where no delivery is. `evaluate` replays what the index has of a repository, given its id, name and bar, and tells
-    how far it is.
+    where no delivery is. `evaluate` has `doppel evaluate` run for a repository, and says why there is no result.
     """
 
     settings: Settings
@@ -41,7 +39,7 @@ class Services:
     indexing: Indexing
     matcher: Matcher
     clock: Callable[[], datetime]
-    evaluate: Callable[[int, RepoRef, float, Callable[[int, int], None]], Evaluation]
+    evaluate: Callable[[RepoRef], str]
     arrived: float | None = None
     delivery: str = ""
 

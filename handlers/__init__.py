@@ -52,5 +52,5 @@ ROUTES: tuple[Route, ...] = (
     # Nor this one: `/duplicates scan` does.
     Route("scan", ("",), scanning.go_on, _ANSWERING),
     # Nor this: the dashboard does.
-    Route("evaluation", ("",), evaluating.go_on, {**_READING_ISSUES, **_FILES}),
+    Route("evaluation", ("",), evaluating.run, {**_READING_ISSUES, **_FILES}),
 )

@@ -105,9 +105,9 @@ def evaluate(
     repo = given if isinstance(given, RepoRef) else None
     if repo is None and (export is not None or fresh):
         raise UserError(f"{'--export' if export else '--fresh'}: {source} is a file; this is for OWNER/REPO")
-    rows = _rows(given, export, fresh=fresh)
+    repo_id, rows = _rows(given, export, fresh=fresh)
     try:
-        decided = known_decided(host.load(), repo) if repo else UNDECIDED
+        decided = known_decided(host.load(), repo_id) if repo_id else UNDECIDED
         trial = Trial.of(rows, warm=warm, sample=sample, seed=seed, decided=decided)
     except UserError as reason:
         raise UserError(str(reason) if source in str(reason) else f"{source}: {reason}") from None
@@ -122,8 +122,8 @@ def evaluate(
         click.echo("created_at is null everywhere: they came in the order of their ids, and no month is one.", err=True)
     result = trial.judge(found, _bar(repo) if min_confidence is None else min_confidence)
     as_the_bot = answers is None and replace(asking, store="") == as_the_bot_asks()
-    if as_the_bot and repo:
-        keep_evaluation(host.load(), repo, result)
+    if as_the_bot and repo_id:
+        keep_evaluation(host.load(), repo_id, result)
     if picture is not None:
         write(picture, picture_of(result, given.name if isinstance(given, Path) else source))
     if as_json:
@@ -147,14 +147,14 @@ def _check(picture: Path | None, answers: Path | None, answered_only: bool, samp
             raise UserError(f"--{option}: nothing is asked where --answers are given; give it to `doppel replay`")
 
 
-def _rows(given: Path | RepoRef, export: Path | None, *, fresh: bool) -> list[tuple[Any, str]]:
-    """The rows of a file or of a repository, each with its place for error messages."""
+def _rows(given: Path | RepoRef, export: Path | None, *, fresh: bool) -> tuple[int | None, list[tuple[Any, str]]]:
+    """A repository's id on GitHub (None: it is a file), and the rows, each with its place for error messages."""
     if isinstance(given, Path):
-        return list(read_rows(given))
-    rows = history_of(given, fresh=fresh)
+        return None, list(read_rows(given))
+    repo_id, rows = history_of(given, fresh=fresh)
     if export is not None:
         write(export, "".join(in_json(row) + "\n" for row in rows))
-    return [(row, f"{given}#{row['id']}") for row in rows]
+    return repo_id, [(row, f"{given}#{row['id']}") for row in rows]
 
 
 def _bar(repo: RepoRef | None) -> float:
@@ -203,8 +203,8 @@ def _say_what_is_missing(given: int, wanted: int) -> None:
         )
 
 
-def history_of(repo: RepoRef, *, fresh: bool) -> list[dict[str, Any]]:
-    """The rows of a repository, as far as they are not known yet from GitHub; all of them with `fresh`."""
+def history_of(repo: RepoRef, *, fresh: bool) -> tuple[int, list[dict[str, Any]]]:
+    """The id and the rows of a repository, as far as they are not known yet from GitHub; all of them with `fresh`."""
     settings = host.load()
     github = build_github(settings)
     with told_if_out_of_sight(repo), progress_bar(f"Issues of {repo}", None) as (progress, task):

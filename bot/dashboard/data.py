@@ -157,14 +157,13 @@ class Data:
         """
         now = self.clock().timestamp()
         chain = f"{now:.3f}"
-        run = self._runs.begin(repository.id, chain, now) if self.ready(repository) else None
-        if run is None:
+        if not self.ready(repository) or not self._runs.begin(repository.id, chain, now):
             return False
-        event = EvaluationEvent(repository.installation, repository.summary, chain, since=run.read_until)
+        event = EvaluationEvent(repository.installation, repository.summary, chain)
         try:
             self._queue.put(event.delivery_id, event)
         except DoppelError as problem:
-            self._runs.note(repository.id, chain, now, stage=Stage.FAILED, problem=str(problem))
+            self._runs.note(repository.id, chain, Stage.FAILED, str(problem))
             raise
         return True
 

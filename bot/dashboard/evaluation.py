@@ -47,7 +47,6 @@ class Page:
     `again` is when it may be asked for (None: now).
     """
 
-    run: Run
     busy: bool
     state: str
     problem: str
@@ -61,7 +60,6 @@ def page(kept: Kept, bar: float, moment: datetime) -> Page:
     again = datetime.fromtimestamp(moment.timestamp() + seconds, moment.tzinfo) if seconds else None
     made = None if kept.made_at is None else datetime.fromtimestamp(kept.made_at, moment.tzinfo)
     return Page(
-        run=kept.run,
         busy=kept.run.stage.runs and seconds > 0,
         state=_state(kept.run, lost=not seconds),
         problem=kept.run.problem,
@@ -115,18 +113,10 @@ def seen_at(found: Evaluation, bar: float) -> Evaluation:
 
 
 def _state(run: Run, *, lost: bool) -> str:
-    match run.stage:
-        case Stage.NONE | Stage.DONE:
-            return ""
-        case Stage.FAILED:
-            return "The last try ended early."
-        case _ if lost:
-            return "The last try was lost on its way."
-        case Stage.READING if not run.total:
-            return "Waiting for a worker."
-        case Stage.READING:
-            return f"Reading what was said of duplicates: {run.done:,} of {run.total:,} issues."
-        case Stage.REPLAYING if not run.total:
-            return "Letting the issues arrive once more."
-        case Stage.REPLAYING:
-            return f"Letting the issues arrive once more: {run.done:,} of {run.total:,}."
+    if run.stage is Stage.FAILED:
+        return "The last try ended early."
+    if not run.stage.runs:
+        return ""
+    if lost:
+        return "The last try was lost on its way."
+    return "Waiting for a worker." if run.stage is Stage.WAITING else "It is being evaluated, which takes some minutes."

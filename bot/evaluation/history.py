@@ -56,44 +56,8 @@ class PastRecord:
     @classmethod
     def from_json(cls, row: Mapping[str, Any]) -> PastRecord:
         """The record that `to_json` wrote. Raises KeyError, TypeError or ValueError for anything else."""
-        return cls(**{**row, "statements": statements_of(row["statements"])})
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """What was said of one issue being a duplicate; `closed_as_duplicate` by the reason of closing, or by a label.
-
-    `closed_by` as in `PastRecord`.
-    """
-
-    closed_as_duplicate: bool = False
-    statements: tuple[Statement, ...] = ()
-    closed_by: str = ""
-
-    def to_json(self) -> list[Row]:
-        """The statements as a list of objects."""
-        return [asdict(one) for one in self.statements]
-
-
-def statements_of(rows: Iterable[Mapping[str, Any]]) -> tuple[Statement, ...]:
-    """The statements that `to_json` wrote. Raises KeyError, TypeError or ValueError for anything else."""
-    return tuple(
-        Statement(Kind(one["kind"]), one["of"], one["at"], one.get("by", ""), one.get("elsewhere", "")) for one in rows
-    )
-
-
-def said_of(node: Mapping[str, Any], repo: RepoRef) -> Said:
-    """What was said of an issue, as `bot.github.repository.history` gives it."""
-    closing = next((event for event in node["closings"]["nodes"] if event and _person(event["actor"])), None)
-    closer = closing["actor"]["login"] if closing else ""
-    marks = [_mark(event) for event in node["timelineItems"]["nodes"] if event]
-    comments = [_statement(comment, repo, closing) for comment in node["comments"]["nodes"] if comment]
-    statements = sorted([*marks, *filter(None, comments)], key=lambda one: one.at)
-    labels = [label["name"] for label in (node["labels"] or {}).get("nodes") or () if label]
-    labelled = any(_LABEL.search(name) and not _UNSURE_LABEL.search(name) for name in labels)
-    closed_so = node["stateReason"] == "DUPLICATE" or labelled
-    for_another = closer if closer != (node["author"] or {}).get("login") else ""
-    return Said(closed_so, tuple(statements), for_another)
+        said = (Statement(**one | {"kind": Kind(one["kind"])}) for one in row["statements"])
+        return cls(**{**row, "statements": tuple(said)})
 
 
 def _statement(comment: Mapping[str, Any], repo: RepoRef, closing: Mapping[str, Any] | None) -> Statement | None:
@@ -125,18 +89,24 @@ def _together(comment: Mapping[str, Any], closing: Mapping[str, Any]) -> bool:
 
 def record(node: Mapping[str, Any], repo: RepoRef) -> PastRecord:
     """The record of an issue as `bot.github.repository.history` gives it."""
-    said = said_of(node, repo)
+    author = node["author"] or {}
+    closing = next((event for event in node["closings"]["nodes"] if event and _person(event["actor"])), None)
+    closer = closing["actor"]["login"] if closing else ""
+    marks = [_mark(event) for event in node["timelineItems"]["nodes"] if event]
+    comments = [_statement(comment, repo, closing) for comment in node["comments"]["nodes"] if comment]
+    labels = [label["name"] for label in (node["labels"] or {}).get("nodes") or () if label]
+    labelled = any(_LABEL.search(name) and not _UNSURE_LABEL.search(name) for name in labels)
     return PastRecord(
         number=node["number"],
         title=node["title"],
         body=node["body"] or "",
-        author=_login(node["author"] or {}),
+        author=_login(author),
         created_at=node["createdAt"],
         updated_at=node["updatedAt"],
         closed_at=node["closedAt"],
-        closed_as_duplicate=said.closed_as_duplicate,
-        statements=said.statements,
-        closed_by=said.closed_by,
+        closed_as_duplicate=node["stateReason"] == "DUPLICATE" or labelled,
+        statements=tuple(sorted([*marks, *filter(None, comments)], key=lambda one: one.at)),
+        closed_by=closer if closer != author.get("login") else "",
     )
 
 

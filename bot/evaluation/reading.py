@@ -32,8 +32,8 @@ class HistoryReader(Protocol):
 
 def read_history(
     github: HistoryReader, repo: RepoRef, home: Path, tell: Callable[[int, int], None], *, fresh: bool = False
-) -> list[Row]:
-    """The rows of a repository in the order of arrival; `home` keeps what was read, `fresh` reads all of it again.
+) -> tuple[int, list[Row]]:
+    """A repository's id, and its rows in the order of arrival; `home` keeps what was read, `fresh` reads all again.
 
     Asks first whether anything has changed, which costs nothing where nothing has; then only for what has. `tell` hears
     how many issues were read of how many. Raises NotFound, Forbidden, RateLimited, Unavailable; what was read until
@@ -55,7 +55,7 @@ def read_history(
             tell(read, part.total)
     records = list(kept.records.values())
     former = former_names(github, found.id, chain.from_iterable(one.statements for one in records))
-    return rows((replace(one, statements=at_home(one.statements, former)) for one in records), found.ref)
+    return found.id, rows((replace(one, statements=at_home(one.statements, former)) for one in records), found.ref)
 
 
 def _is_known(kept: PastRecord | None, updated_at: datetime) -> bool:

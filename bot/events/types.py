@@ -186,23 +186,14 @@ class ScanEvent(_Step):
 
 @dataclass(frozen=True, slots=True)
 class EvaluationEvent(_Step):
-    """Go on with an evaluation that somebody asked for on the dashboard.
-
-    What was said of duplicates is read of issues that were changed at `since` (GitHub's time, empty: ever) or later,
-    from the cursor `after` on; `read` counts them. Then comes the `replay`.
-    """
-
-    since: str = ""
-    after: str = ""
-    read: int = 0
-    replay: bool = False
+    """Evaluate a repository, as somebody asked on the dashboard."""
 
     name = "evaluation"
 
     @property
     def partition(self) -> str:
-        # A replay lasts for minutes or hours and has read all that it needs in its first seconds.
-        return f"{REPLAY if self.replay else BACKGROUND}{self.repository.id}"
+        # It lasts for minutes or hours.
+        return f"{REPLAY}{self.repository.id}"
 
 
 Event = (

@@ -1,39 +1,68 @@
-"""How an evaluation reaches this host's store, and what it is made from there."""
+"""How an evaluation reaches this host's store, and how the dashboard has one made."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
-from functools import partial
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
-from bot.evaluation.apart import Wanted, evaluate_apart
-from bot.evaluation.history import PastRecord
+from bot.errors import Retryable
 from bot.evaluation.history_file import erase_history
-from bot.evaluation.marks import Marks
 from bot.evaluation.report import Evaluation
 from bot.evaluation.runs import Runs
 from bot.feedback.decided import UNDECIDED, Decided
 from bot.feedback.reading import decided_in
 from bot.model import RepoRef
 from bot.settings import Settings
-from bot.store import open_store
 from bot.wiring.clients import now
 from bot.wiring.indexes import store_there
 
+SAMPLE = 1_500
+"""Arrivals that the dashboard's evaluation asks about at most: enough for each figure that is shown. All issues arrive
+all the same, which is most of the work (docs/research/accuracy.md)."""
 
-def keep_evaluation(settings: Settings, repo: RepoRef, result: Evaluation) -> None:
-    """Keep the command line's result for the dashboard, where this host knows the repository."""
+_NICE = 10
+# Exit codes of `bot.cli`, to which nothing here leads; the last two are SIGTERM.
+_TO_MEND, _LATER, _TOLD_TO_END = 2, 3, (143, -15)
+
+
+def evaluate_apart(repo: RepoRef, environ: Mapping[str, str] | None = None) -> str:
+    """Run `doppel evaluate` for a repository, which keeps its result; why there is none, empty where there is.
+
+    It has this process's environment unless another is given, and steps back behind all others: a replay takes a
+    processor for minutes, and issues are answered meanwhile. Raises Retryable where a later try may succeed.
+    """
+    command = (sys.executable, "-m", "bot", "evaluate", str(repo), "--sample", str(SAMPLE), "--jobs", "1")
+    nothing = subprocess.DEVNULL
+    with subprocess.Popen(
+        command, env=environ, stdin=nothing, stdout=nothing, stderr=subprocess.PIPE, text=True, errors="replace"
+    ) as child:
+        os.setpriority(os.PRIO_PROCESS, child.pid, _NICE)
+        _, said = child.communicate()
+    # What stands above may be a traceback, which can quote an issue.
+    problem = said.strip().rpartition("\n")[2].removeprefix("doppel: ")
+    if child.returncode in _TOLD_TO_END:
+        raise Retryable("the process of the evaluation was told to end")
+    if child.returncode == _LATER:
+        raise Retryable(problem)
+    if child.returncode == _TO_MEND:
+        return problem
+    return f"the process of the evaluation ended with code {child.returncode}" if child.returncode else ""
+
+
+def keep_evaluation(settings: Settings, repo_id: int, result: Evaluation) -> None:
+    """Keep a result for the dashboard, where this host knows the repository that has this id on GitHub."""
     with store_there(settings) as store:
-        known = store.repositories.by_name(repo) if store else None
-        if store is not None and known is not None:
-            Runs(store.engine).keep(known.id, result, now().timestamp())
+        if store is not None and store.repositories.get(repo_id) is not None:
+            Runs(store.engine).keep(repo_id, result, now().timestamp())
 
 
-def known_decided(settings: Settings, repo: RepoRef) -> Decided:
+def known_decided(settings: Settings, repo_id: int) -> Decided:
     """What people decided about pairs of a repository's issues, as far as this host knows the repository."""
     with store_there(settings) as store:
-        known = store.repositories.by_name(repo) if store else None
-        return decided_in(store, known.id) if store and known else UNDECIDED
+        return decided_in(store, repo_id) if store else UNDECIDED
 
 
 @contextmanager
@@ -50,18 +79,3 @@ def history_erased_if_ended(settings: Settings, repo: RepoRef) -> Iterator[None]
         finally:
             if store is not None and known is not None and store.repositories.get(known.id) is None:
                 erase_history(settings.home, known.id)
-
-
-def evaluate_stored(
-    settings: Settings, repo_id: int, repo: RepoRef, bar: float, tell: Callable[[int, int], None]
-) -> Evaluation:
-    """What `bot.evaluation.apart` makes of the issues that this host has of a repository."""
-    with closing(open_store(settings)) as store:
-        decided = decided_in(store, repo_id)
-    return evaluate_apart(Wanted(partial(stored_history, settings, repo_id), repo, bar, decided), tell)
-
-
-def stored_history(settings: Settings, repo_id: int) -> Iterator[PastRecord]:
-    """A repository's issues as the index has them, with what was said of each; for a process of its own."""
-    with closing(open_store(settings)) as store:
-        yield from Marks(store.engine).history(repo_id)

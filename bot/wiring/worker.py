@@ -31,7 +31,7 @@ from bot.telemetry.metrics import CALLS
 from bot.telemetry.tracing import span
 from bot.telemetry.work import current, working_on
 from bot.wiring.clients import build_github, embedder, now
-from bot.wiring.evaluating import evaluate_stored
+from bot.wiring.evaluating import evaluate_apart
 from bot.wiring.indexes import build_index
 from handlers import ROUTES
 
@@ -57,7 +57,7 @@ def build_services(settings: Settings) -> Services:
         indexing=Indexing(index, store, inbox, now),
         matcher=Matcher(index),
         clock=now,
-        evaluate=partial(evaluate_stored, settings),
+        evaluate=evaluate_apart,
     )
 
 

@@ -122,8 +122,8 @@ def test_a_button_has_it_done_once_a_day(
     answer = browser.post(PAGE)
     assert (answer.status_code, answer.location) == (303, PAGE)
     (event,) = queued
-    assert (event.repository.id, event.step, event.replay) == (host.public, 0, False)
-    assert event.chain == Runs(host.store.engine).run(host.public).chain
+    assert event.repository.id == host.public
+    assert event.chain == Runs(host.store.engine).get(host.public).run.chain
     shown = browser.get(PAGE).text
     assert "Waiting for a worker." in shown and '<form method="post">' not in shown
     assert browser.post(PAGE).status_code == 303
@@ -136,7 +136,7 @@ def test_it_waits_for_the_index(host: Host, signed_in: SignedIn) -> None:
     browser = signed_in("tara")
     assert "The index of this repository is not complete yet" in words(browser.get(PAGE).text)
     browser.post(PAGE)
-    assert Runs(host.store.engine).run(host.public).stage is Stage.NONE
+    assert Runs(host.store.engine).get(host.public).run.stage is Stage.NONE
     host.store.backfills.set(host.public, Progress(done=True))
     assert "Evaluate now" in browser.get(PAGE).text
 
@@ -146,7 +146,7 @@ def test_neither_a_stranger_nor_another_sites_page_can_have_it_done(
 ) -> None:
     assert signed_in("rita").post(PAGE).status_code == 404
     assert signed_in("tara").post(PAGE, headers={"Sec-Fetch-Site": "cross-site"}).status_code == 403
-    assert Runs(host.store.engine).run(host.public).stage is Stage.NONE
+    assert Runs(host.store.engine).get(host.public).run.stage is Stage.NONE
 
 
 def test_a_queue_that_is_away_begins_nothing_and_is_named(
@@ -177,18 +177,11 @@ def state(run: Run, moment: datetime) -> tuple[bool, str, str]:
 
 def test_each_state_is_said() -> None:
     at = NOW.timestamp()
-    reading = Run(Stage.READING, "a", at, at, 4_200, 17_000)
-    assert state(reading, NOW) == (True, "Reading what was said of duplicates: 4,200 of 17,000 issues.", "")
-    replaying = Run(Stage.REPLAYING, "a", at, at, 5, 60, "GitHub's limit is used up")
-    assert state(replaying, NOW) == (
-        True,
-        "Letting the issues arrive once more: 5 of 60.",
-        "GitHub's limit is used up",
-    )
-    ordering = Run(Stage.REPLAYING, "a", at, at)
-    assert state(ordering, NOW) == (True, "Letting the issues arrive once more.", "")
-    assert state(reading, NOW + timedelta(days=1)) == (False, "The last try was lost on its way.", "")
-    done = page(Kept(Run(Stage.DONE, "a", at, at)), 0.2, NOW + timedelta(hours=1))
+    running = Run(Stage.RUNNING, "a", at, "GitHub's limit is used up")
+    told = "It is being evaluated, which takes some minutes."
+    assert state(running, NOW) == (True, told, "GitHub's limit is used up")
+    assert state(running, NOW + timedelta(days=1))[:2] == (False, "The last try was lost on its way.")
+    done = page(Kept(Run(Stage.DONE, "a", at)), 0.2, NOW + timedelta(hours=1))
     assert (done.busy, done.state, done.again) == (False, "", NOW + timedelta(seconds=DAY))
 
 

@@ -25,7 +25,7 @@ def new_number() -> int:
 
 
 def replay(repo_id: int) -> EvaluationEvent:
-    return EvaluationEvent(1, Repository(repo_id, RepoRef("acme", "app"), private=False), "asked", replay=True)
+    return EvaluationEvent(1, Repository(repo_id, RepoRef("acme", "app"), private=False), "asked")
 
 
 def event(number: int, action: str = "opened", repo_id: int = 5, installation: int = 1) -> IssueEvent:

@@ -29,7 +29,6 @@ _DECIDED = (
     "calibrations",
     "digest_issues",
     "evaluations",
-    "duplicate_marks",
 )
 
 

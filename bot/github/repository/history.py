@@ -24,16 +24,14 @@ then asked for in smaller parts, down to this."""
 _COMMENTS, _MARKS, _LABELS = 20, 10, 20
 
 _QUERY = f"""query History(
-  $owner: String!, $name: String!, $first: Int!, $after: String, $filter: IssueFilters, $texts: Boolean!
+  $owner: String!, $name: String!, $first: Int!, $after: String, $filter: IssueFilters
 ) {{
   repository(owner: $owner, name: $name) {{
     issues(first: $first, after: $after, filterBy: $filter, orderBy: {{field: UPDATED_AT, direction: ASC}}) {{
       totalCount
       pageInfo {{ endCursor hasNextPage }}
       nodes {{
-        number createdAt updatedAt closedAt
-        title @include(if: $texts)
-        body @include(if: $texts)
+        number createdAt updatedAt closedAt title body
         author {{ __typename login }}
         stateReason(enableDuplicate: true)
         labels(first: {_LABELS}) {{ nodes {{ name }} }}
@@ -57,24 +55,19 @@ fragment number on Issue {{ number }}"""
 
 @dataclass(frozen=True, slots=True)
 class HistoryPage:
-    """Issues as GraphQL gives them, changed longest ago first; `total` is how many there are since the time asked.
-
-    `after` is the cursor that leads to the next page, empty at the end.
-    """
+    """Issues as GraphQL gives them, changed longest ago first; `total` is how many there are since the time asked."""
 
     issues: Sequence[Mapping[str, Any]]
     total: int
-    after: str
 
 
-def history(api: Api, repo: RepoRef, since: str = "", after: str = "", *, texts: bool = True) -> Iterator[HistoryPage]:
+def history(api: Api, repo: RepoRef, since: str = "") -> Iterator[HistoryPage]:
     """The repository's issues that were changed at `since` (ISO 8601, empty: ever) or later, page by page.
 
-    `after` is the cursor of an earlier page, to go on behind it; without `texts` titles and bodies are left out. An
-    issue that changes meanwhile comes again. Raises Forbidden, RateLimited, Unavailable.
+    An issue that changes meanwhile comes again. Raises Forbidden, RateLimited, Unavailable.
     """
     operation = f"read the history of {repo}"
-    size, cursor, more = PAGE, after or None, True
+    size, cursor, more = PAGE, None, True
     while more:
         variables = {
             "owner": repo.owner,
@@ -82,7 +75,6 @@ def history(api: Api, repo: RepoRef, since: str = "", after: str = "", *, texts:
             "first": size,
             "after": cursor,
             "filter": {"since": since} if since else {},
-            "texts": texts,
         }
         try:
             data, errors = api.graphql(operation, _QUERY, variables)
@@ -99,4 +91,4 @@ def history(api: Api, repo: RepoRef, since: str = "", after: str = "", *, texts:
         if page is None:
             raise GitHubError(operation, 200, "; ".join(error.message for error in errors) or "GitHub says nothing")
         cursor, more = page["pageInfo"]["endCursor"], page["pageInfo"]["hasNextPage"]
-        yield HistoryPage([node for node in page["nodes"] if node], page["totalCount"], (cursor or "") if more else "")
+        yield HistoryPage([node for node in page["nodes"] if node], page["totalCount"])

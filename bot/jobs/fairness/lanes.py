@@ -31,9 +31,9 @@ def lane_of(event: Event) -> str:
     match event:
         case IssueEvent() | CommentEvent():
             return f"{_account(event)}/{event.number % LANES}"
-        case EvaluationEvent(replay=True):
+        case EvaluationEvent():
             return f"{REPLAY}{_account(event)}/{event.repository.id % LANES}"
-        case IndexEvent() | ScanEvent() | EvaluationEvent():
+        case IndexEvent() | ScanEvent():
             return f"{BACKGROUND}{_account(event)}/{event.repository.id % LANES}"
         case _:
             # So few that they need no lanes; and that an installation was deleted must not wait for its issues.

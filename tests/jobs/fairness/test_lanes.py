@@ -56,7 +56,7 @@ def test_a_replay_is_background_work_to_an_earlier_version_too(installation: int
     """Beside a new one, or after a rollback, its workers draw from this queue as well, and know background by `index:`:
     what they take for a delivery they end with themselves after fifteen minutes.
     """
-    event = EvaluationEvent(installation, repository(repo_id), "chain", replay=True)
+    event = EvaluationEvent(installation, repository(repo_id), "chain")
     for name in (event.partition, lane_of(event)):
         assert queue_for(name) == REPLAY_QUEUE
         assert name.startswith("index:")
