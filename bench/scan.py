@@ -39,11 +39,10 @@ from bot.index import Index, IndexedIssue
 from bot.index.vectors.vectors import Kind
 from bot.knowledge.similarity import components
 from bot.replay.archive import archive_of, read_rows
+from bot.scanning.asking import ask_in_processes
 from bot.scanning.files import indexed
-from bot.scanning.groups import THRESHOLD
-from bot.scanning.linkage import Pair, linked
+from bot.scanning.groups import THRESHOLD, Pair, linked
 from bot.scanning.model import Answer, Found
-from bot.scanning.processes import ask_in_processes
 from bot.store import open_store
 from bot.wiring.indexes import build_asker, build_index
 

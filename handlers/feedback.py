@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from bot.decisions import COMMAND, Decision, Outcome
-from bot.decisions.evidence import evidence
-from bot.digest.ticking import take_boxes
+from bot.decisions.model import evidence
+from bot.digest.reading import take_boxes
 from bot.errors import Unavailable
 from bot.events import IssueEvent
 from bot.judgements import Kind, Signal, Who

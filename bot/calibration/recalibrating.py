@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container
 
-from bot.calibration.points import points
-from bot.calibration.rule import WINDOW, Calibration, Move, calibrate
+from bot.calibration.rule import WINDOW, Calibration, Move, calibrate, points
 from bot.config.model import MIN_CONFIDENCE
 from bot.feedback import Example, examples
 from bot.store import Store

@@ -9,8 +9,7 @@ from bot.calibration.bar import bar_in_force
 from bot.calibration.rule import WINDOW
 from bot.chores.each import in_each, workable
 from bot.digest import boxes
-from bot.digest.reading import WEEK, digest_of, titles_of
-from bot.digest.ticking import take_boxes
+from bot.digest.reading import WEEK, digest_of, take_boxes, titles_of
 from bot.errors import GitHubError, NotFound, Retryable
 from bot.github.repository.repo import RepoClient
 from bot.model import Issue

@@ -116,7 +116,7 @@ def _number(digits: str) -> float:
 
 def _tell(found: Deduplication) -> None:
     """The account, for a person, on stderr: stdout may be the playbook."""
-    from bot.knowledge.account import account
+    from bot.knowledge.deduplication import account
 
     def say(text: str, **how: Any) -> None:
         click.secho(text, err=True, **how)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -34,11 +33,10 @@ from bot.cli.shared.running import ended_in_order, progress_bar, told_if_out_of_
 from bot.config.model import MIN_CONFIDENCE
 from bot.errors import RateLimited, Unavailable, UserError
 from bot.evaluation import judging
-from bot.evaluation.judging import Found
+from bot.evaluation.judging import Found, Trial, as_the_bot_asks
 from bot.evaluation.metrics import DEPTHS, Id
 from bot.evaluation.reading import read_history
 from bot.evaluation.report import Evaluation
-from bot.evaluation.trial import Trial, as_the_bot_asks
 from bot.feedback.decided import UNDECIDED
 from bot.model import RepoRef
 from bot.render import evaluation as words
@@ -83,7 +81,6 @@ def evaluate(
     sources: tuple[str, ...],
     relevance: str,
     weights: Path | None,
-    store: str,
     jobs: int | None,
     warm: float,
     answers: Path | None,
@@ -112,7 +109,7 @@ def evaluate(
     except UserError as reason:
         raise UserError(str(reason) if source in str(reason) else f"{source}: {reason}") from None
     _say_what_is_marked(trial, source, picture)
-    asking = Asking(sources, max(DEPTHS), relevance=relevance, weights=read_weights(weights), store=store)
+    asking = Asking(sources, max(DEPTHS), relevance=relevance, weights=read_weights(weights))
     if answers is not None:
         trial, found = _answered(trial, answers, source, picture, only=answered_only)
     else:
@@ -121,7 +118,7 @@ def evaluate(
     if not any(issue.dated for issue in trial.issues):
         click.echo("created_at is null everywhere: they came in the order of their ids, and no month is one.", err=True)
     result = trial.judge(found, _bar(repo) if min_confidence is None else min_confidence)
-    as_the_bot = answers is None and replace(asking, store="") == as_the_bot_asks()
+    as_the_bot = answers is None and asking == as_the_bot_asks()
     if as_the_bot and repo_id:
         keep_evaluation(host.load(), repo_id, result)
     if picture is not None:

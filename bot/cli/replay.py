@@ -13,7 +13,7 @@ from bot.cli.shared.files import keep_apart, opened, told_if_refused
 from bot.cli.shared.options import ONE_OR_MORE, READ_FILE, Share, WrittenFile, from_option, read_weights, seed_option
 from bot.cli.shared.running import ended_in_order, progress_bar
 from bot.ranking.plan import DEFAULT_BUDGET
-from bot.replay import Asking, choose, read_archive, replay_index, replay_search
+from bot.replay import Asking, choose, read_archive
 
 _OUT = "Where the answers go; compressed if the name ends in .gz."
 _SAMPLE = (
@@ -45,7 +45,6 @@ def replay(
     threshold: float,
     budget: int,
     weights: Path | None,
-    store: str,
     jobs: int | None,
 ) -> None:
     """Run the issues of a file through the finder, in order of arrival.
@@ -59,7 +58,7 @@ def replay(
     keep_apart("--out", out, issues, weights)
     past = read_archive(issues)
     asked = set(choose(past, warm, sample, seed))
-    asking = Asking(sources, top, threshold, relevance, read_weights(weights), store, budget)
+    asking = Asking(sources, top, threshold, relevance, read_weights(weights), budget)
     run = partial(replay_index, jobs=jobs) if asking.indexed else replay_search
     answered = 0
     try:

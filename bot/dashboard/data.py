@@ -7,15 +7,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bot.calibration.bar import Bar, bar_in_force
-from bot.calibration.points import Point, points
 from bot.calibration.recalibrating import said_of
-from bot.calibration.rule import WINDOW
+from bot.calibration.rule import WINDOW, Point, points
 from bot.decisions import Decision
 from bot.digest.reading import WEEK, digest_of
 from bot.digest.week import Digest
 from bot.errors import DoppelError
+from bot.evaluation.metrics import without
 from bot.evaluation.runs import Kept, Runs, Stage
-from bot.evaluation.unmarked import without
 from bot.events import EvaluationEvent
 from bot.feedback import Example
 from bot.feedback.reading import decided_in

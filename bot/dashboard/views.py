@@ -6,7 +6,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from bot.calibration.points import Point
+from bot.calibration.rule import Point
 from bot.decisions import Decision, Evidence, Outcome
 from bot.feedback import Example
 

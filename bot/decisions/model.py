@@ -1,4 +1,4 @@
-"""One decision as a value, and its evidence as compact JSON. Pure.
+"""One decision as a value, and its evidence, from the finder's report and as compact JSON. Pure.
 
 No text of an issue is in it: titles are read from the index when they are shown, and of a reason only its kind is kept.
 """
@@ -6,10 +6,13 @@ No text of an issue is in it: titles are read from the index when they are shown
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
+
+from bot.model import name_key
+from bot.report import Candidate, Considered, Report
 
 COMMAND = "command"
 """The cause of a look that a person asked for."""
@@ -142,3 +145,32 @@ def _plain(one: Evidence) -> dict[str, Any]:
     row |= {"also": list(one.also)} if one.also else {}
     row |= {"kind": one.kind} if one.kind != "issue" else {}
     return row | ({"repo": one.repo} if one.repo else {})
+
+
+ALSO_MOST = 10
+"""Members of a candidate's group that are kept by number."""
+
+
+def evidence(report: Report, shown: Iterable[Candidate]) -> tuple[Evidence, ...]:
+    """The best candidates of a report, of which the comment names those that are `shown`."""
+    named = {_key(one) for one in shown}
+    return tuple(
+        Evidence(
+            number=one.number,
+            probability=one.confidence,
+            rank=rank,
+            shown=_key(one) in named,
+            sources={name: one.ranks.get(name) for name in one.sources},
+            titles=(one.similarity, one.title_ratio),
+            # The words of the issues that a reason quotes are not kept.
+            reasons=tuple(reason.shared.value for reason in one.reasons),
+            also=one.also[:ALSO_MOST],
+            kind=one.kind,
+            repo=one.repo,
+        )
+        for rank, one in enumerate(report.considered, 1)
+    )
+
+
+def _key(one: Candidate | Considered) -> tuple[str, str, int]:
+    return one.kind, name_key(one.repo), one.number

@@ -1,15 +1,21 @@
-"""Which arrivals are asked about, and what was found for them beside what should have been. Pure."""
+"""From rows of past issues to the figures: who is asked about, what the finder answers, how that is judged."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
+from bot.counted import counted
 from bot.errors import UserError
-from bot.evaluation.metrics import Id, Judged
+from bot.evaluation import labels
+from bot.evaluation.metrics import DEPTHS, Id, Judged
+from bot.evaluation.report import Evaluation, evaluate
 from bot.feedback.decided import UNDECIDED, Decided
-from bot.replay.archive import PastIssue
+from bot.replay import Asking, PastIssue, replay_index, replay_search
+from bot.replay.archive import archive_of
 
 Truth = Mapping[int, frozenset[Id] | None]
 Found = tuple[tuple[Id, float], ...]
@@ -31,31 +37,6 @@ def choose(known: Truth, size: int | None, seed: int) -> dict[int, float]:
     for kind, count in ((repeated, of_repeated), (fresh, size - of_repeated)):
         chosen |= dict.fromkeys(rng.sample(kind, count), len(kind) / max(count, 1))
     return dict(sorted(chosen.items()))
-
-
-def judge(
-    issues: Sequence[PastIssue],
-    known: Truth,
-    found: Mapping[Id, Found],
-    weights: Mapping[int, float],
-    decided: Decided = UNDECIDED,
-) -> list[Judged]:
-    """The arrivals that have a weight, with what was found; nothing, where `found` does not say."""
-    different: dict[Id, set[Id]] = {}
-    for one, other in decided.different:
-        different.setdefault(one, set()).add(other)
-        different.setdefault(other, set()).add(one)
-    return [
-        Judged(
-            id=issues[at].id,
-            arrived=issues[at].created_at,
-            originals=known[at],
-            found=found.get(issues[at].id, ()),
-            weight=weight,
-            different=frozenset(different.get(issues[at].id, ())),
-        )
-        for at, weight in weights.items()
-    ]
 
 
 def answers(rows: Iterable[tuple[Any, str]], issues: Sequence[PastIssue]) -> dict[Id, Found]:
@@ -105,6 +86,78 @@ def _check(candidates: Found, position: Mapping[Id, int], arrival: int, place: s
             raise UserError(f"{place}: candidate {id!r} had not arrived yet, so that this replay proves nothing")
 
 
-def answered(weights: Mapping[int, float], issues: Sequence[PastIssue], given: Collection[Id]) -> dict[int, float]:
-    """Of the positions those for which an answer was given."""
-    return {position: weight for position, weight in weights.items() if issues[position].id in given}
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """`known` is what should be found at each position that can be judged, `chosen` the positions that are asked about
+    with the arrivals that each stands for; `marks` are what people said of duplicates, which may be nothing, and
+    `decided` what they decided about pairs where the bot asked them.
+    """
+
+    issues: Sequence[PastIssue]
+    known: Truth
+    chosen: Mapping[int, float]
+    marks: labels.Labels
+    decided: Decided = UNDECIDED
+
+    @classmethod
+    def of(
+        cls,
+        rows: Sequence[tuple[Any, str]],
+        *,
+        warm: float,
+        sample: int | None,
+        seed: int,
+        decided: Decided = UNDECIDED,
+    ) -> Trial:
+        """The trial of `rows`, each with its place for error messages. Raises UserError where nothing can be judged."""
+        issues = archive_of(rows)
+        if not issues:
+            raise UserError("there is no issue in it")
+        marks = labels.labels_of([row for row, _ in rows], decided)
+        known = dict(labels.truth(issues, marks, warm))
+        if not known:
+            # A warm-up of nothing leaves all to judge that can be.
+            helps = any(labels.truth(issues, marks, 0))
+            why = "a lower --from leaves more to judge" if helps else "docs/evaluate.md says what is left out"
+            raise UserError(f"none of {counted(len(issues), 'issue')} can be judged; {why}")
+        return cls(issues, known, choose(known, sample, seed), marks, decided)
+
+    def only(self, answered: Mapping[Id, Found]) -> Trial:
+        """The same, asking about those arrivals alone that were answered."""
+        chosen = {position: weight for position, weight in self.chosen.items() if self.issues[position].id in answered}
+        return replace(self, chosen=chosen)
+
+    def ask(self, asking: Asking, jobs: int | None, advance: Callable[[], None]) -> dict[Id, Found]:
+        """Let the issues arrive, and ask the finder; `advance` hears of each arrival."""
+        replay = partial(replay_index, jobs=jobs) if asking.indexed else replay_search
+        answers = replay(self.issues, self.chosen, asking, advance=advance)
+        return {one.id: one.candidates for one in answers if one is not None}
+
+    def judge(self, found: Mapping[Id, Found], min_confidence: float) -> Evaluation:
+        """What the answers are worth; where `found` does not say, nothing was found."""
+        different: dict[Id, set[Id]] = {}
+        for one, other in self.decided.different:
+            different.setdefault(one, set()).add(other)
+            different.setdefault(other, set()).add(one)
+        judged = [
+            Judged(
+                id=(issue := self.issues[position]).id,
+                arrived=issue.created_at,
+                originals=self.known[position],
+                found=found.get(issue.id, ()),
+                weight=weight,
+                different=frozenset(different.get(issue.id, ())),
+            )
+            for position, weight in self.chosen.items()
+        ]
+        return evaluate(
+            judged,
+            issues=len(self.issues),
+            arrived=[self.issues[position].created_at for position in self.known],
+            min_confidence=min_confidence,
+        )
+
+
+def as_the_bot_asks() -> Asking:
+    """The bot's own sources and weights, and as many candidates as are judged."""
+    return Asking(top=max(DEPTHS))

@@ -7,9 +7,11 @@ five at or over the threshold. An arrival may stand for several (`weight`), wher
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+
+from bot.likelihood import POSSIBLY
 
 Id = int | str
 
@@ -213,3 +215,32 @@ def lowest_cut(tops: Sequence[float], share: float) -> float:
     """The same from their highest confidences in falling order."""
     allowed = int(share * len(tops))
     return float(math.floor(tops[allowed] * _STEPS + 1 + _ROUNDING) / _STEPS) if allowed < len(tops) else 0.0
+
+
+LISTED = 10
+LEAST_LISTED = POSSIBLY
+"""What is less likely than this is not even possibly the same, and no threshold that anybody would set shows it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unmarked:
+    """An issue that repeats nothing as far as labels say, and what was found first for it."""
+
+    id: Id
+    candidate: Id
+    confidence: float
+
+
+def likeliest(judged: Iterable[Judged]) -> tuple[Unmarked, ...]:
+    """Up to `LISTED` of at least `LEAST_LISTED`, likeliest first; of equals the later, which somebody may still know.
+
+    Without pairs that people have decided about, since these need not be read again.
+    """
+    silent = [one for one in split(judged)[1] if one.top >= LEAST_LISTED and one.found[0][0] not in one.different]
+    silent.sort(key=lambda one: (one.top, one.arrived), reverse=True)
+    return tuple(Unmarked(one.id, one.found[0][0], one.top) for one in silent[:LISTED])
+
+
+def without(unmarked: Iterable[Unmarked], pairs: Collection[tuple[int, int]]) -> tuple[Unmarked, ...]:
+    """`unmarked` without these pairs, in whichever order they name the two."""
+    return tuple(one for one in unmarked if not {(one.id, one.candidate), (one.candidate, one.id)} & set(pairs))

@@ -19,13 +19,14 @@ from bot.evaluation.metrics import (
     Judged,
     Retrieval,
     Speaking,
+    Unmarked,
     calibration,
     cut_at,
+    likeliest,
     retrieval,
     speaking,
     split,
 )
-from bot.evaluation.unmarked import Unmarked, likeliest
 from bot.wilson import Interval, wilson
 
 CURVE = tuple(step / 100 for step in range(1, 100))

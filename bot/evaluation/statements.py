@@ -1,7 +1,9 @@
 """What a comment says of an issue being a duplicate. Pure.
 
 GitHub itself understands `Duplicate of #12` at the beginning of a comment by somebody who can write to the repository
-("Marking issues or pull requests as a duplicate"); people say it in more ways.
+("Marking issues or pull requests as a duplicate"); people say it in more ways. "This is not a duplicate of #7" denies
+it; "This does not work any more, duplicate of #7" says it. "Duplicate of issue 7 in the other tracker" is about no
+issue 7 of this repository.
 """
 
 from __future__ import annotations
@@ -10,8 +12,6 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from bot.evaluation.denial import denied
-from bot.evaluation.places import elsewhere
 from bot.model import RepoRef, name_key
 
 # Characters before a claim in which a "not" or "maybe" may stand.
@@ -36,8 +36,8 @@ class Statement:
     """`of` is the original's number in the same repository; None for one elsewhere, or out of sight.
 
     One elsewhere is named in `elsewhere`, `owner/name#12` in small letters, where that is known: it may be a former
-    name of the same repository (`former.py`). A hint has `by`, a login, where somebody says it plainly who is no member
-    today: it counts as said if they were one.
+    name of the same repository (`reading.py`). A hint has `by`, a login, where somebody says it plainly who is no
+    member today: it counts as said if they were one.
     """
 
     kind: Kind
@@ -155,3 +155,74 @@ def _statement(kind: Kind, issue: re.Match[str], repo: RepoRef, at: str, by: str
     if place is None or name_key(place) == repo.key:
         return Statement(kind, number, at, by)
     return Statement(kind, None, at, by, name_key(f"{place}#{number}"))
+
+
+# Two words at most, and none of those that would make a sentence of it: "#7 in the way it clones the repo".
+_WORD = (
+    r"(?!(?:the|an?|of|in|on|at|it|its|is|to|and|or|how|way|when|where|which|that|cloned?|local|same)\b)[\w./-]{1,140}"
+)
+# Counted repetitions alone, so that no text takes longer than its length.
+_IN_A_PLACE = re.compile(
+    r"\]?[ \t]{0,3},?[ \t]{0,3}\(?(?:over[ \t]{1,3})?"
+    r"(?:(?:in|on|at|of|from)[ \t]{1,3}(?:(?:the|an|your|their|its|that)[ \t]{1,3})?"
+    rf"(?:(?P<words>(?:{_WORD}[ \t]{{1,3}}){{1,3}})(?:trackers?|repo|repository)"
+    r"|(?:a[ \t]{1,3}(?:different|separate)[ \t]{1,3}(?:(?:issue|bug)[ \t]{1,3})?(?:tracker|repo|repository))"
+    r"|(?:our[ \t]{1,3})?(?:bugzilla|launchpad|jira|gitlab|sourceforge|google[ \t]code|phabricator|trac))"
+    r"|(?:up|down)stream)\b(?=\s{0,3}(?:[.,;:!?)\]–—-]|\Z|\n|(?:and|but|so|which|where|as|since|because|now|too|is|was)\b))",
+    re.IGNORECASE,
+)
+# "In our own issue tracker" is here.
+_HERE = frozenset({"this", "our", "own", "very", "issue", "bug", "github", "present", "current", "main"})
+
+
+def elsewhere(text: str, position: int, repo: RepoRef) -> bool:
+    """Whether what follows a number in a text, from a position on, says that it is one of another place."""
+    found = _IN_A_PLACE.match(text, position)
+    if found is None:
+        return False
+    words = (found["words"] or "").lower().split()
+    return not words or not set(words) <= _HERE | {name_key(repo.name), repo.key}
+
+
+# Where a new clause begins: not before what goes on with the old one ("not a duplicate of #5, or of #7"), and at "and"
+# or "so" only before what has a verb or a subject of its own.
+_CLAUSE = re.compile(
+    r"(?:[,;:()–—]|\s-{1,2}\s)(?!\s{0,3}(?:or|nor|which|that|whose|who)\b)"
+    r"|\bbut\b"
+    r"|\b(?:and|so|because|since|therefore|hence|thus)\b"
+    r"(?=\s{1,3}(?:this|it|that['’]s|is|was|I|we|clos\w*|mark\w*)\b)",
+    re.IGNORECASE,
+)
+_NOT = re.compile(r"\b(?:not|cannot|never|isn'?t|wasn'?t|unlike|nor)\b|n['’]t\b", re.IGNORECASE)
+# These deny what follows at once, and nothing else.
+_NO = re.compile(
+    r"\b(?:no(?:\s+longer)?|neither|hardly|nearly|almost)(?:\s+an?)?(?:\s+(?:exact|real|true))?\s*\Z", re.IGNORECASE
+)
+# With these alone a clause is not over: "this is not, as far as I see, a duplicate", "I do not think, honestly, that".
+_LEFT_OPEN = re.compile(
+    r"(?:\s|['’](?:s|re|m)\b|\b(?:think|believe|feel|see|say|call|consider|find|agree|know|understand|get|that|this|it|he"
+    r"|she|they|you|one|issue|is|was|are|were|be|been|being|have|has|had|an?|the|really|actually|exactly|quite|just"
+    r"|simply|necessarily|strictly|even|yet|to|as|of|how|why|close|closed|mark|marked)\b)*",
+    re.IGNORECASE,
+)
+# To be not the same is to be no duplicate, unless it is said of one issue and the claim of another.
+_SAMENESS = re.compile(r"\b(?:same|dup\w*|identical|related|equal|match\w*)\b", re.IGNORECASE)
+_NUMBER = re.compile(r"(?:#|GH-|/(?:issues|pull)/|\bissue\s+)\d", re.IGNORECASE)
+
+
+def denied(before: str) -> bool:
+    """Whether what stands in a sentence before "a duplicate" denies that, given its last few words."""
+    if _NO.search(before):
+        return True
+    *others, own = _CLAUSE.split(before)
+    return _NOT.search(own) is not None or any(_reaches_on(clause) for clause in others)
+
+
+def _reaches_on(clause: str) -> bool:
+    """Whether a clause holds a denial that is about what comes after it."""
+    found = list(_NOT.finditer(clause))
+    if not found:
+        return False
+    after = clause[found[-1].end() :]
+    same_as_none = _SAMENESS.search(after) is not None and not _NUMBER.search(after)
+    return same_as_none or _LEFT_OPEN.fullmatch(after) is not None

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from bot.feedback.model import Example
+from bot.feedback.examples import Example
 from bot.judgements import Kind
 
 Pair = tuple[int, int]

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, Field, SerializerFunctionWrapHandler, model_serializer
 
-from bot.knowledge.account import Merge
+from bot.knowledge.deduplication import Merge
 from bot.likelihood import Likelihood, likelihood
 from bot.model import Issue
 from bot.render.escape import clean

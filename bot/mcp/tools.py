@@ -18,8 +18,7 @@ from bot.calls import ToolCallTracker, equal, never
 from bot.errors import InvalidArgument, UserError
 from bot.finder import FindOptions
 from bot.github.repository.repo import RepoClient
-from bot.knowledge.account import account
-from bot.knowledge.deduplication import deduplicate
+from bot.knowledge.deduplication import account, deduplicate
 from bot.knowledge.playbook import Malformed, apply
 from bot.mcp.results import Answer, Backlog, Closed, Comparison, DedupedPlaybook, Findings, MergeResult
 from bot.model import NOBODY, NUMBER_MAX, Actor, Issue, RepoRef

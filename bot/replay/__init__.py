@@ -6,10 +6,8 @@ from __future__ import annotations
 from bot.replay.archive import PastIssue, read_archive
 from bot.replay.asking import Asking
 from bot.replay.github import ReplayGitHub
-from bot.replay.indexed import replay_index
-from bot.replay.mirror import Mirror
-from bot.replay.running import FutureLeak, choose, replay
-from bot.replay.searched import replay_search
+from bot.replay.indexed import replay_index, replay_search
+from bot.replay.running import FutureLeak, Mirror, choose, replay
 
 __all__ = [
     "Asking",

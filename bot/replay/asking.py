@@ -18,9 +18,8 @@ SEARCH = ("github-search", HYBRID)
 class Asking:
     """The sources that are asked, all of `INDEX` or all of `SEARCH`, and what a find is asked with.
 
-    `weights` is the text of a file of weights, empty for those that this version comes with. `store` is the URL of the
-    database that holds the index, empty for a file that is deleted afterwards; `budget` the number of searches by words
-    an issue.
+    `weights` is the text of a file of weights, empty for those that this version comes with; `budget` the number of
+    searches by words an issue.
     """
 
     sources: tuple[str, ...] = INDEX
@@ -28,7 +27,6 @@ class Asking:
     threshold: float = 0.0
     relevance: str = DEFAULT_RELEVANCE
     weights: str = ""
-    store: str = ""
     budget: int = 4
 
     @property

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from bot.errors import NotFound
+from bot.errors import Invalid, NotFound
 from bot.model import Actor, Issue, Likeness, RepoRef
 from bot.replay.archive import PastIssue
 
 if TYPE_CHECKING:
-    from bot.replay.engine import Engine
+    from bot.simulator.search import SearchIndex
 
 REPO = RepoRef("replay", "replay")
 
@@ -54,7 +54,7 @@ class ReplayGitHub:
     """
 
     def __init__(self, *, searchable: bool = True) -> None:
-        self._engine = _engine() if searchable else None
+        self._searched = _search_index() if searchable else None
         self._issues: dict[int, Issue] = {}
         self._closing: list[tuple[datetime, int]] = []
         self._closed: list[int] = []
@@ -103,8 +103,14 @@ class ReplayGitHub:
         return [self._issues[number] for number in range(newest, max(newest - limit, 0), -1)]
 
     def search(self, query: str, *, hybrid: bool = False, per_page: int = 100) -> FoundPage:
-        assert self._engine is not None, "it was made without a search"
-        result = self._engine.search(query, hybrid=hybrid, per_page=per_page)
+        """The first page of what a query finds. Raises Invalid where GitHub would refuse the query."""
+        from bot.simulator.search import QueryError
+
+        assert self._searched is not None, "it was made without a search"
+        try:
+            result = self._searched.search(query, per_page=per_page, search_type="hybrid" if hybrid else None)
+        except QueryError as refused:
+            raise Invalid("search issues", 422, str(refused)) from None
         return FoundPage(
             total_count=result.total_count,
             incomplete=result.incomplete_results,
@@ -128,12 +134,31 @@ class ReplayGitHub:
         self._put(closed)
 
     def _put(self, issue: Issue) -> None:
-        if self._engine is not None:
-            self._engine.put(issue)
+        if self._searched is None:
+            return
+        from bot.simulator.search import Document
+
+        document = Document(
+            id=issue.id,
+            repo=str(issue.repo),
+            number=issue.number,
+            title=issue.title,
+            body=issue.body,
+            created_at=issue.created_at,
+            updated_at=issue.updated_at,
+            state=issue.state,
+            state_reason=issue.state_reason,
+            author=issue.author.login,
+            labels=issue.labels,
+            closed_at=issue.closed_at,
+        )
+        self._searched.put(document)
 
 
-def _engine() -> Engine:
+def _search_index() -> SearchIndex:
     # With it comes all of the simulator, whose loading takes a third of a replay's start, over an index for nothing.
-    from bot.replay.engine import Engine
+    from bot.simulator.search import SearchIndex
 
-    return Engine(REPO)
+    index = SearchIndex()
+    index.put_repository(str(REPO))
+    return index

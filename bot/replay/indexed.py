@@ -1,7 +1,7 @@
-"""A replay over an index, on as many processors as there are.
+"""A replay: over an index, on as many processors as there are, or over GitHub's search, simulated in this process.
 
-The arrivals are cut into segments. Each has a process and an index of its own, which reads at once what came before its
-segment and goes on in order: the same answers as one process would give, sooner.
+Over an index the arrivals are cut into segments. Each has a process and an index of its own, which reads at once what
+came before its segment and goes on in order: the same answers as one process would give, sooner.
 """
 
 from __future__ import annotations
@@ -13,43 +13,43 @@ from collections import deque
 from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
+import numpy as np
 import sqlalchemy as sa
+from numpy.typing import NDArray
 
-from bot.embedding import TextModel, choose_embedder
+from bot.embedding import Embedder, TextModel, choose_embedder
 from bot.errors import DoppelError, Unavailable
-from bot.finder import Finder, FinderSettings
-from bot.index import Index, TextAnalyser
+from bot.finder import Finder, FinderSettings, Outside
+from bot.index import TextAnalyser
 from bot.index.ephemeral import ephemeral_index
 from bot.machine.signals import held_back
 from bot.matching import Matcher
 from bot.matching.model import Model
 from bot.replay.archive import PastIssue
 from bot.replay.asking import Asking
-from bot.replay.failing import telling
 from bot.replay.github import ReplayGitHub
-from bot.replay.mirror import Mirror
-from bot.replay.remembering import Remembering
-from bot.replay.rooms import new_room, put_away
-from bot.replay.running import Answered, FutureLeak, replay
+from bot.replay.running import Answered, FutureLeak, Mirror, replay
 from bot.sources.choosing import only
-from bot.store.database.engine import make_engine
-from bot.store.database.migrate import migrate
+from bot.sources.github import HYBRID
+from bot.store.database.failures import why
 
 #: Fewer arrivals are not worth a process, which takes a second to start and must read all that came before.
 LEAST_SEGMENT = 500
 
+_REPO = 1
+
 
 @dataclass(frozen=True, slots=True)
 class _Segment:
-    """The arrivals from `start` on, of which some are `asked` about, in a repository and a folder of their own."""
+    """The arrivals from `start` on, of which some are `asked` about; its file is made in a folder."""
 
     start: int
     asked: frozenset[int]
     asking: Asking
-    repo_id: int
     within: Path | None = None
 
 
@@ -66,16 +66,15 @@ def replay_index(
     """
     first = min(asked, default=len(issues))
     count = min(jobs or os.cpu_count() or 1, max(1, len(asked) // LEAST_SEGMENT))
-    room = new_room()
     for _ in range(first):
         advance()
         yield None
     if count == 1:
-        for answer in _answers(issues, _Segment(first, frozenset(asked), asking, room)):
+        for answer in _answers(issues, _Segment(first, frozenset(asked), asking)):
             advance()
             yield answer
     else:
-        yield from _side_by_side(issues, sorted(asked), count, asking, room, advance)
+        yield from _side_by_side(issues, sorted(asked), count, asking, advance)
 
 
 def _side_by_side(
@@ -83,23 +82,22 @@ def _side_by_side(
     positions: Sequence[int],
     count: int,
     asking: Asking,
-    room: int,
     advance: Callable[[], None],
 ) -> Iterator[Answered | None]:
-    """The arrivals from the first of these positions on, in `count` processes; each has a `room` below the last's."""
+    """The arrivals from the first of these positions on, in `count` processes."""
     first = positions[0]
     starts = [first, *(positions[len(positions) * part // count] for part in range(1, count))]
     ends = [*starts[1:], len(issues)]
     segments: list[_Process] = []
     with ExitStack() as stack:
         # Files are put away by the process that outlives the others, however those end.
-        with telling(""):
+        with _telling():
             made = tempfile.TemporaryDirectory(prefix="doppel-", ignore_cleanup_errors=True)
         home = Path(stack.enter_context(made))
-        stack.callback(_end, segments, asking.store)
-        for part, (start, end) in enumerate(zip(starts, ends, strict=True)):
+        stack.callback(_end, segments)
+        for start, end in zip(starts, ends, strict=True):
             places = frozenset(place for place in positions if start <= place < end)
-            segments.append(_Process(end - start, _Segment(start, places, asking, room - part, home)))
+            segments.append(_Process(end - start, _Segment(start, places, asking, home)))
         for segment, end in zip(segments, ends, strict=True):
             segment.give(issues[:end])
         for segment in segments:
@@ -109,58 +107,61 @@ def _side_by_side(
                 yield segment.take()
 
 
-def _end(segments: Sequence[_Process], store: str) -> None:
+def _end(segments: Sequence[_Process]) -> None:
     for segment in segments:
         segment.stop()
-    killed = [segment.repo_id for segment in segments if not segment.join()]
-    if store and killed:
-        # What is in a database that was named shall not stay behind. One that fails here has failed before, which is
-        # told; one without tables has nothing.
-        with suppress(sa.exc.SQLAlchemyError, OSError), _engine(store) as engine:
-            index = Index(engine, TextAnalyser())
-            for repo_id in killed:
-                index.forget(repo_id)
+    for segment in segments:
+        segment.join()
 
 
 def _answers(issues: Sequence[PastIssue], segment: _Segment) -> Iterator[Answered | None]:
-    asking, repo_id = segment.asking, segment.repo_id
-    with telling(asking.store), _index(asking.store, repo_id, segment.within) as index:
+    asking, model = segment.asking, choose_embedder()
+    embedder = None if model is None else _Remembering(model)
+    with _telling(), ephemeral_index(TextAnalyser(), embedder, segment.within, TextModel()) as index:
         github = ReplayGitHub(searchable=False)
-        model = Model.parse(asking.weights) if asking.weights else None
+        weights = Model.parse(asking.weights) if asking.weights else None
         settings = FinderSettings(sources=only(*asking.sources))
-        finder = Finder(github, settings=settings, matcher=Matcher(index, model, most=None), repo_id=repo_id)
-        yield from replay(
-            issues, segment.asked, finder, github, asking.options(), Mirror(index, repo_id), segment.start
-        )
+        finder = Finder(github, settings=settings, matcher=Matcher(index, weights, most=None), repo_id=_REPO)
+        mirror = Mirror(index, _REPO)
+        yield from replay(issues, segment.asked, finder, github, asking.options(), mirror, segment.start)
 
 
 @contextmanager
-def _index(store: str, repo_id: int, within: Path | None) -> Iterator[Index]:
-    """An empty index, which is gone afterwards. Its model remembers the text that is asked about until it is put in."""
-    model = choose_embedder()
-    embedder = None if model is None else Remembering(model)
-    if not store:
-        with ephemeral_index(TextAnalyser(), embedder, within, TextModel()) as index:
-            yield index
-        return
-    with _engine(store) as engine:
-        migrate(engine)
-        # Figures must not depend on how many processes there are, or on the database.
-        index = Index(engine, TextAnalyser(), embedder, text_model=TextModel())
-        put_away(index, engine)
-        try:
-            yield index
-        finally:
-            index.forget(repo_id)
+def _telling() -> Iterator[None]:
+    """Raise Unavailable in place of SQLAlchemy's errors, and of the system's about the index's file or its folder.
 
-
-@contextmanager
-def _engine(store: str) -> Iterator[sa.Engine]:
-    engine = make_engine(store)
+    Whoever writes the answers would take the latter for what is wrong with the file of these.
+    """
     try:
-        yield engine
-    finally:
-        engine.dispose()
+        yield
+    except (sa.exc.SQLAlchemyError, OSError) as failure:
+        home = "a folder for temporary files"
+        # On a full disk there is no folder that can be used.
+        with suppress(OSError):
+            home = tempfile.gettempdir()
+        raise Unavailable(f"the replay's index in {home} failed ({why(failure)}); TMPDIR names another place") from None
+
+
+class _Remembering:
+    """A model that is not asked again for its last texts: an issue is asked about and then put into the index."""
+
+    def __init__(self, model: Embedder) -> None:
+        self._model = model
+        self._last: tuple[tuple[str, ...], NDArray[np.float32]] = ((), np.zeros((0, 0), dtype=np.float32))
+
+    @property
+    def name(self) -> str:
+        return self._model.name
+
+    @property
+    def remote(self) -> bool:
+        return self._model.remote
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        texts = tuple(texts)
+        if texts != self._last[0]:
+            self._last = (texts, self._model.embed(texts))
+        return self._last[1]
 
 
 class _Process:
@@ -171,7 +172,6 @@ class _Process:
         # A fresh interpreter: nothing of this process, such as an open database, is shared by accident.
         context = multiprocessing.get_context("spawn")
         self.count = count
-        self.repo_id = segment.repo_id
         self.arrived: deque[Answered | Exception | None] = deque()
         self.pipe, there = context.Pipe()
         self._process = context.Process(target=_run, args=(there, segment), daemon=True)
@@ -207,10 +207,9 @@ class _Process:
         """Tell the process to end."""
         self._process.terminate()
 
-    def join(self) -> bool:
-        """Wait until it has; whether it had done so by itself, and has put away what it made."""
+    def join(self) -> None:
+        """Wait until it has."""
         self._process.join()
-        return self._process.exitcode == 0
 
 
 def _receive(segments: Sequence[_Process], advance: Callable[[], None]) -> None:
@@ -230,3 +229,16 @@ def _run(there: Connection, segment: _Segment) -> None:
     except Exception as failure:
         # In words: not every error can be sent.
         there.send(DoppelError(f"{type(failure).__name__}: {failure}"))
+
+
+def replay_search(
+    issues: Sequence[PastIssue], asked: Collection[int], asking: Asking, advance: Callable[[], None] = lambda: None
+) -> Iterator[Answered | None]:
+    """Like `replay`, for all `issues`; `advance` is called whenever one has arrived."""
+    github = ReplayGitHub()
+    settings = FinderSettings(budget=asking.budget, hybrid=HYBRID in asking.sources)
+    model = Model.parse(asking.weights) if asking.weights else None
+    finder = Finder(github, settings=settings, outside=Outside(over=partial(Matcher, model=model)))
+    for answer in replay(issues, asked, finder, github, asking.options()):
+        advance()
+        yield answer

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Iterator, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from bot.errors import DoppelError
 from bot.finder import Finder, FindOptions
-from bot.model import Issue
+from bot.index import Index, IndexedIssue
+from bot.model import BODY_MAX, Issue, IssueRef, RepoRef
 from bot.replay.archive import PastIssue
 from bot.replay.github import REPO, ReplayGitHub
-from bot.replay.mirror import Mirror
-from bot.replay.naming import Ids
 from bot.report import Report
+from bot.text.naming import named_issues, without_code
+
+#: From so many issues on batches end where vectors are centred anew, so that a history that is read at once gives the
+#: same index as one that comes issue by issue.
+_FIRST_BATCH = 512
+_WORD = re.compile(r"\w[\w.-]{0,98}\w")
 
 
 class FutureLeak(DoppelError):
@@ -26,6 +32,58 @@ class Answered:
 
     id: int | str
     candidates: tuple[tuple[int | str, float], ...]
+
+
+class Mirror:
+    """Follows the arrivals of a `ReplayGitHub` into one repository of an index."""
+
+    def __init__(self, index: Index, repo_id: int) -> None:
+        self._index = index
+        self._repo_id = repo_id
+
+    def load(self, issues: Sequence[Issue]) -> None:
+        """Put in all issues that there are at the beginning, as they are then."""
+        start, end = 0, _FIRST_BATCH
+        while start < len(issues):
+            self.put(issues[start:end])
+            start, end = end, 2 * end
+
+    def put(self, issues: Iterable[Issue]) -> None:
+        """Put in issues that arrived or were closed."""
+        rows = [IndexedIssue.of(issue) for issue in issues]
+        if rows:
+            self._index.put(self._repo_id, rows)
+
+    def follow(self, github: ReplayGitHub) -> None:
+        """Take over what was closed since the last time."""
+        self.put(github.take_closed())
+
+
+class Ids:
+    """The numbers that the replay gave the issues of a file, by the file's ids.
+
+    A file does not say which repository it is from. So `#12` and the address of any issue 12 name the issue whose id is
+    12, and the word `TIMOB-1` the one with that id: the bot does not tell anybody what they have written.
+    """
+
+    def __init__(self, repo: RepoRef) -> None:
+        self._repo = repo
+        self._numbers: dict[str, int] = {}
+        self._words = False
+
+    def add(self, id: int | str, number: int) -> None:
+        """An issue has arrived."""
+        self._numbers[str(id)] = number
+        self._words |= not str(id).isdecimal()
+
+    def named(self, past: PastIssue) -> frozenset[str]:
+        """Those that arrived before it and that its text names, as `FindOptions` takes them."""
+        text = f"{past.title}\n{past.body}"
+        ids = {key.rpartition("#")[2] for key in named_issues(text, self._repo)}
+        if self._words:
+            # "Exit code 137" is about no issue, whatever ids the others have.
+            ids |= {word for word in _WORD.findall(without_code(text[:BODY_MAX])) if not word.isdecimal()}
+        return frozenset(IssueRef(self._repo, self._numbers[id]).key for id in ids if id in self._numbers)
 
 
 def choose(issues: Sequence[PastIssue], warm: float, sample: int | None, seed: int) -> list[int]:

@@ -1,20 +1,21 @@
-"""What was found for each issue of a repository, kept: a scan goes on where it was stopped, and asks only what changed.
+"""The issues that are looked through, and what was found for each, kept: a scan goes on where it was stopped.
 
-An answer holds as long as neither its issue's text nor that of an issue in it has changed, nor their vectors, which can
-come later than the text, and the same model judges.
+It asks only what changed. An answer holds as long as neither its issue's text nor that of an issue in it has changed,
+nor their vectors, which can come later than the text, and the same model judges.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 import sqlalchemy as sa
 
 from bot.index.database import among, upsert
 from bot.reasons import Reason, Shared
-from bot.scanning.model import Answer, Found
+from bot.scanning.model import Answer, Entry, Found
 from bot.store.database.engine import write
 from bot.store.parts.base import Part
 from bot.store.tables.index import indexed_issues as issues
@@ -37,12 +38,7 @@ class Answers(Part):
                 one.number,
                 one.sequence,
                 one.model,
-                json.dumps(
-                    [
-                        [it.number, round(it.confidence, 4), [[why.shared, *why.quoted] for why in it.reasons]]
-                        for it in one.found
-                    ]
-                ),
+                json.dumps([_stored(it) for it in one.found]),
             )
             for one in answers
         ]
@@ -128,3 +124,38 @@ def _stored(found: Found) -> list[Any]:
 
 def _reasons(stored: Iterable[list[str]]) -> tuple[Reason, ...]:
     return tuple(Reason(Shared(shared), tuple(quoted)) for shared, *quoted in stored)
+
+
+def count_entries(connection: sa.Connection, repo_id: int, *, closed: bool) -> int:
+    """How many `entries` there are."""
+    query = sa.select(sa.func.count()).select_from(issues).where(issues.c.repo_id == repo_id, in_backlog(closed))
+    return int(connection.execute(query).scalar_one())
+
+
+def put_reactions(connection: sa.Connection, repo_id: int, given: Mapping[int, tuple[int, int]]) -> None:
+    """Keep how many 👍 and 👎 issues have now, by number."""
+    if given:
+        change = (
+            sa.update(issues)
+            .where(issues.c.repo_id == repo_id, issues.c.number == sa.bindparam("at"))
+            .values(thumbs_up=sa.bindparam("up"), thumbs_down=sa.bindparam("down"))
+        )
+        rows = [{"at": number, "up": up, "down": down} for number, (up, down) in sorted(given.items())]
+        connection.execute(change, rows)
+
+
+def entries(connection: sa.Connection, repo_id: int, *, closed: bool = False) -> Iterator[Entry]:
+    """The open issues of a repository, with `closed` the closed ones too, from the oldest on (D8).
+
+    One that was transferred here is as old as it is, whatever its number.
+    """
+    columns = ("number", "title", "state", "created_at", "thumbs_up", "thumbs_down", "comments")
+    query = (
+        sa.select(*(issues.c[name] for name in columns))
+        .where(issues.c.repo_id == repo_id, in_backlog(closed))
+        .order_by(issues.c.created_at, issues.c.number)
+    )
+    for number, title, state, created, up, down, comments in connection.execution_options(yield_per=_ROWS).execute(
+        query
+    ):
+        yield Entry(number, title, state, datetime.fromtimestamp(created, UTC), up, down, comments)

@@ -8,9 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from bot.counted import counted
 from bot.errors import GitHubError, Retryable
 from bot.feedback.reading import decided_in
-from bot.scanning.answers import Answers
+from bot.scanning.answers import Answers, count_entries, entries, put_reactions
 from bot.scanning.asking import Asker
-from bot.scanning.backlog import count_entries, entries, put_reactions
 from bot.scanning.groups import THRESHOLD, grouped
 from bot.scanning.model import Answer, Result
 from bot.store import Store

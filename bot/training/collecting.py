@@ -27,11 +27,9 @@ from bot.machine.signals import held_back
 from bot.matching.question import known_author
 from bot.model import Issue
 from bot.replay import PastIssue, read_archive
-from bot.training.arrival import Arrival
-from bot.training.beginning import beginning, grown_from
+from bot.training.arrival import Arrival, Repository
 from bot.training.readings import Read, Reading, read_readings
-from bot.training.repository import Repository
-from bot.training.small import small_repositories
+from bot.training.small import beginning, grown_from, small_repositories
 
 #: Is told of so many issues that are to be looked at, and so many that have been, since it was told last.
 Progress = Callable[[int, int], None]

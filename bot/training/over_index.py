@@ -6,7 +6,7 @@ are fitted, one after the other.
 
 The order is learned from the duplicates alone (`fitting.fit_order`). The probability is learned from the first five of
 each list (`fitting.fit_probability`), in repositories of any size: smaller ones are made of large ones (`smaller.py`).
-How much less to believe in small ones is learned last and by itself (`calibration.py`): from smaller repositories of
+How much less to believe in small ones is learned last and by itself (`probability.py`): from smaller repositories of
 which nothing is left out by chance, and from a repository's first issues, which came when it was small itself.
 
 The lists that these two see are ordered by weights that were learned without them, as those of new issues are. Issues
@@ -42,14 +42,12 @@ from bot.matching.model import KNOWN, READ, UNKNOWN, shipped_data
 from bot.matching.readings import CLOSEST, Likeness
 from bot.model import Issue
 from bot.replay import Mirror, PastIssue, ReplayGitHub
-from bot.training.arrival import Arrival
+from bot.training.arrival import Arrival, Repository
 from bot.training.collecting import TOO_FEW, Material, Progress, collect_all
 from bot.training.fitting import Fitted, fit_order
-from bot.training.otherwise import anonymous, shrunk
 from bot.training.probability import SHOWN, Leaders, Probability, fit_leaders
 from bot.training.readings import Read, fit_readings
-from bot.training.repository import Repository
-from bot.training.smaller import LATER, LATER_ALONE, of_any_size, thinned
+from bot.training.smaller import LATER, LATER_ALONE, anonymous, of_any_size, thinned
 
 #: Set by hand, see above.
 PRIOR_ORDER = {"same_author": -1.0}
@@ -239,7 +237,7 @@ def order_of(arrivals: Sequence[Arrival], seed: int) -> Fitted:
     Raises ValueError where nothing is known to be the same.
     """
     rng = np.random.default_rng(seed)
-    smaller = [thinned(arrival, share, rng, shrunk) for share in SMALL_SHARES for arrival in arrivals]
+    smaller = [thinned(arrival, share, rng) for share in SMALL_SHARES for arrival in arrivals]
     told = [one for one in (*arrivals, *smaller) if one is not None and one.same.any()]
     if not told:
         raise ValueError(TOO_FEW)
@@ -267,7 +265,7 @@ def ordered(arrivals: Sequence[Arrival], orders: Sequence[Fitted], seed: int, la
 
     `orders` are those of `orders_of`, `later` is how smaller ones are made (`smaller.py`).
     """
-    return [_leaders(one, orders[at % len(orders)]) for at, one in of_any_size(arrivals, seed, shrunk, later)]
+    return [_leaders(one, orders[at % len(orders)]) for at, one in of_any_size(arrivals, seed, later)]
 
 
 def _leaders(arrival: Arrival, order: Fitted) -> Leaders:

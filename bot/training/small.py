@@ -4,6 +4,8 @@ Readers judged the first candidates of large trackers, whose words have much in 
 issues people report the same thing in other words, and whatever is close stands out. So repositories of some sizes are
 made of issues drawn from a file. Few pairs are left in them that are the same and were never marked: marks take the
 place of readers.
+
+A repository's first issues need not be made: they came when it was small itself.
 """
 
 from __future__ import annotations
@@ -16,12 +18,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from bot.evaluation.labels import Labels
+from bot.evaluation.labels import WARM, Labels, truth
 from bot.matching.question import known_author
 from bot.replay import PastIssue
-from bot.training.arrival import Arrival
+from bot.training.arrival import Arrival, Repository
 from bot.training.readings import Read
-from bot.training.repository import Repository
 
 #: How many issues a repository has, and how many of these are made of a file.
 SIZES = ((60, 40), (200, 30), (1_000, 6))
@@ -88,3 +89,19 @@ def _arriving(
         likeness = repository.likeness(issue, numbers, np.arange(len(numbers)))
         read = Read(same, likeness, weight, signed=bool(known_author(issue.author)), small=True)
         yield Arrival(len(there), values, len(there) - numbers, same, 0.0, read=read)
+
+
+#: Issues of a repository's beginning, of which all are looked at: those after so many, up to so many.
+BEGINNING = (30, 4_000)
+
+
+def beginning(issues: Sequence[PastIssue], labels: Labels) -> dict[int, float]:
+    """Positions of the first issues, as far as it is known what they repeat → 1: each stands for itself."""
+    least, most = BEGINNING
+    last = min(most, grown_from(issues))
+    return {position: 1.0 for position, _ in truth(issues[:last], labels, 0.0) if position >= least}
+
+
+def grown_from(issues: Sequence[PastIssue]) -> int:
+    """From which position on a repository is no more at its beginning."""
+    return int(len(issues) * WARM)

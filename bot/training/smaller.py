@@ -14,14 +14,46 @@ issues from the other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bot.index.postings.packing import Floats, Integers
+from bot.matching import features
 from bot.training.arrival import Arrival
+
+_AT = {name: place for place, name in enumerate(features.NAMES)}
+_TIMES = [_AT[name] for name in ("days", "closed_days", "lived_days")]
+# Days that two issues are less than apart, by the feature that says so.
+_WITHIN = {"within_a_day": 1, "within_a_week": 7}
+
+
+def stretched(values: Floats, factor: float) -> Floats:
+    """The features of candidates, had everything taken so many times as long."""
+    values = values.copy()
+    values[:, _TIMES] = np.log1p(np.expm1(values[:, _TIMES]) * factor)
+    for name, near in _near(values).items():
+        values[:, _AT[name]] *= near
+    return values
+
+
+def anonymous(arrival: Arrival) -> Arrival:
+    """The same arrival, had nobody known who wrote what: all that is close may be one person's series then."""
+    values = arrival.values.copy()
+    values[:, [_AT["same_author"], _AT["reported"]]] = 0.0
+    for name, near in _near(values).items():
+        values[:, _AT[name]] = near
+    return replace(arrival, values=values)
+
+
+def _near(values: Floats) -> dict[str, Floats]:
+    """Which candidates came so close to the question, by the feature that says so."""
+    # Two that are a day or a week apart are not within it, as in `features`; what is rounded must not make them so.
+    days = np.expm1(values[:, _AT["days"]]) + 1e-9
+    return {name: (days < longest).astype(np.float64) for name, longest in _WITHIN.items()}
+
 
 Booleans = NDArray[np.bool_]
 
@@ -35,13 +67,8 @@ LATER_ALONE = 1.0
 #: What is left of a repository's issues when a smaller one is made of it.
 SHARES = (1.0, 0.3, 0.1, 0.03, 0.01)
 
-Shrink = Callable[[Floats, float], Floats]
-"""The features of candidates where only this part of the time is left and all takes as long as in the whole."""
 
-
-def of_any_size(
-    arrivals: Sequence[Arrival], seed: int, shrink: Shrink, later: float = LATER
-) -> Iterator[tuple[int, Arrival]]:
+def of_any_size(arrivals: Sequence[Arrival], seed: int, later: float = LATER) -> Iterator[tuple[int, Arrival]]:
     """The same arrivals in repositories of any size, each with its place among those that are given.
 
     Those of which no candidate is left teach nothing, and are left out.
@@ -49,7 +76,7 @@ def of_any_size(
     repeating = sum(bool(one.same.any()) for one in arrivals)
     for place, share in enumerate(SHARES):
         rng = np.random.default_rng((seed, place))
-        smaller = [thinned(arrival, share, rng, shrink, later) for arrival in arrivals]
+        smaller = [thinned(arrival, share, rng, later) for arrival in arrivals]
         left = sum(one is not None and bool(one.same.any()) for one in smaller)
         for at, one in enumerate(smaller):
             if one is not None and len(one.same):
@@ -58,9 +85,7 @@ def of_any_size(
                 yield at, replace(one, stands_for=one.stands_for * more)
 
 
-def thinned(
-    arrival: Arrival, share: float, rng: np.random.Generator, shrink: Shrink, later: float = LATER
-) -> Arrival | None:
+def thinned(arrival: Arrival, share: float, rng: np.random.Generator, later: float = LATER) -> Arrival | None:
     """The same arrival in a repository that has this share of the issues; None if what it repeats is not there."""
     kept = what_is_left(arrival.back, arrival.same, arrival.earlier, share, rng, later)
     if kept is None:
@@ -68,7 +93,7 @@ def thinned(
     return replace(
         arrival,
         earlier=int(arrival.earlier * share),
-        values=shrink(arrival.values[kept], share**later),
+        values=stretched(arrival.values[kept], 1 / share**later),
         back=arrival.back[kept],
         same=arrival.same[kept],
     )

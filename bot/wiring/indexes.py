@@ -25,9 +25,8 @@ from bot.model import Issue, RepoRef, Repository
 from bot.repositories.issue_forms import IssueForms
 from bot.repositories.known import KnownRepository, RepositoryWords
 from bot.repositories.settings import RepositorySettings, settings_at_present
-from bot.scanning.asking import AskAll, Asker
+from bot.scanning.asking import AskAll, Asker, ask_in_processes
 from bot.scanning.filling import OwnSteps, fill
-from bot.scanning.processes import ask_in_processes
 from bot.scanning.scan import Scan
 from bot.settings import Settings
 from bot.store import Store, open_store

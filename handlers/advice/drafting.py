@@ -10,7 +10,7 @@ from bot.calibration.bar import Origin
 from bot.commands import Command, Options
 from bot.config.model import MIN_CONFIDENCE
 from bot.decisions import Decision, Evidence, Outcome
-from bot.decisions.evidence import evidence
+from bot.decisions.model import evidence
 from bot.finder import named_unasked
 from bot.model import Closer, Issue
 from bot.posts.comments import digest

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.calibration.points import Point
-from bot.calibration.rule import ENOUGH, HIGHEST, LOWEST, Calibration, Move, calibrate
+from bot.calibration.rule import ENOUGH, HIGHEST, LOWEST, Calibration, Move, Point, calibrate
 
 USUAL = 0.2
 

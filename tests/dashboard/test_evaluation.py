@@ -13,10 +13,9 @@ from flask.testing import FlaskClient
 
 from bot.config import CONFIG_PATH
 from bot.dashboard.evaluation import page, seen_at
-from bot.evaluation.metrics import Judged
+from bot.evaluation.metrics import Judged, Unmarked
 from bot.evaluation.report import evaluate
 from bot.evaluation.runs import DAY, Kept, Run, Runs, Stage
-from bot.evaluation.unmarked import Unmarked
 from bot.events import EvaluationEvent
 from bot.jobs import QueueUnavailable
 from bot.jobs.inbox import Inbox

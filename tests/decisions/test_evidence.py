@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.decisions.evidence import evidence
+from bot.decisions.model import evidence
 from bot.reasons import Reason, Shared
 from tests.render.samples import considered, report
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.errors import NotFound
-from bot.evaluation.former import MOST, former_names
+from bot.evaluation.reading import MOST, former_names
 from bot.evaluation.statements import Kind, Statement
 from bot.model import RepoRef, Repository
 

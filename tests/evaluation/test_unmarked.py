@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.evaluation.metrics import Judged
-from bot.evaluation.unmarked import LEAST, SHOWN, Unmarked, likeliest, without
+from bot.evaluation.metrics import LEAST_LISTED, LISTED, Judged, Unmarked, likeliest, without
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 
@@ -22,14 +21,14 @@ def judged(number: int, top: float | None, *, marked: bool = False, different: f
 
 def test_the_surest_come_first_and_of_equals_the_later() -> None:
     some = [judged(5, 0.3), judged(6, 0.9, marked=True), judged(7, 0.3), judged(8, None), judged(9, 0.5)]
-    some += [judged(10, LEAST - 0.01)]
+    some += [judged(10, LEAST_LISTED - 0.01)]
     assert likeliest(some) == (Unmarked(9, 1, 0.5), Unmarked(7, 1, 0.3), Unmarked(5, 1, 0.3))
 
 
 def test_a_pair_that_people_rejected_is_not_to_be_read_again() -> None:
     some = [judged(5, 0.3), judged(9, 0.5, different=frozenset({1}))]
-    found = likeliest([*some, *(judged(number, 0.2) for number in range(20, 20 + SHOWN))])
-    assert len(found) == SHOWN
+    found = likeliest([*some, *(judged(number, 0.2) for number in range(20, 20 + LISTED))])
+    assert len(found) == LISTED
     assert found[0] == Unmarked(5, 1, 0.3)
 
 
@@ -43,5 +42,5 @@ def test_a_pair_that_people_decided_about_since_is_left_out(pair: tuple[int, int
 @given(st.lists(st.tuples(st.none() | st.floats(0, 1), st.booleans()), max_size=40))
 def test_a_few_and_none_that_is_less_likely_than_one_left_out(given: list[tuple[float | None, bool]]) -> None:
     some = [judged(number, top, marked=marked) for number, (top, marked) in enumerate(given, 3)]
-    silent = sorted((one.top for one in some if one.originals is None and one.top >= LEAST), reverse=True)
-    assert [one.confidence for one in likeliest(some)] == silent[:SHOWN]
+    silent = sorted((one.top for one in some if one.originals is None and one.top >= LEAST_LISTED), reverse=True)
+    assert [one.confidence for one in likeliest(some)] == silent[:LISTED]

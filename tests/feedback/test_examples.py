@@ -8,12 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.calibration.points import Point, points
-from bot.calibration.rule import Move, calibrate
+from bot.calibration.rule import Move, Point, calibrate, points
 from bot.decisions import Decision, Evidence, Outcome
 from bot.digest.week import Standing, digest
 from bot.feedback import Example, examples
-from bot.feedback.folding import Step, decide
+from bot.feedback.polling import Step, decide
 from bot.judgements import Fold, Kind, Signal, Verdict, VerdictKind, Who
 
 

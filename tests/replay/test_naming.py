@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from bot.cli.replay import replay as command
 from bot.replay.archive import archive_of
 from bot.replay.github import REPO
-from bot.replay.naming import Ids
+from bot.replay.running import Ids
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ import signal
 import sqlite3
 import tempfile
 import threading
-import time
 import tracemalloc
 from pathlib import Path
 from typing import Any
@@ -21,14 +20,10 @@ from click.testing import CliRunner
 
 from bot.cli.evaluate import evaluate
 from bot.cli.replay import replay as command
-from bot.errors import SettingsError, Unavailable, UserError
-from bot.index import Index, IndexedIssue, TextAnalyser
-from bot.replay import Asking, PastIssue, indexed, read_archive, replay_index
-from bot.replay.rooms import ABANDONED
+from bot.errors import Unavailable, UserError
+from bot.index import Index
+from bot.replay import Asking, indexed, read_archive, replay_index
 from bot.simulator.operations.rows import read_rows
-from bot.store.database.engine import make_engine
-from bot.store.database.migrate import migrate
-from bot.store.tables.index import indexed_issues
 from tests.calling import told_to_end, write_lines
 
 WORDS = ["login", "proxy", "export", "font", "menu", "panic", "socket", "linker", "cache", "token", "upload", "image"]
@@ -180,48 +175,17 @@ def test_nan_is_no_share(option: str, tmp_path: Path) -> None:
     assert CliRunner().invoke(evaluate, [str(issues), "--min-confidence", "nan"]).exit_code == 2
 
 
-@pytest.mark.parametrize("url", ["nonsense", "mysql://u:hush@h/x", "sqlite://"])
-def test_a_database_of_no_kind_that_there_is_is_refused_without_its_password(url: str, tmp_path: Path) -> None:
-    issues = write_lines(tmp_path / "issues.jsonl", [row(0)])
-    result = CliRunner().invoke(command, [str(issues), "--out", str(tmp_path / "out"), "--store", url])
-    assert isinstance(result.exception, SettingsError)
-    assert str(result.exception).startswith("--store: must be postgresql://") and "hush" not in str(result.exception)
-
-
 @pytest.mark.processes
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_a_database_that_fails_is_named_without_its_address(
+def test_a_folder_that_refuses_the_index_is_not_taken_for_that_of_the_answers(
     jobs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(indexed, "LEAST_SEGMENT", 4)
-    issues = read_archive(write_lines(tmp_path / "issues.jsonl", [row(n) for n in range(9)]))
-    for store, says in (
-        ("postgresql+psycopg://u:hush@127.0.0.1:1/x", r"^the database of --store failed \(nothing listens there\)$"),
-        (f"sqlite:///{tmp_path}", r"^the database of --store failed \(the file cannot be opened\)$"),
-    ):
-        with pytest.raises(Unavailable, match=says):
-            list(replay_index(issues, range(9), Asking(store=store), jobs))
-
-
-@pytest.mark.processes
-@pytest.mark.parametrize("jobs", [1, 2])
-@pytest.mark.parametrize(
-    ("store", "says"),
-    [
-        ("sqlite:///{}/index.db", r"^the database of --store failed \(File exists\)$"),
-        ("", r"^the replay's index in .*/issues\.jsonl failed \(Not a directory\); TMPDIR names another place$"),
-    ],
-)
-def test_a_folder_that_refuses_the_index_is_not_taken_for_that_of_the_answers(
-    jobs: int, store: str, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(indexed, "LEAST_SEGMENT", 4)
     path = write_lines(tmp_path / "issues.jsonl", [row(n) for n in range(9)])
-    monkeypatch.setattr(tempfile, "tempdir", None if store else str(path))
-    result = CliRunner().invoke(
-        command,
-        [str(path), "--out", str(tmp_path / "answers.jsonl"), "--store", store.format(path), "--jobs", str(jobs)],
-    )
+    monkeypatch.setattr(tempfile, "tempdir", str(path))
+    out = tmp_path / "answers.jsonl"
+    result = CliRunner().invoke(command, [str(path), "--out", str(out), "--jobs", str(jobs)])
+    says = r"^the replay's index in .*/issues\.jsonl failed \(Not a directory\); TMPDIR names another place$"
     assert isinstance(result.exception, Unavailable) and re.search(says, str(result.exception))
 
 
@@ -235,50 +199,6 @@ def test_a_replay_s_own_index_that_fails_says_where_it_is(tmp_path: Path, monkey
         Unavailable, match=r"the replay's index in .* failed \(OperationalError\); TMPDIR names another"
     ):
         list(replay_index(issues, range(5, 9), Asking()))
-
-
-@pytest.mark.slow
-def test_two_replays_in_one_database_do_not_take_each_other_s_issues_for_theirs(store_url: str, tmp_path: Path) -> None:
-    rows = [row(n) for n in range(40)]
-    one = read_archive(write_lines(tmp_path / "one.jsonl", rows[:20]))
-    other = read_archive(write_lines(tmp_path / "other.jsonl", rows[20:]))
-
-    def ids(issues: list[PastIssue]) -> list[Any]:
-        return list(replay_index(issues, range(20), Asking()))
-
-    asking = Asking(store=store_url)
-    taking_turns = zip(replay_index(one, range(20), asking), replay_index(other, range(20), asking), strict=True)
-    first, second = map(list, zip(*taking_turns, strict=True))
-    assert (first, second) == (ids(one), ids(other))
-
-
-@pytest.mark.slow
-def test_what_a_replay_that_was_killed_has_left_goes_with_the_next_one_a_day_later(
-    store_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    engine = make_engine(store_url)
-    migrate(engine)
-    # A host's own repository, and one of how replays were kept before.
-    for repo in (5, -1_000):
-        Index(engine, TextAnalyser()).put(repo, [IndexedIssue(1, "It is there")])
-
-    def repositories() -> set[int]:
-        with engine.connect() as connection:
-            return set(connection.execute(sa.select(indexed_issues.c.repo_id)).scalars())
-
-    issues = read_archive(write_lines(tmp_path / "issues.jsonl", [row(n) for n in range(9)]))
-    killed = replay_index(issues, range(9), Asking(store=store_url))
-    for _ in range(4):
-        next(killed)
-    (left,) = repositories() - {5}
-    list(replay_index(issues, range(9), Asking(store=store_url)))
-    assert repositories() == {5, left}, "it may be under way"
-    now = time.time()
-    monkeypatch.setattr(time, "time", lambda: now + ABANDONED + 1)
-    list(replay_index(issues, range(9), Asking(store=store_url)))
-    assert repositories() == {5}
-    killed.close()
-    engine.dispose()
 
 
 @pytest.mark.parametrize("name", ["answers [golang].jsonl", "run[/2].jsonl"])

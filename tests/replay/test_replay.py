@@ -12,13 +12,11 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-import sqlalchemy as sa
 from click.testing import CliRunner
 
 from bot.cli.replay import replay as command
@@ -203,12 +201,6 @@ def test_what_goes_wrong_in_a_process_is_told(tmp_path: Path, monkeypatch: pytes
         list(replay_index(issues, range(8, 40), asking, jobs=2))
 
 
-@pytest.mark.slow
-def test_the_index_of_a_replay_can_be_in_either_database(database_url: str, tmp_path: Path) -> None:
-    path = write(tmp_path / "issues.jsonl", [row(number) for number in range(20)])
-    assert run(path, "--store", database_url) == run(path)
-
-
 def test_the_sources_of_index_and_search_are_not_mixed(tmp_path: Path) -> None:
     path = write(tmp_path / "issues.jsonl", [row(0)])
     result = CliRunner().invoke(command, [str(path), "--out", str(tmp_path / "o"), "--sources", "index,github-search"])
@@ -257,39 +249,6 @@ def test_an_unknown_source_is_refused(tmp_path: Path) -> None:
     result = CliRunner().invoke(command, [str(path), "--out", str(tmp_path / "o"), "--sources", "oracle"])
     assert result.exit_code == 2
     assert "oracle" in result.output
-
-
-@pytest.mark.processes
-def test_ctrl_c_for_the_command_alone_leaves_nothing_in_a_database_that_was_named(tmp_path: Path) -> None:
-    store, temporary = tmp_path / "named.db", tmp_path / "tmp"
-    temporary.mkdir()
-    issues = write(tmp_path / "issues.jsonl", [row(number) for number in range(4000)])
-    count = sa.select(sa.func.count(sa.distinct(sa.column("repo_id")))).select_from(sa.table("indexed_bodies"))
-    engine = sa.create_engine(f"sqlite:///{store}")
-
-    def repositories() -> int:
-        with suppress(sa.exc.OperationalError), engine.connect() as connection:
-            return int(connection.execute(count).scalar_one())
-        return 0
-
-    options = ["--out", str(tmp_path / "out.jsonl"), "--jobs", "2", "--store", f"sqlite:///{store}"]
-    running = subprocess.Popen(
-        [sys.executable, "-m", "bot", "replay", str(issues), *options],
-        env=os.environ | {"TMPDIR": str(temporary), "DOPPEL_EMBEDDING_MODEL": "none"},
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
-    try:
-        wait_until(lambda: repositories() == 2 or running.poll() is not None)
-        assert running.poll() is None
-        running.send_signal(signal.SIGINT)
-        _, said = running.communicate(timeout=LONGEST)
-    finally:
-        running.kill()
-    assert_interrupted(running, said, temporary)
-    assert repositories() == 0
-    engine.dispose()
 
 
 @pytest.mark.processes

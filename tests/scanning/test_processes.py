@@ -10,8 +10,7 @@ import sqlalchemy as sa
 
 from bot.index import Index, IndexedIssue, TextAnalyser
 from bot.matching import shipped_model
-from bot.scanning.asking import Asker
-from bot.scanning.processes import FEW, PART, ask_in_processes
+from bot.scanning.asking import FEW, PART, Asker, ask_in_processes
 from bot.store.database.engine import make_engine
 from bot.store.database.migrate import migrate
 from tests.calling import is_deaf_to_ctrl_c

@@ -14,7 +14,7 @@ from bot.index.postings.packing import Floats
 from bot.matching import Matcher, features
 from bot.model import NOBODY
 from bot.training.arrival import Arrival
-from bot.training.otherwise import anonymous
+from bot.training.smaller import anonymous
 from tests.matching.made import an_issue, fill
 
 WORDS = ("sync", "upload", "stops", "after", "reconnect", "timeout", "phone", "viewer")

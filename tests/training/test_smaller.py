@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from bot.matching import features
 from bot.training.arrival import Arrival
-from bot.training.otherwise import shrunk, stretched
 from bot.training.over_index import ordered, orders_of
-from bot.training.smaller import LATER, LATER_ALONE, SHARES, thinned
+from bot.training.smaller import LATER, LATER_ALONE, SHARES, stretched, thinned
 
 
 def arrival(earlier: int, back: list[int], same: list[int], stands_for: float = 1.0) -> Arrival:
@@ -22,19 +21,19 @@ def arrival(earlier: int, back: list[int], same: list[int], stands_for: float = 
 
 def test_what_came_last_stays_together_but_for_chance() -> None:
     one = arrival(10_000, list(range(0, 10_000, 50)), [0] * 200)
-    smaller = thinned(one, 0.01, np.random.default_rng(1), shrunk)
+    smaller = thinned(one, 0.01, np.random.default_rng(1))
     assert smaller is not None
     assert smaller.earlier == 100
     first = 10_000 * 0.01**LATER
     assert len(smaller.back) < 10, "of two hundred about two"
     assert smaller.back.max() < first
-    everything = [thinned(one, 0.01, np.random.default_rng(seed), shrunk) for seed in range(200)]
+    everything = [thinned(one, 0.01, np.random.default_rng(seed)) for seed in range(200)]
     assert max(int(each.back.max(initial=0)) for each in everything if each is not None) > 0.9 * first
 
 
 def test_where_it_is_told_from_small_ones_alone_nothing_is_left_out_by_chance() -> None:
     one = arrival(10_000, list(range(0, 10_000, 5)), [0] * 2_000)
-    smaller = thinned(one, 0.01, np.random.default_rng(1), shrunk, LATER_ALONE)
+    smaller = thinned(one, 0.01, np.random.default_rng(1), LATER_ALONE)
     assert smaller is not None
     assert smaller.earlier == 100
     assert smaller.back.tolist() == list(range(0, 100, 5))
@@ -43,10 +42,10 @@ def test_where_it_is_told_from_small_ones_alone_nothing_is_left_out_by_chance() 
 def test_what_it_repeats_is_left_out_with_the_past_and_not_by_chance() -> None:
     recent, old = arrival(10_000, [900, 5_000], [1, 0]), arrival(10_000, [900, 5_000], [0, 1])
     for seed in range(50):
-        smaller = thinned(recent, 0.01, np.random.default_rng(seed), shrunk)
+        smaller = thinned(recent, 0.01, np.random.default_rng(seed))
         assert smaller is not None
         assert smaller.same.tolist() == [1.0]
-        assert thinned(old, 0.01, np.random.default_rng(seed), shrunk) is None
+        assert thinned(old, 0.01, np.random.default_rng(seed)) is None
 
 
 def test_its_issues_are_as_far_apart_as_if_they_had_taken_as_long() -> None:
@@ -65,7 +64,7 @@ def test_its_issues_are_as_far_apart_as_if_they_had_taken_as_long() -> None:
     others = [place for place, name in enumerate(features.NAMES) if "days" not in name and "within" not in name]
     assert (values[:, others] == one.values[:, others]).all()
     assert (one.values == before).all(), "the whole repository stays as it is"
-    kept = thinned(one, 4 ** (-1 / LATER), np.random.default_rng(0), shrunk)
+    kept = thinned(one, 4 ** (-1 / LATER), np.random.default_rng(0))
     assert kept is not None
     assert kept.values[0].tolist() == pytest.approx(values[0].tolist())
 
@@ -86,7 +85,7 @@ def test_a_whole_day_and_a_whole_week_are_not_within_it() -> None:
 @given(st.lists(st.integers(0, 999), min_size=1, max_size=30, unique=True), st.floats(0.01, 1.0), st.integers(0, 99))
 def test_a_smaller_repository_has_no_more_than_the_larger(back: list[int], share: float, seed: int) -> None:
     one = arrival(1_000, back, [int(place == 0) for place in range(len(back))])
-    smaller = thinned(one, share, np.random.default_rng(seed), shrunk)
+    smaller = thinned(one, share, np.random.default_rng(seed))
     if smaller is None:
         assert back[0] >= 1_000 * share
         return

@@ -10,7 +10,6 @@ import click
 
 from bot.cli.shared.options import ONE_OR_MORE, relevance_option, weights_option
 from bot.replay.asking import INDEX, SEARCH
-from bot.settings import database_url
 
 _INDEX = "index"
 SOURCES = (_INDEX, *INDEX, *SEARCH)
@@ -29,22 +28,15 @@ def read_sources(_context: click.Context, _option: click.Parameter, value: str) 
     return names
 
 
-def read_store(_context: click.Context, _option: click.Parameter, value: str) -> str:
-    """The option `--store`, in the ways of writing it that DATABASE_URL knows."""
-    return database_url(value, "--store", "SQLite in a file that is deleted again") if value else ""
-
-
 _WHERE = f"Where to look, separated by commas: {', '.join(SOURCES)}."
-_STORE = "The database of the index [default: a file, deleted again]."
 _OPTIONS = (
     click.option("--sources", default=_INDEX, show_default=True, callback=read_sources, help=_WHERE),
     relevance_option("What candidates are sorted by."),
     weights_option("rank"),
-    click.option("--store", default="", metavar="URL", callback=read_store, help=_STORE),
     click.option("--jobs", type=ONE_OR_MORE, help="Processes that share the work [default: one a processor]."),
 )
 
 
 def asking_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command `--sources`, `--relevance`, `--weights`, `--store` and `--jobs`."""
+    """Give a command `--sources`, `--relevance`, `--weights` and `--jobs`."""
     return reduce(lambda made, option: option(made), reversed(_OPTIONS), command)

@@ -31,9 +31,9 @@ from bot.render.escape import clean
 from bot.render.scan import FromFile, age, facts, heading, scan_markdown
 from bot.render.scan_page import scan_page
 from bot.replay.archive import read_archive
+from bot.scanning.asking import ask_in_processes
 from bot.scanning.files import indexed
 from bot.scanning.model import Entry, Result
-from bot.scanning.processes import ask_in_processes
 from bot.scanning.scan import ReadReactions, Scan
 from bot.settings import Settings
 from bot.store import Store, open_store
