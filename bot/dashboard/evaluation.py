@@ -8,7 +8,6 @@ from datetime import datetime
 from bot.evaluation.metrics import Speaking
 from bot.evaluation.report import Evaluation, Monthly
 from bot.evaluation.runs import Kept, Run, Stage, wait
-from bot.render import evaluation as words
 from bot.render.panels import inline
 
 
@@ -22,79 +21,46 @@ class Cut:
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
-    """What a result shows: sentences, pictures, rows. `snippet` is what to write into the settings, if anything."""
-
-    made: datetime
-    finding: str
-    last_month: str
-    history: str
-    advice: str
-    basis: str
-    confidence: str
-    caution: str
-    pictures: tuple[str, str]
-    cuts: tuple[Cut, ...]
-    unmarked: str
-    evaluation: Evaluation
-    snippet: str
-
-
-@dataclass(frozen=True, slots=True)
 class Page:
     """`state` says what goes on, and `busy` whether it does; `problem` what keeps it, or why there is no new result.
 
-    `again` is when it may be asked for (None: now).
+    `again` is when it may be asked for (None: now). Of what was `found` there are pictures and rows; `snippet` is what
+    to write into the settings, if anything.
     """
 
     busy: bool
     state: str
     problem: str
     again: datetime | None
-    figures: Figures | None
+    made: datetime | None = None
+    found: Evaluation | None = None
+    pictures: tuple[str, str] = ("", "")
+    cuts: tuple[Cut, ...] = ()
+    snippet: str = ""
 
 
 def page(kept: Kept, bar: float, moment: datetime) -> Page:
-    """The page at a moment, in whose zone times are shown; `bar` is the threshold in force."""
+    """The page at a moment, in whose zone times are shown.
+
+    `bar` is the threshold in force, which may be another one than on the day the result was made.
+    """
     seconds = wait(kept.run, moment.timestamp())
     again = datetime.fromtimestamp(moment.timestamp() + seconds, moment.tzinfo) if seconds else None
-    made = None if kept.made_at is None else datetime.fromtimestamp(kept.made_at, moment.tzinfo)
-    return Page(
-        busy=kept.run.stage.runs and seconds > 0,
-        state=_state(kept.run, lost=not seconds),
-        problem=kept.run.problem,
-        again=again,
-        figures=None if kept.result is None or made is None else figures(kept.result, bar, made),
-    )
-
-
-def figures(found: Evaluation, bar: float, made: datetime) -> Figures:
-    """A result as it is shown where `bar` is in force, which may be another one than on the day it was made."""
-    found = seen_at(found, bar)
-    recommended = found.advice.threshold
-    rows = {row.cut: row for row in (*found.cuts, found.at)}
-    return Figures(
-        made=made,
-        finding=words.finding(found),
-        last_month=words.last_month(found),
-        history=words.history(found),
-        advice=words.advice(found),
-        basis=words.basis(found),
-        confidence=words.confidence(found),
-        caution=words.caution(found),
+    state = Page(kept.run.stage.runs and seconds > 0, _state(kept.run, lost=not seconds), kept.run.problem, again)
+    if kept.result is None or kept.made_at is None:
+        return state
+    found = seen_at(kept.result, bar)
+    recommended, rows = found.advice.threshold, {row.cut: row for row in (*found.cuts, found.at)}
+    called = {"recommended": recommended, "in force": found.at.cut}
+    return replace(
+        state,
+        made=datetime.fromtimestamp(kept.made_at, moment.tzinfo),
+        found=found,
         pictures=inline(found),
         cuts=tuple(
-            Cut(
-                row,
-                found.monthly[cut],
-                tuple(
-                    name for name, value in (("recommended", recommended), ("in force", found.at.cut)) if value == cut
-                ),
-            )
+            Cut(row, found.monthly[cut], tuple(name for name, value in called.items() if value == cut))
             for cut, row in sorted(rows.items())
         ),
-        unmarked=words.unmarked(found),
-        evaluation=found,
         snippet="" if recommended in (None, found.at.cut) else f"min_confidence: {recommended:g}",
     )
 

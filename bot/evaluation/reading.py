@@ -7,38 +7,26 @@ the present one.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
-from typing import Protocol
 
 from bot.errors import Forbidden, InvalidArgument, NotFound
 from bot.evaluation.history import PastRecord, Row, record, rows
 from bot.evaluation.history_file import KeptHistory
 from bot.evaluation.statements import Statement
-from bot.github.repository.changes import ChangesPage
-from bot.github.repository.history import HistoryPage
-from bot.model import RepoRef, Repository
+from bot.github.repository.repo import RepoClient
+from bot.model import RepoRef
 
 # A busy repository changes while it is read; what changes during the second reading may wait for the next evaluation.
 _ROUNDS = 2
 
 
-class HistoryReader(Protocol):
-    """The reads of GitHub that are needed here."""
-
-    def repository(self, repo: RepoRef) -> Repository: ...
-
-    def changed_issues(self, repo: RepoRef, *, since: str = "", etag: str = "") -> ChangesPage: ...
-
-    def history(self, repo: RepoRef, since: str = "") -> Iterator[HistoryPage]: ...
-
-
 def read_history(
-    github: HistoryReader, repo: RepoRef, home: Path, tell: Callable[[int, int], None], *, fresh: bool = False
+    github: RepoClient, repo: RepoRef, home: Path, tell: Callable[[int, int], None], *, fresh: bool = False
 ) -> tuple[int, list[Row]]:
     """A repository's id, and its rows in the order of arrival; `home` keeps what was read, `fresh` reads all again.
 
@@ -73,13 +61,7 @@ def _is_known(kept: PastRecord | None, updated_at: datetime) -> bool:
 MOST = 5
 
 
-class Names(Protocol):
-    """The one read of GitHub that is needed here."""
-
-    def repository(self, repo: RepoRef) -> Repository: ...
-
-
-def former_names(github: Names, repo_id: int, said: Iterable[Statement]) -> frozenset[str]:
+def former_names(github: RepoClient, repo_id: int, said: Iterable[Statement]) -> frozenset[str]:
     """Of the places that statements name, which lead to this repository today; in small letters.
 
     GitHub leads from a former name to the present one. Raises RateLimited and Unavailable; what is not to be seen is

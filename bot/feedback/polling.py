@@ -11,13 +11,13 @@ import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
-from typing import Protocol
 
 from bot.batches import batches
 from bot.errors import GitHubError, NotFound, Unavailable
+from bot.github.repository.repo import RepoClient
 from bot.github.repository.votes import FOLDED_AS, PAGE, Vote, Votes, VotesPage
 from bot.judgements import Fold, Kind, Signal, Who
-from bot.model import Comment, Permission, RepoRef, name_key, same_login
+from bot.model import RepoRef, name_key, same_login
 from bot.store import Store
 from bot.store.parts.feedback import Watched
 
@@ -34,20 +34,6 @@ MOST_REQUESTS = 250
 
 SHARE_LEFT = 0.5
 """Reading stops where less than this share of the hour's budget is left: new issues need it more."""
-
-
-class Voters(Protocol):
-    """The operations on GitHub that are needed here."""
-
-    def votes(self, node_ids: Sequence[str]) -> VotesPage: ...
-
-    def comment(self, repo: RepoRef, comment_id: int) -> Comment: ...
-
-    def permission(self, repo: RepoRef, login: str) -> Permission: ...
-
-    def fold(self, node_id: str) -> None: ...
-
-    def unfold(self, node_id: str) -> None: ...
 
 
 @dataclass(slots=True)
@@ -71,7 +57,7 @@ class Allowance:
 class Round:
     """One look at the reactions in a repository. `rights` remembers who may do what meanwhile."""
 
-    github: Voters
+    github: RepoClient
     store: Store
     repo_id: int
     repo: RepoRef

@@ -10,7 +10,7 @@ import queue
 import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing.queues import Queue
@@ -27,7 +27,7 @@ from bot.machine.signals import held_back
 from bot.matching.question import known_author
 from bot.model import Issue
 from bot.replay import PastIssue, read_archive
-from bot.training.arrival import Arrival, Repository
+from bot.training.arrival import Arrival, Repository, opened
 from bot.training.readings import Read, Reading, read_readings
 from bot.training.small import beginning, grown_from, small_repositories
 
@@ -55,15 +55,9 @@ class Material:
     text_model: Path | None = None
 
 
-Open = Callable[[Material], AbstractContextManager[Repository]]
-"""An empty repository; it is pickled."""
-
-
-def collect_all(
-    opened: Open, files: Sequence[Material], progress: Progress, *, others: int, seed: int
-) -> list[list[Arrival]]:
+def collect_all(files: Sequence[Material], progress: Progress, *, others: int, seed: int) -> list[list[Arrival]]:
     """The arrivals of each file. Raises what `collect` raises."""
-    one = partial(collect, opened, others=others, seed=seed)
+    one = partial(collect, others=others, seed=seed)
     # For a single one no other process is worth its start.
     return _side_by_side(one, files, progress) if len(files) > 1 else [one(files[0], progress)]
 
@@ -116,7 +110,7 @@ def _tell(to_do: int, done: int) -> None:
     _told.put((to_do, done))
 
 
-def collect(opened: Open, material: Material, progress: Progress, *, others: int, seed: int) -> list[Arrival]:
+def collect(material: Material, progress: Progress, *, others: int, seed: int) -> list[Arrival]:
     """What one file has to teach: duplicates, the first issues, a seeded sample of the others, and what was read."""
     issues, labels = read_archive(material.issues), read_labels(material.issues)
     said = read_readings(material.readings) if material.readings else {}
@@ -125,11 +119,11 @@ def collect(opened: Open, material: Material, progress: Progress, *, others: int
     if said and not read:
         raise UserError(f"{material.readings}: none of the issues that were read is in {material.issues}")
     progress(len(chosen.keys() | read.keys()), 0)
-    with opened(material) as repository:
+    with opened(material.text_model) as repository:
         arrivals = list(_compared(repository, issues, labels, chosen, read, progress))
     if not read:
         return arrivals
-    return [*arrivals, *small_repositories(partial(opened, material), issues, labels, progress, seed)]
+    return [*arrivals, *small_repositories(material.text_model, issues, labels, progress, seed)]
 
 
 def _compared(

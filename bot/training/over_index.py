@@ -21,28 +21,19 @@ better: who reports two things knows both and reports two things, and who has re
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from itertools import count
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bot.embedding import TextModel, choose_embedder
-from bot.errors import UserError
-from bot.index import Index, TextAnalyser
-from bot.index.ephemeral import ephemeral_index
-from bot.index.postings.packing import Floats, Integers
-from bot.matching import Matcher, confidence, standing
+from bot.embedding import TextModel
+from bot.index.postings.packing import Floats
+from bot.matching import confidence, standing
 from bot.matching.model import KNOWN, READ, UNKNOWN, shipped_data
-from bot.matching.readings import CLOSEST, Likeness
-from bot.model import Issue
-from bot.replay import Mirror, PastIssue, ReplayGitHub
-from bot.training.arrival import Arrival, Repository
+from bot.matching.readings import CLOSEST
+from bot.training.arrival import Arrival
 from bot.training.collecting import TOO_FEW, Material, Progress, collect_all
 from bot.training.fitting import Fitted, fit_order
 from bot.training.probability import SHOWN, Leaders, Probability, fit_leaders
@@ -58,8 +49,6 @@ SMALL_SHARES = (0.03, 0.01)
 #: Parts of the questions that are ordered by weights of the other parts, at least.
 PARTS = 3
 
-_REPO = 1
-
 
 @dataclass(frozen=True, slots=True)
 class Order:
@@ -71,7 +60,7 @@ class Order:
 
 def learn(files: Sequence[Material], progress: Progress, *, others: int, seed: int) -> dict[str, Any]:
     """What goes into `matching/weights.json`. Without readings the last step is taken from the shipped weights."""
-    each = collect_all(opened, files, progress, others=others, seed=seed)
+    each = collect_all(files, progress, others=others, seed=seed)
     arrivals = [[one for one in part if one.stands_for] for part in each]
     marked = fit_marked([one for part in arrivals for one in part], seed)
     return {
@@ -166,69 +155,6 @@ def fit(arrivals: Sequence[Arrival], order: Order, seed: int) -> Probability:
     small = [_leaders(one, order.whole) for one in arrivals if one.young]
     small += ordered(grown, order.parts, seed, LATER_ALONE)
     return fit_leaders(confidence.NAMES, lists, small, L2_PROBABILITY, PRIOR_PROBABILITY)
-
-
-@contextmanager
-def opened(material: Material) -> Iterator[Repository]:
-    """An empty repository with an index."""
-    with ephemeral_index(TextAnalyser(), choose_embedder(), text_model=_remembering(material.text_model)) as index:
-        yield _Indexed(index)
-
-
-class _Remembering:
-    """A text model that makes each vector once, for the many repositories that are made of one file."""
-
-    remote = False
-
-    def __init__(self, model: TextModel) -> None:
-        self._model, self._made = model, dict[str, NDArray[np.float32]]()
-
-    @property
-    def name(self) -> str:
-        return self._model.name
-
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        new = [text for text in dict.fromkeys(texts) if text not in self._made]
-        if new:
-            self._made |= zip(new, self._model.embed(new), strict=True)
-        return np.array([self._made[text] for text in texts])
-
-
-@cache
-def _remembering(folder: Path | None) -> _Remembering:
-    return _Remembering(TextModel(folder))
-
-
-class _Indexed:
-    """What has arrived is put into the index where something is compared, many at once."""
-
-    def __init__(self, index: Index) -> None:
-        self._github = ReplayGitHub(searchable=False)
-        self._mirror, self._matcher = Mirror(index, _REPO), Matcher(index, most=None)
-        self._waiting: list[Issue] = []
-
-    def arrive(self, past: PastIssue) -> Issue:
-        return self._github.arrive(past)
-
-    def compared(self, issue: Issue) -> tuple[Integers, Floats]:
-        self._mirror.put(self._waiting)
-        self._mirror.follow(self._github)
-        self._waiting = []
-        with self._matcher.looking(_REPO, issue, below=issue.number) as look:
-            return look.compared()
-
-    def likeness(self, issue: Issue, numbers: Integers, places: Integers) -> Likeness:
-        others = np.setdiff1d(np.arange(len(numbers)), places)
-        order = np.concatenate([places, others])
-        with self._matcher.looking(_REPO, issue, below=issue.number) as look:
-            found = look.likeness(numbers, issue.number - 1, order, len(places))
-        if found is None:
-            raise UserError("readings are compared by the text model, which failed; the log says why")
-        # What the reader adds to those that it is asked about comes after them.
-        return found.of(slice(len(places)))
-
-    def keep(self, issue: Issue) -> None:
-        self._waiting.append(issue)
 
 
 def order_of(arrivals: Sequence[Arrival], seed: int) -> Fitted:

@@ -13,15 +13,15 @@ from __future__ import annotations
 import random
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
 from bot.evaluation.labels import WARM, Labels, truth
 from bot.matching.question import known_author
 from bot.replay import PastIssue
-from bot.training.arrival import Arrival, Repository
+from bot.training.arrival import Arrival, Repository, opened
 from bot.training.readings import Read
 
 #: How many issues a repository has, and how many of these are made of a file.
@@ -38,7 +38,7 @@ _DRAWN = 3_000
 
 
 def small_repositories(
-    opened: Callable[[], AbstractContextManager[Repository]],
+    text_model: Path | None,
     issues: Sequence[PastIssue],
     labels: Labels,
     progress: Callable[[int, int], None],
@@ -65,7 +65,7 @@ def small_repositories(
             known = {labels.group[issues[place].id] for place in there}
             others = [place for place in rng.sample(drawn, min(2 * OTHERS, len(drawn))) if place not in there]
             new = [place for place in others if labels.group[issues[place].id] not in known][:OTHERS]
-            with opened() as repository:
+            with opened(text_model) as repository:
                 yield from _arriving(repository, issues, labels, there, [*sorted(again), *new])
             progress(0, REPEATING + OTHERS)
 

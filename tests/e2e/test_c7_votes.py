@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import sqlalchemy as sa
@@ -161,7 +161,8 @@ def asked(doppel: Doppel, most: int = MOST_REQUESTS) -> list[str]:
     assert known is not None
     assert known.installation is not None
     client = Noting(services.github.installation(known.installation, repository_ids=(known.id,)))
-    Round(client, services.store, known.id, known.ref, services.now(), Allowance(most)).look()
+    here = cast("RepoClient", client)
+    Round(here, services.store, known.id, known.ref, services.now(), Allowance(most)).look()
     return sorted(client.asked)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from bot.model import RepoRef, Repository
 from bot.settings import load
 from bot.simulator import Server, Simulator
 from bot.store import Store, open_store
-from tests.calling import call
+from tests.calling import call, write_lines
 from tests.evaluation.evaluating import figures
 from tests.evaluation.made_up import rows
 
@@ -38,55 +38,63 @@ def online(server: Server, sim: Simulator, tmp_path: Path, monkeypatch: pytest.M
     return {"GITHUB_API_URL": server.url, "GITHUB_TOKEN": sim.user_token("rita"), "DOPPEL_HOME": str(home)}
 
 
-def test_a_repository_is_read_and_judged_as_its_exported_file(online: dict[str, str], file: Path) -> None:
-    export = file.with_name("export.jsonl")
-    found = figures("acme/history", "--from", "0", "--export", export, env=online)
-    exported = [json.loads(line) for line in export.read_text(encoding="utf-8").splitlines()]
-    assert exported == rows()
-    assert found | {"source": ""} == figures(export, "--from", "0") | {"source": ""}
+def test_a_repository_is_read_and_judged_as_its_exported_file(
+    online: dict[str, str], file: Path, replayed: Path
+) -> None:
+    export, given = file.with_name("export.jsonl"), ("--from", "0", "--answers", replayed)
+    found = figures("acme/history", *given, "--export", export, env=online)
+    assert [json.loads(line) for line in export.read_text(encoding="utf-8").splitlines()] == rows()
+    assert found | {"source": ""} == figures(export, *given) | {"source": ""}
     assert found["duplicates"] == 12
 
 
 def test_the_result_is_kept_for_the_dashboard_where_this_host_knows_the_repository(
-    online: dict[str, str], sim: Simulator, tmp_path: Path
+    online: dict[str, str], sim: Simulator, replayed: Path, tmp_path: Path
 ) -> None:
-    figures("acme/history", "--from", "0", env=online)
+    given = ("--from", "0", "--answers", replayed)
+    figures("acme/history", *given, env=online)
     settings = load({"DOPPEL_HOME": online["DOPPEL_HOME"]}, tmp_path / "no.env")
     assert not Path(settings.database_url.removeprefix("sqlite:///")).exists(), "nothing is made where nothing is"
-    store = open_store(settings)
     repo_id = sim.repository("acme/history").id
-    store.repositories.upsert(Repository(repo_id, RepoRef("acme", "history"), False), None, 1.0)
-    runs = Runs(store.engine)
-    figures("acme/history", "--from", "0", "--sources", "full-text", env=online)
-    assert runs.get(repo_id).result is None, "the bot would ask otherwise"
-    found = figures("acme/history", "--from", "0", env=online)
-    kept = runs.get(repo_id)
-    assert kept.run.stage is Stage.NONE and kept.result is not None
+    with closing(open_store(settings)) as store:
+        # Whatever it is called here: another repository may have the name by now.
+        store.repositories.upsert(Repository(repo_id, RepoRef("acme", "once"), False), None, 1.0)
+        store.repositories.upsert(Repository(repo_id + 1, RepoRef("acme", "history"), False), None, 1.0)
+        runs = Runs(store.engine)
+        figures("acme/history", *given, env=online)
+        assert runs.get(repo_id).result is None, "the bot would ask"
+        found = figures("acme/history", "--from", "0", env=online)
+        kept, other = runs.get(repo_id), runs.get(repo_id + 1)
+    assert kept.run.stage is Stage.NONE and kept.result is not None and other.result is None
     assert json.loads(json.dumps(kept.result.to_json())) | {"source": "acme/history", "says": found["says"]} == found
-    store.close()
 
 
-def with_copies(online: dict[str, str], sim: Simulator, tmp_path: Path) -> tuple[Store, int, list[dict[str, Any]]]:
-    """A repository in which #41 says what #39 says, unmarked; its store, its id and its issues."""
-    told = rows()[:]
+def with_copies(
+    online: dict[str, str], sim: Simulator, replayed: Path, tmp_path: Path
+) -> tuple[Store, int, list[dict[str, Any]], Callable[[], dict[str, Any]]]:
+    """A repository in which #41 says what #39 says, unmarked: its store, id and issues, and what is found there."""
+    told = rows()
     told[40] |= {"title": told[38]["title"], "body": told[38]["body"]}
     sim.load_issues(told, "acme/copies")
     sim.install("acme/copies")
     store = open_store(load({"DOPPEL_HOME": online["DOPPEL_HOME"]}, tmp_path / "no.env"))
     repo_id = sim.repository("acme/copies").id
     store.repositories.upsert(Repository(repo_id, RepoRef("acme", "copies"), False), None, 1.0)
-    return store, repo_id, told
+    answers = [json.loads(line) for line in replayed.read_text(encoding="utf-8").splitlines()]
+    answers[40]["candidates"] = [{"id": 39, "confidence": 0.9}]
+    given = write_lines(tmp_path / "answers.jsonl", answers)
+    return store, repo_id, told, lambda: figures("acme/copies", "--from", "0", "--answers", given, env=online)
 
 
 def test_c4_what_people_rejected_is_not_offered_as_unmarked(
-    online: dict[str, str], sim: Simulator, tmp_path: Path
+    online: dict[str, str], sim: Simulator, replayed: Path, tmp_path: Path
 ) -> None:
-    store, repo_id, _ = with_copies(online, sim, tmp_path)
-    before = figures("acme/copies", "--from", "0", env=online)
+    store, repo_id, _, found = with_copies(online, sim, replayed, tmp_path)
+    before = found()
     pairs = [(one["id"], one["candidate"]) for one in before["unmarked"]]
     assert pairs[0] == (41, 39)
     store.verdicts.add(repo_id, 39, 41, VerdictKind.NOT, actor="tom", command_id=1, now=0.0)
-    after = figures("acme/copies", "--from", "0", env=online)
+    after = found()
     assert [(one["id"], one["candidate"]) for one in after["unmarked"]][: len(pairs) - 1] == pairs[1:]
     wrong = [(row["cut"], row["wrong"]) for row in after["thresholds"]]
     assert all(count == (1 if cut <= before["unmarked"][0]["confidence"] else 0) for cut, count in wrong)
@@ -95,14 +103,16 @@ def test_c4_what_people_rejected_is_not_offered_as_unmarked(
 
 
 @pytest.mark.parametrize("same", [True, False])
-def test_c7_votes_are_labels_as_marks_are(online: dict[str, str], sim: Simulator, tmp_path: Path, same: bool) -> None:
+def test_c7_votes_are_labels_as_marks_are(
+    online: dict[str, str], sim: Simulator, replayed: Path, tmp_path: Path, same: bool
+) -> None:
     """A triager says on the dashboard of an unmarked pair that it is the same, of a marked one that it is not."""
-    store, repo_id, told = with_copies(online, sim, tmp_path)
-    before = figures("acme/copies", "--from", "0", env=online)
+    store, repo_id, told, found = with_copies(online, sim, replayed, tmp_path)
+    before = found()
     marked = next(row for row in told if "duplicate_of" in row)
     pair = (41, 39) if same else (marked["id"], marked["duplicate_of"])
     store.signals.put(repo_id, Signal(pair[0], Kind.VOTE, "tara", pair[1], same, Who.TRIAGE, 1.0))
-    after = figures("acme/copies", "--from", "0", env=online)
+    after = found()
     assert after["duplicates"] == before["duplicates"] + (1 if same else -1)
     assert after["silent"] == before["silent"] - (1 if same else 0), "what is contradicted is in doubt"
     store.close()

@@ -5,13 +5,16 @@ from __future__ import annotations
 from bot.errors import NotFound
 from bot.evaluation.reading import MOST, former_names
 from bot.evaluation.statements import Kind, Statement
+from bot.github.repository.repo import RepoClient
 from bot.model import RepoRef, Repository
 
 
 def test_of_many_places_only_those_named_most_are_asked_about() -> None:
     asked = []
 
-    class GitHub:
+    class GitHub(RepoClient):
+        def __init__(self) -> None: ...
+
         def repository(self, repo: RepoRef) -> Repository:
             asked.append(str(repo))
             raise NotFound("read it", 404, "")

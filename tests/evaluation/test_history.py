@@ -160,16 +160,6 @@ def test_a_bare_reference_with_the_closing_says_of_which_where_it_is_a_duplicate
     assert not {"duplicate_of", "maybe_related", "dup_unknown_master"} & rows[5].keys()
 
 
-def test_a_number_in_another_tracker_is_not_the_one_here(client: RepoClient, sim: Simulator, tmp_path: Path) -> None:
-    sim.comment("acme/app", 2, "rita", "Duplicate of issue 1 in the other tracker.")
-    sim.comment("acme/app", 3, "rita", "This does not happen any more, duplicate of issue 1 in our tracker")
-    for number in (2, 3):
-        sim.close_issue("acme/app", number, "rita")
-    rows = read(client, tmp_path)
-    assert ("duplicate_of" in rows[2], rows[2].get("dup_unknown_master")) == (False, True)
-    assert rows[3]["duplicate_of"] == 1
-
-
 def test_the_last_word_counts(client: RepoClient, sim: Simulator, tmp_path: Path) -> None:
     one, two = sim.issue("acme/app", 1), sim.issue("acme/app", 2)
     sim.close_issue("acme/app", 3, "rita", "duplicate", one)
@@ -201,12 +191,6 @@ def test_an_unknown_original_is_said_to_be_unknown(client: RepoClient, sim: Simu
     for number in (2, 3, 4, 5):
         assert rows[number].get("dup_unknown_master") is True, number
         assert "duplicate_of" not in rows[number]
-
-
-def test_a_reason_needs_no_more_than_a_hint(client: RepoClient, sim: Simulator, tmp_path: Path) -> None:
-    sim.comment("acme/app", 3, "eve", "Duplicate of #1?")
-    sim.close_issue("acme/app", 3, "rita", "duplicate")
-    assert read(client, tmp_path)[3]["duplicate_of"] == 1
 
 
 @pytest.mark.parametrize("label", ["possible duplicate", "potential-duplicate", "not-duplicate", "status: likely dupe"])
