@@ -13,7 +13,7 @@ from bot.cli.shared.files import keep_apart, opened, told_if_refused
 from bot.cli.shared.options import ONE_OR_MORE, READ_FILE, Share, WrittenFile, from_option, read_weights, seed_option
 from bot.cli.shared.running import ended_in_order, progress_bar
 from bot.ranking.plan import DEFAULT_BUDGET
-from bot.replay import Asking, choose, read_archive
+from bot.replay import Asking, choose, read_archive, replay_index, replay_search
 
 _OUT = "Where the answers go; compressed if the name ends in .gz."
 _SAMPLE = (

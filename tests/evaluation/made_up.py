@@ -26,3 +26,13 @@ def rows(count: int = 60, every: int = 4) -> list[dict[str, Any]]:
             row |= {"title": f"The {what}, case {number}", "body": f"Since version {number}.{number % 7} the {what}."}
         made.append(row)
     return made
+
+
+def answers() -> list[dict[str, Any]]:
+    """What a replay of it could answer: the original surely, and something for each of the others, surely not."""
+    made = []
+    for row in rows():
+        number, of = row["id"], row.get("duplicate_of")
+        best = {"id": of, "confidence": 0.7 + number / 400} if of else {"id": 1, "confidence": 0.05 * (number % 8)}
+        made.append({"id": number, "candidates": [best] if number > 1 else []})
+    return made

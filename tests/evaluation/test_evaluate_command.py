@@ -21,8 +21,10 @@ pytestmark = pytest.mark.slow
 FEW = "Too few to say where the threshold should be: 12 known duplicates (20 are needed)."
 
 
-def test_given_answers_are_judged_as_the_replay_that_made_them(file: Path, replayed: Path) -> None:
-    given, own = figures(file, "--from", "0", "--answers", replayed), figures(file, "--from", "0")
+def test_given_answers_are_judged_as_the_replay_that_made_them(file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "answers.jsonl"
+    assert call("replay", file, "--out", out, "--from", "0").exit_code == 0
+    given, own = figures(file, "--from", "0", "--answers", out), figures(file, "--from", "0")
     # The file of answers rounds a confidence to six digits.
     assert given["RR@10"] == own["RR@10"]
     assert given["calibration"]["ece"] == pytest.approx(own["calibration"]["ece"], abs=1e-5)
@@ -47,9 +49,10 @@ def test_answers_that_are_missing_count_as_nothing_found(file: Path, tmp_path: P
     assert figures(file, "--from", "0", "--answers", answers, "--answered-only")["RR@1"] == 1
 
 
-def test_a_sample_is_a_third_duplicates_and_stands_for_all(file: Path) -> None:
+def test_a_sample_is_a_third_duplicates_and_stands_for_all(tmp_path: Path) -> None:
+    file = write_lines(tmp_path / "issues.jsonl", rows(24))
     found = figures(file, "--from", "0", "--sample", "9", "--min-confidence", "0")
-    assert (found["asked"], found["arrivals"], found["duplicates"], found["silent"]) == (9, 60, 3, 6)
+    assert (found["asked"], found["arrivals"], found["duplicates"], found["silent"]) == (9, 24, 3, 6)
     assert found["min_confidence"]["comments"] > 9, "each stands for several"
 
 

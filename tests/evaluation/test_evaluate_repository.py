@@ -49,24 +49,26 @@ def test_a_repository_is_read_and_judged_as_its_exported_file(
 
 
 def test_the_result_is_kept_for_the_dashboard_where_this_host_knows_the_repository(
-    online: dict[str, str], sim: Simulator, replayed: Path, tmp_path: Path
+    online: dict[str, str], sim: Simulator, tmp_path: Path
 ) -> None:
-    given = ("--from", "0", "--answers", replayed)
-    figures("acme/history", *given, env=online)
+    sim.load_issues(rows(16), "acme/young")
+    sim.install("acme/young")
+    given = ("--from", "0", "--answers", write_lines(tmp_path / "answers.jsonl", []))
+    figures("acme/young", *given, env=online)
     settings = load({"DOPPEL_HOME": online["DOPPEL_HOME"]}, tmp_path / "no.env")
     assert not Path(settings.database_url.removeprefix("sqlite:///")).exists(), "nothing is made where nothing is"
-    repo_id = sim.repository("acme/history").id
+    repo_id = sim.repository("acme/young").id
     with closing(open_store(settings)) as store:
         # Whatever it is called here: another repository may have the name by now.
         store.repositories.upsert(Repository(repo_id, RepoRef("acme", "once"), False), None, 1.0)
-        store.repositories.upsert(Repository(repo_id + 1, RepoRef("acme", "history"), False), None, 1.0)
+        store.repositories.upsert(Repository(repo_id + 1, RepoRef("acme", "young"), False), None, 1.0)
         runs = Runs(store.engine)
-        figures("acme/history", *given, env=online)
+        figures("acme/young", *given, env=online)
         assert runs.get(repo_id).result is None, "the bot would ask"
-        found = figures("acme/history", "--from", "0", env=online)
+        found = figures("acme/young", "--from", "0", env=online)
         kept, other = runs.get(repo_id), runs.get(repo_id + 1)
     assert kept.run.stage is Stage.NONE and kept.result is not None and other.result is None
-    assert json.loads(json.dumps(kept.result.to_json())) | {"source": "acme/history", "says": found["says"]} == found
+    assert json.loads(json.dumps(kept.result.to_json())) | {"source": "acme/young", "says": found["says"]} == found
 
 
 def with_copies(

@@ -198,29 +198,6 @@ def test_a_store_is_refused_where_a_file_is_scanned(file: Path, tmp_path: Path) 
     assert result.stderr.endswith(f"--store: {file} is a file; this is for OWNER/REPO\n")
 
 
-def test_a_store_that_cannot_be_reached_is_named() -> None:
-    """It was called that of DATABASE_URL."""
-    result = run("acme/app", "--store", "postgresql://ann@127.0.0.1:9/doppel", env={"GITHUB_TOKEN": "ghp_nobodys"})
-    assert result.exit_code == 3
-    assert result.stderr.endswith("the database of --store failed (nothing listens there)\n")
-
-
-def test_one_group_is_called_one(tmp_path: Path) -> None:
-    page = tmp_path / "page.html"
-    file = write_lines(tmp_path / "issues.jsonl", rows())
-    assert run(file, "--html", page).stderr.endswith(f"{page}: 1 group\n")
-    again = [row | {"id": f"{row['id']}-B", "title": f"Twice: {row['title']}"} for row in rows()[:1]]
-    two = run(write_lines(tmp_path / "two.jsonl", [*rows(), *again]), "--limit", "1")
-    assert "… and 1 group more; --limit, --json or --html shows them." in two.stdout
-
-
-def test_a_page_never_takes_the_place_of_the_issues(file: Path) -> None:
-    before = file.read_bytes()
-    result = run(file, "--html", file)
-    assert (result.exit_code, file.read_bytes()) == (2, before)
-    assert "--html" in result.stderr and "overwritten" in result.stderr
-
-
 @pytest.mark.processes
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_who_is_told_to_end_leaves_no_texts(number: signal.Signals, tmp_path: Path) -> None:
@@ -253,13 +230,6 @@ def test_when_it_is_killed_the_processes_that_ask_for_it_end_too(tmp_path: Path)
         return False
 
     told_to_end(signal.SIGKILL, "scan", issues, "--processes", "2", temporary=temporary, begun=asking)
-
-
-def test_a_page_without_a_folder_is_refused_before_anything_is_read(file: Path, tmp_path: Path) -> None:
-    file.write_text("this would be told first", encoding="utf-8")
-    result = run(file, "--html", tmp_path / "none" / "page.html")
-    assert result.exit_code == 2
-    assert f"there is no folder {tmp_path / 'none'}" in result.stderr
 
 
 @pytest.mark.parametrize("content", [b"{}", b"none", b"\xd0\x00 of a program", b"[" * 100_000])

@@ -177,17 +177,3 @@ def test_who_is_told_to_end_ends_soon_and_leaves_no_texts(
     )
     assert "Traceback" not in said
     assert list(temporary.glob("doppel-*")) == []
-
-
-def test_files_that_are_read_are_never_written_over(labelled: Path) -> None:
-    before = labelled.read_bytes()
-    result = CliRunner().invoke(train, [str(labelled), "--out", str(labelled), "--others", "9"])
-    assert isinstance(result.exception, UserError)
-    assert labelled.read_bytes() == before
-
-
-def test_a_missing_folder_for_the_weights_is_said_before_the_work(labelled: Path, tmp_path: Path) -> None:
-    result = CliRunner().invoke(train, [str(labelled), "--out", str(tmp_path / "none" / "weights.json")])
-    assert result.exit_code == 2
-    assert "there is no folder" in result.stderr
-    assert "Issues looked at" not in result.stderr
