@@ -16,7 +16,7 @@ from bot.cli import COMMANDS, EXIT_CODES, cli
 from bot.config.describe import SCHEMA_NAME, schema_text, settings_table, sources_table
 from bot.render.help import commands_list
 from bot.settings import VARIABLES
-from bot.words import Declared, Words, declared, english
+from bot.words import Text, Words, declared, english
 from docs import evaluated, example
 
 DOCS = Path(__file__).parent
@@ -59,7 +59,7 @@ def config_table() -> str:
 
 def words_tables() -> str:
     """Every text by where it stands, with its variables and its English words."""
-    places: dict[str, list[Declared]] = {}
+    places: dict[str, list[Text[...]]] = {}
     for one in declared(Words).values():
         places.setdefault(one.place, []).append(one)
     return "\n\n".join(

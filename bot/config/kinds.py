@@ -27,7 +27,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 from bot.config.tree import Node, Quote, Says, nearest, printable, scalar
 from bot.likelihood import HIGHEST
 from bot.model import PLACE
-from bot.words import GAPS_MAX, LONGEST, Declared, Malformed, Template, Words, declared, forbidden
+from bot.words import GAPS_MAX, LONGEST, Malformed, Template, Text, Words, declared, forbidden
 
 OFF_SPELT = {"type": "string", "pattern": "^(?:Off|OFF)$"}
 SWITCH = [
@@ -167,7 +167,7 @@ _Wrong = tuple[Says, str]
 
 
 @cache
-def texts() -> dict[str, Declared]:
+def texts() -> dict[str, Text[...]]:
     """Every text that there is."""
     return declared(Words)
 
@@ -195,7 +195,7 @@ def _no_text(name: str) -> _Wrong:
     return lambda say, quote: say.unknown_text(name=say.quoted(value=quote(printable(name)))), hint
 
 
-def _wrong(text: Declared, template: str) -> _Wrong | None:
+def _wrong(text: Text[...], template: str) -> _Wrong | None:
     """What is wrong with a template, None where nothing is, or it is too long to be looked at."""
     if len(template) > LONGEST:
         return None

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from bot.words.catalogue import LANGUAGES, english, speak
+from bot.words.catalogue import LANGUAGES, Words, english, speak
 from bot.words.detection import language_of
 from bot.words.template import GAPS_MAX, LONGEST, SPACE, Malformed, Template, forbidden
-from bot.words.texts import Declared, declared
-from bot.words.words import Words
+from bot.words.texts import Text, declared
 
 __all__ = [
     "GAPS_MAX",
     "LANGUAGES",
     "LONGEST",
     "SPACE",
-    "Declared",
     "Malformed",
     "Template",
+    "Text",
     "Words",
     "declared",
     "english",

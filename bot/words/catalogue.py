@@ -6,12 +6,36 @@ import tomllib
 from collections.abc import Mapping
 from functools import cache
 from importlib import resources
-from typing import Any
+from typing import Any, Self
 
-from bot.words.manner import Manner
+from bot.words.commands import AnswerTexts, HelpTexts, MistakeTexts, SettingsTexts
+from bot.words.comment import CandidateTexts, CommentTexts, DigestTexts, LabelTexts, ScanTexts, SearchTexts
 from bot.words.template import Template
-from bot.words.texts import COUNT, Forms, declared
-from bot.words.words import Words
+from bot.words.texts import COUNT, Forms, Manner, declared
+
+
+class Words(
+    DigestTexts,
+    SettingsTexts,
+    LabelTexts,
+    ScanTexts,
+    AnswerTexts,
+    MistakeTexts,
+    HelpTexts,
+    SearchTexts,
+    CandidateTexts,
+    CommentTexts,
+):
+    """Everything that the bot says, in one language."""
+
+    def with_own(self, own: Mapping[str, Template]) -> Self:
+        """The same with other templates for some texts; each holds for every number. Unknown names mean nothing."""
+        if "people_decide" in own:
+            # A repository that words it anew words it for both.
+            own = {"people_decide_still": own["people_decide"], **own}
+        forms = {name: {"other": template} for name, template in own.items() if name in self._forms}
+        return type(self)(self.manner, {**self._forms, **forms}, self)
+
 
 LANGUAGES = ("en", "zh", "ja", "es", "de", "fr")
 """The languages that the bot speaks; zh is written in simplified characters."""

@@ -1,329 +1,166 @@
-"""The texts of the help, and of what a command can be answered."""
+"""The texts of the help, of what a command can be answered, and of a settings file that has problems."""
 
 from __future__ import annotations
 
+from bot.words import shapes
 from bot.words.texts import Texts, text
 
 
 class HelpTexts(Texts):
     """The help, and the commands below the comment."""
 
-    @text
-    def correct(self) -> None:
-        """The heading over the commands that correct the comment."""
-
-    @text
-    def command(self, command: str, says: str) -> None:
-        """One command or option, and what it does."""
-
-    @text
-    def command_anyone(self, command: str, says: str) -> None:
-        """One command that is open to everybody, where each says for whom it is."""
-
-    @text
-    def command_for(self, command: str, says: str, who: str) -> None:
-        """One command that is not open to everybody."""
-
-    @text
-    def help_intro(self) -> None:
-        """The first line of the help."""
-
-    @text
-    def help_options(self) -> None:
-        """The line over the options."""
-
-    @text
-    def help_limit(self, most: int, wait: str) -> None:
-        """How many commands a person can give."""
-
-    @text
-    def seconds(self, count: int) -> None:
-        """A time to wait."""
-
-    @text
-    def minutes(self, count: int) -> None:
-        """A longer time to wait."""
-
-    @text
-    def who_anyone(self) -> None:
-        """Who may: everybody. It follows "for", as the next three do."""
-
-    @text
-    def who_author_or_triage(self) -> None:
-        """Who may: the author, and people with triage access."""
-
-    @text
-    def who_triage(self) -> None:
-        """Who may: people with triage access."""
-
-    @text
-    def who_maintain(self) -> None:
-        """Who may: maintainers."""
-
-    @text
-    def command_recheck(self) -> None:
-        """What `/duplicates` does."""
-
-    @text
-    def command_search(self) -> None:
-        """What `search` does."""
-
-    @text
-    def command_explain(self) -> None:
-        """What `explain` does."""
-
-    @text
-    def command_not(self) -> None:
-        """What `not` does."""
-
-    @text
-    def command_not_elsewhere(self) -> None:
-        """What `not` does with an issue of another repository."""
-
-    @text
-    def command_of(self) -> None:
-        """What `of` does."""
-
-    @text
-    def command_undo(self) -> None:
-        """What `undo` does."""
-
-    @text
-    def command_mute(self) -> None:
-        """What `mute` does."""
-
-    @text
-    def command_unmute(self) -> None:
-        """What `unmute` does."""
-
-    @text
-    def command_scan(self) -> None:
-        """What `scan` does."""
-
-    @text
-    def command_help(self) -> None:
-        """What `help` does."""
-
-    @text
-    def option_open(self) -> None:
-        """What the option `open` does."""
-
-    @text
-    def option_closed(self) -> None:
-        """What `closed` does."""
-
-    @text
-    def option_all(self) -> None:
-        """What `all` does."""
-
-    @text
-    def option_confidence(self) -> None:
-        """What `confidence=` does."""
-
-    @text
-    def option_threshold(self) -> None:
-        """What `threshold=` does."""
-
-    @text
-    def option_limit(self) -> None:
-        """What `limit=` does."""
-
-    @text
-    def option_fresh(self) -> None:
-        """What `fresh` does."""
+    correct = text("The heading over the commands that correct the comment.")
+    command = text("One command or option, and what it does.", shapes.command_says)
+    command_anyone = text("One command that is open to everybody, where each says for whom it is.", shapes.command_says)
+    command_for = text("One command that is not open to everybody.", shapes.command_says_who)
+    help_intro = text("The first line of the help.")
+    help_options = text("The line over the options.")
+    help_limit = text("How many commands a person can give.", shapes.most_wait)
+    seconds = text("A time to wait.", shapes.count)
+    minutes = text("A longer time to wait.", shapes.count)
+    who_anyone = text('Who may: everybody. It follows "for", as the next three do.')
+    who_author_or_triage = text("Who may: the author, and people with triage access.")
+    who_triage = text("Who may: people with triage access.")
+    who_maintain = text("Who may: maintainers.")
+    command_recheck = text("What `/duplicates` does.")
+    command_search = text("What `search` does.")
+    command_explain = text("What `explain` does.")
+    command_not = text("What `not` does.")
+    command_not_elsewhere = text("What `not` does with an issue of another repository.")
+    command_of = text("What `of` does.")
+    command_undo = text("What `undo` does.")
+    command_mute = text("What `mute` does.")
+    command_unmute = text("What `unmute` does.")
+    command_scan = text("What `scan` does.")
+    command_help = text("What `help` does.")
+    option_open = text("What the option `open` does.")
+    option_closed = text("What `closed` does.")
+    option_all = text("What `all` does.")
+    option_confidence = text("What `confidence=` does.")
+    option_threshold = text("What `threshold=` does.")
+    option_limit = text("What `limit=` does.")
+    option_fresh = text("What `fresh` does.")
 
 
 class MistakeTexts(Texts):
     """Commands that cannot be carried out as they are written, or not by everybody."""
 
-    @text
-    def misspelt(self, word: str, suggestion: str) -> None:
-        """Not a command; `suggestion` is the nearest."""
-
-    @text
-    def misspelt_far(self, word: str) -> None:
-        """Not a command, and none is near."""
-
-    @text
-    def number_missing(self, syntax: str) -> None:
-        """The issue number is missing."""
-
-    @text
-    def number_unreadable(self, value: str, syntax: str) -> None:
-        """What was given is not an issue number."""
-
-    @text
-    def other_repository(self, value: str) -> None:
-        """The issue that was given is in another repository."""
-
-    @text
-    def words_missing(self, syntax: str) -> None:
-        """`search` without words."""
-
-    @text
-    def words_too_long(self, most: int) -> None:
-        """`search` with too much text."""
-
-    @text
-    def option_value(self, value: str, most: int, examples: str) -> None:
-        """An option whose value cannot be read, or is out of range; `most` is the highest `limit`."""
-
-    @text
-    def too_much(self, value: str, syntax: str) -> None:
-        """A command with something after it that does not belong there."""
-
-    @text
-    def too_many(self, most: int) -> None:
-        """A comment holds more commands than are carried out."""
-
-    @text
-    def forbidden(self, command: str, who: str) -> None:
-        """The person who asked may not use this command."""
-
-    @text
-    def rate_limited(self, most: int, wait: str) -> None:
-        """Somebody gives too many commands."""
-
-    @text
-    def github_refused(self, detail: str) -> None:
-        """GitHub refused; `detail` is its own message, without the full stop."""
-
-    @text
-    def issue_gone(self, issue: str) -> None:
-        """There is no issue with that number here (it may be a discussion)."""
-
-    @text
-    def not_an_issue(self, issue: str) -> None:
-        """The number names a pull request."""
+    misspelt = text("Not a command; `suggestion` is the nearest.", shapes.word_suggestion)
+    misspelt_far = text("Not a command, and none is near.", shapes.word)
+    number_missing = text("The issue number is missing.", shapes.syntax)
+    number_unreadable = text("What was given is not an issue number.", shapes.value_syntax)
+    other_repository = text("The issue that was given is in another repository.", shapes.value)
+    words_missing = text("`search` without words.", shapes.syntax)
+    words_too_long = text("`search` with too much text.", shapes.most)
+    option_value = text(
+        "An option whose value cannot be read, or is out of range; `most` is the highest `limit`.",
+        shapes.value_most_examples,
+    )
+    too_much = text("A command with something after it that does not belong there.", shapes.value_syntax)
+    too_many = text("A comment holds more commands than are carried out.", shapes.most)
+    forbidden = text("The person who asked may not use this command.", shapes.command_who)
+    rate_limited = text("Somebody gives too many commands.", shapes.most_wait)
+    github_refused = text("GitHub refused; `detail` is its own message, without the full stop.", shapes.detail)
+    issue_gone = text("There is no issue with that number here (it may be a discussion).", shapes.issue)
+    not_an_issue = text("The number names a pull request.", shapes.issue)
 
 
 class AnswerTexts(Texts):
     """What commands are answered."""
 
-    @text
-    def not_done(self, issue: str) -> None:
-        """`not` was noted."""
+    not_done = text("`not` was noted.", shapes.issue)
+    not_elsewhere = text("`not` was noted for an issue of another repository.", shapes.issue)
+    not_shown_here = text("`not` with an issue of another repository that was not shown here.", shapes.issue)
+    not_already = text("`not` had been given before.", shapes.issue)
+    of_done = text("`of` has closed the issue.", shapes.issue)
+    of_done_root = text("`of` has closed it in favour of the original of the issue that was named.", shapes.asked_issue)
+    of_already = text("`of` had been given before.", shapes.issue)
+    itself = text("A command with the issue's own number.")
+    of_newer = text("`of` with a newer issue.", shapes.issue)
+    of_closed = text("`of` with a closed issue.", shapes.issue)
+    of_root_unseen = text("`of` with an issue whose own original cannot be seen.", shapes.issue)
+    of_leads = text(
+        "`of` with a duplicate of an issue that cannot be used; `says` is the answer about that one.",
+        shapes.asked_issue_says,
+    )
+    of_circle = text("`of` with an issue that was closed in favour of this one.", shapes.issue)
+    undo_not = text("`undo` has taken back a `not`.", shapes.issue)
+    undo_not_holds = text("`undo` has taken back a `not` that somebody else gave as well.", shapes.issue)
+    undo_of = text("`undo` has taken back an `of`, and the issue is open again.", shapes.issue)
+    undo_of_closed = text("`undo` has taken back an `of`; the issue had been closed before.", shapes.issue)
+    undo_nothing = text("`undo` without anything to take back.")
+    muted = text("`mute` was noted.")
+    muted_already = text("`mute` had been given before.")
+    muted_recheck = text("The comment of a muted issue was brought up to date.")
+    unmuted = text("`unmute` was noted.")
+    unmuted_already = text("`unmute` where nothing was muted.")
+    comment_deleted = text("A maintainer deleted the comment, so it is not posted again.")
+    explain_heading = text("The first line of `explain`.", shapes.issue_title)
+    explain_not_found = text("No search found that issue.")
+    explain_no_reason = text("The two have nothing telling in common.")
+    explain_confidence = text("The probability that they are the same.", shapes.confidence)
+    explain_no_confidence = text("There is no probability yet.")
+    explain_found_by = text("The sources that found that issue.", shapes.sources)
+    explain_duplicate = text(
+        "A duplicate of that issue that was found as well, and the sources that found it.",
+        shapes.issue_confidence_sources,
+    )
+    explain_queries = text("The line above the queries that found it.")
 
-    @text
-    def not_elsewhere(self, issue: str) -> None:
-        """`not` was noted for an issue of another repository."""
 
-    @text
-    def not_shown_here(self, issue: str) -> None:
-        """`not` with an issue of another repository that was not shown here."""
+class SettingsTexts(Texts):
+    """What is wrong with the settings file."""
 
-    @text
-    def not_already(self, issue: str) -> None:
-        """`not` had been given before."""
-
-    @text
-    def of_done(self, issue: str) -> None:
-        """`of` has closed the issue."""
-
-    @text
-    def of_done_root(self, asked: str, issue: str) -> None:
-        """`of` has closed it in favour of the original of the issue that was named."""
-
-    @text
-    def of_already(self, issue: str) -> None:
-        """`of` had been given before."""
-
-    @text
-    def itself(self) -> None:
-        """A command with the issue's own number."""
-
-    @text
-    def of_newer(self, issue: str) -> None:
-        """`of` with a newer issue."""
-
-    @text
-    def of_closed(self, issue: str) -> None:
-        """`of` with a closed issue."""
-
-    @text
-    def of_root_unseen(self, issue: str) -> None:
-        """`of` with an issue whose own original cannot be seen."""
-
-    @text
-    def of_leads(self, asked: str, issue: str, says: str) -> None:
-        """`of` with a duplicate of an issue that cannot be used; `says` is the answer about that one."""
-
-    @text
-    def of_circle(self, issue: str) -> None:
-        """`of` with an issue that was closed in favour of this one."""
-
-    @text
-    def undo_not(self, issue: str) -> None:
-        """`undo` has taken back a `not`."""
-
-    @text
-    def undo_not_holds(self, issue: str) -> None:
-        """`undo` has taken back a `not` that somebody else gave as well."""
-
-    @text
-    def undo_of(self, issue: str) -> None:
-        """`undo` has taken back an `of`, and the issue is open again."""
-
-    @text
-    def undo_of_closed(self, issue: str) -> None:
-        """`undo` has taken back an `of`; the issue had been closed before."""
-
-    @text
-    def undo_nothing(self) -> None:
-        """`undo` without anything to take back."""
-
-    @text
-    def muted(self) -> None:
-        """`mute` was noted."""
-
-    @text
-    def muted_already(self) -> None:
-        """`mute` had been given before."""
-
-    @text
-    def muted_recheck(self) -> None:
-        """The comment of a muted issue was brought up to date."""
-
-    @text
-    def unmuted(self) -> None:
-        """`unmute` was noted."""
-
-    @text
-    def unmuted_already(self) -> None:
-        """`unmute` where nothing was muted."""
-
-    @text
-    def comment_deleted(self) -> None:
-        """A maintainer deleted the comment, so it is not posted again."""
-
-    @text
-    def explain_heading(self, issue: str, title: str) -> None:
-        """The first line of `explain`."""
-
-    @text
-    def explain_not_found(self) -> None:
-        """No search found that issue."""
-
-    @text
-    def explain_no_reason(self) -> None:
-        """The two have nothing telling in common."""
-
-    @text
-    def explain_confidence(self, confidence: str) -> None:
-        """The probability that they are the same."""
-
-    @text
-    def explain_no_confidence(self) -> None:
-        """There is no probability yet."""
-
-    @text
-    def explain_found_by(self, sources: str) -> None:
-        """The sources that found that issue."""
-
-    @text
-    def explain_duplicate(self, issue: str, confidence: str, sources: str) -> None:
-        """A duplicate of that issue that was found as well, and the sources that found it."""
-
-    @text
-    def explain_queries(self) -> None:
-        """The line above the queries that found it."""
+    settings_problems = text("The heading over the problems, in the comment.")
+    settings_intro = text("The sentence over the problems, in a reply.", shapes.source)
+    settings_private = text("That there are problems, where the file itself is private.", shapes.count)
+    settings_line = text("One problem.", shapes.line_column_message)
+    settings_hint = text(
+        "What was probably meant; it follows the problem and begins with its own punctuation.", shapes.hint
+    )
+    settings_more = text("That many more problems are not listed.", shapes.count)
+    wrong_value = text("A setting has a value that it does not accept.", shapes.value_wanted)
+    unknown_setting = text("There is no such setting.", shapes.name)
+    closing_gone = text("The setting by which the bot closed issues by itself, which it no longer does.")
+    unknown_text = text("`templates` names a text that does not exist.", shapes.name)
+    unknown_variable = text("A template uses a variable that its text does not have.", shapes.name_variable)
+    template_malformed = text("A template has braces that are not a variable.", shapes.piece)
+    template_forbidden = text("A template would mention people or link to an issue.", shapes.piece)
+    template_variables = text("A template has too many variables.", shapes.most)
+    list_too_long = text("A list is longer than is read.", shapes.count_most)
+    key_twice = text("A key is given twice.", shapes.line)
+    no_yaml = text("The file is not YAML; `problem` is the parser's own English.", shapes.problem)
+    no_yaml_character = text("A character that YAML does not allow.")
+    several_documents = text("The file holds more than one YAML document.")
+    no_mapping = text("The file is not a list of keys with values.")
+    too_deep = text("Something is nested too deeply.")
+    key_no_word = text("A key is more than one word.")
+    anchors = text("The file uses anchors or aliases.")
+    tags = text("The file uses tags.")
+    file_too_long = text("The file has too many characters.", shapes.most_written)
+    file_too_large = text("The file is so large that GitHub does not show it.")
+    a_mapping = text("What was given: a mapping.")
+    a_list = text("What was given: a list.")
+    no_value = text("What was given: nothing.")
+    quoted = text("A text of the file, in quotation marks.", shapes.value)
+    either = text("What a setting accepts: one of several values; `first` is a list.", shapes.first_last)
+    never_reached = text(
+        "A threshold is so high that nothing is ever said to be so likely; `highest` is the highest that helps.",
+        shapes.value_highest,
+    )
+    wants_number = text("A number between two.", shapes.least_most)
+    wants_whole = text("A whole number between two.", shapes.least_most)
+    wants_text = text("A text that is not too long.", shapes.what_most)
+    wants_list = text("A list that is not too long.", shapes.most_what)
+    wants_mapping = text("A mapping with these keys.", shapes.keys)
+    wants_texts = text("A mapping of names to texts.")
+    a_login = text("A person's or App's login.")
+    logins = text("Logins, in “a list of at most 100 …”.")
+    a_label = text("A label.")
+    labels = text("Labels, likewise.")
+    a_glob = text("A glob.")
+    globs = text("Globs, likewise.")
+    a_repository = text("A repository as it has to be written.")
+    repositories = text("Repositories, likewise.")
+    issue_numbers = text("Numbers of issues, likewise.")
+    a_text = text("A text.")

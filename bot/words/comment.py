@@ -1,343 +1,184 @@
-"""The texts of the advisory comment."""
+"""The texts of the advisory comment, of the label, of the backlog scan and of the digest."""
 
 from __future__ import annotations
 
-from datetime import date, datetime
-
+from bot.words import shapes
 from bot.words.texts import Texts, text
 
 
 class CommentTexts(Texts):
     """The advisory comment."""
 
-    @text
-    def found(self, count: int) -> None:
-        """The heading over that many candidates, of which the first is likely."""
-
-    @text
-    def related(self, count: int) -> None:
-        """The heading over that many candidates, of which the first is possible."""
-
-    @text
-    def closest(self) -> None:
-        """The heading over what a command lists, where the bot would have named none of it unasked."""
-
-    @text
-    def nothing(self) -> None:
-        """A command asked, and there is nothing to show."""
-
-    @text
-    def nothing_left(self) -> None:
-        """The comment showed candidates before, and there are none any more."""
-
-    @text
-    def inconclusive(self) -> None:
-        """The issue holds nothing to search for."""
-
-    @text
-    def degraded_nothing(self) -> None:
-        """Nothing was found, and a search failed."""
-
-    @text
-    def comma(self) -> None:
-        """What stands between the members of a list within a sentence."""
-
-    @text
-    def searched_for(self, words: str) -> None:
-        """A command asked with words of its own."""
-
-    @text
-    def only_open(self) -> None:
-        """A command asked for open issues."""
-
-    @text
-    def only_closed(self) -> None:
-        """A command asked for closed issues."""
-
-    @text
-    def from_confidence(self, percent: float) -> None:
-        """A command set how likely candidates must be."""
-
-    @text
-    def from_threshold(self, percent: float) -> None:
-        """A command set how alike the titles must be."""
-
-    @text
-    def from_threshold_original(self) -> None:
-        """The sentence after that, where an issue is shown whose own title is less alike: a duplicate of it matched."""
-
-    @text
-    def nearest(self, issue: str, percent: float, option: str) -> None:
-        """A command asked, and nothing is likely enough: the closest issue, and the option that shows it."""
-
-    @text
-    def unasked(self, issues: str, percent: float) -> None:
-        """A command asked: which of the issues the bot would have named unasked, and how likely they must be."""
-
-    @text
-    def unasked_none(self, percent: float) -> None:
-        """The same where there are none."""
-
-    @text
-    def people_decide(self) -> None:
-        """Below the candidates: that this is a suggestion."""
-
-    @text
-    def people_decide_still(self) -> None:
-        """The same where the bot may have changed something: it sets the label by itself."""
-
-    @text
-    def summary(self) -> None:
-        """The title of the folded part."""
-
-    @text
-    def checked(self, time: datetime) -> None:
-        """The last line: when the bot looked."""
+    found = text("The heading over that many candidates, of which the first is likely.", shapes.count)
+    related = text("The heading over that many candidates, of which the first is possible.", shapes.count)
+    closest = text("The heading over what a command lists, where the bot would have named none of it unasked.")
+    nothing = text("A command asked, and there is nothing to show.")
+    nothing_left = text("The comment showed candidates before, and there are none any more.")
+    inconclusive = text("The issue holds nothing to search for.")
+    degraded_nothing = text("Nothing was found, and a search failed.")
+    comma = text("What stands between the members of a list within a sentence.")
+    searched_for = text("A command asked with words of its own.", shapes.words)
+    only_open = text("A command asked for open issues.")
+    only_closed = text("A command asked for closed issues.")
+    from_confidence = text("A command set how likely candidates must be.", shapes.percent)
+    from_threshold = text("A command set how alike the titles must be.", shapes.percent)
+    from_threshold_original = text(
+        "The sentence after that, where an issue is shown whose own title is less alike: a duplicate of it matched."
+    )
+    nearest = text(
+        "A command asked, and nothing is likely enough: the closest issue, and the option that shows it.",
+        shapes.issue_percent_option,
+    )
+    unasked = text(
+        "A command asked: which of the issues the bot would have named unasked, and how likely they must be.",
+        shapes.issues_percent,
+    )
+    unasked_none = text("The same where there are none.", shapes.percent)
+    people_decide = text("Below the candidates: that this is a suggestion.")
+    people_decide_still = text("The same where the bot may have changed something: it sets the label by itself.")
+    summary = text("The title of the folded part.")
+    checked = text("The last line: when the bot looked.", shapes.time)
 
 
 class CandidateTexts(Texts):
     """One candidate."""
 
-    @text
-    def state_open(self) -> None:
-        """It is open."""
-
-    @text
-    def state_closed(self) -> None:
-        """It is closed, without a reason."""
-
-    @text
-    def state_completed(self) -> None:
-        """It was closed as completed."""
-
-    @text
-    def state_regression(self) -> None:
-        """It was closed as completed and may be the same, so the problem may be back; this stands behind its state."""
-
-    @text
-    def state_not_planned(self) -> None:
-        """It was closed as not planned."""
-
-    @text
-    def state_duplicate(self) -> None:
-        """It was closed in favour of another issue."""
-
-    @text
-    def closed_on(self, state: str, day: date) -> None:
-        """The same with the day; `state` is one of the texts for what is no longer open."""
-
-    @text
-    def closed_by(self, state: str, day: date, by: str) -> None:
-        """The same with the pull request or the commit that closed it, too."""
-
-    @text
-    def reported(self, day: date) -> None:
-        """When it was opened."""
-
-    @text
-    def workflow(self, status: str) -> None:
-        """Its status in the project's board."""
-
-    @text
-    def pull_open(self) -> None:
-        """It is an open pull request."""
-
-    @text
-    def pull_merged(self) -> None:
-        """It is a pull request that was merged."""
-
-    @text
-    def pull_closed(self) -> None:
-        """It is a pull request that was closed without merging."""
-
-    @text
-    def discussion_open(self) -> None:
-        """It is a discussion without an accepted answer."""
-
-    @text
-    def discussion_answered(self) -> None:
-        """It is a discussion with an accepted answer."""
-
-    @text
-    def discussion_closed(self) -> None:
-        """It is a closed discussion."""
-
-    @text
-    def also(self, issues: str) -> None:
-        """Further issues that report the same as this candidate."""
-
-    @text
-    def also_more(self, count: int) -> None:
-        """That many more are not listed."""
-
-    @text
-    def named(self) -> None:
-        """The issue's own text names this candidate."""
-
-    @text
-    def very_likely(self, percent: float) -> None:
-        """A probability of 85% or more that it is the same."""
-
-    @text
-    def likely(self, percent: float) -> None:
-        """A probability of 60% or more, or as the setting `likely` has it."""
-
-    @text
-    def possibly(self, percent: float) -> None:
-        """A probability of 10% or more."""
-
-    @text
-    def unlikely(self, percent: float) -> None:
-        """A lower probability."""
-
-    @text
-    def titles_alike(self, percent: float) -> None:
-        """How alike the titles are, letter by letter."""
-
-    @text
-    def reason_copy(self) -> None:
-        """Both have the same title and text."""
-
-    @text
-    def reason_github(self) -> None:
-        """GitHub itself takes the two for duplicates."""
-
-    @text
-    def reason_message(self, message: str) -> None:
-        """Both quote the same error message."""
-
-    @text
-    def reason_identifiers(self, names: str) -> None:
-        """Both hold the same names from code."""
-
-    @text
-    def reason_titles(self, words: str) -> None:
-        """Both titles hold the same words."""
-
-    @text
-    def reason_words(self, words: str) -> None:
-        """Both texts hold the same words."""
-
-    @text
-    def by_meaning(self) -> None:
-        """Found by the semantic index alone; there are no words to name."""
+    state_open = text("It is open.")
+    state_closed = text("It is closed, without a reason.")
+    state_completed = text("It was closed as completed.")
+    state_regression = text(
+        "It was closed as completed and may be the same, so the problem may be back; this stands behind its state."
+    )
+    state_not_planned = text("It was closed as not planned.")
+    state_duplicate = text("It was closed in favour of another issue.")
+    closed_on = text("The same with the day; `state` is one of the texts for what is no longer open.", shapes.state_day)
+    closed_by = text("The same with the pull request or the commit that closed it, too.", shapes.state_day_by)
+    reported = text("When it was opened.", shapes.day)
+    workflow = text("Its status in the project's board.", shapes.status)
+    pull_open = text("It is an open pull request.")
+    pull_merged = text("It is a pull request that was merged.")
+    pull_closed = text("It is a pull request that was closed without merging.")
+    discussion_open = text("It is a discussion without an accepted answer.")
+    discussion_answered = text("It is a discussion with an accepted answer.")
+    discussion_closed = text("It is a closed discussion.")
+    also = text("Further issues that report the same as this candidate.", shapes.issues)
+    also_more = text("That many more are not listed.", shapes.count)
+    named = text("The issue's own text names this candidate.")
+    very_likely = text("A probability of 85% or more that it is the same.", shapes.percent)
+    likely = text("A probability of 60% or more, or as the setting `likely` has it.", shapes.percent)
+    possibly = text("A probability of 10% or more.", shapes.percent)
+    unlikely = text("A lower probability.", shapes.percent)
+    titles_alike = text("How alike the titles are, letter by letter.", shapes.percent)
+    reason_copy = text("Both have the same title and text.")
+    reason_github = text("GitHub itself takes the two for duplicates.")
+    reason_message = text("Both quote the same error message.", shapes.message)
+    reason_identifiers = text("Both hold the same names from code.", shapes.names)
+    reason_titles = text("Both titles hold the same words.", shapes.words)
+    reason_words = text("Both texts hold the same words.", shapes.words)
+    by_meaning = text("Found by the semantic index alone; there are no words to name.")
 
 
 class SearchTexts(Texts):
     """The searches, folded below the comment."""
 
-    @text
-    def queries(self) -> None:
-        """The heading over the queries."""
+    queries = text("The heading over the queries.")
+    query = text("One query, what came of it, and the source that was asked.", shapes.query_notes_source)
+    no_answer = text("A query was not answered.")
+    results = text("A number of results.", shapes.count)
+    incomplete = text("GitHub gave up early, so that results may be missing.")
+    cached = text("The answer is that of an earlier time of day.", shapes.time_of_day)
+    cached_hint = text("How to ask again, where an answer was an earlier one.")
+    problems = text("The heading over what failed.")
+    remark_not_found = text("So many of the known issues are not there.", shapes.count)
+    remark_left = text("So many more known issues are looked at only once the index is complete.", shapes.count)
+    remark_by_words = text("GitHub's semantic search fell back to words; `reasons` are GitHub's.", shapes.reasons)
+    remark_unread = text("Whether the sibling repositories are public is not known.")
+    remark_hidden = text("A sibling repository was hidden while it was searched.")
+    remark_left_out = text(
+        "So many of the siblings that the settings name may not be shown here.", shapes.missing_named
+    )
+    remark_no_permission = text("The App may not read discussions.")
+    remark_empty = text("GitHub answered nothing.")
+    remark_search_limit = text("No search by words is allowed just now.")
+    remark_hybrid_limit = text("No search by meaning is allowed just now.")
+    remark_too_late = text("A source did not answer within so many seconds, and was not needed.", shapes.count)
+    remark_failed = text("A fault of our own kept a source from answering.")
+    source_github_search = text("What the source `github-search` is called.")
+    source_github_hybrid = text("What the source `github-hybrid` is called.")
+    source_github_similar = text("What the source `github-similar` is called.")
+    source_full_text = text("What the source `full-text` is called.")
+    source_vectors = text("What the source `vectors` is called.")
+    source_pull_requests = text("What the source `pull-requests` is called.")
+    source_discussions = text("What the source `discussions` is called.")
+    source_siblings = text("What the source `siblings` is called.")
+    source_known_issues = text("What the source `known-issues` is called.")
 
-    @text
-    def query(self, query: str, notes: str, source: str) -> None:
-        """One query, what came of it, and the source that was asked."""
 
-    @text
-    def no_answer(self) -> None:
-        """A query was not answered."""
+class ScanTexts(Texts):
+    """The backlog scan."""
 
-    @text
-    def results(self, count: int) -> None:
-        """A number of results."""
+    scan_title = text("The title of the one issue that shows the result.")
+    scan_begun = text("`scan` has started; no earlier scan left an issue.", shapes.count_wait_title)
+    scan_begun_known = text("`scan` has started; its issue exists already.", shapes.count_wait_issue)
+    scan_not_ready = text("`scan` was given before all issues were read.", shapes.seen_expected)
+    scan_not_begun = text("`scan` was given before any issue was read.")
+    scan_found = text("How much there is to gain.", shapes.groups_among_issues)
+    scan_nothing = text("There is nothing to gain.", shapes.among)
+    among_open = text('What was looked through: open issues. It follows "among".', shapes.count)
+    among_all = text('What was looked through: open and closed issues. It follows "among".', shapes.count)
+    scan_how = text("How to read the list.")
+    scan_sums = text("All reactions and comments on the issues of a group.", shapes.issues_up_down_comments)
+    comments = text("A number of comments.", shapes.count)
+    groups = text("A number of groups.", shapes.count)
+    issues = text("A number of issues.", shapes.count)
+    scan_left_out = text("What did not fit into an issue.", shapes.groups_issues)
 
-    @text
-    def incomplete(self) -> None:
-        """GitHub gave up early, so that results may be missing."""
 
-    @text
-    def cached(self, time: str) -> None:
-        """The answer is that of an earlier time of day."""
+class LabelTexts(Texts):
+    """The suggested label."""
 
-    @text
-    def cached_hint(self) -> None:
-        """How to ask again, where an answer was an earlier one."""
+    label_rationale = text(
+        "Why the label is suggested; shown by GitHub as plain text, and without a link.", shapes.percent_number
+    )
 
-    @text
-    def problems(self) -> None:
-        """The heading over what failed."""
 
-    @text
-    def remark_not_found(self, count: int) -> None:
-        """So many of the known issues are not there."""
+class DigestTexts(Texts):
+    """The digest of a week."""
 
-    @text
-    def remark_left(self, count: int) -> None:
-        """So many more known issues are looked at only once the index is complete."""
-
-    @text
-    def remark_by_words(self, reasons: str) -> None:
-        """GitHub's semantic search fell back to words; `reasons` are GitHub's."""
-
-    @text
-    def remark_unread(self) -> None:
-        """Whether the sibling repositories are public is not known."""
-
-    @text
-    def remark_hidden(self) -> None:
-        """A sibling repository was hidden while it was searched."""
-
-    @text
-    def remark_left_out(self, missing: int, named: int) -> None:
-        """So many of the siblings that the settings name may not be shown here."""
-
-    @text
-    def remark_no_permission(self) -> None:
-        """The App may not read discussions."""
-
-    @text
-    def remark_empty(self) -> None:
-        """GitHub answered nothing."""
-
-    @text
-    def remark_search_limit(self) -> None:
-        """No search by words is allowed just now."""
-
-    @text
-    def remark_hybrid_limit(self) -> None:
-        """No search by meaning is allowed just now."""
-
-    @text
-    def remark_too_late(self, count: int) -> None:
-        """A source did not answer within so many seconds, and was not needed."""
-
-    @text
-    def remark_failed(self) -> None:
-        """A fault of our own kept a source from answering."""
-
-    @text
-    def source_github_search(self) -> None:
-        """What the source `github-search` is called."""
-
-    @text
-    def source_github_hybrid(self) -> None:
-        """What the source `github-hybrid` is called."""
-
-    @text
-    def source_github_similar(self) -> None:
-        """What the source `github-similar` is called."""
-
-    @text
-    def source_full_text(self) -> None:
-        """What the source `full-text` is called."""
-
-    @text
-    def source_vectors(self) -> None:
-        """What the source `vectors` is called."""
-
-    @text
-    def source_pull_requests(self) -> None:
-        """What the source `pull-requests` is called."""
-
-    @text
-    def source_discussions(self) -> None:
-        """What the source `discussions` is called."""
-
-    @text
-    def source_siblings(self) -> None:
-        """What the source `siblings` is called."""
-
-    @text
-    def source_known_issues(self) -> None:
-        """What the source `known-issues` is called."""
+    bar_moved = text(
+        "In the comment: the probability from which issues are shown, and the usual one.", shapes.bar_usual
+    )
+    bar_usual = text("The probability from which issues are shown, where nothing has changed it.", shapes.bar)
+    bar_settings = text("The same where the settings say it.", shapes.bar)
+    bar_feedback = text(
+        "The same where feedback has moved it, with the weights of what was said for and against.",
+        shapes.bar_right_wrong,
+    )
+    digest_title = text("The title of the one issue with the digest.")
+    digest_looked = text("How many issues the bot looked at between two days.", shapes.since_until_issues_new)
+    digest_commented = text("How many it commented on.", shapes.count)
+    digest_would = text("How many it would have commented on (`mode: shadow`).", shapes.count)
+    digest_so_far = text("The feedback on these comments; the parts are the next four.", shapes.parts)
+    digest_right = text("That many were right.", shapes.count)
+    digest_wrong = text("That many were wrong.", shapes.count)
+    digest_disputed = text("On that many, people disagree.", shapes.count)
+    digest_unknown = text("That many have no feedback yet.", shapes.count)
+    digest_missed = text("How many the bot was silent on that had been reported before, as people say.", shapes.count)
+    digest_how = text("What the boxes are for, and how to end the digest.")
+    digest_named = text(
+        "Below an issue: the first one in the comment, and what people say of it.", shapes.issue_percent_standing
+    )
+    digest_would_name = text("The same where nothing was posted.", shapes.issue_percent_standing)
+    digest_more = text("How many further issues there are.", shapes.count)
+    box_same = text("The box for a pair that reports the same.")
+    box_other = text("The box for a pair that does not.")
+    standing_right = text("People say that a comment was right.")
+    standing_wrong = text("People say that a comment was wrong.")
+    standing_disputed = text("People disagree about a comment.")
+    standing_unknown = text("A comment has no feedback yet.")
+    standing_by = text("What people say, and how they said it.", shapes.standing_how)
+    said_reaction = text("By a reaction to the comment.")
+    said_box = text("By a box of this digest.")
+    said_vote = text("By a button of the dashboard.")
+    said_closed = text("By how they closed the issue.")
+    said_retitled = text("By the title that they gave it since.")

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.words import LANGUAGES, declared, language_of, speak
-from bot.words.catalogue import Unsound, read
-from bot.words.words import Words
+from bot.words.catalogue import Unsound, Words, read
 from tests.effort import costs_at_most
 from tests.words.texts import ISSUES
 
