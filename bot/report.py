@@ -8,9 +8,44 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Literal
 
+from bot.errors import Failed, Told
 from bot.model import State
-from bot.reasons import Reason
-from bot.remarks import Failed, Told
+
+
+class Shared(StrEnum):
+    """What two issues can have in common, strongest first; and what GitHub says of them."""
+
+    COPY = "all of the text"
+    MESSAGE = "error text"
+    IDENTIFIERS = "identifiers"
+    TITLES = "words of titles"
+    WORDS = "words"
+    GITHUB = "GitHub's verdict"
+
+
+_ENGLISH = {
+    Shared.COPY: "Same title and text, word for word",
+    Shared.MESSAGE: "Same error text: “{}”",
+    Shared.IDENTIFIERS: "Same identifiers: {}",
+    Shared.TITLES: "Same words in both titles: {}",
+    Shared.WORDS: "Same words: {}",
+    Shared.GITHUB: "GitHub calls it a likely duplicate",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """One reason (C3) with what it quotes: an error message, or words. As a string it is an English sentence.
+
+    It quotes issues as they are, hostile text included: whoever shows it escapes it (`bot/render/`).
+    """
+
+    shared: Shared
+    quoted: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return _ENGLISH[self.shared].format(", ".join(self.quoted))
+
 
 Kind = Literal["issue", "pull request", "discussion"]
 

@@ -9,7 +9,7 @@ from bot.config.model import MIN_CONFIDENCE
 from bot.evaluation.metrics import Judged
 from bot.evaluation.report import evaluate
 from bot.likelihood import HIGHEST
-from bot.render.picture import picture as draw
+from bot.render.panels import picture as draw
 
 ISSUES, ARRIVALS = 4_600, 4_000
 # Of what a careful reader calls the same so much is marked.

@@ -5,9 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from bot.model import Closer
-from bot.reasons import Reason, Shared
 from bot.render import View, render_comment
-from bot.report import Candidate, Outcome, QueryRun, Report
+from bot.report import Candidate, Outcome, QueryRun, Reason, Report, Shared
 
 CHECKED_AT = datetime(2026, 3, 9, 10, 23, 45, tzinfo=UTC)
 

@@ -14,7 +14,7 @@ from unittest.mock import patch
 
 import pytest
 
-from bot.embedding.sentences import PACKAGE
+from bot.embedding.local import PACKAGE
 from bot.machine.packages import pip_install
 from bot.machine.supervisor import ENVIRON, Supervisor
 from bot.telemetry.tracing import PACKAGES

@@ -26,8 +26,7 @@ from enum import StrEnum
 from bot.decisions import Decision, Evidence
 from bot.feedback.examples import Example, by_issue
 from bot.judgements import Kind
-from bot.likelihood import LIKELY, POSSIBLY
-from bot.wilson import wilson
+from bot.likelihood import LIKELY, POSSIBLY, wilson
 
 MARKS = frozenset({Kind.CLOSED, Kind.OF})
 """What is a verdict on a comment that names the pair, and else a mark."""

@@ -41,7 +41,7 @@ from bot.feedback.decided import UNDECIDED
 from bot.model import RepoRef
 from bot.render import evaluation as words
 from bot.render.escape import clean
-from bot.render.picture import picture as picture_of
+from bot.render.panels import picture as picture_of
 from bot.replay import Asking
 from bot.replay.archive import read_rows
 from bot.wiring.clients import build_github, reader

@@ -16,8 +16,8 @@ from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline
 
 from bot.model import BODY_MAX
-from bot.text.full_width import plain
-from bot.text.html import UNFINISHED, hidden_by
+from bot.text.invisible import UNFINISHED, hidden_by
+from bot.text.titles import plain
 
 LINES_MAX = 6_000
 """A comment of more lines has no commands. Each can be a block of its own, and ten thousand of those take a second.

@@ -27,7 +27,7 @@ from bot.commands.table import (
     Takes,
 )
 from bot.model import NUMBER_MAX, PLACE, RepoRef, name_key
-from bot.text.full_width import plain
+from bot.text.titles import plain
 
 LIMIT_MAX = 10
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from functools import cache
 
+from bot.embedding.local import SentenceModel, TextModel, WordLlama
 from bot.embedding.protocol import Embedder, EmbeddingError
 from bot.embedding.remote import RemoteModel
-from bot.embedding.sentences import SentenceModel
-from bot.embedding.text_model import TextModel
-from bot.embedding.wordllama import WordLlama
 
 __all__ = ["Embedder", "EmbeddingError", "TextModel", "at_hand", "choose_embedder", "default_model"]
 

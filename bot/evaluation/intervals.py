@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from bot.evaluation.metrics import DEPTHS, SHARES, Judged, lowest_cut, split
-from bot.wilson import LEVEL, Interval, wilson
+from bot.likelihood import LEVEL, Interval, wilson
 
 ROUNDS = 1_000
 

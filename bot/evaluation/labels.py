@@ -12,7 +12,7 @@ from typing import Any
 from bot.errors import UserError
 from bot.evaluation.metrics import Id
 from bot.feedback.decided import UNDECIDED, Decided
-from bot.ranking.components import components
+from bot.ranking.grouping import components
 from bot.replay.archive import PastIssue, read_rows
 
 WARM = 0.2

@@ -27,7 +27,7 @@ from bot.evaluation.metrics import (
     speaking,
     split,
 )
-from bot.wilson import Interval, wilson
+from bot.likelihood import Interval, wilson
 
 CURVE = tuple(step / 100 for step in range(1, 100))
 """The thresholds that are drawn."""

@@ -12,7 +12,7 @@ from typing import Any
 from bot.errors import DoppelError, InvalidArgument
 from bot.events.types import CommentEvent, Event, Ignored, InstallationEvent, IssueEvent, PushEvent, RepositoryEvent
 from bot.model import BODY_MAX, NOBODY, Actor, RepoRef, Repository, same_login
-from bot.text.full_width import plain
+from bot.text.titles import plain
 
 ISSUE_ACTIONS = frozenset(
     {"opened", "edited", "reopened", "deleted", "transferred", "closed", "labeled", "unlabeled", "unlocked"}

@@ -5,9 +5,8 @@ have read; `find_duplicates`, which reads it first, is for programs that use Dop
 from __future__ import annotations
 
 from bot.finder.asking import MOST_COMPARED, FinderSettings
-from bot.finder.configured import bot_options, finder_settings, further_sources, named_unasked
 from bot.finder.finder import Finder
-from bot.finder.options import FindOptions
+from bot.finder.options import FindOptions, bot_options, finder_settings, further_sources, named_unasked
 from bot.finder.outside import Outside
 
 __all__ = [

@@ -15,13 +15,10 @@ from itertools import islice
 
 from bot.errors import GitHubError, InvalidArgument, NotFound, Retryable
 from bot.finder.asking import FinderSettings, Gathered, GitHubReads, Network
-from bot.finder.considering import MOST_CONSIDERED, considered
-from bot.finder.families import LookUp, results
 from bot.finder.options import FindOptions
 from bot.finder.outside import Forms, Outside, OutsideLook, shortly_before
-from bot.finder.reporting import counted, outcome, search_query
-from bot.finder.texts import own_texts
-from bot.finder.weighing import Inside, Weighed, as_issue, said, together, weigh_inside
+from bot.finder.reporting import MOST_CONSIDERED, considered, counted, outcome, own_texts, search_query
+from bot.finder.weighing import Inside, LookUp, Weighed, as_issue, results, said, together, weigh_inside
 from bot.matching import Look, Matcher
 from bot.model import Issue, RepoRef, StateFilter
 from bot.ranking.keywords import has_usable_words
@@ -29,8 +26,7 @@ from bot.ranking.presenting import Result, is_own, present
 from bot.ranking.rarity import CountedWords, WordStats
 from bot.ranking.relevance import DEFAULT_RELEVANCE, Relevance, relevances
 from bot.ranking.similarity import dice_sorensen
-from bot.reasons import Reason, Shared
-from bot.report import NEAR, Candidate, Report
+from bot.report import NEAR, Candidate, Reason, Report, Shared
 from bot.sources.merging import Hit, collapsed
 from bot.sources.protocol import Source
 from bot.sources.vocabulary import Remembered, count_words, make_acquaintance

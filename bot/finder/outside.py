@@ -16,7 +16,7 @@ from bot.embedding import Embedder, EmbeddingError, TextModel, at_hand, default_
 from bot.errors import GitHubError, Retryable
 from bot.finder.weighing import Weighed, said
 from bot.index import Index, IndexedIssue, TextAnalyser
-from bot.index.about import About
+from bot.index.analysis import About
 from bot.index.ephemeral import index_in_memory
 from bot.matching import Look, Matcher
 from bot.model import Issue, IssueRef

@@ -1,17 +1,23 @@
-"""What a report says of the asking itself: how it went (F9), and how much was found (H4)."""
+"""What a report says: how the asking went (F9), how much was found (H4), the evidence, and texts."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 
-from bot.finder.asking import Gathered
-from bot.model import Issue, IssueRef
-from bot.remarks import Failed
-from bot.report import Outcome, QueryRun
+from bot.errors import Failed, GitHubError, Retryable
+from bot.finder.asking import Gathered, GitHubReads
+from bot.index import Index
+from bot.model import Issue, IssueRef, RepoRef
+from bot.ranking.presenting import Result, kind_of
+from bot.ranking.similarity import dice_sorensen, title_ratio
+from bot.report import Candidate, Considered, Outcome, QueryRun
 from bot.sources.choosing import FULL_TEXT
 from bot.sources.github import GitHubLexical
 from bot.sources.merging import collapsed
+from bot.sources.protocol import Answer
+from bot.text.terms import own_text
 
 
 def outcome(runs: Sequence[QueryRun], problems: Sequence[Failed], *, found: bool, usable: bool) -> Outcome:
@@ -55,3 +61,78 @@ def counted(
     by_source.update({answer.source: 0 for answer in answers if answer.runs})
     by_source.update(source for hit in hits for source in hit.sources if not only or source in only)
     return {"total": total, "unique": len(different), "duplicates": total - len(different), **by_source}
+
+
+MOST_CONSIDERED = 10
+"""More than a comment ever names; what stands below says nothing about a decision."""
+
+
+def considered(
+    target: Issue, results: Sequence[Result], inside: Mapping[str, Sequence[int]], answers: Sequence[Answer]
+) -> tuple[Considered, ...]:
+    """The `results`, best first, as evidence. `inside` are the numbers that the index found, by source."""
+    places = {
+        name: {IssueRef(target.repo, number).key: at for at, number in enumerate(found, 1)}
+        for name, found in inside.items()
+    }
+    for answer in answers:
+        known = places.setdefault(answer.source, {})
+        for found in answer.lists:
+            for at, issue in enumerate(found, 1):
+                known[issue.key] = min(at, known.get(issue.key, at))
+    keyed = [(one, one.issue.key) for one in results]
+    return tuple(
+        Considered(
+            number=one.issue.number,
+            confidence=one.confidence,
+            similarity=dice_sorensen(target.title, one.issue.title),
+            title_ratio=title_ratio(target.title, one.issue.title),
+            sources=one.sources,
+            ranks={name: places[name][key] for name in one.sources if key in places.get(name, ())},
+            kind=kind_of(one.issue),
+            repo="" if one.issue.repo.key == target.repo.key else str(one.issue.repo),
+            also=one.also,
+            reasons=one.reasons,
+        )
+        for one, key in keyed
+    )
+
+
+def own_texts(
+    target: Issue,
+    candidates: Sequence[Candidate],
+    read: Iterable[Issue],
+    github: GitHubReads,
+    index: Index | None,
+    repo_id: int,
+) -> list[str]:
+    """What the author of each candidate wrote, on one line and without what forms supply; empty if it cannot be had.
+
+    From the `index`, else from what was `read` already, else from GitHub: a group may be led by what no source found.
+    """
+    stored = _stored(index, repo_id, [one.number for one in candidates if one.own])
+    bodies = {issue.key: issue.body for issue in read}
+
+    def text(candidate: Candidate) -> str:
+        ref = IssueRef(RepoRef.parse(candidate.repo) if candidate.repo else target.repo, candidate.number)
+        if candidate.own and candidate.number in stored:
+            return stored[candidate.number]
+        if ref.key not in bodies and candidate.own:
+            with suppress(GitHubError, Retryable):
+                return own_text(github.issue(ref.repo, ref.number).body)
+        return own_text(bodies.get(ref.key, ""))
+
+    return [text(one) for one in candidates]
+
+
+def _stored(index: Index | None, repo_id: int, numbers: Collection[int]) -> Mapping[int, str]:
+    """The texts of those that the index holds, which knows what lines recur in the repository's issues."""
+    if index is None or not numbers:
+        return {}
+    with index.view(repo_id) as view:
+        texts = view.texts(numbers)
+    supplied = index.analyser.supplied
+    return {
+        number: own_text(body, index.analyse(repo_id, title, body, number).terms.get(supplied, {}))
+        for number, (title, body) in texts.items()
+    }

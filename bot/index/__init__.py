@@ -1,7 +1,6 @@
 """The issues of each repository, to be found by words and by meaning; SQLite or PostgreSQL."""
 
-from bot.index.analysis.protocol import Analysis
-from bot.index.analysis.text_analyser import TextAnalyser
+from bot.index.analysis import Analysis, TextAnalyser
 from bot.index.index import Index
 from bot.index.issues import IndexedIssue
 from bot.index.postings.packing import Bags

@@ -8,8 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bot.embedding import Embedder
-from bot.index.about import About
-from bot.index.analysis.protocol import Analyser
+from bot.index.analysis import About, TextAnalyser
 from bot.index.index import Index
 from bot.store.database.engine import make_engine
 from bot.store.database.sqlite import memory_engine
@@ -18,7 +17,7 @@ from bot.store.tables.schema import metadata
 
 @contextmanager
 def ephemeral_index(
-    analyser: Analyser,
+    analyser: TextAnalyser,
     embedder: Embedder | None = None,
     within: Path | None = None,
     text_model: Embedder | None = None,
@@ -39,7 +38,7 @@ def ephemeral_index(
 
 @contextmanager
 def index_in_memory(
-    analyser: Analyser,
+    analyser: TextAnalyser,
     embedder: Embedder | None = None,
     about: About | None = None,
     text_model: Embedder | None = None,

@@ -12,8 +12,7 @@ from bot.batches import batches
 from bot.embedding import Embedder, EmbeddingError
 from bot.index import issues as issue_rows
 from bot.index import state as states
-from bot.index.about import About, Anything
-from bot.index.analysis.protocol import Analyser, Analysis
+from bot.index.analysis import About, Analysis, Anything, TextAnalyser
 from bot.index.database import delete, fetch, upsert
 from bot.index.issues import LONGEST_BODY, LONGEST_TITLE, IndexedIssue, kept_text
 from bot.index.memory import Memories
@@ -47,7 +46,7 @@ class Index:
     def __init__(
         self,
         engine: sa.Engine,
-        analyser: Analyser,
+        analyser: TextAnalyser,
         embedder: Embedder | None = None,
         about: About | None = None,
         *,

@@ -8,9 +8,17 @@ from collections.abc import Collection, Mapping, Sequence
 
 import sqlalchemy as sa
 
-from bot.index.about import About
-from bot.index.analysis.protocol import Analyser, Analysis, counted, hashes, whole
-from bot.index.analysis.supplied import SUPPLIED_ISSUES, supplied, supplied_before
+from bot.index.analysis import (
+    SUPPLIED_ISSUES,
+    About,
+    Analysis,
+    TextAnalyser,
+    counted,
+    hashes,
+    supplied,
+    supplied_before,
+    whole,
+)
 from bot.index.database import fetch
 from bot.index.memory import Memories
 from bot.index.postings import lists, vocabulary
@@ -21,14 +29,13 @@ from bot.store.tables.index import indexed_terms
 class Reader:
     """One for all repositories of an index, whose engine and memories it shares. Nothing is stored here."""
 
-    def __init__(self, engine: sa.Engine, analyser: Analyser, about: About, memories: Memories) -> None:
+    def __init__(self, engine: sa.Engine, analyser: TextAnalyser, about: About, memories: Memories) -> None:
         self._engine = engine
         self._analyser = analyser
         self._about = about
         self._memories = memories
         names = [field.name for field in analyser.fields]
-        self._lines = names.index(analyser.lines) if analyser.lines else None
-        self._counted = [names.index(name) for name in (analyser.lines, analyser.supplied) if name]
+        self._counted = [names.index(name) for name in (analyser.lines, analyser.supplied)]
 
     def read(self, repo_id: int, texts: dict[int, tuple[str, str]]) -> dict[int, Analysis]:
         """Analyse titles and bodies, by number, one after the other, each knowing the lines of those before it.
@@ -76,9 +83,7 @@ class Reader:
 
     def _terms(self, connection: sa.Connection, repo_id: int, lines: Collection[str]) -> dict[int, str]:
         """Those of the lines that any stored issue has, by their numbers as terms."""
-        if self._lines is None or not lines:
-            return {}
-        named = dict(zip(hashes(self._analyser.fields[self._lines].space, lines), lines, strict=True))
+        named = dict(zip(hashes(self._analyser.lines, lines), lines, strict=True))
         return {term: named[value] for value, term in vocabulary.look_up(connection, repo_id, named).items()}
 
     def _seen(self, connection: sa.Connection, repo_id: int, terms: Mapping[int, str]) -> Counter[str]:
@@ -96,7 +101,7 @@ class Reader:
 
     def _counted_of(self, packed: bytes, terms: Mapping[int, str]) -> list[str]:
         """Those of the lines that are counted of a stored issue, left out of it or not."""
-        bags = unpack_terms([packed], self._counted) if self._counted else []
+        bags = unpack_terms([packed], self._counted)
         return [terms[term] for bag in bags for term in bag.terms.tolist() if term in terms]
 
     def _before(
@@ -107,11 +112,9 @@ class Reader:
         terms: Mapping[int, str],
     ) -> dict[int, set[str] | None]:
         """What the forms of stored issues supplied, by number; None where that is not known."""
-        if self._lines is None:
-            return {}
         found = {}
         for number, packed in stored.items():
-            (bag,) = unpack_terms([packed], [self._lines])
+            (bag,) = unpack_terms([packed], self._counted[:1])
             # A line that is not among these is not in the text any more.
             then = {terms.get(term, "") for term in bag.terms.tolist()}
             found[number] = supplied_before(lines[number], copies[number], then)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bot.embedding import Embedder
 from bot.index import issues
-from bot.index.analysis.protocol import Analysis
+from bot.index.analysis import Analysis
 from bot.index.database import fetch, upsert
 from bot.index.postings.packing import Integers
 from bot.index.reader import Reader

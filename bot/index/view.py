@@ -12,10 +12,10 @@ import sqlalchemy as sa
 from numpy.typing import NDArray
 
 from bot.index import issues
-from bot.index.analysis.protocol import Analysis, Field, hashes
+from bot.index.analysis import Analysis, Field, hashes
 from bot.index.database import fetch
 from bot.index.issues import IndexedIssue
-from bot.index.memory import Memory
+from bot.index.memory import Memory, Recent
 from bot.index.postings import lists, vocabulary
 from bot.index.postings.lists import List
 from bot.index.postings.packing import (
@@ -31,7 +31,6 @@ from bot.index.postings.packing import (
     read_postings,
 )
 from bot.index.postings.scoring import Scores, Scoring, add_up
-from bot.index.recent import Recent
 from bot.index.state import State
 from bot.index.text_vectors import Fresh, TextVectors
 from bot.index.vectors import vectors

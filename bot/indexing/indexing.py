@@ -15,8 +15,7 @@ from bot.events import Event, IndexEvent
 from bot.github.api.calls import PAGE
 from bot.github.repository.repo import RepoClient
 from bot.index import Index
-from bot.indexing.pace import EMBEDDED, LOST, PAGES, READ_CLOSELY, SLOWLY, pause, retry
-from bot.indexing.pages import read_pages
+from bot.indexing.reading import EMBEDDED, LOST, PAGES, READ_CLOSELY, SLOWLY, pause, read_pages, retry
 from bot.indexing.writing import Writer, told
 from bot.model import Issue, Repository
 from bot.store import Store

@@ -16,9 +16,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from bot.embedding.local import PACKAGE, SentenceModel, WordLlama
 from bot.embedding.protocol import EmbeddingError
-from bot.embedding.sentences import PACKAGE, SentenceModel
-from bot.embedding.wordllama import WordLlama
 from bot.errors import InvalidArgument
 from bot.machine.packages import pip_install
 

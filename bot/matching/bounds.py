@@ -10,11 +10,19 @@ from numpy.typing import NDArray
 
 from bot.index.postings.packing import Floats, Integers
 from bot.matching import features
-from bot.ranking.by_hand import ANOTHER_CONFIDENCE, LITTLE_CONFIDENCE, NO_MORE_THAN_A_WORD
 from bot.ranking.size import SMALL
-from bot.text.another import is_another, says_another
-from bot.text.subject import is_unfilled
-from bot.text.swapping import siblings
+from bot.text.titles import is_another, is_unfilled, says_another, siblings
+
+ANOTHER_CONFIDENCE = 0.1
+"""The most of what differs in its title by its number alone, or by a word in one place: it is meant to be another."""
+
+LITTLE_CONFIDENCE = 0.1
+"""The most where one of the two says next to nothing: what they share is next to nothing as well."""
+
+NO_MORE_THAN_A_WORD = 0.25
+"""With fewer issues than `size.SMALL` a repository has no background to stand out from: whoever shares less than this
+part of their words there shares a common one."""
+
 
 Booleans = NDArray[np.bool_]
 

@@ -30,7 +30,19 @@ from bot.index.postings.packing import Floats
 from bot.matching import features
 from bot.matching.standing import COMPARED
 from bot.ranking import size
-from bot.ranking.confidence import ALONE, BACKGROUND, LEADERS, LEAST_BACKGROUND
+
+LEADERS = 20
+"""How many of a list are given a probability, the best: what comes after is at most as likely as the last."""
+
+BACKGROUND = slice(5, 25)
+"""Ranks (from 0) that stand for what an unrelated issue scores here; short lists have no such ranks."""
+
+LEAST_BACKGROUND = 3
+"""Where fewer have such ranks, all but the first stand for it."""
+
+ALONE = 3.0
+"""How far the only one of a list stands above it."""
+
 
 MOST = ("words_shared", "vector_both", "vector_title", "titles", "codes", "messages", "hub", "rarest_five")
 USUAL = ("words_shared", "vector_both", "titles", "days", "hub")

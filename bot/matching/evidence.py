@@ -9,9 +9,8 @@ from functools import cached_property
 import numpy as np
 
 from bot.index import Bags, Terms
-from bot.matching.pool import Pool
-from bot.matching.question import Question
-from bot.matching.rarity import Rarity
+from bot.matching.pool import Pool, Question
+from bot.matching.shared_terms import Rarity
 from bot.ranking.reasons import (
     TELLING,
     Spellings,
@@ -22,7 +21,7 @@ from bot.ranking.reasons import (
     shared_reasons,
     shared_words,
 )
-from bot.reasons import Reason, Shared
+from bot.report import Reason, Shared
 from bot.text.codes import runs
 from bot.text.messages import error_messages
 from bot.text.terms import is_unspaced, raw_words, terms_of, without_noise

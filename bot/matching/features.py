@@ -39,11 +39,9 @@ from rapidfuzz import fuzz, process
 from bot.index import IndexedIssue
 from bot.index.postings.packing import Floats
 from bot.index.vectors.vectors import Kind
-from bot.matching.pool import Pool, by_others
-from bot.matching.question import Question
-from bot.matching.rarity import Rarity
-from bot.matching.shared_terms import by_terms
-from bot.text.subject import subject
+from bot.matching.pool import Pool, Question, by_others
+from bot.matching.shared_terms import Rarity, by_terms
+from bot.text.titles import subject
 from bot.text.words import split_words
 
 NAMES = (

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bot.embedding import EmbeddingError
+from bot.errors import Failed, Remark
 from bot.index import Analysis, Index, IndexedIssue, Query, View, idf, shared
 from bot.index.postings.packing import Floats, Integers
 from bot.index.postings.scoring import distinct
@@ -21,15 +22,13 @@ from bot.matching import features
 from bot.matching.bounds import Compared
 from bot.matching.evidence import Evidence, Witness, as_written
 from bot.matching.model import Model, shipped_model
-from bot.matching.pool import Pool, by_author, by_others, load
-from bot.matching.question import pose
-from bot.matching.rarity import Rarity
+from bot.matching.pool import Pool, by_author, by_others, load, pose
 from bot.matching.readings import CLOSEST, Likeness, smallness, stands_out
 from bot.matching.retrieval import FULL_TEXT, VECTORS, Retrieved, among, by_vectors, by_words, fused
+from bot.matching.shared_terms import Rarity
 from bot.model import Issue
-from bot.remarks import Failed, Remark
 from bot.report import QueryRun
-from bot.text.subject import says_nothing, subject
+from bot.text.titles import says_nothing, subject
 
 _log = logging.getLogger(__name__)
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -23,8 +24,38 @@ from bot.index.postings.packing import Floats, Integers
 from bot.matching import confidence, features, readings, standing
 from bot.matching.bounds import VERSION, Compared, bounds, word_for_word
 from bot.matching.readings import Likeness
-from bot.ranking.learned import read_linear
 from bot.ranking.size import CALIBRATION, SMALLNESS
+
+# Names that a message gives; files of another kind differ in all of some eighty.
+_MOST_NAMED = 5
+
+# The size of a number in a file. What is learned stays below ten; sums of products of what is far larger end in
+# infinity, and the difference of two such is no number.
+_LARGEST = 1e9
+
+
+def read_linear(data: Mapping[str, Any], names: Sequence[str]) -> tuple[tuple[float, ...], float]:
+    """The weights in the order of the features' `names`, and the intercept.
+
+    Raises ValueError where they are for other features, or not numbers to reckon with.
+    """
+    if other := sorted(set(data["weights"]) ^ set(names)):
+        more = f" and {len(other) - _MOST_NAMED} more" if len(other) > _MOST_NAMED else ""
+        raise ValueError(f"the weights are for other features: {', '.join(other[:_MOST_NAMED])}{more}")
+    weights, intercept = tuple(_bounded(data["weights"][name], name) for name in names), data["intercept"]
+    return weights, _bounded(intercept, "intercept")
+
+
+def _bounded(value: Any, name: str) -> float:
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    # Of what is not a number this is not so, either.
+    if not abs(number) <= _LARGEST:
+        raise ValueError(f"{name} is not a number to reckon with")
+    return number
+
 
 #: What the probabilities are called in the file: of questions whose author is known, and of others.
 KNOWN, UNKNOWN = "known authors", "unknown authors"

@@ -8,7 +8,7 @@ regression (a stack of two, Wolpert, 1992). Few weights learn the most from few 
 |---|---|
 | `odds` | in a large repository, the log-odds that somebody marks the pair |
 | `odds in a small repository` | the same in a small one, where two reports of one thing may share no rare word |
-| `text` | the cosine of both texts by the text model (`bot/embedding/text_model.py`) |
+| `text` | the cosine of both texts by the text model (`bot/embedding/local.py`) |
 | `stands out` | in a small repository, how far that cosine is above those of either text's other neighbours |
 
 The last is twice the cosine less the third best cosine of each of the two with any other issue, as in cross-domain

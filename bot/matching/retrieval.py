@@ -23,7 +23,7 @@ from bot.index import Kind, Query, Scores, View, bm25, idf, shared
 from bot.index.postings.packing import Floats, Integers
 from bot.index.postings.scoring import Scoring, distinct
 from bot.index.vectors.vectors import Vectors
-from bot.matching.question import Question
+from bot.matching.pool import Question
 
 #: Issues that are compared at most.
 POOL = 200

@@ -6,12 +6,113 @@ Ranks are compared, never scores, because the scores of unlike searches have no 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any, Literal
 
 from bot.moments import read_moment
-from bot.ranking.chunks import RankedSourceList, SourceType, UnifiedRetrievalChunk, source_label
-from bot.ranking.deduplicate import deduplicate_chunks
+
+
+class SourceType(StrEnum):
+    """The kinds of corpora. The first three are general, the others are this bot's own."""
+
+    CODE = "code"
+    REVIEW_COMMENT = "review_comment"
+    WIKI = "wiki"
+    ISSUE = "issue"
+    PULL_REQUEST = "pull_request"
+    DISCUSSION = "discussion"
+
+
+_LABEL_WORDS = {SourceType.REVIEW_COMMENT: "review", SourceType.PULL_REQUEST: "pull"}
+
+
+def source_label(source: SourceType, name: str) -> str:
+    """The label of a source as people read it: `[code: file.ts]`, `[review: PR #123]`, `[issue: #12]`."""
+    return f"[{_LABEL_WORDS.get(source, source.value)}: {name}]"
+
+
+@dataclass(slots=True)
+class UnifiedRetrievalChunk:
+    """One retrieved text. `id` is the same wherever the same thing is found; different things have different ids.
+
+    `vector_distance` is the source's own distance where it measures one; `rrf_score` is set by the fusion;
+    `alternate_sources` are the labels of the other places where the same thing was found. `created_at` may be text in
+    ISO 8601, as JSON has it.
+    """
+
+    id: str
+    text: str
+    source: SourceType
+    source_label: str
+    source_url: str | None = None
+    vector_distance: float | None = None
+    rrf_score: float | None = None
+    created_at: datetime | str | None = None
+    metadata: dict[str, Any] = field(default_factory=dict)
+    alternate_sources: list[str] = field(default_factory=list)
+
+    def copy(self) -> UnifiedRetrievalChunk:
+        """A copy that can be changed without changing this one (R6)."""
+        return replace(self, metadata=dict(self.metadata), alternate_sources=list(self.alternate_sources))
+
+    def also_found_as(self, other: UnifiedRetrievalChunk) -> None:
+        """Note the label and the alternates of `other`, each once, and never this chunk's own label."""
+        for label in (other.source_label, *other.alternate_sources):
+            if label != self.source_label and label not in self.alternate_sources:
+                self.alternate_sources.append(label)
+
+
+@dataclass(frozen=True, slots=True)
+class RankedSourceList:
+    """What one source answered, best first. `weight` is how much its ranks count beside the others' (H4)."""
+
+    source: SourceType
+    items: Sequence[UnifiedRetrievalChunk]
+    weight: float = 1.0
+
+
+Mode = Literal["within-corpus", "cross-corpus"]
+
+
+def jaccard(a: frozenset[str], b: frozenset[str]) -> float:
+    """|A∩B| / |A∪B|, in [0, 1]; two empty sets are not alike."""
+    union = len(a | b)
+    return len(a & b) / union if union else 0.0
+
+
+def deduplicate_chunks(
+    chunks: Sequence[UnifiedRetrievalChunk], similarity_threshold: float = 0.90, mode: Mode = "within-corpus"
+) -> list[UnifiedRetrievalChunk]:
+    """The chunks without those whose words are those of a better one, as copies, best first.
+
+    They are walked by score where there is one, else in the order given. One whose Jaccard similarity (lower-cased
+    white-space tokens) to a kept one is at least `similarity_threshold` is dropped, and the kept one notes its source
+    label and its alternates. `within-corpus`, used before fusion, compares inside one source only, so that a source
+    that repeats itself gains nothing; `cross-corpus`, used after, compares all. The input is not changed.
+    """
+    if mode not in ("within-corpus", "cross-corpus"):
+        raise ValueError(f"mode: {mode!r} is neither 'within-corpus' nor 'cross-corpus'")
+    kept: list[tuple[UnifiedRetrievalChunk, frozenset[str]]] = []
+    for chunk in sorted(chunks, key=_by_score):
+        tokens = frozenset(chunk.text.lower().split())
+        for better, better_tokens in kept:
+            if mode == "within-corpus" and better.source != chunk.source:
+                continue
+            if tokens and jaccard(tokens, better_tokens) >= similarity_threshold:
+                better.also_found_as(chunk)
+                break
+        else:
+            kept.append((chunk.copy(), tokens))
+    return [chunk for chunk, _ in kept]
+
+
+def _by_score(chunk: UnifiedRetrievalChunk) -> float:
+    """Sorting is stable, so chunks without a score keep the order they came in."""
+    return 0.0 if chunk.rrf_score is None else -chunk.rrf_score
+
 
 __all__ = [
     "RankedSourceList",

@@ -6,11 +6,29 @@ Pure. Numbers are those of one repository, in which the smaller one is the older
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
-from bot.ranking.components import components
+T = TypeVar("T", bound=Hashable)
+
+
+def components(members: Iterable[T], ties: Iterable[tuple[T, T]]) -> dict[T, T]:
+    """For each of the members, and of what the ties name, one member that stands for its whole component."""
+    parent: dict[T, T] = {}
+
+    def root(member: T) -> T:
+        parent.setdefault(member, member)
+        while parent[member] != member:
+            parent[member] = parent[parent[member]]
+            member = parent[member]
+        return member
+
+    for member in members:
+        root(member)
+    for one, other in ties:
+        parent[root(one)] = root(other)
+    return {member: root(member) for member in parent}
 
 
 class Stated(Protocol):

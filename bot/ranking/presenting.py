@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from bot.model import Issue
 from bot.ranking.similarity import dice_sorensen, title_ratio
-from bot.reasons import Reason
-from bot.report import Candidate, Kind
+from bot.report import Candidate, Kind, Reason
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from bot.reasons import Reason, Shared
+from bot.report import Reason, Shared
 from bot.text.codes import runs
-from bot.text.function_words import is_function_word
 from bot.text.messages import error_messages, in_common
-from bot.text.status import status_code
-from bot.text.terms import is_unspaced, raw_words, terms_of, without_noise
+from bot.text.terms import is_unspaced, raw_words, status_code, terms_of, without_noise
+from bot.text.words import is_function_word
 
 MOST_NAMED = 5
 #: Below this rarity a shared word says nothing: of a thousand issues every twelfth or so has it.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from bot.render.candidates import explain
 from bot.render.comment import View, render_comment
-from bot.render.explain import explain
 from bot.render.links import Place
 from bot.render.replies import Replies, render_reply
 

@@ -9,10 +9,10 @@ from markdown_it import MarkdownIt
 
 from bot.commands.table import BY_NAME, Name, Requirement
 from bot.config import ConfigError
-from bot.remarks import Failed, Remark
+from bot.errors import Failed, Remark
 from bot.render.escape import code, escape
 from bot.render.help import command_words, who_words
-from bot.render.remarks import remark_words
+from bot.render.reasons import remark_words
 from bot.report import Candidate, QueryRun, Report
 from bot.words import Words
 

@@ -11,7 +11,7 @@ from datetime import datetime
 from bot.counted import counted
 from bot.evaluation.metrics import HIGH, Bin, Speaking
 from bot.evaluation.report import BEARABLE, FEW, LEAST, Evaluation, Monthly, Reason, others_needed
-from bot.wilson import Interval
+from bot.likelihood import Interval
 
 # With fewer comments at a threshold the share that is right is a rough guess.
 _FEW_COMMENTS = 20

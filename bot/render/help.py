@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 
 from bot.commands import COMMANDS, COMMANDS_LIMIT, LIMIT_SECONDS, OPTIONS, Name, Requirement
 from bot.render.escape import code
-from bot.render.times import duration
 from bot.words import Words
+
+
+def duration(seconds: float, say: Words) -> str:
+    """So many seconds, two at least since nobody types faster, or minutes."""
+    if seconds <= 90:
+        return say.seconds(count=max(2, math.ceil(seconds)))
+    return say.minutes(count=round(seconds / 60))
+
 
 _COMMANDS: Mapping[Name, Callable[[Words], str]] = {
     Name.RECHECK: Words.command_recheck,

@@ -1,5 +1,5 @@
-"""The two diagrams of an evaluation as pieces of SVG: how many comments name what is marked against the share of
-duplicates caught, and the confidence beside the marks. Pure.
+"""The two diagrams of an evaluation, as pieces of SVG and as one file: how many comments name what is marked against
+the share of duplicates caught, and the confidence beside the marks. Pure.
 
 Written by hand, since two small diagrams need no library. Shapes have classes and no colours: whoever shows them has
 the style. No text of an issue is in them.
@@ -13,8 +13,8 @@ from html import escape
 
 from bot.evaluation.metrics import Bin, Speaking
 from bot.evaluation.report import Evaluation
-from bot.render.evaluation import threshold
-from bot.wilson import wilson
+from bot.likelihood import wilson
+from bot.render.evaluation import basis, counts, finding, interval, percent, threshold
 
 # Points of the curve that are named where there is room, the most wanted first.
 _NAMED = (0.9, 0.5, 0.7, 0.3, 0.1, 0.2, 0.4, 0.6, 0.8, 0.05, 0.15)
@@ -155,3 +155,49 @@ def _dot(x: float, y: float, radius: float, kind: str) -> str:
 def _short(count: int) -> str:
     """A count that fits under a tenth of the axis."""
     return f"{count / 1000:.0f}k" if count >= 9_950 else f"{count / 1000:.1f}k" if count >= 1_000 else str(count)
+
+
+WIDTH, HEIGHT = 800, 500
+
+_NAME_MAX = 44
+
+_STYLE = """
+  svg { --paper: #ffffff; --ink: #1f2328; --faint: #59636e; --line: #d1d9e0; --main: #0969da; --mark: #bc4c00;
+        font: 13px system-ui, -apple-system, "Segoe UI", "Helvetica Neue", Arial, sans-serif; }
+  @media (prefers-color-scheme: dark) {
+    svg { --paper: #0d1117; --ink: #f0f6fc; --faint: #9198a1; --line: #3d444d; --main: #4493f8; --mark: #f0883e; }
+  }
+  .paper { fill: var(--paper); } text { fill: var(--ink); } .faint { fill: var(--faint); font-size: 12px; }
+  .title { font-size: 17px; font-weight: 600; } .head { font-weight: 600; }
+  .grid { stroke: var(--line); } .axis { stroke: var(--faint); } .ideal { stroke: var(--faint); stroke-dasharray: 4 4; }
+  .curve { fill: none; stroke: var(--main); stroke-width: 2; } .bar { stroke: var(--main); stroke-width: 1.5; }
+  .dot { fill: var(--main); } .mark { fill: var(--mark); }
+  text { paint-order: stroke; stroke: var(--paper); stroke-width: 3px; } text.mark { font-weight: 600; }
+"""
+
+
+def picture(found: Evaluation, name: str) -> str:
+    """The SVG document; `name`, the one text from outside, is what was evaluated. Colours are the reader's."""
+    title = f"How Doppel would have done: {name if len(name) <= _NAME_MAX else name[: _NAME_MAX - 1] + '…'}"
+    words = f"{basis(found)} {finding(found)}"
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
+        f'role="img" aria-label="{escape(title)}">',
+        f"<title>{escape(title)}</title><desc>{escape(words)}</desc><style>{_STYLE}</style>",
+        f'<rect class="paper" width="{WIDTH}" height="{HEIGHT}"/>',
+        text(24, 34, title, "title"),
+        text(24, 55, _summary(found), "faint"),
+        *speaking_panel(found, Panel(72, 408, 300, right=reach(found.curve))),
+        *reliability_panel(found.calibration.bins, Panel(468, 408, 300)),
+        *(text(left, 488, note, "faint") for left, note in zip((72, 468), NOTES, strict=True)),
+        "</svg>",
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def _summary(found: Evaluation) -> str:
+    known = found.retrieval
+    shares = f"an original among the first five for {percent(known.rr[5])}"
+    if bounds := interval(found.rr_intervals.get(5)):
+        shares += f" ({bounds})"
+    return f"{counts(found)}; {shares}"

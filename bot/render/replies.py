@@ -15,9 +15,8 @@ from bot.model import BODY_MAX
 from bot.posts.marker import reply_marker
 from bot.render.details import private_settings, settings_list
 from bot.render.escape import break_phrase, code, escape
-from bot.render.help import help_text, who_words
+from bot.render.help import duration, help_text, who_words
 from bot.render.links import Place
-from bot.render.times import duration
 from bot.words import Words
 
 

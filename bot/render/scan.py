@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from html import escape as quoted
 from typing import Protocol
 
 from bot.commands.table import BY_NAME, Name
@@ -16,12 +17,12 @@ from bot.model import BODY_MAX
 from bot.posts.marker import SCAN
 from bot.render.candidates import confidence_words
 from bot.render.details import bullets, sentence
-from bot.render.escape import break_phrase, code, escape
+from bot.render.escape import break_phrase, clean, code, escape
 from bot.render.help import command_words
 from bot.render.links import Place
-from bot.render.reasons import reasons_in
+from bot.render.reasons import REASONS_MAX, reasons_in
 from bot.scanning.model import Entry, Group, Member, Result
-from bot.words import Words
+from bot.words import Words, english
 
 # Members of a group that are shown, and how many instead where that is too long.
 _MEMBERS = (20, 5, 1)
@@ -153,3 +154,66 @@ def _commands(say: Words) -> str:
         say.command(command=code(BY_NAME[name].syntax), says=command_words(name, say))
         for name in (Name.OF, Name.NOT, Name.SCAN)
     )
+
+
+_STYLE = """
+:root { color-scheme: light dark; --ink: #1f2328; --dim: #59636e; --line: #d1d9e0; --paper: #fff; --link: #0969da; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #f0f6fc; --dim: #9198a1; --line: #3d444d; --paper: #0d1117; --link: #4493f8; }
+}
+body { background: var(--paper); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto;
+  max-width: 50rem; padding: 0 1rem; overflow-wrap: anywhere; }
+section { border-top: 1px solid var(--line); }
+h1 { font-size: 1.5rem; } h2 { font-size: 1.1rem; margin-bottom: 0; }
+a { color: var(--link); } .dim { color: var(--dim); margin: 0; } ul { padding-left: 1.2rem; } li { margin: .5rem 0; }
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    home: str
+    names: Mapping[int, str]
+
+    def link(self, entry: Entry) -> str:
+        """An issue's number as a link, or its name where it has none."""
+        if not self.home:
+            return _text(self.names.get(entry.number, f"#{entry.number}"))
+        return f'<a href="{quoted(self.home)}/issues/{entry.number}" rel="noreferrer">#{entry.number}</a>'
+
+
+def scan_page(result: Result, name: str, checked: str, home: str, names: Mapping[int, str] | None) -> str:
+    """The whole page. `name` says what was looked through, `checked` when; `home` is the address of the repository's
+    page. Issues of a file have `names` instead.
+    """
+    place = _Named(home, names or {})
+    title = _text(f"{english().scan_title()}: {name}")
+    summary = _text(heading(result, english()).replace("**", ""))
+    groups = "\n".join(_section(group, place) for group in result.groups)
+    return (
+        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{title}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n<p>{summary}</p>\n"
+        f'{groups}\n<p class="dim">{_text(checked)}</p>\n</body>\n</html>\n'
+    )
+
+
+def _section(group: Group, place: _Named) -> str:
+    original = group.original
+    members = "\n".join(_item(member, place) for member in group.members)
+    return (
+        f"<section>\n<h2>{place.link(original)} {_text(original.title)}</h2>\n"
+        f'<p class="dim">{_text(sentence(age(original, english())))} · {_text(facts(group, english()))}</p>\n'
+        f"<ul>\n{members}\n</ul>\n</section>"
+    )
+
+
+def _item(member: Member, place: _Named) -> str:
+    said = f"{sentence(confidence_words(member.confidence, english()))} · {age(member.entry, english())}"
+    reasons = "".join(f'<p class="dim">{_text(str(reason))}</p>' for reason in member.reasons[:REASONS_MAX])
+    entry = member.entry
+    return f'<li>{place.link(entry)} {_text(entry.title)}<p class="dim">{_text(said)}</p>{reasons}</li>'
+
+
+def _text(text: str) -> str:
+    """Strangers' text as text: on one line, without invisible characters, and without markup."""
+    return quoted(clean(text))

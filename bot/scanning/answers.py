@@ -14,7 +14,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from bot.index.database import among, upsert
-from bot.reasons import Reason, Shared
+from bot.report import Reason, Shared
 from bot.scanning.model import Answer, Entry, Found
 from bot.store.database.engine import write
 from bot.store.parts.base import Part

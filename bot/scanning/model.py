@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from bot.model import State
-from bot.reasons import Reason
+from bot.report import Reason
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,11 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import Protocol
 
-from bot.errors import GitHubError, Invalid, Retryable
+from bot.errors import Failed, GitHubError, Invalid, Remark, Retryable, told_by
 from bot.github.repository.search import FoundDiscussions
 from bot.model import Issue, Likeness, RepoRef
 from bot.ranking.plan import any_that_fit
 from bot.ranking.query import build_query
-from bot.remarks import Failed, Remark, told_by
 from bot.report import QueryRun
 from bot.sources.protocol import PER_PAGE, Answer, Question, Searcher, unanswered
 

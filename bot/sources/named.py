@@ -13,11 +13,10 @@ from dataclasses import replace
 from typing import Protocol
 
 from bot.batches import batches
-from bot.errors import Forbidden, GitHubError, NotFound, Retryable
+from bot.errors import Failed, Forbidden, GitHubError, NotFound, Remark, Retryable, Told
 from bot.model import Issue, RepoRef, Repository, name_key, same_login
 from bot.ranking.plan import any_that_fit
 from bot.ranking.query import MAX_OPERATORS, build_query
-from bot.remarks import Failed, Remark, Told
 from bot.report import QueryRun
 from bot.sources.github import ask_by_words
 from bot.sources.protocol import Answer, Question, Searcher, unanswered

@@ -11,10 +11,9 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from bot.errors import Retryable
+from bot.errors import Failed, Remark, Retryable, Told, told_by
 from bot.model import Issue, Likeness, StateFilter
 from bot.ranking.plan import Plan
-from bot.remarks import Failed, Remark, Told, told_by
 from bot.report import QueryRun
 from bot.telemetry.tracing import span
 from bot.telemetry.work import carried

@@ -10,7 +10,7 @@ from collections import Counter
 from itertools import chain, islice
 
 from bot.text.messages import error_messages
-from bot.text.status import status_code
+from bot.text.terms import status_code
 from bot.text.words import apart, separating
 
 #: Different codes of one text that are kept, the first ones.

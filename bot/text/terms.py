@@ -10,16 +10,37 @@ import html
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, pairwise
 
 import snowballstemmer
 
-from bot.text.status import status_code
-from bot.text.subject import subject
+from bot.text.titles import subject
 from bot.text.words import MARKS, STOP_WORDS, UNSPACED, apart, separating
+
+# Status codes of Windows: what a process ended with, or why a call failed. They look like addresses and other data, and
+# are none: two crashes with one code have something in common. Hexadecimal and decimal, signed and unsigned, they are
+# one: 0xC0000005, -1073741819 and 3221225477. Source: Microsoft's [MS-ERREF], 2.1 (HRESULT, a failure has the highest
+# bit) and 2.3 (NTSTATUS, an error has the two highest). The last two are those of uncaught exceptions: C++ and .NET.
+_HEXADECIMAL = re.compile(r"0x(?:[8c][0-9a-f]{7}|e06d7363|e0434352)", re.IGNORECASE)
+_DECIMAL = re.compile(r"[0-9]{10}")
+# Decimal numbers of ten digits are many things, so of these only what is usual: facilities 4 to 7, and 0 of NTSTATUS.
+_USUAL = (range(0x8004_0000, 0x8008_0000), range(0xC000_0000, 0xC001_0000))
+
+
+def status_code(word: str) -> str:
+    """The code in lower-case hexadecimal that a word is, its sign left out or not; empty where it is none."""
+    if _HEXADECIMAL.fullmatch(word):
+        return word.lower()
+    if _DECIMAL.fullmatch(word):
+        value = int(word)
+        for unsigned in (value, 2**32 - value):
+            if any(unsigned in usual for usual in _USUAL):
+                return f"{unsigned:#010x}"
+    return ""
+
 
 #: Characters of a text that are read. What an issue is about is said early; what follows is mostly logs.
 TITLE_READ = 400
@@ -203,3 +224,18 @@ def _stem(word: str) -> str:
         return word
     stemmed: str = _english.stemWord(word)
     return stemmed
+
+
+# What GitHub makes of a form: headings, boxes to tick, the word for an empty field, the fence of a field for logs.
+# Then what templates add: a line in bold, a rule; and what says nothing without its picture.
+_FORM = re.compile(
+    r"#{2,6}\s|[-*+] \[[ xX]?\]|_No response_$|(?:```|~~~)\S*$|\*\*[^*]+\*\*:?$|[-*_]{3,}$"
+    r"|!\[[^\]]*\]\([^)]*\)$|<img\b[^>]*>$|https?://\S+$"
+)
+
+
+def own_text(body: str, supplied: Collection[str] = ()) -> str:
+    """The text on one line. `supplied` are further lines of forms, in small letters and with single spaces."""
+    # Characters of every kind of white space end up as one space.
+    lines = (" ".join(line.split()) for line in without_comments(body[:BODY_READ]).split("\n"))
+    return " ".join(line for line in lines if line and line.lower() not in supplied and not _FORM.match(line))

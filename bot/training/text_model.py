@@ -1,4 +1,4 @@
-"""Tunes the text model on marked duplicates, and writes it as `bot/embedding/text_model.py` reads it.
+"""Tunes the text model on marked duplicates, and writes it as `bot/embedding/local.py` reads it.
 
 The base is all-MiniLM-L6-v2 (Wang and others, 2020; Reimers and Gurevych, 2019). Of each batch of marked pairs of one
 project every text is to be nearer to its own original than to all others of the batch: the multiple negatives ranking
@@ -18,10 +18,10 @@ from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 
-from bot.embedding.text_model import MOST_CHARACTERS, MOST_TOKENS
+from bot.embedding.local import MOST_CHARACTERS, MOST_TOKENS
 from bot.evaluation.labels import read_labels
 from bot.index import TextAnalyser
-from bot.index.analysis.supplied import SUPPLIED_ISSUES, SUPPLIED_SHARE
+from bot.index.analysis import SUPPLIED_ISSUES, SUPPLIED_SHARE
 from bot.machine.private_files import make_folder, replace_file
 from bot.replay import read_archive
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from bot.dashboard.data import Data
 from bot.dashboard.timeline import DRAWN, LEAST, timeline
-from bot.reasons import Reason, Shared
+from bot.report import Reason, Shared
 from bot.scanning.model import Entry, Group, Member, Result
 from tests.dashboard.conftest import HOSTILE, words
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.decisions.model import evidence
-from bot.reasons import Reason, Shared
+from bot.report import Reason, Shared
 from tests.render.samples import considered, report
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from bot.embedding.wordllama import WordLlama
+from bot.embedding.local import WordLlama
 from bot.index.vectors import models
 from bot.store.database.engine import make_engine
 from bot.store.tables.index import embedding_models

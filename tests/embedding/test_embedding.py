@@ -15,9 +15,8 @@ import requests
 import responses
 
 from bot.embedding import EmbeddingError, choose_embedder
+from bot.embedding.local import SentenceModel, WordLlama
 from bot.embedding.remote import RemoteModel
-from bot.embedding.sentences import SentenceModel
-from bot.embedding.wordllama import WordLlama
 
 URL = "https://models.example/v1"
 TEXTS = ["panic: index out of range", "the window flickers", "", "エラー", "index out of range panic " * 200]
@@ -93,7 +92,7 @@ class TestRemote:
         self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ) -> None:
         package = SimpleNamespace(origin=str(tmp_path / "__init__.py"))
-        monkeypatch.setattr("bot.embedding.wordllama.importlib.util.find_spec", lambda _: package)
+        monkeypatch.setattr("bot.embedding.local.importlib.util.find_spec", lambda _: package)
         with pytest.raises(EmbeddingError, match=r"could not be read: .+") as raised:
             WordLlama().embed(["x"])
         assert raised.value.told == "the model could not be read"

@@ -25,10 +25,9 @@ from bot.evaluation.report import (
     monthly_arrivals,
     others_needed,
 )
+from bot.likelihood import wilson
 from bot.render import evaluation as words
-from bot.render.panels import Panel, reliability_panel, speaking_panel
-from bot.render.picture import picture
-from bot.wilson import wilson
+from bot.render.panels import Panel, picture, reliability_panel, speaking_panel
 from bot.words import speak
 
 START = datetime(2024, 1, 1, tzinfo=UTC)

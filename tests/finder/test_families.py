@@ -7,9 +7,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bot.finder.families import results
 from bot.finder.options import FindOptions
-from bot.finder.weighing import Weighed
+from bot.finder.weighing import Weighed, results
 from bot.model import Actor, Issue, RepoRef, State
 
 REPO = RepoRef("acme", "app")

@@ -9,8 +9,8 @@ from datetime import timedelta
 import pytest
 
 from bot.embedding import Embedder, at_hand
+from bot.embedding.local import SentenceModel
 from bot.embedding.remote import RemoteModel
-from bot.embedding.sentences import SentenceModel
 from bot.errors import Unavailable
 from bot.finder import Finder, FinderSettings, FindOptions, Outside
 from bot.finder.outside import numbered

@@ -131,7 +131,7 @@ class TestFinding:
     ) -> None:
         """And it stays so however many come: a line that is left out recurs all the same."""
         # As in a repository of thousands of issues, where more than five must have a line.
-        monkeypatch.setattr("bot.index.analysis.supplied.SUPPLIED_SHARE", 0.3)
+        monkeypatch.setattr("bot.index.analysis.SUPPLIED_SHARE", 0.3)
         rows = [issue(n, f"number{n}x", f"Please describe the kangaroo\nown{n}x") for n in range(1, 25)]
         index.put(1, rows)
         for row in rows:

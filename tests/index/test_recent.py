@@ -6,7 +6,7 @@ import numpy as np
 import sqlalchemy as sa
 
 from bot.index import Index, IndexedIssue, Query, TextAnalyser, shared
-from bot.index.recent import Recent
+from bot.index.memory import Recent
 from bot.index.state import Version
 from tests.index.conftest import HashingModel
 

@@ -11,7 +11,7 @@ import pytest
 from bot.errors import Unavailable
 from bot.github.repository.changes import ChangesPage
 from bot.github.repository.repo import RepoClient
-from bot.indexing import Indexing, indexing, pace
+from bot.indexing import Indexing, indexing, reading
 from bot.indexing.writing import Writer
 from bot.simulator.http.reply import Reply
 from bot.simulator.rest import keyset
@@ -214,8 +214,8 @@ def test_a_second_chain_leaves_the_first_alone_until_it_is_lost(host: Host) -> N
     assert lost is not None
     host.services.indexing.look_again()
     host.work()
-    assert len(host.pages) == pace.PAGES
-    host.sim.clock.advance(pace.LOST)
+    assert len(host.pages) == reading.PAGES
+    host.sim.clock.advance(reading.LOST)
     host.round()
     assert len(host.indexed()) == 1_150
 
@@ -307,7 +307,7 @@ def test_progress_from_before_goes_on(host: Host) -> None:
     host.install()
     host.services.index.forget(host.repo_id)
     host.note(dataclasses.replace(Progress(), cursor="2026-01-01T01:00:00Z", expected=230))
-    host.sim.clock.advance(pace.LOST)
+    host.sim.clock.advance(reading.LOST)
     host.round()
     assert min(host.indexed()) == 60
     assert len(host.indexed()) == 171

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.github.repository.changes import Budget
-from bot.indexing.pace import AGAIN, LATEST, LOST, pause, retry
-from bot.indexing.walk import Place, further, resting
+from bot.indexing.reading import AGAIN, LATEST, LOST, Place, further, pause, resting, retry
 
 START = datetime(2026, 3, 10, 12, tzinfo=UTC)
 

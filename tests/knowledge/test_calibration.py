@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from bot.embedding.local import SentenceModel
 from bot.embedding.protocol import EmbeddingError
-from bot.embedding.sentences import SentenceModel
 from bot.knowledge.models import MODELS, embed_texts
 from bot.knowledge.similarity import unit_rows
 from bot.ranking.playbook import run_deduplication

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from bot.index import Index, IndexedIssue
 from bot.matching import features, standing
 from bot.matching.features import NAMES
-from bot.matching.pool import FIELDS, load
-from bot.matching.question import pose
-from bot.matching.rarity import Rarity
+from bot.matching.pool import FIELDS, load, pose
+from bot.matching.shared_terms import Rarity
 from bot.model import Actor, Issue, RepoRef
 
 START = datetime(2024, 1, 1, tzinfo=UTC)

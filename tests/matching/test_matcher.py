@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from bot.embedding import EmbeddingError
 from bot.embedding.remote import RemoteModel
 from bot.index import Index, IndexedIssue, TextAnalyser
-from bot.index.analysis.protocol import Analysis
+from bot.index.analysis import Analysis
 from bot.matching import Matcher, Model
 from bot.matching.evidence import as_written
 from bot.matching.features import NAMES
-from bot.reasons import Reason, Shared
+from bot.report import Reason, Shared
 from bot.text.terms import terms
 from tests.index.conftest import HashingModel
 from tests.matching.made import an_issue, fill

@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 import sqlalchemy as sa
 
-from bot.embedding.wordllama import WordLlama
+from bot.embedding.local import WordLlama
 from bot.index import Index, IndexedIssue, TextAnalyser
 from bot.matching import Match, Matcher, Model
 from bot.matching.bounds import Compared, bounds
+from bot.matching.confidence import LEADERS
 from bot.matching.features import NAMES
 from bot.matching.model import UNKNOWN
 from bot.model import NOBODY, Issue
-from bot.ranking.confidence import LEADERS
 from tests.matching.made import START, an_issue, fill
 
 

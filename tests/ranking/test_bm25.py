@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.ranking.bm25 import Text, bm25, bm25f, bm25plus, inverse_document_frequency
+from bot.ranking.relevance import Text, bm25, bm25f, bm25plus, inverse_document_frequency
 from tests.effort import costs_at_most
 
 SCORERS: list[Callable[..., list[float]]] = [bm25, bm25plus, bm25f]

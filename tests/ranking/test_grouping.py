@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.ranking.components import components
-from bot.ranking.grouping import Group, resolve
+from bot.ranking.grouping import Group, components, resolve
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.ranking.learned import read_linear
+from bot.matching.model import read_linear
 
 
 def data(**weights: Any) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from bot.ranking.reasons import (
     shared_reasons,
     shared_words,
 )
-from bot.reasons import Reason, Shared
+from bot.report import Reason, Shared
 from bot.text.messages import error_messages, searchable_phrase
 from tests.effort import costs_at_most
 

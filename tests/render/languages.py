@@ -13,14 +13,13 @@ from bot.calibration.bar import Bar, Origin
 from bot.commands import COMMANDS, Invalid, Misspelt, Name, Options, Problem
 from bot.config import ConfigError, parse_config
 from bot.digest.week import Digest, Line, Standing
+from bot.errors import Failed, Remark
 from bot.judgements import Kind
 from bot.model import Closer
-from bot.reasons import Reason, Shared
-from bot.remarks import Failed, Remark
 from bot.render import Place, Replies, explain, render_comment, render_reply
 from bot.render.digest import LINES_MOST, DigestView, render_digest
 from bot.render.scan import render_scan
-from bot.report import Outcome, QueryRun
+from bot.report import Outcome, QueryRun, Reason, Shared
 from bot.scanning.model import Entry, Group, Member, Result
 from bot.words import LANGUAGES, Words, speak
 from tests.render.samples import CHECKED_AT, CLOSED, QUERY, candidate, considered, report, view

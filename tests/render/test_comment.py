@@ -12,13 +12,12 @@ import pytest
 
 from bot.commands import Options
 from bot.config import parse_config
+from bot.errors import Failed, Remark
 from bot.model import Closer
 from bot.posts.marker import ADVICE, fingerprint
-from bot.reasons import Reason, Shared
-from bot.remarks import Failed, Remark
 from bot.render import render_comment
 from bot.render.details import SOURCE_NAMES
-from bot.report import Outcome, QueryRun
+from bot.report import Outcome, QueryRun, Reason, Shared
 from tests.render.samples import CHECKED_AT, CLOSED, QUERY, candidate, considered, report, view
 
 FOUND = """\

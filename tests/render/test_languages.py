@@ -10,15 +10,14 @@ from hypothesis import strategies as st
 
 from bot.calibration.bar import Bar, Origin
 from bot.digest.week import Digest, Line, Standing
+from bot.errors import Failed, Remark
 from bot.judgements import Kind
 from bot.model import BODY_MAX
 from bot.posts.marker import ADVICE, fingerprint
-from bot.reasons import Reason, Shared
-from bot.remarks import Failed, Remark
 from bot.render import Place, Replies, explain, render_comment, render_reply
 from bot.render.digest import DigestView, bar_words, render_digest
 from bot.render.scan import render_scan
-from bot.report import Outcome, QueryRun
+from bot.report import Outcome, QueryRun, Reason, Shared
 from bot.scanning.model import Entry, Group, Member, Result
 from bot.words import LANGUAGES, Words, declared, speak
 from tests.render import languages

@@ -10,14 +10,13 @@ from hypothesis import given
 
 from bot.commands import COMMANDS, OPTIONS, Invalid, Misspelt, Name, Problem, parse
 from bot.config import parse_config
+from bot.errors import Failed, Remark
 from bot.model import BODY_MAX, RepoRef
 from bot.posts.marker import ADVICE, is_reply_to
-from bot.reasons import Reason, Shared
-from bot.remarks import Failed, Remark
 from bot.render import Place, Replies, explain, render_reply
 from bot.render.details import SOURCE_NAMES
 from bot.render.help import command_words, option_words
-from bot.report import QueryRun
+from bot.report import QueryRun, Reason, Shared
 from bot.words import english
 from tests.render.reading import PHRASE, read
 from tests.render.samples import QUERY, candidate, report

@@ -9,7 +9,7 @@ import pytest
 
 from bot.feedback import Decided
 from bot.model import State
-from bot.reasons import Reason, Shared
+from bot.report import Reason, Shared
 from bot.scanning.groups import grouped
 from bot.scanning.model import Answer, Entry, Found, Group
 

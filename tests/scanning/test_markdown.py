@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 
 from bot.model import BODY_MAX
 from bot.posts.marker import SCAN, fingerprint
-from bot.reasons import Reason, Shared
 from bot.render import Place
 from bot.render.scan import render_scan
+from bot.report import Reason, Shared
 from bot.scanning.model import Entry, Group, Member, Result
 from bot.words import english, speak
 

@@ -19,7 +19,7 @@ from bot.render.escape import code, escape
 from bot.repositories.issue_forms import supplied_by
 from bot.text.codes import codes
 from bot.text.github_urls import normalize_url, thing_at
-from bot.text.html import hidden_by
+from bot.text.invisible import hidden_by
 from bot.text.messages import error_messages, in_common
 from bot.text.naming import named_issues
 from bot.text.terms import read

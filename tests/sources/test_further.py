@@ -11,7 +11,7 @@ import pytest
 from bot.config import parse_config
 from bot.config.model import SourceConfig
 from bot.finder import Finder, FinderSettings, FindOptions
-from bot.finder.configured import finder_settings, further_sources
+from bot.finder.options import finder_settings, further_sources
 from bot.github.repository.repo import RepoClient
 from bot.model import RepoRef
 from bot.report import Outcome, Report

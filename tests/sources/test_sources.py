@@ -9,12 +9,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bot.errors import Forbidden, Invalid, RateLimited, Unavailable
+from bot.errors import Failed, Forbidden, Invalid, RateLimited, Remark, Unavailable, told_by
 from bot.finder.asking import Gathered
 from bot.model import Issue, Likeness, RepoRef
 from bot.ranking.plan import Plan
 from bot.ranking.rarity import CountedWords
-from bot.remarks import Failed, Remark, told_by
 from bot.replay import PastIssue, ReplayGitHub
 from bot.replay.github import FoundPage, NoRanking
 from bot.report import QueryRun

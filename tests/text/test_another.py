@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.text.another import is_another, says_another
+from bot.text.titles import is_another, says_another
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.text.own import own_text
+from bot.text.terms import own_text
 
 FORM = """\
 <!-- Thanks! Please search first. -->

@@ -6,11 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.text.another import is_another
-from bot.text.full_width import plain
-from bot.text.subject import is_unfilled, subject
-from bot.text.swapping import siblings
 from bot.text.terms import read
+from bot.text.titles import is_another, is_unfilled, plain, siblings, subject
 from tests.effort import costs_at_most
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.text.swapping import LEAST_SAME, siblings
+from bot.text.titles import LEAST_SAME, siblings
 from bot.text.words import split_words
 
 TITLES = st.lists(st.sampled_from(["crash", "Crashes:", "on", "start", "iOS", "android", "8", "9"]), max_size=7).map(

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bot.embedding.wordllama import WordLlama
+from bot.embedding.local import WordLlama
 from bot.index import TextAnalyser
 from bot.index.ephemeral import ephemeral_index
 from bot.index.postings.packing import Floats

@@ -28,8 +28,7 @@ from bot.model import RepoRef
 from bot.render import Place
 from bot.render.candidates import confidence_words
 from bot.render.escape import clean
-from bot.render.scan import FromFile, age, facts, heading, scan_markdown
-from bot.render.scan_page import scan_page
+from bot.render.scan import FromFile, age, facts, heading, scan_markdown, scan_page
 from bot.replay.archive import read_archive
 from bot.scanning.asking import ask_in_processes
 from bot.scanning.files import indexed

@@ -11,7 +11,7 @@ from html import escape
 
 from markdown_it import MarkdownIt
 
-from bot.text.html import without_comments
+from bot.text.invisible import without_comments
 
 _MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 # None is of those that browsers open again behind the element in which they were left open, as <b> is.

@@ -13,11 +13,10 @@ from typing import Any
 
 from githubkit.utils import UNSET
 
-from bot.errors import Forbidden, GitHubError, NotFound
+from bot.errors import Forbidden, GitHubError, NotFound, Remark, Told
 from bot.github.api import convert
 from bot.github.api.calls import PAGE, Api
 from bot.model import Actor, Issue, Likeness, RepoRef
-from bot.remarks import Remark, Told
 
 LONGEST_BODY = 10_000
 """Characters of a result's body that are kept: a page of a hundred may bring 6 MB, and pages are remembered."""

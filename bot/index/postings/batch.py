@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bot.index.analysis.protocol import Analysis, Field, hashes
+from bot.index.analysis import Analysis, Field, hashes
 from bot.index.postings import lists
 from bot.index.postings.packing import MOST_COUNTED, Bags, Integers, Postings, pack_postings, pack_terms, unpack_terms
 

@@ -9,8 +9,7 @@ import numpy as np
 import sqlalchemy as sa
 
 from bot.embedding import Embedder, EmbeddingError
-from bot.index.about import About
-from bot.index.analysis.protocol import Analysis
+from bot.index.analysis import About, Analysis
 from bot.index.database import delete, upsert
 from bot.index.state import NO_VECTORS, State
 from bot.index.vectors import vectors

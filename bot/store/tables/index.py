@@ -94,7 +94,7 @@ indexed_vectors = _table(
     sa.Index("ix_indexed_vectors_changed", "repo_id", "changed"),
 )
 
-# What the text model (`bot/embedding/text_model.py`) makes of title and text together, as a scale and bytes. `changed`
+# What the text model (`bot/embedding/local.py`) makes of title and text together, as a scale and bytes. `changed`
 # is that of the text in `indexed_terms`: with another one the vector is that of a former text.
 text_vectors = _table(
     "text_vectors",

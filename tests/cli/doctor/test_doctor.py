@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from bot.embedding.wordllama import WordLlama
+from bot.embedding.local import WordLlama
 from bot.events import IssueEvent
 from bot.index.vectors import models
 from bot.jobs import Inbox

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.index import TextAnalyser
-from bot.index.analysis.protocol import Analysis
+from bot.index.analysis import Analysis
 
 
 def read(title: str, body: str) -> Analysis:

@@ -1,0 +1,220 @@
+"""The models that run on this machine."""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+import json
+import threading
+from collections.abc import Sequence
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bot.batches import batches
+from bot.embedding.protocol import EmbeddingError, no_numbers, unit
+from bot.machine.packages import pip_install
+
+_WEIGHTS = "weights/l2_supercat_256.safetensors"
+_TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
+_ROWS = "embedding.weight"
+# Texts whose rows are gathered at once, which bounds the memory that this takes.
+_BATCH = 32
+
+
+class WordLlama:
+    """The default: the static word vectors that the `wordllama` package brings; a text's is the mean of its tokens'.
+
+    The package's two files are read directly. Importing it would configure the process's logging and take twice the
+    memory.
+    """
+
+    name = "wordllama-l2-supercat-256"
+    remote = False
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._loaded: tuple[Any, NDArray[np.float16]] | None = None
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return unit(self.vectors(texts))
+
+    def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Like `embed`, but of any length, and NaN where the model's file is broken."""
+        tokenizer, rows = self._load()
+        parts = [self._sums(tokenizer, rows, batch) for batch in batches(texts, _BATCH)]
+        return np.concatenate(parts) if parts else np.zeros((0, rows.shape[1]), dtype=np.float32)
+
+    def _sums(self, tokenizer: Any, rows: NDArray[np.float16], texts: Sequence[str]) -> NDArray[np.float32]:
+        # The fast way, which does not note where in the text each token was.
+        tokens = [encoding.ids for encoding in tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)]
+        lengths = [len(ids) for ids in tokens]
+        every = np.fromiter(itertools.chain.from_iterable(tokens), np.int64, sum(lengths))
+        # Most tokens come again and again, and numpy takes long to make a number of half precision a longer one.
+        used, places = np.unique(every, return_inverse=True)
+        gathered = rows[used].astype(np.float32)[places]
+        sums = np.zeros((len(texts), rows.shape[1]), dtype=np.float32)
+        # One after the other, which is five times as fast as `np.add.reduceat`.
+        for i, end in enumerate(itertools.accumulate(lengths)):
+            np.add.reduce(gathered[end - lengths[i] : end], axis=0, out=sums[i])
+        return sums
+
+    def _load(self) -> tuple[Any, NDArray[np.float16]]:
+        with self._lock:
+            if self._loaded is None:
+                self._loaded = _read_files()
+            return self._loaded
+
+
+def _read_files() -> tuple[Any, NDArray[np.float16]]:
+    package = importlib.util.find_spec("wordllama")
+    if package is None or package.origin is None:
+        raise EmbeddingError("the package wordllama is not installed; install it, or choose another model or none")
+    try:
+        return _read_wordllama(Path(package.origin).parent)
+    except Exception as failure:
+        told = "the model could not be read"
+        raise EmbeddingError(f"wordllama's model could not be read: {failure}", told=told) from failure
+
+
+@cache
+def _read_wordllama(directory: Path) -> tuple[Any, NDArray[np.float16]]:
+    """Once a process, whoever asks: it takes a tenth of a second and 16 MB, and nobody changes what was read."""
+    from safetensors.numpy import load_file
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(directory / _TOKENIZER))
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    rows: NDArray[np.float16] = load_file(directory / _WEIGHTS)[_ROWS]
+    rows.setflags(write=False)
+    return tokenizer, rows
+
+
+#: Tokens of a text that are read, and characters, of which no 128 tokens have more.
+MOST_TOKENS, MOST_CHARACTERS = 128, 1_200
+
+
+class TextModel:
+    """A small transformer that reads title and text together, tuned on issues that were marked duplicates.
+
+    `minilm/` holds its weights (int8, ONNX), its tokenizer and how both were made. ONNX Runtime runs it on the
+    processor; a text of 128 tokens takes some 20 ms of one core. Safe to share between threads.
+    `directory` holds `model.onnx`, `tokenizer.json` and `made.json`, by default those that Doppel comes with.
+    """
+
+    remote = False
+
+    def __init__(self, directory: Path | None = None) -> None:
+        self._directory = directory or Path(str(resources.files("bot.embedding").joinpath("minilm")))
+
+    @property
+    def name(self) -> str:
+        """Which weights these are: vectors of other ones are not compared with them."""
+        return _name_of(self._directory)
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """(texts, 384), each of length one. Raises EmbeddingError where the model cannot be loaded."""
+        session, tokenizer = _loaded_once(self._directory)
+        made = np.zeros((len(texts), 384), dtype=np.float32)
+        # One by one: the scale of the bytes between its layers depends on all of a batch, and so would the vectors.
+        for row, text in enumerate(texts):
+            tokens = tokenizer.encode(text[:MOST_CHARACTERS])
+            ids, mask = (np.array([numbers], dtype=np.int64) for numbers in (tokens.ids, tokens.attention_mask))
+            made[row] = session.run(None, {"input_ids": ids, "attention_mask": mask})[0]
+        return unit(made)
+
+
+@cache
+def _name_of(directory: Path) -> str:
+    return str(json.loads((directory / "made.json").read_text(encoding="utf-8"))["name"])
+
+
+_lock = threading.Lock()
+
+
+def _loaded_once(directory: Path) -> tuple[Any, Any]:
+    # Without the lock two threads that ask first would both read the file.
+    with _lock:
+        return _read_text_model(directory)
+
+
+@cache
+def _read_text_model(directory: Path) -> tuple[Any, Any]:
+    try:
+        import onnxruntime
+        from tokenizers import Tokenizer
+    except ImportError as failure:
+        raise EmbeddingError(f"the text model needs a package that is not installed: {failure.name}") from failure
+    options = onnxruntime.SessionOptions()
+    # Threads of its own would wait for those of a worker, which has one for each issue.
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    try:
+        session = onnxruntime.InferenceSession(
+            str(directory / "model.onnx"), options, providers=["CPUExecutionProvider"]
+        )
+        tokenizer = Tokenizer.from_file(str(directory / "tokenizer.json"))
+    except Exception as failure:
+        raise EmbeddingError(
+            f"the text model in {directory} could not be read: {failure}", told="the text model could not be read"
+        ) from failure
+    tokenizer.enable_truncation(MOST_TOKENS)
+    return session, tokenizer
+
+
+PACKAGE = "sentence-transformers>=3"
+"""As in the extra `models` of pyproject.toml."""
+
+
+class SentenceModel:
+    """Any model that `SentenceTransformer(NAME)` loads; `all-MiniLM-L6-v2` is a small good one."""
+
+    remote = False
+
+    def __init__(self, model: str) -> None:
+        self._model = model
+        self._lock = threading.Lock()
+        self._loaded: Any = None
+
+    @property
+    def name(self) -> str:
+        return f"sentence-transformers/{self._model}"
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        vectors = self.vectors(texts)
+        if no_numbers(vectors):
+            raise EmbeddingError(f"{self.name}: its vectors are no numbers", told="the model's vectors are no numbers")
+        return unit(vectors)
+
+    def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Like `embed`, but as the model gives them: of any length, and NaN where it is broken."""
+        # The library says nothing of calls from several threads at once.
+        with self._lock:
+            if self._loaded is None:
+                self._loaded = self._load()
+            try:
+                return np.asarray(
+                    self._loaded.encode(list(texts), convert_to_numpy=True, show_progress_bar=False), dtype=np.float32
+                )
+            except Exception as failure:
+                raise EmbeddingError(f"{self.name}: {failure}", told="the model failed") from failure
+
+    def _load(self) -> Any:
+        try:
+            from sentence_transformers import SentenceTransformer
+
+            return SentenceTransformer(self._model)
+        except ImportError as failure:
+            command = pip_install(PACKAGE)
+            raise EmbeddingError(
+                f"sentence-transformers is not installed: {command}, or choose another model",
+                told="sentence-transformers is not installed",
+            ) from failure
+        except Exception as failure:
+            told = "the model could not be loaded"
+            raise EmbeddingError(f"{self.name} could not be loaded: {failure}", told=told) from failure

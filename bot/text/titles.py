@@ -1,0 +1,150 @@
+"""What a title is about, and whether it says itself that it tells of another one. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from rapidfuzz import fuzz
+
+from bot.text.words import split_words
+
+_PLAIN = {wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F)}
+
+
+def plain(text: str) -> str:
+    """The same text with ASCII's own characters: `＃１２` as `#12`."""
+    return text.translate(_PLAIN)
+
+
+# Many forms begin titles with the kind of their issue, as "[Bug]: " and "🐛", and many people do by themselves. It
+# would count as a word that two titles share or do not share, and as the topic that stands before a colon.
+_KIND = r"(?:bug(?:[ -]?report)?|issue|feat(?:ure)?|feature[ -]?request|enhancement|question)"
+# Spaces, emoji, and marks that nobody sees, which come along with what is pasted.
+_DECORATION = r"[\s\u200b-\u200f\u2060-\u2069\ufeff\u2190-\u2bff\ufe0f\U0001f000-\U0001faff]"
+# In brackets or asterisks, or before a colon or a dash, since "Bug in the pump" is a sentence.
+_BEFORE = re.compile(
+    rf"\A{_DECORATION}*(?:[*\[(【:]{{0,4}}{_KIND}(?:\*{{0,2}}[\])】:]|\s[-–—|]\s)[*\])】:]*(?:\s*[-–—|:]\s)?\s*)?",
+    re.IGNORECASE,
+)
+
+# What a form has in place of a title: a bracket that asks for one.
+_ASKS = r"(?:replace|insert|enter|write|fill|describe|add|put|please|your|a|an|the|short|brief|concise)"
+_UNFILLED = re.compile(rf"\A\s*(?:[\w./-]+:)?\s*[\[<({{]\s*{_ASKS}\s[^\])>}}]*[\])>}}]\s*\Z", re.IGNORECASE)
+
+# What a title can consist of without saying what its issue is about (P3).
+_GENERIC_WORDS = """
+a an the this that my our your it its is are was in on at of for with to from and or not no when while after i we you
+app application assertion big broken bug bugs crash crashed crashes crashing error errors exception exceptions fail
+failed failing fails failure fatal fix generic got happened help internal issue issues found new occurred occurs please
+plz problem problems program question questions random report reported reports request runtime serious session software
+something strange sudden suddenly tool traceback trouble unexpected uncaught unhandled unknown untitled urgent weird
+work working works wrong
+absturz fehler probleme erreur plantage problème bogue erro falha fallo problema problemas ошибка сбой 错误 崩溃 エラー
+"""
+_GENERIC = frozenset(_GENERIC_WORDS.split())
+
+
+def says_nothing(title: str) -> bool:
+    """Whether a title could stand above any issue, as "Bug", "[Bug]: " and "Unhandled error in session" (P3)."""
+    return all(word in _GENERIC or word.isdigit() for word in split_words(subject(title).lower()))
+
+
+def is_unfilled(title: str) -> bool:
+    """Whether a title is the form's own still, as "tour: [short description of the issue]" is."""
+    return bool(_UNFILLED.match(subject(title)))
+
+
+def subject(title: str) -> str:
+    """`title` in ASCII's own characters, without the kind of issue that it begins with and what decorates it.
+
+    One that says nothing else keeps it.
+    """
+    title = title if title.isascii() else plain(title)
+    return _BEFORE.sub("", title) or title
+
+
+# It begins with a letter or sign of its own, so that no run of spaces is tried again and again.
+_NUMBER = re.compile(r"(?:\((?:part )?(\d{1,3})\)|#(\d{1,3})|\bpart (\d{1,3}))\s*$", re.IGNORECASE)
+_BACKPORT = re.compile(r"\b(?:back-?port|cherry-?pick)\b", re.IGNORECASE)
+
+
+def says_another(title: str) -> bool:
+    """Whether a title can be another one's by what it says itself, which `is_another` then decides."""
+    return _asks_for_backport(title) or bool(_parted(title)[1])
+
+
+def is_another(title: str, other: str) -> bool:
+    """Whether `title` is `other` but for its number, as "Crash (2)" is "Crash" or "Crash #3", or asks for a backport.
+
+    Whoever numbers a title knows the one before, and says that this is not the same; so does who wants a fix elsewhere.
+    """
+    if _asks_for_backport(title):
+        return True
+    mine, number = _parted(title)
+    if not number:
+        return False
+    theirs, another = _parted(other)
+    return number != another and mine == theirs
+
+
+def _asks_for_backport(title: str) -> bool:
+    """Whether it begins so, as "Backport: …", or says so in brackets at one end, as "[2.x backport] …".
+
+    Elsewhere it may be what the issue is about.
+    """
+    title = title.strip()
+    first = title[1:].partition("]")[0] if title.startswith("[") else title.partition(" ")[0]
+    last = title.rpartition("[")[2] if title.endswith("]") else ""
+    return bool(_BACKPORT.search(first) or _BACKPORT.search(last))
+
+
+def _parted(title: str) -> tuple[str, str]:
+    """A title without its number, and the number, empty if there is none."""
+    title = subject(title).strip().casefold()
+    found = _NUMBER.search(title)
+    if found is None:
+        return title, ""
+    return title[: found.start()].rstrip(" \t:,.-"), next(filter(None, found.groups()))
+
+
+#: At least so many words are the same, and at most so many stand in the place of others.
+LEAST_SAME, MOST_SWAPPED = 3, 2
+# From this likeness on, of 100, what differs is the same word spelt or bent otherwise.
+_SPELT_OTHERWISE = 75
+
+
+def siblings(title: str, others: Iterable[str]) -> list[bool]:
+    """Of each of the others whether the two are the same but for one or two words in one place, which are others.
+
+    As in "iOS: scrolling is slow" and "Android: …". "crashes" for "crash" is the same word, a number for another never.
+
+    Who reports the same thing again seldom finds the very words that another has found, but for one. Who reports the
+    same of another platform, function or version takes the sentence and puts that into its place. Of 211 such first
+    candidates that were called 10 % or more (golang-go, Titanium, Rust, Hadoop and SeaMonkey) 10 were the same issue,
+    where 42 were expected.
+    """
+    words = split_words(subject(title).lower())
+    if len(words) <= LEAST_SAME:
+        return [False for _ in others]
+    first, last = words[0], words[-1]
+    lowered = (subject(other).lower() for other in others)
+    # Nearly all have neither the first word nor the last.
+    return [(first in other or last in other) and _are_siblings(words, split_words(other)) for other in lowered]
+
+
+def _are_siblings(words: Sequence[str], others: Sequence[str]) -> bool:
+    shorter = min(len(words), len(others))
+    before = 0
+    while before < shorter and words[before] == others[before]:
+        before += 1
+    after = 0
+    while after < shorter - before and words[-1 - after] == others[-1 - after]:
+        after += 1
+    mine, theirs = words[before : len(words) - after], others[before : len(others) - after]
+    if before + after < LEAST_SAME or not (0 < len(mine) <= MOST_SWAPPED and 0 < len(theirs) <= MOST_SWAPPED):
+        return False
+    here, there = "".join(mine), "".join(theirs)
+    if any(sign.isdigit() for sign in here + there):
+        return True
+    return fuzz.ratio(here, there) < _SPELT_OTHERWISE
