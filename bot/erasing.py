@@ -1,4 +1,4 @@
-"""Erasing a repository: everything that store, queue and this machine's data directory hold of it (C6a)."""
+"""Taking a repository over, and erasing it: everything that store, queue and the data directory hold of it (C6a)."""
 
 from __future__ import annotations
 
@@ -7,8 +7,26 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from bot.evaluation.history_file import erase_history
+from bot.model import Repository
 from bot.services import Services
 from bot.store import Store, StoredRepository
+
+
+def take_over(repository: Repository, installation: int, services: Services) -> None:
+    """Store what a repository is now, whichever delivery or list tells of it first.
+
+    Where it is another than was known, its files may have another place, and the owner's settings may be those of
+    another owner: they are read anew. What was an owner's under the former name is theirs no longer.
+    """
+    known = services.store.repositories.get(repository.id)
+    services.store.repositories.upsert(repository, installation, services.now())
+    before = None if known is None else known.summary
+    if before == repository:
+        return
+    for one in (before, repository):
+        if one is not None:
+            services.repository_settings.forget(one)
+
 
 logger = logging.getLogger(__name__)
 

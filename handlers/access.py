@@ -9,11 +9,10 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 
-from bot.erasing import erase_repository
+from bot.erasing import erase_repository, take_over
 from bot.errors import Forbidden, NotFound
 from bot.events import InstallationEvent, PushEvent, RepositoryEvent
 from bot.services import Services
-from bot.taking_over import take_over
 
 logger = logging.getLogger(__name__)
 

@@ -17,7 +17,7 @@ from bot.events import IssueEvent
 from bot.judgements import Kind, Signal, Who
 from bot.model import Actor, Issue, IssueRef, same_login
 from bot.moments import read_moment
-from bot.text.naming import named_by
+from bot.text.github_urls import named_by
 from handlers.finding import find
 from handlers.visit import Visit
 

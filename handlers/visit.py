@@ -11,6 +11,7 @@ from functools import cached_property, partial, wraps
 from bot.calibration.bar import Bar, bar_in_force
 from bot.config import RepoConfig
 from bot.decisions import Decision
+from bot.erasing import take_over
 from bot.events import CommentEvent, IssueEvent
 from bot.github.repository.repo import RepoClient, ThreadClient
 from bot.model import Issue, RepoRef, Repository
@@ -20,7 +21,6 @@ from bot.render import Place
 from bot.repositories.settings import Loaded
 from bot.services import Services
 from bot.store import KeptComment
-from bot.taking_over import take_over
 from bot.words import Words, language_of, speak
 
 logger = logging.getLogger(__name__)

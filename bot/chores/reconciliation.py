@@ -6,13 +6,12 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot.erasing import erase_repository
+from bot.erasing import erase_repository, take_over
 from bot.errors import Forbidden, NotFound
 from bot.github.identity.app import AppClient, Installation
 from bot.model import Repository, name_key
 from bot.services import Services
 from bot.store.parts.repositories import StoredRepository
-from bot.taking_over import take_over
 
 logger = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from bot.evaluation.statements import Kind, Statement, read_comment
 from bot.model import NOBODY, RepoRef
-from bot.text.naming import named_issues
+from bot.text.github_urls import named_issues
 
 MEMBERS = frozenset({"OWNER", "MEMBER", "COLLABORATOR"})
 

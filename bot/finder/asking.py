@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from bot.at_work import hurried
 from bot.config.model import SourceConfig
-from bot.hurry import hurried
 from bot.model import Issue, RepoRef, StateFilter
 from bot.posts.own_issues import is_own_issue
 from bot.ranking.plan import DEFAULT_BUDGET, Plan, natural_query, plan_own_words, plan_queries

@@ -17,12 +17,21 @@ from bot.errors import GitHubError, InvalidArgument, NotFound, Retryable
 from bot.finder.asking import FinderSettings, Gathered, GitHubReads, Network
 from bot.finder.options import FindOptions
 from bot.finder.outside import Forms, Outside, OutsideLook, shortly_before
-from bot.finder.reporting import MOST_CONSIDERED, considered, counted, outcome, own_texts, search_query
+from bot.finder.reporting import (
+    MOST_CONSIDERED,
+    Result,
+    considered,
+    counted,
+    is_own,
+    outcome,
+    own_texts,
+    present,
+    search_query,
+)
 from bot.finder.weighing import Inside, LookUp, Weighed, as_issue, results, said, together, weigh_inside
 from bot.matching import Look, Matcher
 from bot.model import Issue, RepoRef, StateFilter
 from bot.ranking.keywords import has_usable_words
-from bot.ranking.presenting import Result, is_own, present
 from bot.ranking.rarity import CountedWords, WordStats
 from bot.ranking.relevance import DEFAULT_RELEVANCE, Relevance, relevances
 from bot.ranking.similarity import dice_sorensen
@@ -30,7 +39,7 @@ from bot.report import NEAR, Candidate, Reason, Report, Shared
 from bot.sources.merging import Hit, collapsed
 from bot.sources.protocol import Source
 from bot.sources.vocabulary import Remembered, count_words, make_acquaintance
-from bot.text.naming import named_by
+from bot.text.github_urls import named_by
 
 # So many times as many candidates are read from the index as are shown: some are rejected, some share a group.
 _SPARE = 3

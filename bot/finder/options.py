@@ -16,7 +16,7 @@ from bot.report import Candidate
 from bot.sources.github import Discussions, DiscussionSearcher
 from bot.sources.named import RepositoryReader, Siblings
 from bot.sources.protocol import Source
-from bot.text.naming import named_by
+from bot.text.github_urls import named_by
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +27,8 @@ class FindOptions:
     `max_candidates` how many are shown at most, from 1 on; `relevance` what they are sorted by (H5), `state` the one
     in which issues count. `words` replace the words that are searched for. `rejected` are numbers that are never shown,
     `rejected_elsewhere` issues of other repositories (as `owner/repo#number` in lower case); `earlier_only` leaves out
-    what came later. `named` are the issues (written so, see `bot/text/naming.py`) that the target's text names: they
-    are left out, or with `show_named` shown and marked. `duplicates` says which issues people here marked as duplicates
+    what came later. `named` are the issues (written so, see `named_issues`) that the target's text names: they are left
+    out, or with `show_named` shown and marked. `duplicates` says which issues people here marked as duplicates
     of which. With `sources` only what one of these found is shown (H4), whatever the others put before it. Without
     `explained` candidates come without reasons, which cost a look into the text of each: to measure by.
 

@@ -11,11 +11,11 @@ from bot.config.model import SourceConfig
 from bot.errors import Failed
 from bot.finder.asking import MOST_COMPARED
 from bot.finder.options import FindOptions
+from bot.finder.reporting import Result, is_own
 from bot.index import IndexedIssue
 from bot.matching import Look, Match
 from bot.model import Issue
 from bot.ranking.grouping import components, resolve
-from bot.ranking.presenting import Result, is_own
 from bot.report import QueryRun, Reason
 from bot.sources.choosing import FULL_TEXT, VECTORS
 from bot.sources.merging import Hit, merge

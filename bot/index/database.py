@@ -13,8 +13,6 @@ from sqlalchemy.dialects import postgresql
 
 # Versions of SQLite before 3.32 take 999 parameters.
 _MOST_LISTED = 512
-# A signature, no flags, and no extension of the header; and in the place of a row's number of fields, -1.
-_COPY_HEADER, _COPY_TRAILER = b"PGCOPY\n\xff\r\n\0" + bytes(8), b"\xff\xff"
 _TYPES: dict[type[Any], str] = {
     sa.BigInteger: "bigint",
     sa.Integer: "integer",
@@ -73,12 +71,6 @@ def stream(connection: sa.Connection, statement: str, values: Sequence[Any], siz
         cursor.execute(statement, values)
         while rows := cursor.fetchmany(size):
             yield rows
-
-
-def copy_in(connection: sa.Connection, statement: str, rows: bytes) -> None:
-    """Have PostgreSQL copy in rows of its binary format ("COPY", File Formats)."""
-    with _cursor(connection, statement) as cursor, cursor.copy(statement) as copy:
-        copy.write(_COPY_HEADER + rows + _COPY_TRAILER)
 
 
 @contextmanager

@@ -23,7 +23,7 @@ from bot.index.postings import lists
 from bot.index.postings.lists import List
 from bot.index.postings.packing import unpack_terms
 from bot.index.state import State, Version
-from bot.index.vectors.neighbours import Neighbours, grown
+from bot.index.vectors.vectors import Neighbours, grown
 from bot.store.tables.index import indexed_terms
 
 T = TypeVar("T")

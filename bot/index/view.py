@@ -34,8 +34,7 @@ from bot.index.postings.scoring import Scores, Scoring, add_up
 from bot.index.state import State
 from bot.index.text_vectors import Fresh, TextVectors
 from bot.index.vectors import vectors
-from bot.index.vectors.neighbours import Neighbours
-from bot.index.vectors.vectors import Kind, Vectors
+from bot.index.vectors.vectors import Kind, Neighbours, Vectors
 from bot.store.tables.index import indexed_terms
 
 #: Postings that one search may read. So its cost does not grow with the repository: what is read are the best terms.

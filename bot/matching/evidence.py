@@ -9,11 +9,10 @@ from functools import cached_property
 import numpy as np
 
 from bot.index import Bags, Terms
-from bot.matching.pool import Pool, Question
+from bot.matching.retrieval import Pool, Question
 from bot.matching.shared_terms import Rarity
 from bot.ranking.reasons import (
     TELLING,
-    Spellings,
     Written,
     is_copy,
     says_nothing,
@@ -22,9 +21,8 @@ from bot.ranking.reasons import (
     shared_words,
 )
 from bot.report import Reason, Shared
-from bot.text.codes import runs
-from bot.text.messages import error_messages
-from bot.text.terms import is_unspaced, raw_words, terms_of, without_noise
+from bot.text.messages import runs
+from bot.text.terms import is_unspaced, raw_words, terms_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +76,7 @@ class Witness:
         quoted = {messages.words[place] for place in _places(messages, pool.messages, row)}
         forms = [form for form in self._mine.messages if _mostly(form, quoted)]
         telling = self._telling(_places(self._known["words"], pool.words, row))
-        theirs = _Theirs(title, body, telling, bool(forms))
+        theirs = Written(title, body)
         identifiers, title_words, words = map(tuple, shared_words(self._mine, theirs, telling))
         return Evidence(shared_message(self._mine, theirs, forms), identifiers, title_words, words)
 
@@ -86,29 +84,6 @@ class Witness:
         """The question's telling words at these places, rarest first."""
         telling = [place for place in places if self._rarities[place] >= TELLING]
         return [self._known["words"].words[place] for place in sorted(telling, key=lambda at: -self._rarities[at])]
-
-
-class _Theirs(Written):
-    """A candidate's text, read for some terms alone, and for error messages only where the question shares any."""
-
-    def __init__(self, title: str, body: str, terms: Collection[str], messages: bool) -> None:
-        text = f"{title}\n{without_noise(body)}"
-        wanted = frozenset(terms)
-        self.title, self.all = _spelled(title, wanted), _spelled(text, wanted)
-        self.messages = error_messages(text) if messages else {}
-
-
-def _spelled(text: str, wanted: Collection[str]) -> Spellings:
-    """How the text writes each of the terms that are wanted, each way once, without regard to capitals."""
-    found: dict[str, dict[str, str]] = {}
-    for raw in dict.fromkeys(raw_words(text)):
-        own = terms_of(raw)
-        if own and own[0] in wanted and not is_unspaced(raw):
-            found.setdefault(own[0], {}).setdefault(raw.casefold(), raw)
-        elif len(own) > 1 and is_unspaced(raw):
-            for pair in own:
-                found.setdefault(pair, {}).setdefault(pair.casefold(), pair)
-    return found
 
 
 def as_written(terms: Iterable[str], text: str) -> list[str]:

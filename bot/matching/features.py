@@ -39,7 +39,7 @@ from rapidfuzz import fuzz, process
 from bot.index import IndexedIssue
 from bot.index.postings.packing import Floats
 from bot.index.vectors.vectors import Kind
-from bot.matching.pool import Pool, Question, by_others
+from bot.matching.retrieval import Pool, Question, by_others
 from bot.matching.shared_terms import Rarity, by_terms
 from bot.text.titles import subject
 from bot.text.words import split_words

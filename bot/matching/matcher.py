@@ -22,9 +22,21 @@ from bot.matching import features
 from bot.matching.bounds import Compared
 from bot.matching.evidence import Evidence, Witness, as_written
 from bot.matching.model import Model, shipped_model
-from bot.matching.pool import Pool, by_author, by_others, load, pose
 from bot.matching.readings import CLOSEST, Likeness, smallness, stands_out
-from bot.matching.retrieval import FULL_TEXT, VECTORS, Retrieved, among, by_vectors, by_words, fused
+from bot.matching.retrieval import (
+    FULL_TEXT,
+    VECTORS,
+    Pool,
+    Retrieved,
+    among,
+    by_author,
+    by_others,
+    by_vectors,
+    by_words,
+    fused,
+    load,
+    pose,
+)
 from bot.matching.shared_terms import Rarity
 from bot.model import Issue
 from bot.report import QueryRun

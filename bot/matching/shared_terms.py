@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bot.index import Terms, View, idf
 from bot.index.postings.packing import Floats, Integers
-from bot.matching.pool import FIELDS, Pool, Question
+from bot.matching.retrieval import FIELDS, Pool, Question
 from bot.ranking.size import SMALL
 
 _LOW_COUNTS = 4_096

@@ -6,8 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from bot.report import Reason, Shared
-from bot.text.codes import runs
-from bot.text.messages import error_messages, in_common
+from bot.text.messages import error_messages, in_common, runs
 from bot.text.terms import is_unspaced, raw_words, status_code, terms_of, without_noise
 from bot.text.words import is_function_word
 

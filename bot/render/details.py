@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 
 from markdown_it import MarkdownIt
@@ -20,19 +20,6 @@ QUERIES_MAX = 19
 """As many as all sources together can ask about one issue: seven searches by words, and of the others twelve."""
 
 PROBLEMS_MAX = 10
-
-SOURCE_NAMES: Mapping[str, Callable[[Words], str]] = {
-    "github-search": Words.source_github_search,
-    "github-hybrid": Words.source_github_hybrid,
-    "github-similar": Words.source_github_similar,
-    "full-text": Words.source_full_text,
-    "vectors": Words.source_vectors,
-    "pull-requests": Words.source_pull_requests,
-    "discussions": Words.source_discussions,
-    "siblings": Words.source_siblings,
-    "known-issues": Words.source_known_issues,
-}
-"""What the sources of H6 are called in comments."""
 
 
 def fold(summary: str, blocks: Iterable[str]) -> str:
@@ -64,8 +51,8 @@ def sentence(text: str) -> str:
 
 def source_name(source: str, say: Words) -> str:
     """What a source is called in a sentence; by its own name where it is another version's, which has more of them."""
-    named = SOURCE_NAMES.get(source)
-    return named(say) if named else code(source, 60)
+    name = f"source_{source.replace('-', '_')}"
+    return say.fill(name, {}) if hasattr(Words, name) else code(source, 60)
 
 
 def queries_block(report: Report, say: Words) -> str:

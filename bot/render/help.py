@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
 
 from bot.commands import COMMANDS, COMMANDS_LIMIT, LIMIT_SECONDS, OPTIONS, Name, Requirement
 from bot.render.escape import code
@@ -17,48 +16,19 @@ def duration(seconds: float, say: Words) -> str:
     return say.minutes(count=round(seconds / 60))
 
 
-_COMMANDS: Mapping[Name, Callable[[Words], str]] = {
-    Name.RECHECK: Words.command_recheck,
-    Name.SEARCH: Words.command_search,
-    Name.EXPLAIN: Words.command_explain,
-    Name.NOT: Words.command_not,
-    Name.OF: Words.command_of,
-    Name.UNDO: Words.command_undo,
-    Name.MUTE: Words.command_mute,
-    Name.UNMUTE: Words.command_unmute,
-    Name.SCAN: Words.command_scan,
-    Name.HELP: Words.command_help,
-}
-_OPTIONS: Mapping[str, Callable[[Words], str]] = {
-    "open": Words.option_open,
-    "closed": Words.option_closed,
-    "all": Words.option_all,
-    "confidence": Words.option_confidence,
-    "threshold": Words.option_threshold,
-    "limit": Words.option_limit,
-    "fresh": Words.option_fresh,
-}
-_WHO: Mapping[Requirement, Callable[[Words], str]] = {
-    Requirement.ANYONE: Words.who_anyone,
-    Requirement.AUTHOR_OR_TRIAGE: Words.who_author_or_triage,
-    Requirement.TRIAGE: Words.who_triage,
-    Requirement.MAINTAIN: Words.who_maintain,
-}
-
-
 def command_words(name: Name, say: Words) -> str:
     """What a command does."""
-    return _COMMANDS[name](say)
+    return say.fill(f"command_{name.name.lower()}", {})
 
 
 def option_words(option: str, say: Words) -> str:
     """What an option does; `option` is as the table of commands has it."""
-    return _OPTIONS[option.partition("=")[0]](say)
+    return say.fill(f"option_{option.partition('=')[0]}", {})
 
 
 def who_words(who: Requirement, say: Words) -> str:
     """A requirement in words."""
-    return _WHO[who](say)
+    return say.fill(f"who_{who.name.lower()}", {})
 
 
 def help_text(say: Words) -> str:

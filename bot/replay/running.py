@@ -14,7 +14,7 @@ from bot.model import BODY_MAX, Issue, IssueRef, RepoRef
 from bot.replay.archive import PastIssue
 from bot.replay.github import REPO, ReplayGitHub
 from bot.report import Report
-from bot.text.naming import named_issues, without_code
+from bot.text.github_urls import named_issues, without_code
 
 #: From so many issues on batches end where vectors are centred anew, so that a history that is read at once gives the
 #: same index as one that comes issue by issue.

@@ -16,7 +16,7 @@ from bot.report import Candidate
 from bot.repositories.settings import Loaded
 from bot.store import Store
 from bot.store.parts.words import Words
-from bot.text.naming import named_by
+from bot.text.github_urls import named_by
 from bot.text.terms import read
 
 SHADOW = "mode: shadow"

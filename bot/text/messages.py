@@ -1,12 +1,17 @@
-"""Error messages in an issue's text: found, made comparable, and cut to what can be searched for."""
+"""Error messages in an issue's text, and what it holds besides words: names from code, paths, versions, error codes.
+
+Everything here reads hostile text: each step is linear in the length read, and what is kept of one text is bounded.
+"""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from difflib import SequenceMatcher
+from itertools import chain, islice
 
-from bot.text.terms import without_noise
+from bot.text.terms import status_code, without_noise
 from bot.text.words import apart, split_words
 
 MOST_MESSAGES = 12
@@ -22,13 +27,13 @@ _SIGN_PHRASES = (
     "could not", "no such", "not found", "out of bounds", "out of memory", "out of range", "timed out", "unable to"
 )  # fmt: skip
 _SIGNS = (*_SIGN_WORDS.split(), *_SIGN_PHRASES)
-_SAID = re.compile(rf"\b(?:{'|'.join(_SIGNS)})\b")
-_SAID_ANYHOW = re.compile(_SAID.pattern, re.IGNORECASE)
+_SAID = re.compile(rf"\b(?:{'|'.join(_SIGNS)})\b", re.IGNORECASE)
 _NAMED = re.compile(r"[a-z](?:Error|Exception)\b")
 # What differs between two reports of one error: numbers, addresses, quoted names, paths. The apostrophes of "can't" and
 # "isn't" are no quotes.
-_VALUE = re.compile(r"0x[0-9a-fA-F]+|\d+|\"[^\"\n]{0,80}\"|(?<![^\W\d_])'[^'\n]{0,80}'(?![^\W\d_])|`[^`\n]{0,80}`")
-_VALUE_OR_PATH = re.compile(rf"{_VALUE.pattern}|\S*[/\\]\S*")
+_VALUE = re.compile(
+    r"0x[0-9a-fA-F]+|\d+|\"[^\"\n]{0,80}\"|(?<![^\W\d_])'[^'\n]{0,80}'(?![^\W\d_])|`[^`\n]{0,80}`|\S*[/\\]\S*"
+)
 # As compilers and editors write quotes and apostrophes, and as keyboards do.
 _STRAIGHT = str.maketrans("‘’“”", "''\"\"")
 _QUOTED = re.compile(r"`([^`\n]+)`")
@@ -59,24 +64,11 @@ def error_messages(body: str) -> Mapping[str, str]:
 
 
 def _telling(text: str) -> Iterator[str]:
-    """The lines that tell of an error, without their marks. A plain search, which costs little, rules out most.
-
-    It cannot do that with other lines than ASCII: which letters are one without regard to case is for `re` to say.
-    """
-    lower = text.lower()
-    signs = [sign for sign in _SIGNS if sign in lower]
-    if not signs and text.isascii():
-        return
-    lines, lowered = text.splitlines()[:_LINES_READ], lower.splitlines()[:_LINES_READ]
-    chosen = {place for sign in signs for place, line in enumerate(lowered) if sign in line}
-    if not text.isascii():
-        chosen.update(place for place, line in enumerate(lines) if not line.isascii())
-    for place in sorted(chosen):
-        line = _MARKUP.sub("", lines[place]).strip()
-        if _FRAME.match(line):
-            continue
-        said_here = _quoted(lines[place]) or [line]
-        yield from (said for said in said_here if _SHORTEST <= len(said) <= _LONGEST and _tells(said))
+    """The lines that tell of an error, without their marks."""
+    for line in text.splitlines()[:_LINES_READ]:
+        bare = _MARKUP.sub("", line).strip()
+        if not _FRAME.match(bare):
+            yield from (said for said in _quoted(line) or [bare] if _SHORTEST <= len(said) <= _LONGEST and _tells(said))
 
 
 def _quoted(line: str) -> list[str]:
@@ -85,14 +77,12 @@ def _quoted(line: str) -> list[str]:
 
 
 def _tells(line: str) -> bool:
-    said = _SAID.search(line.lower()) if line.isascii() else _SAID_ANYHOW.search(apart(line.translate(_STRAIGHT)))
-    return bool(said or _NAMED.search(line))
+    return bool(_SAID.search(apart(line.translate(_STRAIGHT))) or _NAMED.search(line))
 
 
 def _fixed(line: str, between: str) -> str:
-    """A line without what differs. Paths are looked for, which takes most of the time, where there can be any."""
-    line = line if line.isascii() else line.translate(_STRAIGHT)
-    return (_VALUE_OR_PATH if "/" in line or "\\" in line else _VALUE).sub(between, line)
+    """A line without what differs."""
+    return _VALUE.sub(between, line.translate(_STRAIGHT))
 
 
 def searchable_phrase(line: str) -> str:
@@ -121,3 +111,69 @@ def in_common(mine: str, theirs: str) -> str:
         behind = start + count if count else behind
     said = " ".join(kept)
     return said if len(split_words(said)) >= 3 else ""
+
+
+#: Different codes of one text that are kept, the first ones.
+MOST_CODES = 200
+_LONGEST_CODE = 100
+_RUN_OF_WORDS = 3
+
+_CHUNK = re.compile(r"[\w$@][\w$@./\\:+-]*")
+_JOINING = "./\\:+-"
+# What stands behind a name and differs between two reports of one thing: a line, a column, an offset in hexadecimal.
+_PLACE = re.compile(r"(?::\d+)+$|\+0x[0-9a-f]+$")
+_DATA = re.compile(r"(?:0x)?[0-9a-f]{7,}|\d+|[\d:.+tz-]{8,}")
+_VERSION = re.compile(r"v?\d+(?:\.\d+){1,4}(?:[-.]?(?:rc|beta|alpha|ga|dev|pre)[.-]?\d*)?")
+_INNER_CAPITAL = re.compile(r"[a-z\d][A-Z]|[A-Z]{2}[a-z]")
+_SEPARATORS = "/\\:"
+_NAMES = re.compile(r"[^\W\d][\w$]*")
+
+
+def codes(text: str) -> Counter[str]:
+    """How often each code occurs, in lower case: `net/http`, `os.file.read`, `e1042`, `1.8.3`, `enoent_retry`.
+
+    Of a path its last part counts too, and of a dotted name its last name: the same function is written in more ways
+    than one. Line numbers are left out, and so are addresses and times; `0xc0000005` is a status code.
+    """
+    found = Counter(chain.from_iterable(map(_of, _CHUNK.findall(apart(text)))))
+    return found if len(found) <= MOST_CODES else Counter(dict(islice(found.items(), MOST_CODES)))
+
+
+def message_terms(text: str) -> Counter[str]:
+    """The error messages of a text, and their runs of three words, by which two that differ a little are alike."""
+    return Counter(chain.from_iterable(dict.fromkeys((message, *runs(message))) for message in error_messages(text)))
+
+
+def runs(message: str) -> list[str]:
+    """The runs of three words of an error message in its comparable form, which has at least three."""
+    words = message.split()
+    return [" ".join(words[start : start + _RUN_OF_WORDS]) for start in range(len(words) - _RUN_OF_WORDS + 1)]
+
+
+def _of(chunk: str) -> tuple[str, ...]:
+    """The codes in a run of characters without spaces; none for a plain word."""
+    if chunk.isalpha() and chunk.islower():
+        return ()
+    chunk = chunk.lstrip(_JOINING)
+    if len(chunk) > _LONGEST_CODE:
+        return ()
+    chunk = chunk.rstrip(_JOINING)
+    if chunk.isalpha() and not _INNER_CAPITAL.search(chunk):
+        return ()
+    lower = (_PLACE.sub("", chunk) if ":" in chunk or "+0x" in chunk else chunk).lower()
+    if "." in lower and _VERSION.fullmatch(lower):
+        return (lower.removeprefix("v"),)
+    plain = lower.isalpha() and not _INNER_CAPITAL.search(chunk)
+    if plain or len(lower) < 3:
+        return ()
+    if _DATA.fullmatch(lower):
+        code = status_code(lower)
+        return (code,) if code else ()
+    found = [lower]
+    last = lower[1 + max(map(lower.rfind, _SEPARATORS)) :]
+    if len(last) > 2 and last != lower and not _DATA.fullmatch(last):
+        found.append(last)
+    names = _NAMES.findall(last) if "." in last else ()
+    if len(names) > 1 and len(names[-1]) > 2:
+        found.append(names[-1])
+    return tuple(dict.fromkeys(found))

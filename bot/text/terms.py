@@ -18,7 +18,7 @@ from itertools import chain, pairwise
 import snowballstemmer
 
 from bot.text.titles import subject
-from bot.text.words import MARKS, STOP_WORDS, UNSPACED, apart, separating
+from bot.text.words import MARKS, STOP_WORDS, UNSPACED, apart
 
 # Status codes of Windows: what a process ended with, or why a call failed. They look like addresses and other data, and
 # are none: two crashes with one code have something in common. Hexadecimal and decimal, signed and unsigned, they are
@@ -59,7 +59,6 @@ p pre br div span code quot amp lt gt nbsp href src img
 _IGNORED = STOP_WORDS | frozenset(_FILLERS.split())
 
 _RAW = re.compile(rf"[^\W_](?:\w|[{MARKS}])*")
-_SEPARATED = separating("_")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _URL = re.compile(r"\bhttps?://\S+")
 # "GitHub Flavored Markdown Spec", 4.6: a comment that begins a line is a block, and ends a paragraph as an empty line
@@ -160,10 +159,7 @@ def without_comments(body: str) -> str:
 
 def raw_words(text: str) -> list[str]:
     """The words as written, with inner underscores: what a search engine takes for one word."""
-    if not text.isascii():
-        return _RAW.findall(apart(text))
-    words = text.translate(_SEPARATED).split()
-    return [word for run in words if (word := run.lstrip("_"))] if "_" in text else words
+    return _RAW.findall(apart(text))
 
 
 def is_unspaced(raw: str) -> bool:

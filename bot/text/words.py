@@ -48,12 +48,8 @@ _BORDER = re.compile(rf"(?<=[{UNSPACED}])(?![{UNSPACED}])(?=\w)|(?<=\w)(?<![{UNS
 _WORD = re.compile(rf"[^\W_](?:[^\W_]|[{MARKS}]|[\u200c\u200d](?=[^\W_]))*")
 
 
-def separating(kept: str = "") -> dict[int, str]:
-    """For `str.translate`: every ASCII sign to a space but letters, digits and those `kept`."""
-    return {code: " " for code in range(128) if not (chr(code).isalnum() or chr(code) in kept)}
-
-
-_SEPARATED = separating()
+# For `str.translate`: every ASCII sign to a space but letters and digits.
+_SEPARATED = {code: " " for code in range(128) if not chr(code).isalnum()}
 
 
 def split_words(text: str) -> list[str]:

@@ -24,7 +24,7 @@ from bot.evaluation.labels import Labels, read_labels, to_learn_from
 from bot.index.postings.packing import Integers
 from bot.machine.orphans import at_work, end_with_parent
 from bot.machine.signals import held_back
-from bot.matching.pool import known_author
+from bot.matching.retrieval import known_author
 from bot.model import Issue
 from bot.replay import PastIssue, read_archive
 from bot.training.arrival import Arrival, Repository, opened

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from bot.evaluation.labels import WARM, Labels, truth
-from bot.matching.pool import known_author
+from bot.matching.retrieval import known_author
 from bot.replay import PastIssue
 from bot.training.arrival import Arrival, Repository, opened
 from bot.training.readings import Read

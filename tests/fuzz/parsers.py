@@ -27,8 +27,7 @@ from bot.receiver import proxy
 from bot.receiver.webhook import Accepted, Ping, Refused, read, sign
 from bot.render.escape import code, escape
 from bot.repositories.issue_forms import supplied_by
-from bot.text.github_urls import normalize_url, thing_at
-from bot.text.naming import named_issues
+from bot.text.github_urls import named_issues, normalize_url, thing_at
 from tests.render.reading import read as render
 
 REPO = RepoRef("acme", "app")

@@ -7,8 +7,8 @@ import threading
 import time
 from pathlib import Path
 
+from bot.at_work import make_sure
 from bot.events import IssueEvent
-from bot.held import make_sure
 from bot.jobs import Chore, Job, process
 from bot.jobs.recovery import executors, overdue, trials
 from bot.jobs.running import retry

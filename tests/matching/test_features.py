@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from bot.index import Index, IndexedIssue
 from bot.matching import features, standing
 from bot.matching.features import NAMES
-from bot.matching.pool import FIELDS, load, pose
+from bot.matching.retrieval import FIELDS, load, pose
 from bot.matching.shared_terms import Rarity
 from bot.model import Actor, Issue, RepoRef
 

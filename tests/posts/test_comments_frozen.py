@@ -14,9 +14,9 @@ from threading import Event
 
 import pytest
 
+from bot.at_work import held
 from bot.errors import Overtaken, Retryable
 from bot.github.repository.repo import RepoClient
-from bot.held import held
 from bot.model import Comment, RepoRef
 from bot.posts.record import LEASE
 from bot.store import CommentState

@@ -12,11 +12,11 @@ import pytest
 
 from bot.commands import Options
 from bot.config import parse_config
+from bot.config.model import SOURCES
 from bot.errors import Failed, Remark
 from bot.model import Closer
 from bot.posts.marker import ADVICE, fingerprint
 from bot.render import render_comment
-from bot.render.details import SOURCE_NAMES
 from bot.report import Outcome, QueryRun, Reason, Shared
 from tests.render.samples import CHECKED_AT, CLOSED, QUERY, candidate, considered, report, view
 
@@ -329,7 +329,7 @@ def test_f9_an_outage_is_never_presented_as_no_duplicates(outcome: Outcome, expe
 
 def test_c3_f8_every_query_is_shown_that_all_sources_can_ask() -> None:
     most = {"github-search": 7, "discussions": 3, "pull-requests": 2, "siblings": 2}
-    asked = [QueryRun(source, f"{source} {at}", at) for source in SOURCE_NAMES for at in range(most.get(source, 1))]
+    asked = [QueryRun(source, f"{source} {at}", at) for source in SOURCES for at in range(most.get(source, 1))]
     body = render_comment(report(candidate(), queries=tuple(asked)), view())
     assert [run.query for run in asked if f"`{run.query}` – " not in body] == []
 

@@ -17,11 +17,9 @@ from bot.ranking.rarity import Rarity
 from bot.ranking.same import content_hash, title_similarity
 from bot.render.escape import code, escape
 from bot.repositories.issue_forms import supplied_by
-from bot.text.codes import codes
-from bot.text.github_urls import normalize_url, thing_at
+from bot.text.github_urls import named_issues, normalize_url, thing_at
 from bot.text.invisible import hidden_by
-from bot.text.messages import error_messages, in_common
-from bot.text.naming import named_issues
+from bot.text.messages import codes, error_messages, in_common
 from bot.text.terms import read
 from bot.words.template import forbidden
 from tests.effort import costs_at_most

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.text.codes import MOST_CODES, codes, message_terms, runs
-from bot.text.messages import error_messages
+from bot.text.messages import MOST_CODES, codes, error_messages, message_terms, runs
 from bot.text.words import split_words
 from tests.effort import costs_at_most
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.model import RepoRef
-from bot.text.naming import named_by, named_issues, without_code
+from bot.text.github_urls import named_by, named_issues, without_code
 from tests.effort import costs_at_most
 from tests.matching.made import an_issue
 

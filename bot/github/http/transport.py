@@ -17,11 +17,10 @@ from email.utils import parsedate_to_datetime
 
 import httpx
 
+from bot.at_work import Hurry, hurry, make_sure
 from bot.errors import NotFound, RateLimited, Remark, Told, Unavailable
 from bot.github.limits.answers import Answer, Limit, Ok, Raise, Retry, Verdict, decide, quota
 from bot.github.limits.pacing import GRAPHQL, HYBRID, SEARCH, Cost, Pacer, cost_of, is_repeatable, kind_of
-from bot.held import make_sure
-from bot.hurry import Hurry, hurry
 from bot.machine.local import is_here
 from bot.telemetry.metrics import GITHUB_REQUESTS, GITHUB_SECONDS, LEFT
 from bot.telemetry.tracing import span

@@ -1,12 +1,13 @@
-"""Vectors of issues: two each, of the title and of the whole text, kept as bytes with a scale.
+"""Vectors of issues: two each, of the title and of the whole text, kept as bytes with a scale; and which are closest.
 
 Rounding to a byte moves a cosine by less than 0.01, and takes a quarter of the space.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from enum import IntEnum
+from typing import Any
 
 import numpy as np
 import sqlalchemy as sa
@@ -14,10 +15,20 @@ from numpy.typing import NDArray
 
 from bot.embedding.protocol import unit
 from bot.index.database import fetch
+from bot.index.postings.packing import Integers
+from bot.index.postings.scoring import Scores
+from bot.index.state import State
 from bot.store.tables.index import indexed_terms
 from bot.store.tables.index import indexed_vectors as table
 
 Vectors = NDArray[np.float32]
+
+_GONE = np.iinfo(np.int64).max
+_ROWS = 5_000
+# Vectors that are compared at once: as numbers they fit into a processor's own memory, which takes a third of the time.
+_BLOCK = 512
+# A cosine is told no more exactly than vectors are stored.
+_DECIMALS = 5
 
 
 class Kind(IntEnum):
@@ -94,3 +105,115 @@ def missing(connection: sa.Connection, repo_id: int, limit: int) -> list[int]:
     query = sa.select(indexed_terms.c.number).outerjoin(table, joined)
     query = query.where(indexed_terms.c.repo_id == repo_id, table.c.number.is_(None))
     return list(connection.execute(query.order_by(indexed_terms.c.number.desc()).limit(limit)).scalars())
+
+
+class Neighbours:
+    """A repository's vectors in memory; all are compared with a text's, block by block.
+
+    They are known up to `sequence`. Issues have rows in the order in which they came. Arrays grow by copying, so that
+    whoever reads goes on with those that he has taken.
+    """
+
+    def __init__(self, state: State) -> None:
+        self._model, self._centre = state.model, state.centre
+        self.sequence = 0
+        self._count = 0
+        self._dimensions = state.vector_sum.shape[1]
+        self._numbers: Integers = np.zeros(0, dtype=np.int64)
+        self._row_of: NDArray[np.int32] = np.zeros(0, dtype=np.int32)
+        self._values: NDArray[np.int8] = np.zeros((0, 2, self._dimensions), dtype=np.int8)
+        self._scales: NDArray[np.float32] = np.zeros((0, 2), dtype=np.float32)
+        # What the sum of an issue's two vectors is divided by for the one between them.
+        self._lengths: NDArray[np.float32] = np.zeros(0, dtype=np.float32)
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        arrays = (self._numbers, self._row_of, self._values, self._scales, self._lengths)
+        return sum(array.nbytes for array in arrays)
+
+    def follows(self, state: State) -> bool:
+        """Whether these are of the same model, around the same centre."""
+        same = self._centre is state.centre or np.array_equal(self._centre, state.centre)
+        return same and self._model == state.model and self._dimensions == state.vector_sum.shape[1]
+
+    def refresh(self, connection: sa.Connection, repo_id: int, state: State) -> None:
+        """Take in what has changed since."""
+        if not self._count:
+            self._make_room(state.vectors)
+        changed = sa.select(table.c.number, table.c.vectors).where(
+            table.c.repo_id == repo_id, table.c.changed > self.sequence
+        )
+        for rows in connection.execute(changed, execution_options={"yield_per": _ROWS}).partitions():
+            self._add(np.array([row[0] for row in rows]), unpack([row[1] for row in rows]))
+        if np.count_nonzero(self._numbers[: self._count] != _GONE) > state.vectors:
+            there = connection.execute(sa.select(table.c.number).where(table.c.repo_id == repo_id)).scalars().all()
+            self._keep_only(np.array(there, dtype=np.int64))
+        self.sequence = state.sequence
+
+    def nearest(self, asked: Vectors, wanted: Mapping[Kind, int], below: int | None) -> dict[Kind, Scores]:
+        """For each kind the issues whose vectors have the highest cosines with a text's, as many as `wanted`.
+
+        `asked` are the text's vectors, (3, dimensions). `below` leaves out issues with that number and higher ones.
+        """
+        count = self._count
+        numbers, values, scales, lengths = self._numbers[:count], self._values, self._scales, self._lengths
+        all_cosines = np.zeros((len(Kind), count), dtype=np.float32)
+        for start in range(0, count, _BLOCK):
+            block = slice(start, min(start + _BLOCK, count))
+            all_cosines[:, block] = cosines(values[block].astype(np.float32), asked, scales[block], lengths[block])
+        there = np.flatnonzero(numbers < (_GONE if below is None else below))
+        there = there[np.argsort(numbers[there], kind="stable")]
+        # In which block a row is makes a difference beyond this, and equal texts are to be equally near.
+        found = np.round(all_cosines[:, there].astype(np.float64), _DECIMALS)
+        return {kind: Scores(numbers[there], found[kind]).best(k) for kind, k in wanted.items()}
+
+    def stored(self, numbers: Integers) -> Vectors:
+        """(issues, 3, dimensions), by `Kind`, around the centre; zero for unknown issues."""
+        row_of, values, scales, lengths = self._row_of, self._values, self._scales, self._lengths
+        found = np.zeros((len(numbers), len(Kind), self._dimensions), dtype=np.float32)
+        if len(row_of):
+            rows = np.where(numbers < len(row_of), row_of[np.minimum(numbers, len(row_of) - 1)], -1)
+            np.multiply(values.take(rows, axis=0), scales.take(rows, axis=0)[:, :, None], out=found[:, :2])
+            np.add(found[:, Kind.TITLE], found[:, Kind.TEXT], out=found[:, Kind.BOTH])
+            found[:, Kind.BOTH] /= lengths.take(rows)[:, None]
+            found[rows < 0] = 0
+        return found
+
+    def _make_room(self, count: int) -> None:
+        """For so many issues. At first for all at once: growing by and by would need more than twice the memory."""
+        self._numbers = grown(self._numbers, count, 0)
+        self._values, self._scales = grown(self._values, count, 0), grown(self._scales, count, 0)
+        self._lengths = grown(self._lengths, count, 0, fill=1)
+
+    def _add(self, numbers: Integers, pairs: Vectors) -> None:
+        self._row_of = grown(self._row_of, int(numbers.max()) + 1, 0, fill=-1)
+        rows = self._row_of[numbers]
+        new = rows < 0
+        rows[new] = np.arange(self._count, self._count + np.count_nonzero(new))
+        count = self._count + int(np.count_nonzero(new))
+        self._make_room(count)
+        values, scales = rounded(around(pairs, self._centre))
+        self._values[rows], self._scales[rows] = values, scales
+        self._lengths[rows] = lengths_of_both(values * scales[:, :, None])
+        self._numbers[rows] = numbers
+        self._row_of[numbers] = rows
+        self._count = count
+
+    def _keep_only(self, numbers: Integers) -> None:
+        """Forget issues that have been taken out. Their rows stay, and are never found again."""
+        mine = self._numbers[: self._count]
+        gone = np.flatnonzero(~np.isin(mine, numbers) & (mine != _GONE))
+        self._row_of[mine[gone]] = -1
+        self._values[gone] = 0
+        self._numbers[gone] = _GONE
+
+
+def grown(array: NDArray[Any], length: int, axis: int, fill: int = 0) -> NDArray[Any]:
+    """The array, or a copy that is half as long again along an axis, where it is too short."""
+    have = array.shape[axis]
+    if length <= have:
+        return array
+    shape = list(array.shape)
+    shape[axis] = max(length, have + have // 2) - have
+    return np.concatenate([array, np.full(shape, fill, dtype=array.dtype)], axis=axis)

@@ -14,9 +14,9 @@ from contextlib import contextmanager, nullcontext
 import sqlalchemy as sa
 from dbos import DBOSClient
 
+from bot.at_work import held
 from bot.errors import Overtaken
 from bot.events import from_json
-from bot.held import held
 from bot.jobs.fairness.lanes import owner_of
 from bot.jobs.fairness.older import OlderJobs
 from bot.jobs.fairness.places import Places

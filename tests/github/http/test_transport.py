@@ -10,11 +10,11 @@ from collections.abc import Callable
 import httpx
 import pytest
 
+from bot.at_work import hurried
 from bot.errors import GitHubError, NotFound, RateLimited, Unavailable
 from bot.github.client import GitHub
 from bot.github.http.transport import open_connections
 from bot.github.repository.repo import RepoClient
-from bot.hurry import hurried
 from bot.simulator import Simulator
 from bot.simulator.faults import Kind
 from bot.telemetry.metrics import GITHUB_REQUESTS

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from bot.held import make_sure
+from bot.at_work import make_sure
 from bot.jobs import Chore, DeadLetters, Worker
 from bot.jobs.queue.chores import CHORE, call_for
 from bot.jobs.queue.database import queue_client, queue_engine, workflow_table
