@@ -9,14 +9,5 @@ from bot.finder.finder import Finder
 from bot.finder.options import FindOptions, bot_options, finder_settings, further_sources, named_unasked
 from bot.finder.outside import Outside
 
-__all__ = [
-    "MOST_COMPARED",
-    "FindOptions",
-    "Finder",
-    "FinderSettings",
-    "Outside",
-    "bot_options",
-    "finder_settings",
-    "further_sources",
-    "named_unasked",
-]
+__all__ = ["MOST_COMPARED", "FindOptions", "Finder", "FinderSettings", "Outside", "bot_options", "finder_settings"]
+__all__ += ["further_sources", "named_unasked"]

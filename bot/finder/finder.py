@@ -16,7 +16,7 @@ from itertools import islice
 from bot.errors import GitHubError, InvalidArgument, NotFound, Retryable
 from bot.finder.asking import FinderSettings, Gathered, GitHubReads, Network
 from bot.finder.options import FindOptions
-from bot.finder.outside import Forms, Outside, OutsideLook, shortly_before
+from bot.finder.outside import Outside, OutsideLook, shortly_before
 from bot.finder.reporting import (
     MOST_CONSIDERED,
     Result,
@@ -29,6 +29,7 @@ from bot.finder.reporting import (
     search_query,
 )
 from bot.finder.weighing import Inside, LookUp, Weighed, as_issue, results, said, together, weigh_inside
+from bot.index.analysis import Forms
 from bot.matching import Look, Matcher
 from bot.model import Issue, RepoRef, StateFilter
 from bot.ranking.keywords import has_usable_words
@@ -288,7 +289,7 @@ class Finder:
         # Numbers count pull requests as well.
         earlier = target.number - 1
         # Before a connection is held.
-        forms = self._outside.forms(self._repo_id) if hits else Forms(())
+        forms = self._outside.forms(self._repo_id) if hits else Forms()
         with ExitStack() as stack:
             look, background = None, partial(self._outside.background, self._recent, target, self._repo_id)
             if self._matcher is not None:

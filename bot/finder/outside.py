@@ -7,7 +7,7 @@ So it holds some of the repository's other issues as well: its latest.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -16,7 +16,7 @@ from bot.embedding import Embedder, EmbeddingError, TextModel, at_hand, default_
 from bot.errors import GitHubError, Retryable
 from bot.finder.weighing import Weighed, said
 from bot.index import Index, IndexedIssue, TextAnalyser
-from bot.index.analysis import About
+from bot.index.analysis import About, Forms
 from bot.index.ephemeral import index_in_memory
 from bot.matching import Look, Matcher
 from bot.model import Issue, IssueRef
@@ -31,19 +31,6 @@ MOST_OUTSIDE = 100
 _ENOUGH = 100
 # Numbers among which the latest issues are looked for; most may be those of pull requests.
 _NUMBERS = 1_000
-
-
-@dataclass(frozen=True, slots=True)
-class Forms:
-    """What a repository's forms put into its issues; no text leaves this machine."""
-
-    lines: Collection[str]
-
-    def may_embed(self, repo_id: int) -> bool:
-        return True
-
-    def form_lines(self, repo_id: int) -> Collection[str]:
-        return self.lines
 
 
 @dataclass(frozen=True, slots=True)

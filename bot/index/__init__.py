@@ -8,18 +8,5 @@ from bot.index.postings.scoring import Scores, bm25, idf, shared
 from bot.index.vectors.vectors import Kind
 from bot.index.view import Query, Terms, View
 
-__all__ = [
-    "Analysis",
-    "Bags",
-    "Index",
-    "IndexedIssue",
-    "Kind",
-    "Query",
-    "Scores",
-    "Terms",
-    "TextAnalyser",
-    "View",
-    "bm25",
-    "idf",
-    "shared",
-]
+__all__ = ["Analysis", "Bags", "Index", "IndexedIssue", "Kind", "Query", "Scores", "Terms", "TextAnalyser", "View"]
+__all__ += ["bm25", "idf", "shared"]

@@ -27,14 +27,17 @@ class About(Protocol):
         ...
 
 
-class Anything:
-    """For replays, demos and measurements: texts on this machine, of which nothing else is known."""
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """For texts that stay on this machine, of which nothing is known but what forms put into them."""
+
+    lines: Collection[str] = ()
 
     def may_embed(self, repo_id: int) -> bool:
         return True
 
     def form_lines(self, repo_id: int) -> Collection[str]:
-        return ()
+        return self.lines
 
 
 #: Lines of one issue that are counted. Never to be changed: `supplied_before` knows by it that there were more.

@@ -12,7 +12,7 @@ from bot.batches import batches
 from bot.embedding import Embedder, EmbeddingError
 from bot.index import issues as issue_rows
 from bot.index import state as states
-from bot.index.analysis import About, Analysis, Anything, TextAnalyser
+from bot.index.analysis import About, Analysis, Forms, TextAnalyser
 from bot.index.database import delete, fetch, upsert
 from bot.index.issues import LONGEST_BODY, LONGEST_TITLE, IndexedIssue, kept_text
 from bot.index.memory import Memories
@@ -58,7 +58,7 @@ class Index:
         repository's texts are given to it.
         """
         self._engine = engine
-        self.analyser, self.embedder, self.about = analyser, embedder, about or Anything()
+        self.analyser, self.embedder, self.about = analyser, embedder, about or Forms()
         self.text_model = text_model
         self._fields, self._reading = analyser.fields, analyser.version
         self._posted = {position for position, field in enumerate(self._fields) if field.posted}

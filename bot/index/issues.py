@@ -21,6 +21,9 @@ LONGEST_TITLE = 1_000
 UNTOLD = 0
 """Stored as `duplicate_of` of an issue that GitHub calls a duplicate, where it could not be asked of what."""
 
+# What both call and hold alike.
+_SAME = ("number", "title", "body", "state", "state_reason", "labels", "thumbs_up", "thumbs_down", "comments", "id")
+
 
 class IndexedIssue(NamedTuple):
     """An issue, with `duplicate_of` the number of the one that it was closed as a duplicate of, where that is known.
@@ -49,44 +52,26 @@ class IndexedIssue(NamedTuple):
     def of(cls, issue: Issue, duplicate_of: int | None = None) -> IndexedIssue:
         """What GitHub says of an issue."""
         return cls(
-            number=issue.number,
-            title=issue.title,
-            body=issue.body,
-            state=issue.state,
-            state_reason=issue.state_reason,
             author=issue.author.login,
             bot=issue.author.is_bot,
-            labels=issue.labels,
             created_at=issue.created_at.timestamp(),
             updated_at=issue.updated_at.timestamp(),
             closed_at=issue.closed_at.timestamp() if issue.closed_at else None,
-            thumbs_up=issue.thumbs_up,
-            thumbs_down=issue.thumbs_down,
-            comments=issue.comments,
             duplicate_of=duplicate_of,
-            id=issue.id,
+            **{name: getattr(issue, name) for name in _SAME},
         )
 
     def issue(self, repo: RepoRef, url: str) -> Issue:
         """The same as GitHub would say it; the index keeps no `node_id`."""
         return Issue(
             repo=repo,
-            id=self.id,
             node_id="",
-            number=self.number,
-            title=self.title,
-            body=self.body,
-            state=self.state,
-            state_reason=self.state_reason,
             author=Actor(self.author, self.bot),
-            labels=self.labels,
             created_at=datetime.fromtimestamp(self.created_at, UTC),
             updated_at=datetime.fromtimestamp(self.updated_at, UTC),
             closed_at=None if self.closed_at is None else datetime.fromtimestamp(self.closed_at, UTC),
             url=url,
-            comments=self.comments,
-            thumbs_up=self.thumbs_up,
-            thumbs_down=self.thumbs_down,
+            **{name: getattr(self, name) for name in _SAME},
         )
 
 

@@ -181,7 +181,7 @@ class Memory:
                 ):
                     self._frequencies.clear()
                 for name, counts in self._frequencies.items():
-                    self._frequencies[name] = grown(counts, state.next_term, 0, fill=self._absent[name])
+                    self._frequencies[name] = grown(counts, state.next_term, fill=self._absent[name])
                 left = [key for key, sequence in self._left.items() if sequence <= state.sequence]
                 if self._frequencies:
                     _count_changed(connection, repo_id, self._frequencies, self._absent, self._counted, left)

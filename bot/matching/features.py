@@ -44,43 +44,13 @@ from bot.matching.shared_terms import Rarity, by_terms
 from bot.text.titles import subject
 from bot.text.words import split_words
 
-NAMES = (
-    "bm25",
-    "titles",
-    "title_in_title",
-    "title_of_candidate",
-    "title_in_words",
-    "words_in_title",
-    "words_shared",
-    "words_of_question",
-    "words_of_candidate",
-    "rarest",
-    "rarest_five",
-    "codes",
-    "codes_of_question",
-    "codes_of_candidate",
-    "rarest_code",
-    "messages",
-    "messages_of_question",
-    "vector_title",
-    "vector_text",
-    "vector_both",
-    "ratio",
-    "same_topic",
-    "days",
-    "within_a_day",
-    "within_a_week",
-    "open",
-    "closed_days",
-    "lived_days",
-    "length",
-    "shorter",
-    "hub",
-    "feedback",
-    "twin",
-    "same_author",
-    "reported",
-)
+_NAMES = """
+bm25 titles title_in_title title_of_candidate title_in_words words_in_title words_shared words_of_question
+words_of_candidate rarest rarest_five codes codes_of_question codes_of_candidate rarest_code messages
+messages_of_question vector_title vector_text vector_both ratio same_topic days within_a_day within_a_week open
+closed_days lived_days length shorter hub feedback twin same_author reported
+"""
+NAMES = tuple(_NAMES.split())
 
 #: From this part of shared words on, texts are nearly equal: that one person wrote both says nothing then.
 COPY = 0.6

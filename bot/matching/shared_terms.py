@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -17,8 +16,6 @@ from bot.index import Terms, View, idf
 from bot.index.postings.packing import Floats, Integers
 from bot.matching.retrieval import FIELDS, Pool, Question
 from bot.ranking.size import SMALL
-
-_LOW_COUNTS = 4_096
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,18 +58,7 @@ class Rarity:
             places = np.minimum(np.searchsorted(own, terms), len(own) - 1)
             seen = np.maximum(seen - (own[places] == terms), 0)
         total = max(self.total, SMALL)
-        usual = _rarities(total)
-        rarity: Floats = usual.take(seen, mode="clip")
-        if seen.max() >= len(usual):
-            often = np.flatnonzero(seen >= len(usual))
-            rarity[often] = idf(total, seen[often]) / idf(total, np.zeros(1))
-        return rarity
-
-
-@lru_cache(maxsize=16)
-def _rarities(total: int) -> Floats:
-    """The rarity of terms that occur in 0, 1, 2, … of so many issues, of the lower counts alone, which most have."""
-    return idf(total, np.arange(_LOW_COUNTS)) / float(idf(total, np.zeros(1))[0])
+        return idf(total, seen) / idf(total, np.zeros(1))
 
 
 _TITLE, _WORDS, _CODES, _MESSAGES = range(len(FIELDS))

@@ -16,22 +16,11 @@ from bot.index.postings.packing import Floats
 from bot.matching import features
 
 #: The kinds of likeness that are compared with the rest of the pool.
-COMPARED = (
-    "bm25",
-    "titles",
-    "title_in_words",
-    "words_in_title",
-    "words_shared",
-    "words_of_question",
-    "rarest_five",
-    "codes",
-    "messages",
-    "vector_title",
-    "vector_text",
-    "vector_both",
-    "ratio",
-    "feedback",
-)
+_COMPARED = """
+bm25 titles title_in_words words_in_title words_shared words_of_question rarest_five codes messages vector_title
+vector_text vector_both ratio feedback
+"""
+COMPARED = tuple(_COMPARED.split())
 NAMES = (
     *features.NAMES,
     *(f"{name}, above" for name in COMPARED),

@@ -114,16 +114,6 @@ def _by_score(chunk: UnifiedRetrievalChunk) -> float:
     return 0.0 if chunk.rrf_score is None else -chunk.rrf_score
 
 
-__all__ = [
-    "RankedSourceList",
-    "SourceType",
-    "UnifiedRetrievalChunk",
-    "cross_corpus_rrf",
-    "deduplicate_chunks",
-    "source_label",
-]
-
-
 def cross_corpus_rrf(
     source_lists: Iterable[RankedSourceList],
     k: float = 60,

@@ -7,11 +7,4 @@ from bot.render.comment import View, render_comment
 from bot.render.links import Place
 from bot.render.replies import Replies, render_reply
 
-__all__ = [
-    "Place",
-    "Replies",
-    "View",
-    "explain",
-    "render_comment",
-    "render_reply",
-]
+__all__ = ["Place", "Replies", "View", "explain", "render_comment", "render_reply"]

@@ -67,16 +67,9 @@ def confidence(found: Evaluation) -> str:
 def _means(bins: Sequence[Bin]) -> tuple[float, float, int]:
     """The mean confidence of some tenths, the share that is marked, and how many answers that are."""
     weight = sum(one.weight for one in bins)
-    said, marked = (sum(one.weight * value(one) for one in bins) / weight for value in (_said, _marked))
+    said = sum(one.weight * one.confidence for one in bins) / weight
+    marked = sum(one.weight * one.right for one in bins) / weight
     return said, marked, sum(one.count for one in bins)
-
-
-def _said(one: Bin) -> float:
-    return one.confidence
-
-
-def _marked(one: Bin) -> float:
-    return one.right
 
 
 def at_threshold(found: Evaluation, row: Speaking) -> str:

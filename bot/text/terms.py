@@ -107,13 +107,8 @@ class Evidence:
 
 
 def read(title: str, body: str) -> Evidence:
-    """The evidence of an issue. The last few are remembered: one find reads some issues more than once."""
-    return _read(subject(title[:TITLE_READ]), body[:BODY_READ])
-
-
-# As many as one find compares, and a few more. Of a text in which no space parts words one can take nearly a megabyte.
-@lru_cache(maxsize=256)
-def _read(title: str, body: str) -> Evidence:
+    """The evidence of an issue."""
+    title = subject(title[:TITLE_READ])
     in_title = Counter(terms(title))
     everything = Counter(terms(without_noise(body)))
     for term, count in in_title.items():

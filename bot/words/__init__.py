@@ -7,18 +7,5 @@ from bot.words.detection import language_of
 from bot.words.template import GAPS_MAX, LONGEST, SPACE, Malformed, Template, forbidden
 from bot.words.texts import Text, declared
 
-__all__ = [
-    "GAPS_MAX",
-    "LANGUAGES",
-    "LONGEST",
-    "SPACE",
-    "Malformed",
-    "Template",
-    "Text",
-    "Words",
-    "declared",
-    "english",
-    "forbidden",
-    "language_of",
-    "speak",
-]
+__all__ = ["GAPS_MAX", "LANGUAGES", "LONGEST", "SPACE", "Malformed", "Template", "Text", "Words", "declared"]
+__all__ += ["english", "forbidden", "language_of", "speak"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from datetime import timedelta
 from fractions import Fraction
 from typing import Any
 
@@ -19,7 +18,6 @@ from bot.model import RepoRef
 from bot.ranking.rarity import CountedWords
 from bot.report import Outcome, Report
 from bot.simulator import Server, Simulator
-from tests.effort import costs_at_most
 from tests.served import emptied, reading, server
 
 __all__ = ["server"]
@@ -145,26 +143,6 @@ def test_f2_sorted_cut_and_filtered_by_title_similarity(find: Find) -> None:
     }
 
 
-def test_f2_what_is_just_as_alike_as_the_threshold_says_is_kept(find: Find) -> None:
-    every = find(threshold=0.0).candidates
-    least = every[0].similarity
-    assert 0 < least < 1
-    assert {one.number for one in find(threshold=least).candidates} == {
-        one.number for one in every if one.similarity >= least
-    }
-    assert 1 not in {one.number for one in find(threshold=least + 0.001).candidates}
-
-
-@pytest.mark.parametrize("relevance", ["title", "bm25", "bm25f", "bm25plus"])
-def test_f6_of_equals_the_older_is_first_whatever_their_numbers(find: Find, sim: Simulator, relevance: str) -> None:
-    """What was transferred here has a higher number than newer issues, and its old date."""
-    first = sim.issue("acme/app", 1)
-    again = sim.open_issue("acme/app", "fay", first.title, first.body, created_at=first.created_at - timedelta(days=1))
-    report = find(threshold=0.0, relevance=relevance)
-    assert [one.number for one in report.candidates[:2]] == [again.number, first.number]
-    assert report.candidates[0].relevance == report.candidates[1].relevance
-
-
 def test_f4_the_queries_name_the_repository_and_the_state(find: Find, sim: Simulator) -> None:
     sim.close_issue("acme/app", 1)
     report = find()
@@ -278,12 +256,6 @@ def test_f9_a_failing_source_is_degraded_and_named_and_the_other_answers(find: F
     assert {problem.source for problem in report.problems} == {"github-search", "github-hybrid"}
 
 
-def test_c3_reasons_are_in_words(find: Find) -> None:
-    reasons = list(map(str, find().candidates[0].reasons))
-    assert reasons[0] == "Same error text: “panic: proxy refused the connection”"
-    assert "Same identifiers: parse_url" in reasons
-
-
 def test_c4_own_words_replace_the_plan(find: Find) -> None:
     report = find(threshold=0.0, words="empty export")
     assert report.search_query == "repo:acme/app is:issue is:open in:title,body empty export"
@@ -315,26 +287,6 @@ def test_any_issue_can_be_compared(client: RepoClient) -> None:
     assert far.confidence is not None
     assert near.confidence > far.confidence
     assert near.sources == ()
-
-
-@pytest.mark.parametrize(
-    "body", ["x" * 65_536, "ab_ " * 16_384, "\u0301" * 65_536, "<!--" * 16_384, "日本" * 32_768, "'\"" * 32_768]
-)
-def test_a_body_of_65536_characters_costs_little(find: Find, sim: Simulator, body: str) -> None:
-    sim.open_issue("acme/app", "trent", "Crash on login", body)
-    sim.open_issue("acme/app", "mallory", "Crash on login again", body)
-    with costs_at_most(3):
-        report = find(7)
-    assert 6 in {candidate.number for candidate in report.candidates}
-
-
-@pytest.mark.parametrize(
-    "title", ["日本語の設定画面でクラッシュ", "सेटिंग खोलने पर क्रैश", "الانهيار عند تسجيل الدخول", "👩‍💻 🚀 crash"]
-)
-def test_any_script_is_found_again(find: Find, sim: Simulator, title: str) -> None:
-    sim.open_issue("acme/app", "fay", title, "")
-    sim.open_issue("acme/app", "fay", f"{title}!", "")
-    assert find(7).candidates[0].number == 6
 
 
 def test_f7_a_candidate_says_whether_the_issues_own_text_names_it(find: Find, sim: Simulator) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import sqlalchemy as sa
 
-from bot.index import Index, IndexedIssue, TextAnalyser
+from bot.index import Index, IndexedIssue, Query, TextAnalyser, shared
 from bot.index.memory import Memories
 from bot.index.postings import vocabulary
 from bot.index.state import Version
@@ -44,25 +45,6 @@ def test_what_has_grown_makes_others_go_at_once_and_never_itself() -> None:
     assert kept(memories) == [3]
     with memories.using(3) as memory:
         assert memory.vocabulary.size == 200_000
-
-
-def test_what_was_forgotten_counts_no_more() -> None:
-    memories = Memories(most_bytes=50_000)
-    for _ in range(5):
-        grow(memories, 1, 100)
-        memories.forget(1)
-    grow(memories, 2, 10)
-    grow(memories, 3, 10)
-    assert kept(memories) == [2, 3]
-
-
-def test_a_forgotten_one_that_is_still_used_is_not_counted() -> None:
-    memories = Memories(most_bytes=50_000)
-    with memories.using(1):
-        memories.forget(1)
-    grow(memories, 2, 10)
-    grow(memories, 3, 10)
-    assert kept(memories) == [2, 3]
 
 
 def test_an_index_that_may_remember_next_to_nothing_answers_the_same(index: Index, model: HashingModel) -> None:
@@ -110,3 +92,89 @@ def test_who_edits_an_issue_over_and_over_with_new_words_lets_no_array_grow(
     with index._engine.connect() as connection:
         terms = connection.execute(sa.select(sa.func.count()).select_from(index_vocabulary)).scalar_one()
     assert highest < 4 * terms
+
+
+REPO = 1
+
+
+def one(number: int, title: str, at: float = 1.0, state: str = "open") -> IndexedIssue:
+    return IndexedIssue(number, title, state="closed" if state == "closed" else "open", created_at=1, updated_at=at)
+
+
+def seen(index: Index, numbers: list[int]) -> list[tuple[str, str, int]]:
+    """Of each issue that is there its title, its state and how many terms its title has."""
+    with index.view(REPO) as view:
+        issues = view.issues(numbers)
+        there = [number for number in numbers if number in issues]
+        sizes = np.diff(view.terms(np.array(there), "title")[0].starts).tolist()
+        return [(issues[number].title, issues[number].state, size) for number, size in zip(there, sizes, strict=True)]
+
+
+class TestAnIndex:
+    def test_finds_see_what_this_process_has_changed(self, index: Index) -> None:
+        index.put(REPO, [one(1, "alpha"), one(2, "beta")])
+        assert seen(index, [1, 2]) == [("alpha", "open", 1), ("beta", "open", 1)]
+        index.put(REPO, [one(1, "alpha", 2, "closed")])
+        assert seen(index, [1, 2]) == [("alpha", "closed", 1), ("beta", "open", 1)]
+        index.put(REPO, [one(1, "alpha gamma", 3)])
+        index.embed_missing(REPO)
+        assert seen(index, [1, 2]) == [("alpha gamma", "open", 2), ("beta", "open", 1)]
+        index.remove(REPO, [2])
+        assert seen(index, [1, 2]) == [("alpha gamma", "open", 2)]
+
+    def test_a_find_sees_one_moment_whoever_writes_meanwhile(self, engine: sa.Engine, index: Index) -> None:
+        index.put(REPO, [one(1, "alpha")])
+        with index.view(REPO) as view:
+            Index(engine, TextAnalyser()).put(REPO, [one(1, "beta", 2.0), one(2, "gamma")])
+            assert view.count == 1
+            assert [issue.title for issue in view.issues([1, 2]).values()] == ["alpha"]
+        assert seen(index, [1, 2]) == [("beta", "open", 1), ("gamma", "open", 1)]
+
+    def test_finds_see_what_another_process_has_changed(self, engine: sa.Engine, model: HashingModel) -> None:
+        here, there = Index(engine, TextAnalyser(), model), Index(engine, TextAnalyser(), model)
+        here.put(REPO, [one(1, "alpha"), one(2, "beta")])
+        assert len(seen(here, [1, 2])) == 2
+        there.put(REPO, [one(1, "alpha", 2, "closed")])
+        # This change follows one that this process has not heard of.
+        here.put(REPO, [one(3, "delta")])
+        assert seen(here, [1, 2, 3]) == [("alpha", "closed", 1), ("beta", "open", 1), ("delta", "open", 1)]
+
+    def test_c6a_an_index_made_anew_by_another_process_is_read_anew(
+        self, engine: sa.Engine, model: HashingModel
+    ) -> None:
+        here, there = Index(engine, TextAnalyser(), model), Index(engine, TextAnalyser(), model)
+        here.put(REPO, [one(1, "alpha")])
+        assert seen(here, [1]) == [("alpha", "open", 1)]
+        there.forget(REPO)
+        # It counts as many issues and words as the one before.
+        there.put(REPO, [one(1, "beta")])
+        assert seen(here, [1]) == [("beta", "open", 1)]
+
+
+class TestWords:
+    def test_a_word_that_was_given_up_and_came_back_has_its_new_number(self, index: Index) -> None:
+        index.put(REPO, [one(1, "alpha"), one(2, "beta")])
+        assert found(index, "alpha") == [1]
+        index.put(REPO, [one(1, "gamma", 2)])
+        assert found(index, "alpha") == []
+        index.put(REPO, [one(3, "alpha")])
+        assert found(index, "alpha") == [3]
+        index.remove(REPO, [3])
+        assert found(index, "alpha") == []
+
+    def test_lists_of_words_are_read_anew_after_any_change(self, engine: sa.Engine, index: Index) -> None:
+        index.put(REPO, [one(number, "alpha") for number in range(1, 150)])
+        assert len(found(index, "alpha")) == 149
+        index.put(REPO, [one(150, "alpha")])
+        assert len(found(index, "alpha")) == 150
+        elsewhere = Index(engine, TextAnalyser(), HashingModel())
+        elsewhere.put(REPO, [one(number, "alpha") for number in range(151, 300)])
+        assert len(found(index, "alpha")) == 299
+        elsewhere.remove(REPO, [7])
+        assert len(found(index, "alpha")) == 298
+
+
+def found(index: Index, word: str) -> list[int]:
+    with index.view(REPO) as view:
+        terms = view.look_up(index.analyse(REPO, word, ""))["title"].terms
+        return list(map(int, view.search_all([Query("title", terms, np.ones(len(terms)), shared())])[0].numbers))

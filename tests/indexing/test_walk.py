@@ -23,19 +23,6 @@ def test_the_next_question_is_about_what_was_changed_since() -> None:
     assert further(Place("2026-03-10T12:00:10Z"), second(30), "cursor") == Place("2026-03-10T12:00:29Z")
 
 
-def test_within_one_second_githubs_cursor_leads_on() -> None:
-    here = Place("2026-03-10T12:00:29Z")
-    there = further(here, second(30), "abc")
-    assert there == Place("2026-03-10T12:00:29Z", "abc", 2)
-    assert further(there, second(30), "def") == Place("2026-03-10T12:00:29Z", "def", 3)
-    assert further(there, second(31), "def") == Place("2026-03-10T12:00:30Z")
-
-
-def test_behind_an_empty_page_githubs_cursor_leads_on() -> None:
-    assert further(Place(), None, "abc") == Place("", "abc", 2)
-    assert further(Place("2026-03-10T12:00:29Z"), None, "") == Place("2026-03-10T12:00:29Z", "", 2)
-
-
 def test_at_the_end_a_minute_is_looked_at_again() -> None:
     assert resting(Place("2026-03-10T11:00:00Z", "abc", 3), second(0)) == Place("2026-03-10T11:59:00Z")
     assert resting(Place("2026-03-10T11:00:00Z"), None) == Place("2026-03-10T11:00:00Z")

@@ -10,7 +10,7 @@ import pytest
 
 from bot.matching import Model
 from bot.matching.bounds import VERSION
-from bot.matching.model import KNOWN, UNKNOWN
+from bot.matching.model import KNOWN, UNKNOWN, read_linear
 
 
 @pytest.fixture
@@ -55,3 +55,24 @@ def test_answers_by_other_rules_are_those_of_another_model(monkeypatch: pytest.M
     before = model.digest
     monkeypatch.setattr("bot.matching.model.VERSION", VERSION + 1)
     assert model.digest != before
+
+
+def linear(**weights: Any) -> dict[str, Any]:
+    return {"weights": weights, "intercept": 0.5}
+
+
+def test_weights_come_in_the_order_of_the_names() -> None:
+    assert read_linear(linear(b=2, a=1.5), ("a", "b")) == ((1.5, 2.0), 0.5)
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1" + "0" * 400, "1e308", "-1e10"])
+def test_what_cannot_be_reckoned_with_is_named(number: str) -> None:
+    with pytest.raises(ValueError, match=r"^a is not"):
+        read_linear(linear(a=json.loads(number)), ("a",))
+    with pytest.raises(ValueError, match=r"^intercept is not"):
+        read_linear({"weights": {"a": 1}, "intercept": json.loads(number)}, ("a",))
+
+
+def test_of_many_other_features_a_few_are_named() -> None:
+    with pytest.raises(ValueError, match=r"other features: a, b, c, d, e and 2 more$"):
+        read_linear(linear(a=1, b=1, c=1, d=1), ("e", "f", "g"))

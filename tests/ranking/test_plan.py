@@ -12,7 +12,6 @@ from bot.model import RepoRef
 from bot.ranking.plan import natural_query, plan_own_words, plan_queries
 from bot.ranking.rarity import Rarity
 from bot.simulator.search import SearchIndex
-from tests.effort import costs_at_most
 
 REPO = RepoRef("acme", "app")
 NOTHING = Rarity(0, {})
@@ -145,10 +144,3 @@ def test_f8_every_query_keeps_githubs_limits(title: str | list[str], body: str |
         assert len(re.findall(r"\b(?:AND|OR|NOT)\b", text)) <= 5
         assert not set(text) & set('":<>-\\\n')
         index.search(query)  # raises QueryError where GitHub would answer 422
-
-
-@pytest.mark.parametrize("unit", ["aB_", "日", "<!--", "&", "x ", "OR "])
-def test_f8_a_huge_body_costs_little(unit: str) -> None:
-    huge = unit * (65_536 // len(unit))
-    with costs_at_most(2):
-        plan_queries(REPO, huge[:256], huge, NOTHING)

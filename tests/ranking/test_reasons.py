@@ -16,7 +16,6 @@ from bot.ranking.reasons import (
 )
 from bot.report import Reason, Shared
 from bot.text.messages import error_messages, searchable_phrase
-from tests.effort import costs_at_most
 
 RARITY = Rarity(1_000, {"crash": 700, "app": 900})
 
@@ -151,14 +150,6 @@ def test_c3_words_of_the_quoted_error_are_not_named_again() -> None:
 )
 def test_identifiers(word: str, expected: bool) -> None:
     assert is_identifier(word) is expected
-
-
-@pytest.mark.parametrize("unit", ["error ", "'", '"', "`", "/", "0x", "error: a b c\n", "error: a 'b\n"])
-def test_huge_texts_take_little_time(unit: str) -> None:
-    huge = unit * (65_536 // len(unit))
-    with costs_at_most(3):
-        reasons(huge, huge, huge, huge)
-        searchable_phrase(huge)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import numpy as np
 import sqlalchemy as sa
 from numpy.typing import NDArray
 
-from bot.index.database import among, delete, fetch, insert, upsert
+from bot.index.database import among, delete, fetch, upsert
 from bot.index.postings.packing import Integers, Postings, numbers_of, read_postings
 from bot.store.tables.index import index_chunks as chunks
 from bot.store.tables.index import index_lists as lists
@@ -106,8 +106,7 @@ def apply(connection: sa.Connection, repo_id: int, change: Change, sequence: int
             rows.append((repo_id, name, issues, tail))
         else:
             empty.append(name)
-    insert(connection, lists, [row for row in rows if row[1] not in known])
-    upsert(connection, lists, [row for row in rows if row[1] in known])
+    upsert(connection, lists, rows)
     _seal(connection, repo_id, sealed, sequence)
     delete(connection, lists, repo_id, "list", empty)
     return np.array(empty, dtype=np.int64)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import sqlalchemy as sa
 
-from bot.index.database import delete, fetch, insert
+from bot.index.database import delete, fetch, upsert
 from bot.index.postings.packing import Integers
 from bot.store.tables.index import index_vocabulary as table
 
@@ -40,7 +40,7 @@ def assign(connection: sa.Connection, repo_id: int, hashes: Integers, next_term:
     fresh = np.flatnonzero(numbers == 0)
     numbers[fresh[np.argsort(first[fresh])]] = _unused(connection, repo_id, len(fresh), next_term)
     rows = zip(itertools.repeat(repo_id), values[fresh].tolist(), numbers[fresh].tolist(), strict=False)
-    insert(connection, table, list(rows))
+    upsert(connection, table, list(rows))
     return numbers[places]
 
 

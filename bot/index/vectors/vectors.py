@@ -182,12 +182,12 @@ class Neighbours:
 
     def _make_room(self, count: int) -> None:
         """For so many issues. At first for all at once: growing by and by would need more than twice the memory."""
-        self._numbers = grown(self._numbers, count, 0)
-        self._values, self._scales = grown(self._values, count, 0), grown(self._scales, count, 0)
-        self._lengths = grown(self._lengths, count, 0, fill=1)
+        self._numbers = grown(self._numbers, count)
+        self._values, self._scales = grown(self._values, count), grown(self._scales, count)
+        self._lengths = grown(self._lengths, count, fill=1)
 
     def _add(self, numbers: Integers, pairs: Vectors) -> None:
-        self._row_of = grown(self._row_of, int(numbers.max()) + 1, 0, fill=-1)
+        self._row_of = grown(self._row_of, int(numbers.max()) + 1, fill=-1)
         rows = self._row_of[numbers]
         new = rows < 0
         rows[new] = np.arange(self._count, self._count + np.count_nonzero(new))
@@ -209,11 +209,10 @@ class Neighbours:
         self._numbers[gone] = _GONE
 
 
-def grown(array: NDArray[Any], length: int, axis: int, fill: int = 0) -> NDArray[Any]:
-    """The array, or a copy that is half as long again along an axis, where it is too short."""
-    have = array.shape[axis]
+def grown(array: NDArray[Any], length: int, fill: int = 0) -> NDArray[Any]:
+    """The array, or a copy with half as many rows again where it has too few."""
+    have = len(array)
     if length <= have:
         return array
-    shape = list(array.shape)
-    shape[axis] = max(length, have + have // 2) - have
-    return np.concatenate([array, np.full(shape, fill, dtype=array.dtype)], axis=axis)
+    more = max(length, have + have // 2) - have
+    return np.concatenate([array, np.full((more, *array.shape[1:]), fill, dtype=array.dtype)])
