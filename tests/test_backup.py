@@ -139,7 +139,7 @@ def running(server: Server, home: Path, database_url: str) -> Iterator[Bot]:
         yield bot
     finally:
         bot.ending = True
-        for gate in bot.at_work.values():
+        for gate in bot.held.values():
             gate.set()
         worker.stop(5.0)
         bot.queue.dispose()
@@ -223,7 +223,7 @@ def test_what_the_pages_commands_bring_back_is_gone_on_with(
             held = content(old, url)
             restore = copied(path, tmp_path, old, url)
             # Of this the copy knows nothing.
-            bot.at_work[later].set()
+            bot.held[later].set()
             wait_until(lambda: bool(bot.said(later)), "commenting")
             (posted,) = bot.said(later)
             # The place in which it is restored has a state of its own, which is lost: part of it in the files beside.

@@ -27,7 +27,7 @@ class About(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass
 class Forms:
     """For texts that stay on this machine, of which nothing is known but what forms put into them."""
 

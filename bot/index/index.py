@@ -175,7 +175,7 @@ class Index:
         """Write issues; None, and nothing is written, where the text of one was changed while they were read."""
         with self._engine.connect() as connection:
             # Before the texts: what changes while these are read, analysed or embedded has another number by then.
-            seen = _changes(connection, repo_id, part)
+            seen = issue_rows.changes(connection, repo_id, part)
             known = issue_rows.texts(connection, repo_id, part)
             if embed and self._embedded and self._embedded.outdone(repo_id):
                 embed = self._embedded.may_write(connection, repo_id, states.load(connection, repo_id))
@@ -186,9 +186,26 @@ class Index:
         made = embedded.make(list(analyses.values())) if embedded else None
         with write(self._engine) as connection:
             state = states.lock(connection, repo_id)
-            if _changes(connection, repo_id, part) != seen:
+            if issue_rows.changes(connection, repo_id, part) != seen:
                 return None
-            self._write(connection, repo_id, state, part, changed, analyses, made)
+            stored = issue_rows.updated(connection, repo_id, part)
+            # Two deliveries can overtake each other; GitHub's own time says which of them is the later state.
+            late = {number for number, at in stored.items() if at > part[number].updated_at}
+            current = [issue for number, issue in part.items() if number not in late]
+            rows = [row for row, number in enumerate(analyses) if number not in late]
+            analyses = {number: analysis for number, analysis in analyses.items() if number not in late}
+            texts = {number: text for number, text in changed.items() if number not in late}
+            issue_rows.write(connection, repo_id, current, texts)
+            if not state.issues:
+                state.reading = self._reading
+            if analyses:
+                self._change(connection, repo_id, state, Batch(self._fields, analyses), list(analyses))
+                embedded = self._embedded
+                if embedded and made is not None and embedded.may_write(connection, repo_id, state, take=True):
+                    embedded.put(connection, repo_id, state, list(analyses), made[rows])
+                else:
+                    drop(connection, repo_id, state, analyses)
+            states.save(connection, repo_id, state)
         return state
 
     def remove(self, repo_id: int, numbers: Collection[int]) -> None:
@@ -246,20 +263,16 @@ class Index:
             done += part
         return done
 
-    def _analysed(self, repo_id: int, numbers: Sequence[int]) -> tuple[dict[int, int], dict[int, Analysis]]:
-        """Stored issues read again, after the changes in which each got the text that is read."""
+    def _embed_these(self, embedded: Embedded, repo_id: int, numbers: Sequence[int]) -> None:
         with self._engine.connect() as connection:
             # As in `_put`.
-            seen = _changes(connection, repo_id, numbers)
+            seen = issue_rows.changes(connection, repo_id, numbers)
             texts = issue_rows.texts(connection, repo_id, numbers)
-        return seen, self._reader.read_again(repo_id, texts)
-
-    def _embed_these(self, embedded: Embedded, repo_id: int, numbers: Sequence[int]) -> None:
-        seen, analyses = self._analysed(repo_id, numbers)
+        analyses = self._reader.read_again(repo_id, texts)
         made = embedded.make(list(analyses.values()))
         with write(self._engine) as connection:
             state = states.lock(connection, repo_id)
-            now = _changes(connection, repo_id, analyses)
+            now = issue_rows.changes(connection, repo_id, analyses)
             kept = [row for row, number in enumerate(analyses) if number in now and now[number] == seen.get(number)]
             if kept and not embedded.may_write(connection, repo_id, state, take=True):
                 kept = []
@@ -278,35 +291,6 @@ class Index:
     def _embeds(self, repo_id: int) -> Embedded | None:
         """What makes the repository's vectors; None without a model, and where its texts must not be given to it."""
         return self._embedded if self._embedded and self._embedded.allowed(repo_id) else None
-
-    def _write(
-        self,
-        connection: sa.Connection,
-        repo_id: int,
-        state: State,
-        part: dict[int, IndexedIssue],
-        changed: dict[int, tuple[str, str]],
-        analyses: dict[int, Analysis],
-        made: Vectors | None,
-    ) -> None:
-        stored = issue_rows.updated(connection, repo_id, part)
-        # Two deliveries can overtake each other; GitHub's own time says which of them is the later state.
-        late = {number for number, at in stored.items() if at > part[number].updated_at}
-        current = [issue for number, issue in part.items() if number not in late]
-        rows = [row for row, number in enumerate(analyses) if number not in late]
-        analyses = {number: analysis for number, analysis in analyses.items() if number not in late}
-        texts = {number: text for number, text in changed.items() if number not in late}
-        issue_rows.write(connection, repo_id, current, texts)
-        if not state.issues:
-            state.reading = self._reading
-        if analyses:
-            self._change(connection, repo_id, state, Batch(self._fields, analyses), list(analyses))
-            embedded = self._embedded
-            if embedded and made is not None and embedded.may_write(connection, repo_id, state, take=True):
-                embedded.put(connection, repo_id, state, list(analyses), made[rows])
-            else:
-                drop(connection, repo_id, state, analyses)
-        states.save(connection, repo_id, state)
 
     def _change(
         self, connection: sa.Connection, repo_id: int, state: State, batch: Batch | None, numbers: Collection[int]
@@ -342,13 +326,6 @@ class Index:
         for position, lengths in enumerate(batch.lengths):
             state.lengths[position] = state.lengths.get(position, 0) + int(lengths.sum())
         return added, postings
-
-
-def _changes(connection: sa.Connection, repo_id: int, numbers: Collection[int]) -> dict[int, int]:
-    """In which change each of those issues that are there got the text that it has."""
-    return dict(
-        fetch(connection, repo_id, (indexed_terms.c.number, indexed_terms.c.changed), indexed_terms.c.number, numbers)
-    )
 
 
 def _kept(title: str, body: str) -> tuple[str, str]:

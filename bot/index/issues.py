@@ -13,6 +13,7 @@ from bot.index.database import fetch, fetch_all, upsert
 from bot.model import Actor, Issue, RepoRef, State
 from bot.store.tables.index import indexed_bodies as bodies
 from bot.store.tables.index import indexed_issues as table
+from bot.store.tables.index import indexed_terms as terms
 
 #: Characters of a body that are kept; what an issue is about is said before that.
 LONGEST_BODY = 8_000
@@ -105,6 +106,11 @@ def latest(connection: sa.Connection, repo_id: int, most: int) -> list[IndexedIs
 def updated(connection: sa.Connection, repo_id: int, numbers: Collection[int]) -> dict[int, float]:
     """When each of those issues that are indexed was changed last, as GitHub says."""
     return dict(fetch(connection, repo_id, (table.c.number, table.c.updated_at), table.c.number, numbers))
+
+
+def changes(connection: sa.Connection, repo_id: int, numbers: Collection[int]) -> dict[int, int]:
+    """In which change each of those issues that are there got the text that it has."""
+    return dict(fetch(connection, repo_id, (terms.c.number, terms.c.changed), terms.c.number, numbers))
 
 
 def count_by(connection: sa.Connection, repo_id: int, author: str, below: int) -> int:

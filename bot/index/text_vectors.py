@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import sqlalchemy as sa
@@ -62,7 +62,7 @@ class TextVectors:
             return
         with write(self._engine) as connection:
             lock_index(connection, repo_id)
-            now = _changes(connection, repo_id, fresh)
+            now = issues.changes(connection, repo_id, fresh)
             current = {number: made for number, made in fresh.items() if now.get(number) == made[0]}
             rows = [(repo_id, n, changed, self.model, _packed(vector)) for n, (changed, vector) in current.items()]
             upsert(connection, text_vectors, rows)
@@ -70,8 +70,8 @@ class TextVectors:
     def count(self, repo_id: int) -> int:
         """How many issues of a repository have one."""
         with self._engine.connect() as connection:
-            query = sa.select(sa.func.count()).select_from(_current()).where(self._mine(repo_id))
-            return connection.execute(query).scalar_one()
+            mine = sa.and_(indexed_terms.c.repo_id == repo_id, text_vectors.c.model == self.model)
+            return connection.execute(sa.select(sa.func.count()).select_from(_current()).where(mine)).scalar_one()
 
     def missing(self, repo_id: int, limit: int) -> list[int]:
         """Numbers of issues that have none, newest first."""
@@ -94,7 +94,7 @@ class TextVectors:
         self, connection: sa.Connection, repo_id: int, numbers: Sequence[int]
     ) -> tuple[dict[int, Vector], dict[int, int]]:
         """The vectors that are there, and in which change each of the issues got its text."""
-        changes = _changes(connection, repo_id, numbers)
+        changes = issues.changes(connection, repo_id, numbers)
         table = text_vectors.c
         rows = fetch(
             connection, repo_id, (table.number, table.changed, table.model, table.vector), table.number, numbers
@@ -114,9 +114,6 @@ class TextVectors:
         # As they are stored, so that an answer is the same before and after.
         return {n: (changes[n], _unpacked(_packed(vector))) for n, vector in zip(analyses, made, strict=True)}
 
-    def _mine(self, repo_id: int) -> sa.ColumnElement[bool]:
-        return sa.and_(indexed_terms.c.repo_id == repo_id, text_vectors.c.model == self.model)
-
 
 def _current(*, outer: bool = False, also: sa.ColumnElement[bool] | None = None) -> sa.Join:
     """Issues with their vectors, where these are of the text that they have now."""
@@ -124,12 +121,6 @@ def _current(*, outer: bool = False, also: sa.ColumnElement[bool] | None = None)
         getattr(text_vectors.c, name) == getattr(indexed_terms.c, name) for name in ("repo_id", "number", "changed")
     ]
     return indexed_terms.join(text_vectors, sa.and_(*same, *([] if also is None else [also])), isouter=outer)
-
-
-def _changes(connection: sa.Connection, repo_id: int, numbers: Collection[int]) -> dict[int, int]:
-    return dict(
-        fetch(connection, repo_id, (indexed_terms.c.number, indexed_terms.c.changed), indexed_terms.c.number, numbers)
-    )
 
 
 def _packed(vector: Vector) -> bytes:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -58,9 +59,21 @@ class Rarity:
             places = np.minimum(np.searchsorted(own, terms), len(own) - 1)
             seen = np.maximum(seen - (own[places] == terms), 0)
         total = max(self.total, SMALL)
-        return idf(total, seen) / idf(total, np.zeros(1))
+        usual = _rarities(total)
+        rarity: Floats = usual.take(seen, mode="clip")
+        if seen.max() >= len(usual):
+            often = np.flatnonzero(seen >= len(usual))
+            rarity[often] = idf(total, seen[often]) / idf(total, np.zeros(1))
+        return rarity
 
 
+@lru_cache(maxsize=16)
+def _rarities(total: int) -> Floats:
+    """The rarity of terms that occur in 0, 1, 2, … of so many issues, of the lower counts alone, which most have."""
+    return idf(total, np.arange(_LOW_COUNTS)) / float(idf(total, np.zeros(1))[0])
+
+
+_LOW_COUNTS = 4_096
 _TITLE, _WORDS, _CODES, _MESSAGES = range(len(FIELDS))
 _LOW = 0xFFFF
 _K1, _B, _K3 = 1.2, 0.6, 1.5

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
 
 import pytest
 
 from bot.config import RepoConfig
 from bot.finder import FindOptions, bot_options
 from bot.finder.weighing import Weighed, results
-from bot.model import Actor, Issue, IssueRef, RepoRef, State
+from bot.model import Issue, IssueRef, RepoRef, State
 from tests.matching.made import an_issue
 
 TARGET = an_issue(5, "It fails", days=5.0)
@@ -61,27 +60,9 @@ def test_what_it_is_a_sub_issue_of_is_not_mentioned_wherever_that_is(repo: str) 
         assert [options.may_tell(issue, target) for issue in (parent, other)] == may
 
 
-REPO = RepoRef("acme", "app")
-DAY = datetime(2024, 1, 1, tzinfo=UTC)
-
-
-def an_issue(number: int, state: State = "closed") -> Issue:
-    return Issue(
-        repo=REPO,
-        id=number,
-        node_id="",
-        number=number,
-        title=f"Issue {number}",
-        body="",
-        state=state,
-        state_reason="duplicate" if state == "closed" else None,
-        author=Actor("ann"),
-        labels=(),
-        created_at=DAY,
-        updated_at=DAY,
-        closed_at=None,
-        url=f"https://github.example/acme/app/issues/{number}",
-    )
+def member(number: int, state: State = "closed") -> Issue:
+    reason = "duplicate" if state == "closed" else None
+    return replace(an_issue(number, f"Issue {number}"), state=state, state_reason=reason)
 
 
 def test_each_issue_of_a_chain_is_looked_up_once() -> None:
@@ -90,10 +71,10 @@ def test_each_issue_of_a_chain_is_looked_up_once() -> None:
     def look_up(numbers: Collection[int]) -> tuple[Mapping[int, Issue], Mapping[int, int]]:
         asked.extend(numbers)
         # 4 repeats 3, which repeats 2, which repeats 1.
-        return {n: an_issue(n, "open" if n == 1 else "closed") for n in numbers}, {n: n - 1 for n in numbers if n > 1}
+        return {n: member(n, "open" if n == 1 else "closed") for n in numbers}, {n: n - 1 for n in numbers if n > 1}
 
-    one = Weighed(an_issue(4), 0.8, ("full-text",), tuple, duplicate_of=3)
-    (shown,) = results(an_issue(9, "open"), [(one, 0.8)], FindOptions(state="all"), look_up)
+    one = Weighed(member(4), 0.8, ("full-text",), tuple, duplicate_of=3)
+    (shown,) = results(member(9, "open"), [(one, 0.8)], FindOptions(state="all"), look_up)
     assert (shown[0].issue.number, shown[0].also) == (1, (2, 3, 4))
     assert asked == [3, 2, 1]
 
@@ -103,8 +84,8 @@ def test_each_issue_of_a_chain_is_looked_up_once() -> None:
 )
 def test_c4_what_may_not_be_told_of_is_no_evidence_for_what_it_is_a_duplicate_of(options: FindOptions) -> None:
     """Who says that a duplicate of #1 is another thing has said it of what likened #1 to this one."""
-    target = an_issue(2 if options.earlier_only else 5, "open")
-    of_one = Weighed(an_issue(3 if options.earlier_only else 2), 0.8, ("full-text",), tuple, duplicate_of=1)
-    one = Weighed(an_issue(1, "open"), 0.1, ("vectors",), tuple)
+    target = member(2 if options.earlier_only else 5, "open")
+    of_one = Weighed(member(3 if options.earlier_only else 2), 0.8, ("full-text",), tuple, duplicate_of=1)
+    one = Weighed(member(1, "open"), 0.1, ("vectors",), tuple)
     (shown,) = results(target, [(of_one, 0.8), (one, 0.1)], options, lambda numbers: ({}, {}))
     assert (shown[0].issue.number, shown[0].confidence, shown[0].sources) == (1, 0.1, ("vectors",))

@@ -29,17 +29,9 @@ class Embedded:
     def __init__(self, embedder: Embedder, about: About) -> None:
         self._embedder = embedder
         self._about = about
+        #: The name of this process's model, and whether an endpoint is asked.
+        self.model, self.remote = embedder.name, embedder.remote
         self._prevailing = Prevailing()
-
-    @property
-    def model(self) -> str:
-        """The name of this process's model."""
-        return self._embedder.name
-
-    @property
-    def remote(self) -> bool:
-        """Whether an endpoint is asked."""
-        return self._embedder.remote
 
     def allowed(self, repo_id: int) -> bool:
         """Whether the repository's texts may be given to the model."""
@@ -47,7 +39,7 @@ class Embedded:
 
     def may_write(self, connection: sa.Connection, repo_id: int, state: State, *, take: bool = False) -> bool:
         """Whether vectors of this model may be written, in the place of those of another if there are any."""
-        return self._prevailing.may_write(connection, repo_id, state, self._embedder.name, take=take)
+        return self._prevailing.may_write(connection, repo_id, state, self.model, take=take)
 
     def outdone(self, repo_id: int) -> bool:
         """Whether they might not, when that was looked at last."""
@@ -61,7 +53,7 @@ class Embedded:
 
     def comparable(self, repo_id: int, stored: str) -> None:
         """Raises EmbeddingError where the repository's vectors are those of another model, `stored`."""
-        if stored in ("", self._embedder.name):
+        if stored in ("", self.model):
             return
         if self._prevailing.outdone(repo_id):
             raise EmbeddingError("the vectors are of a model that was chosen later, which only other workers have")
@@ -72,32 +64,32 @@ class Embedded:
 
         Another model's can have come while they were made; and an endpoint can give a name to another model.
         """
-        if state.vectors and (state.model != self._embedder.name or _width(state) != pair.shape[-1]):
+        if state.vectors and (state.model != self.model or _width(state) != pair.shape[-1]):
             raise _changed()
 
     def missing(self, connection: sa.Connection, repo_id: int, state: State, limit: int) -> list[int]:
         """Numbers of issues that the model has not embedded and may, highest first."""
         if not self.may_write(connection, repo_id, state):
             return []
-        if state.model == self._embedder.name:
+        if state.model == self.model:
             return vectors.missing(connection, repo_id, limit) if state.vectors < state.issues else []
         query = sa.select(indexed_terms.c.number).where(indexed_terms.c.repo_id == repo_id)
         return list(connection.execute(query.order_by(indexed_terms.c.number.desc()).limit(limit)).scalars())
 
     def put(self, connection: sa.Connection, repo_id: int, state: State, numbers: Sequence[int], made: Vectors) -> None:
         """Write vectors, and count them in the state; all of another model go first, also if it has the same name."""
-        another = state.model == self._embedder.name and _width(state) not in (0, made.shape[-1])
+        another = state.model == self.model and _width(state) not in (0, made.shape[-1])
         if another:
             _log.warning(
                 "%s answers with %d dimensions, not with %d as before: repository %d is embedded anew",
-                self._embedder.name,
+                self.model,
                 made.shape[-1],
                 _width(state),
                 repo_id,
             )
-        if another or state.model != self._embedder.name:
+        if another or state.model != self.model:
             connection.execute(sa.delete(indexed_vectors).where(indexed_vectors.c.repo_id == repo_id))
-            state.model, state.vectors, state.vector_sum, state.centre = self._embedder.name, 0, NO_VECTORS, NO_VECTORS
+            state.model, state.vectors, state.vector_sum, state.centre = self.model, 0, NO_VECTORS, NO_VECTORS
         drop(connection, repo_id, state, numbers)
         blobs = vectors.pack(made)
         rows = [(repo_id, number, state.sequence, blob) for number, blob in zip(numbers, blobs, strict=True)]
