@@ -1,7 +1,7 @@
 """`Finder.find_duplicates` (F2): ask, fuse, judge, resolve, present.
 
 The finder has effects only through the client, the index and the word statistics that it is given. What is asked over
-the network is in `asking.py`, how it is judged in `weighing.py` and `outside.py`; `families.py` resolves duplicates of
+the network is in `asking.py`, how it is judged in `weighing.py` and `outside.py`; the former resolves duplicates of
 duplicates.
 """
 

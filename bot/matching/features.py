@@ -1,6 +1,6 @@
 """What speaks for two issues being the same, as numbers: pure functions over a pool of candidates, in arrays.
 
-What is told by terms is in `shared_terms.py`; a term's rarity, in (0, 1], in `rarity.py`.
+What is told by terms, and a term's rarity, in (0, 1], is in `shared_terms.py`.
 
 | feature | what it says |
 |---|---|

@@ -110,7 +110,7 @@ def ask_all(sources: Sequence[Source], question: Question, within: float | None 
     """The answers in the order of the sources, asked side by side. Never raises for a source's sake.
 
     What has not answered `within` so many seconds (None: all the time that it takes) is left behind, and said to be
-    late; it comes to its end by itself, see `bot.hurry`.
+    late; it comes to its end by itself, see `bot.at_work`.
     """
     if not sources or (len(sources) == 1 and within is None):
         return [_ask(source, question) for source in sources]
