@@ -5,19 +5,15 @@ processor to the others, and because only this worker class keeps connections al
 gevent's takes little more than half as many deliveries.
 """
 
+import importlib
 from typing import Any
 
 from gunicorn.glogging import Logger
 
-from bot.machine.loading import loading
-
-# Workers are forks of the process that reads this: they begin with it loaded, and share its memory.
-with loading():
-    from bot import web as web
-    from bot.receiver.slow_clients import Worker
-    from bot.settings import load
-    from bot.telemetry.logs import configure_logging
-    from bot.telemetry.tracing import configure_tracing
+from bot.receiver.slow_clients import Worker
+from bot.settings import load
+from bot.telemetry.counts import count_together
+from bot.telemetry.logs import configure_logging
 
 _settings = load()
 
@@ -54,15 +50,7 @@ class Log(Logger):
 logger_class = Log
 
 
-def post_worker_init(worker: Any) -> None:
-    """Threads do not survive gunicorn's fork, so those that write counts and traces begin here."""
-    configure_tracing(_settings, "web")
-    if health := worker.wsgi.extensions.get("doppel.health"):
-        health.tally.start()
-
-
-def worker_exit(server: Any, worker: Any) -> None:
-    """The last counts are written before the process ends."""
-    application = getattr(worker, "wsgi", None)
-    if application is not None and (health := application.extensions.get("doppel.health")):
-        health.tally.stop()
+def on_starting(server: Any) -> None:
+    """Load in the first process what its forks begin with, whose memory they share."""
+    count_together(_settings.home)
+    importlib.import_module("bot.web")

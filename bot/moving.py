@@ -20,8 +20,8 @@ from bot.store.database.files import sqlite_file
 from bot.store.database.migrate import has_schema, is_current, migrate
 from bot.store.tables.schema import metadata
 
-# What belongs to the index, and what tells of processes that run now.
-_LEFT_OUT = {"backfills", "etags", "gauges"}
+# What belongs to the index.
+_LEFT_OUT = {"backfills"}
 _OF_QUEUE = ("workflow_status", "workflow_input", "workflow_output")
 _COUNT = sa.select(sa.func.count())
 

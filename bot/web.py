@@ -21,7 +21,7 @@ from bot.receiver.webhook import LARGEST_PAYLOAD, Accepted, Ping, Refused, read
 from bot.settings import Settings, load
 from bot.telemetry.metrics import DELIVERIES, UNKNOWN_EVENTS
 from bot.telemetry.others import OFTEN
-from bot.telemetry.tracing import delivery_span
+from bot.telemetry.tracing import span
 from bot.telemetry.work import Work, working_on
 
 log = logging.getLogger(__name__)
@@ -164,10 +164,10 @@ def webhook() -> tuple[Response, int]:
             log.info("refused a delivery: %d %s", status, reason, extra=OFTEN)
             return jsonify(error=reason), status
         case Accepted():
-            with working_on(Work(delivery.delivery_id)), delivery_span(delivery.delivery_id) as span:
+            with working_on(Work(delivery.delivery_id)), span("delivery", delivery.delivery_id) as traced:
                 outcome = receiver.take(delivery)
-                span.set_attribute("event", delivery.name)
-                span.set_attribute("outcome", outcome["status"])
+                traced.set_attribute("event", delivery.name)
+                traced.set_attribute("outcome", outcome["status"])
                 DELIVERIES.labels(_OUTCOMES.get(outcome["status"], outcome["status"])).inc()
                 log.info("delivery %s (%s): %s", delivery.delivery_id, delivery.name, outcome["status"])
             return jsonify(delivery=delivery.delivery_id, **outcome), 202

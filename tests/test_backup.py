@@ -153,7 +153,7 @@ def content(home: Path, url: str) -> dict[str, list[str]]:
     found, settings = {}, Settings(home=home, database_url=url)
     with closing(open_store(settings)) as store:
         queue = queue_engine(settings)
-        tables = [(store.engine, table) for table in metadata.sorted_tables if table.name != "gauges"]
+        tables = [(store.engine, table) for table in metadata.sorted_tables]
         for engine, table in [*tables, (queue, workflow_table(queue)), (queue, input_table(queue))]:
             with engine.connect() as connection:
                 found[table.name] = sorted(repr(row) for row in connection.execute(sa.select("*").select_from(table)))

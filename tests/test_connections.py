@@ -11,7 +11,6 @@ import pytest
 import sqlalchemy as sa
 
 from bot.jobs import Worker
-from bot.monitoring.tally import Tally
 from bot.settings import Settings
 from bot.store import open_store
 from bot.web import create_app
@@ -51,7 +50,6 @@ def test_the_manual_knows_how_many_connections_a_process_has_at_most(
 
     def worker(settings: Settings) -> None:
         Worker(settings, job_handler(build_services(settings)))
-        Tally(settings)
 
     usual = made(lambda: worker(settings))
     more = made(lambda: worker(settings.model_copy(update={"worker_threads": settings.worker_threads + 1})))

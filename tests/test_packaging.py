@@ -17,7 +17,6 @@ import pytest
 from bot.embedding.local import PACKAGE
 from bot.machine.packages import pip_install
 from bot.machine.supervisor import ENVIRON, Supervisor
-from bot.telemetry.tracing import PACKAGES
 from tests.calling import free_port
 
 ROOT = Path(__file__).parents[1]
@@ -47,12 +46,12 @@ def test_the_wheel_has_every_module() -> None:
 
 def test_what_people_are_told_to_install_is_what_the_extras_say() -> None:
     extras = PROJECT["project"]["optional-dependencies"]
-    assert (extras["models"], extras["otel"]) == ([PACKAGE], list(PACKAGES))
-    assert pip_install(*PACKAGES).startswith(f"{sys.executable} -m pip install 'opentelemetry-sdk>=")
+    assert extras["models"] == [PACKAGE]
+    assert pip_install(PACKAGE).startswith(f"{sys.executable} -m pip install 'sentence-transformers>=")
 
 
 def test_nobody_is_told_to_install_the_package_of_another_project_that_has_our_name() -> None:
-    """Where this one is not installed, `pip install 'doppel[otel]'` brings a stranger's program."""
+    """Where this one is not installed, `pip install 'doppel[models]'` brings a stranger's program."""
     pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "bot").rglob("*.py")]
     told = [(page.name, line) for page in pages for line in page.read_text(encoding="utf-8").splitlines()]
     assert [one for one in told if re.search(r"pip install[^|]*(?<!--no-binary) ['\"]?doppel(?![-\w])", one[1])] == []

@@ -55,17 +55,13 @@ def main() -> None:
             def now(cls, tz: datetime.tzinfo | None = None) -> Any:
                 return datetime.datetime.fromtimestamp(clock(), tz)
 
-    from bot.machine.loading import loading
-
-    # As the command does: it is started again after every kill.
-    with loading():
-        from bot import cli
-        from bot.chores import redelivery
-        from bot.github.client import GitHub
-        from bot.jobs.recovery import executors
-        from bot.jobs.running import retry
-        from bot.posts import comments
-        from bot.wiring import clients, worker
+    from bot import cli
+    from bot.chores import redelivery
+    from bot.github.client import GitHub
+    from bot.jobs.recovery import executors
+    from bot.jobs.running import retry
+    from bot.posts import comments
+    from bot.wiring import clients, worker
 
     if file:
         clients.datetime = Moved  # type: ignore[attr-defined]

@@ -18,6 +18,7 @@ from bot.machine import listening
 from bot.machine.local import is_well
 from bot.machine.supervisor import GUNICORN, PROXY, WORKER, Supervisor
 from bot.settings import Settings
+from bot.telemetry.counts import count_together
 from bot.telemetry.logs import configure_logging, said
 
 READY_WITHIN_SECONDS = 180.0
@@ -53,6 +54,7 @@ def serve(host: str | None, port: int | None, webhook_url: str | None) -> None:
 
 def _serve(settings: Settings, webhook_url: str | None) -> None:
     """Start the processes, and watch them until somebody ends this one."""
+    count_together(settings.home)
     from bot.wiring.clients import build_github, prepare_databases
 
     prepare_databases(settings)
@@ -129,28 +131,26 @@ def _wait_until_ready(supervisor: Supervisor, url: str) -> None:
 @click.command()
 def worker() -> None:
     """Run a worker process until SIGTERM. Any number may run on one PostgreSQL database."""
+    from prometheus_client import start_http_server
+
     from bot.jobs import process
-    from bot.monitoring.tally import Tally
-    from bot.telemetry.tracing import configure_tracing
+    from bot.monitoring.exposition import counted
     from bot.wiring.clients import prepare_databases
-    from bot.wiring.worker import build_services, chores, enter_model, job_handler, says_of_model
+    from bot.wiring.worker import build_services, chores, job_handler, model_held
 
     settings = host_settings.load()
     configure_logging(settings.log_level, settings.log_format)
-    configure_tracing(settings, "worker")
+    if settings.metrics_port:
+        try:
+            start_http_server(settings.metrics_port, settings.host, counted())
+        except OSError as problem:
+            raise SettingsError(f"DOPPEL_METRICS_PORT: cannot listen there: {problem.strerror}.") from problem
     # Here alone a worker waits for others, where SIGTERM still ends it at once.
     prepare_databases(settings)
     services = build_services(settings)
-    tally = Tally(settings, says_of_model(settings))
-    # Others must have heard that somebody has this model, before it is entered as the latest that was chosen.
-    tally.flush()
-    tally.start()
-    enter_model(settings, services.store)
-    services.indexing.take_up()
-    try:
+    with model_held(settings, services.store):
+        services.indexing.take_up()
         process.run(settings, job_handler(services), chores(services))
-    finally:
-        tally.stop()
 
 
 @click.command()

@@ -26,6 +26,7 @@ class Page:
 
     `again` is when it may be asked for (None: now). Of what was `found` there are pictures and rows; `snippet` is what
     to write into the settings, if anything.
+    `again` is when it may be asked for (None: now). When `found` was `made`, another threshold may have been in force.
     """
 
     busy: bool

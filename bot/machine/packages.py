@@ -10,6 +10,6 @@ def pip_install(*packages: str) -> str:
     """The command that installs packages where this program would find them.
 
     They are named themselves, and not as an extra of `doppel`: another program has that name on the package index, and
-    whoever asks for `doppel[otel]` in another environment would get that one.
+    whoever asks for `doppel[models]` in another environment would get that one.
     """
     return shlex.join([sys.executable, "-m", "pip", "install", *packages])

@@ -1,33 +1,31 @@
-"""The page for Prometheus: what all processes have counted, and how queue, index and database stand now.
+"""The page for Prometheus: what this machine's processes have counted, and how queue, index and database stand now.
 
-The text is prometheus_client's, in Prometheus's own format or OpenMetrics, whichever is asked for. Every web process of
-every host gives the same numbers, since they come from the database (`tally.py`): one address is scraped, not each
-process.
+The text is prometheus_client's, in Prometheus's own format or OpenMetrics, whichever is asked for.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib import metadata, resources
 
 import sqlalchemy as sa
+from prometheus_client import CollectorRegistry
 from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.metrics_core import Metric
-from prometheus_client.samples import Sample
+from prometheus_client.multiprocess import MultiProcessCollector
 
 from bot.jobs.inspection.standing import Standing, standing
 from bot.judgements import Kind
-from bot.monitoring.tally import Tally, families, in_seconds, key, read_key
 from bot.settings import Settings
-from bot.store.parts.counters import Counters
-from bot.store.parts.gauges import Gauges
 from bot.store.tables.index import index_states
 from bot.store.tables.schema import rejected_elsewhere, signals, verdicts
+from bot.telemetry.counts import FOLDER
+from bot.telemetry.metrics import REGISTRY
 
-_LEFT = "github_left "
 # The commands are verdicts, and are counted as such.
 _SAID = [kind for kind in Kind if kind not in (Kind.NOT, Kind.OF)]
 
@@ -35,10 +33,10 @@ _SAID = [kind for kind in Kind if kind not in (Kind.NOT, Kind.OF)]
 class Exposition:
     """Makes the page. Safe to share between threads."""
 
-    def __init__(self, settings: Settings, tally: Tally, queue: sa.Engine) -> None:
+    def __init__(self, settings: Settings, store: sa.Engine, queue: sa.Engine) -> None:
         """Does not connect."""
         self._settings = settings
-        self._tally = tally
+        self._store = store
         self._queue = queue
 
     def page(self, accept: str) -> tuple[bytes, str]:
@@ -46,24 +44,13 @@ class Exposition:
 
         Raises QueueUnavailable and SQLAlchemyError where the databases cannot be read.
         """
-        self._tally.flush()
         encode, content_type = choose_encoder(accept)
         return encode(_Collected(self._metrics())), content_type
 
     def _metrics(self) -> Iterator[Metric]:
-        engine = self._tally.engine
-        yield from counted(Counters(engine).all())
+        yield from counted().collect()
         yield from of_queue(standing(self._queue))
-        left = GaugeMetricFamily(
-            "doppel_github_remaining",
-            "Requests left until GitHub's next period, in the installation that has fewest.",
-            labels=["resource"],
-        )
-        for name, value in Gauges(engine).lowest().items():
-            if name.startswith(_LEFT):
-                left.add_metric([name.removeprefix(_LEFT)], value)
-        yield left
-        yield from _of_store(engine)
+        yield from _of_store(self._store)
         yield InfoMetricFamily(
             "doppel_model",
             "The program, the model of vectors, and the weights that judge.",
@@ -85,28 +72,13 @@ class _Collected:
         return self._metrics
 
 
-def counted(stored: dict[str, int]) -> Iterator[Metric]:
-    """The metrics of `bot.telemetry.metrics` with the stored values; what nobody has counted yet is 0."""
-    for family in families():
-        zero = {key(sample.name, sample.labels): 0 for sample in family.samples}
-        bounds = {sample.labels.get("le") for sample in family.samples} | {None}
-        endings = ("_total",) if family.type == "counter" else ("_bucket", "_count", "_sum")
-        names = {f"{family.name}{ending}" for ending in endings}
-        samples = []
-        for name, value in (zero | stored).items():
-            read = read_key(name)
-            # Another version may have drawn other bounds; half of them would be no histogram.
-            if read is not None and read[0] in names and read[1].get("le") in bounds:
-                samples.append(Sample(*read, in_seconds(read[0], value)))
-        shown = Metric(family.name, family.documentation, family.type)
-        shown.samples = sorted(samples, key=_order)
-        yield shown
-
-
-def _order(sample: Sample) -> tuple[list[tuple[str, str]], str, float]:
-    """All of one set of labels together, and the buckets from the smallest on."""
-    labels = [(name, value) for name, value in sorted(sample.labels.items()) if name != "le"]
-    return labels, sample.name, float(sample.labels.get("le", 0))
+def counted() -> CollectorRegistry:
+    """What was counted: by all processes that share the folder of `bot/telemetry/counts.py`, else by this one."""
+    if FOLDER not in os.environ:
+        return REGISTRY
+    registry = CollectorRegistry()
+    MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+    return registry
 
 
 def of_queue(now: Standing) -> Iterator[Metric]:

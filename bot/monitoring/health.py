@@ -19,10 +19,10 @@ from bot.jobs.queue.database import named_failures, queue_engine
 from bot.jobs.queue.job import QueueUnavailable
 from bot.jobs.recovery import executors
 from bot.monitoring.exposition import Exposition
-from bot.monitoring.tally import Tally
 from bot.settings import Settings
+from bot.store.database.engine import make_engine
 from bot.store.database.failures import why
-from bot.store.tables.schema import counters
+from bot.store.tables.schema import repositories
 
 log = logging.getLogger(__name__)
 
@@ -38,11 +38,13 @@ class Health:
 
     def __init__(self, settings: Settings, inbox: Inbox) -> None:
         """Does not connect."""
-        self.tally = Tally(settings)
+        self._store = make_engine(
+            settings.database_url, patience=_PATIENCE, pool_size=2, connect_timeout=1, synchronous="NORMAL"
+        )
         self.token = settings.metrics_token
         self._inbox = inbox
         self._queue = queue_engine(settings, patience=_PATIENCE, pool_size=2)
-        self.exposition = Exposition(settings, self.tally, self._queue)
+        self.exposition = Exposition(settings, self._store, self._queue)
 
     def parts(self) -> tuple[bool, dict[str, str]]:
         """Whether deliveries can be taken, and how each part is.
@@ -55,12 +57,12 @@ class Health:
             self._inbox.check()
         except QueueUnavailable as problem:
             queue = str(problem)
-        return queue == _READY, {"queue": queue, "store": self._store(), "worker": self._worker()}
+        return queue == _READY, {"queue": queue, "store": self._state_of_store(), "worker": self._worker()}
 
-    def _store(self) -> str:
+    def _state_of_store(self) -> str:
         try:
-            with self.tally.engine.connect() as connection:
-                connection.execute(sa.select(counters.c.name).limit(1)).first()
+            with self._store.connect() as connection:
+                connection.execute(sa.select(repositories.c.repo_id).limit(1)).first()
         except (sa.exc.SQLAlchemyError, OSError) as problem:
             return f"the database failed: {why(problem)}"
         return _READY

@@ -78,8 +78,8 @@ class Settings(BaseModel):
     """`text` for people, `json` for programs: one object per line."""
     metrics_token: Annotated[_Secret, Env("DOPPEL_METRICS_TOKEN", "anybody may read `/metrics`")] = ""
     """The bearer token that `/metrics` asks for."""
-    otlp_endpoint: Annotated[_Address, Env("OTEL_EXPORTER_OTLP_ENDPOINT")] = ""
-    """Where traces go (a variable of OpenTelemetry, whose packages it needs), such as `http://localhost:4318`."""
+    metrics_port: Annotated[int, Ge(0), Le(65535), Env("DOPPEL_METRICS_PORT", "it listens nowhere")] = 0
+    """The port on which a worker that runs apart from the web process serves what it has counted."""
     home: Annotated[Path, Env("DOPPEL_HOME", "the platform's user data directory")]
     """The data directory."""
     github_api_version: Annotated[

@@ -1,17 +1,13 @@
 """Everything that is measured: each metric with its name, its meaning and its labels.
 
-Code counts where things happen, in the memory of its process. `bot/monitoring/tally.py` brings that into the database
-now and then, and `exposition.py` there makes the page of all processes' numbers. Labels are words of this program:
-never the name of a repository, a person or an installation, nor anything that an issue says.
+prometheus_client adds up what the processes of a machine count, in the folder `PROMETHEUS_MULTIPROC_DIR`
+(`bot/telemetry/counts.py`). Labels are words of this program: never the name of a repository, a person or an
+installation, nor anything that an issue says.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from threading import Lock
-
-from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 REGISTRY = CollectorRegistry()
 
@@ -51,6 +47,13 @@ GITHUB_SECONDS = Histogram(
     ["kind"],
     registry=REGISTRY,
     buckets=_REQUEST,
+)
+GITHUB_REMAINING = Gauge(
+    "doppel_github_remaining",
+    "Requests left until GitHub's next period, as it said last.",
+    ["resource"],
+    registry=REGISTRY,
+    multiprocess_mode="mostrecent",
 )
 FIND_SECONDS = Histogram(
     "doppel_find_seconds",
@@ -102,33 +105,3 @@ for _metric, _values in (
 ):
     for _value in _values:
         _metric.labels(_value)
-
-
-class Left:
-    """How many requests GitHub said are left, of each resource, in the installation that has fewest. Thread safe.
-
-    What was said counts until GitHub's own period ends.
-    """
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._said: dict[tuple[str, int], tuple[int, float]] = {}
-        self._lock = Lock()
-
-    def say(self, resource: str, account: int, remaining: int, seconds: float) -> None:
-        """Note an answer. `account` is any number that tells one budget from another."""
-        with self._lock:
-            self._said[resource, account] = remaining, self._clock() + seconds
-
-    def lowest(self) -> dict[str, int]:
-        """The fewest requests left, by resource; what nobody has heard of is not in it."""
-        with self._lock:
-            now = self._clock()
-            self._said = {key: said for key, said in self._said.items() if said[1] > now}
-            lowest: dict[str, int] = {}
-            for (resource, _), (remaining, _) in self._said.items():
-                lowest[resource] = min(remaining, lowest.get(resource, remaining))
-            return lowest
-
-
-LEFT = Left()

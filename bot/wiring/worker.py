@@ -61,20 +61,10 @@ def build_services(settings: Settings) -> Services:
     )
 
 
-def says_of_model(settings: Settings) -> dict[str, float]:
-    """The gauge that says which model this worker has, while it lives."""
+def model_held(settings: Settings, store: Store) -> AbstractContextManager[None]:
+    """The time in which this worker has its model, for others to know (`bot/index/vectors/models.py`)."""
     model = embedder(settings)
-    return {} if model is None else {models.gauge(model.name): 1.0}
-
-
-def enter_model(settings: Settings, store: Store) -> None:
-    """Enter this worker's model as the latest that was chosen, unless one had it before.
-
-    See `bot/index/vectors/models.py`.
-    """
-    model = embedder(settings)
-    if model is not None:
-        models.choose(store.engine, model.name)
+    return nullcontext() if model is None else models.held(store.engine, model.name)
 
 
 def job_handler(services: Services) -> Callable[[Job], None]:

@@ -12,15 +12,13 @@ import logging
 from collections.abc import Iterator
 
 import pytest
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
-from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from bot.sources.github import GitHubHybrid
 from bot.telemetry.logs import TextFormatter, configure_logging
-from bot.telemetry.tracing import trace_to
 from bot.web import create_app
 from handlers import issues
 from tests.e2e.harness import SECRET, Doppel
+from tests.spans import recorded
 
 # Each stands in another place; none is a word of this program.
 TITLE, BODY, COMMENT, SETTING, FAULT = "zuckerwatte", "pampelmuse", "rhabarber", "quittengelee", "stachelbeere"
@@ -34,7 +32,6 @@ class Heard:
     def __init__(self, doppel: Doppel) -> None:
         self.web = create_app(doppel.world.settings).test_client()
         self.json, self.text = io.StringIO(), io.StringIO()
-        self.spans = InMemorySpanExporter()
         handler = logging.StreamHandler(self.text)
         handler.setFormatter(TextFormatter())
         configure_logging("DEBUG", "json")
@@ -45,7 +42,7 @@ class Heard:
         self.handlers = list(logging.getLogger().handlers)
         # GitHub itself may know what it is asked for.
         logging.getLogger("bot.simulator").setLevel(logging.CRITICAL)
-        trace_to(SimpleSpanProcessor(self.spans), "test")
+        self.spans = recorded()
 
     def lines(self) -> list[dict[str, object]]:
         return [json.loads(line) for line in self.json.getvalue().splitlines()]
@@ -58,7 +55,6 @@ class Heard:
 def heard(doppel: Doppel) -> Iterator[Heard]:
     heard = Heard(doppel)
     yield heard
-    trace_to(None, "test")
     for handler in heard.handlers:
         logging.getLogger().removeHandler(handler)
 

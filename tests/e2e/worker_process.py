@@ -5,13 +5,9 @@ from __future__ import annotations
 import functools
 import sys
 
-from bot.machine.loading import loading
-
-# As the command does: it is started again after every kill.
-with loading():
-    from bot import cli
-    from bot.posts.comments import CommentKeeper
-    from bot.wiring import worker
+from bot import cli
+from bot.posts.comments import CommentKeeper
+from bot.wiring import worker
 
 if __name__ == "__main__":
     keeper = functools.partial(CommentKeeper, lease=float(sys.argv[1]))

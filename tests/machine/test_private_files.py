@@ -20,7 +20,6 @@ from bot.machine.private_files import make_file, open_new, replace_file
 from bot.model import RepoRef
 from bot.settings import Settings
 from bot.store import open_store
-from bot.store.parts.counters import Counters
 from bot.wiring.clients import prepare_databases
 
 
@@ -52,15 +51,15 @@ def test_files_of_an_open_database_are_private_although_they_were_not(tmp_path: 
     home = tmp_path / "home"
     settings = Settings(home=home, database_url=f"sqlite:///{home / 'doppel.db'}")
     first = open_store(settings)
-    Counters(first.engine).add({"one": 1})
+    first.words.add(1, {1: ["one"]})
     names = {"doppel.db", "doppel.db-wal", "doppel.db-shm"}
     assert modes(home) == dict.fromkeys(names, "0o600")
     for name in names:
         (home / name).chmod(0o644)
     second = open_store(settings)
-    Counters(second.engine).add({"one": 1})
+    second.words.add(1, {2: ["one"]})
     assert modes(home) == dict.fromkeys(names, "0o600")
-    assert Counters(second.engine).all() == {"one": 2}
+    assert second.words.counts(1, ["one"]) == {"one": 2}
     first.close()
     second.close()
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
-import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,19 +10,13 @@ from flask.testing import FlaskClient
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as openmetrics
 from prometheus_client.parser import text_string_to_metric_families as prometheus
 
-from bot.index.vectors import models
 from bot.jobs.queue.database import queue_engine
 from bot.jobs.recovery import executors
 from bot.judgements import Kind, Rejection, Signal, VerdictKind, Who
-from bot.monitoring import tally as tally_module
-from bot.monitoring.exposition import counted
-from bot.monitoring.tally import Tally, key, read_key
 from bot.settings import Settings
 from bot.store import open_store
-from bot.store.parts.gauges import FRESH
-from bot.telemetry.metrics import COMMENT_SECONDS, COMMENTS, JOBS, LEFT, REGISTRY, Left
+from bot.telemetry.metrics import GITHUB_REMAINING, REGISTRY
 from bot.web import create_app
-from tests.waiting import LONGEST
 
 pytestmark = pytest.mark.slow
 
@@ -52,75 +43,6 @@ def read(client: FlaskClient) -> dict[str, float]:
     }
 
 
-def test_counts_of_several_processes_add_up(settings: Settings, client: FlaskClient) -> None:
-    worker, other = Tally(settings), Tally(settings)
-    before = read(client)
-    JOBS.labels("done").inc()
-    COMMENT_SECONDS.observe(0.3)
-    for process in (worker, other):
-        # Each tally of this process tells all that was counted in it, as if it were a process of its own.
-        assert process.flush()
-        assert process.flush()
-    after = read(client)
-    assert after["doppel_jobs_total done"] - before["doppel_jobs_total done"] == 3
-    assert after["doppel_comment_seconds_count"] - before["doppel_comment_seconds_count"] == 3
-    assert after["doppel_comment_seconds_sum"] - before["doppel_comment_seconds_sum"] == pytest.approx(0.9)
-    buckets = [after[f"doppel_comment_seconds_bucket {le}"] for le in ("0.25", "0.5", "1.0", "+Inf")]
-    assert buckets == [0, 3, 3, 3]
-
-
-def test_what_cannot_be_written_is_written_later(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    url = f"sqlite:///{tmp_path / 'doppel.db'}"
-    open_store(Settings(home=tmp_path, database_url=url)).close()
-    settings = Settings(home=tmp_path, database_url=url, webhook_secrets=("secret",))
-    client, process = create_app(settings).test_client(), Tally(settings)
-    COMMENTS.labels("posted").inc()
-    other = sqlite3.connect(tmp_path / "doppel.db", isolation_level=None)
-    other.execute("BEGIN IMMEDIATE")
-    assert not process.flush()
-    assert "cannot be written now" in caplog.text
-    other.close()
-    before = read(client)["doppel_comments_total posted"]
-    assert process.flush()
-    assert read(client)["doppel_comments_total posted"] == before + 1
-
-
-def test_a_machine_whose_clock_is_ahead_hides_no_other(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It took what the others had said a moment ago for old, also which model they have."""
-    process, ahead = Tally(settings, {models.gauge("a model"): 1.0}), Tally(settings, {models.gauge("another"): 1.0})
-    assert process.flush()
-    clock = time.time
-    with monkeypatch.context() as patch:
-        patch.setattr(time, "time", lambda: clock() + 2 * FRESH)
-        assert ahead.flush()
-    with process.engine.connect() as connection:
-        assert set(models.in_use(connection)) == {"a model", "another"}
-    for one in (process, ahead):
-        one.stop()
-
-
-def test_a_process_writes_by_itself_and_at_its_end(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tally_module, "EVERY", 0.02)
-    written = threading.Event()
-
-    class Watched(Tally):
-        def flush(self) -> bool:
-            done = super().flush()
-            written.set()
-            return done
-
-    process, client = Watched(settings), create_app(settings).test_client()
-    before = read(client)["doppel_jobs_total refused"]
-    process.start()
-    JOBS.labels("refused").inc()
-    written.clear()
-    assert written.wait(LONGEST)
-    JOBS.labels("refused").inc()
-    process.stop()
-    # Once by the process, once by the web's own tally, each.
-    assert read(client)["doppel_jobs_total refused"] - before == 4
-
-
 def test_the_state_of_queue_index_and_verdicts(settings: Settings, client: FlaskClient) -> None:
     store = open_store(settings)
     store.verdicts.add(1, 2, 1, VerdictKind.NOT, actor="ann", command_id=3, now=0.0)
@@ -133,8 +55,7 @@ def test_the_state_of_queue_index_and_verdicts(settings: Settings, client: Flask
     store.close()
     client.get("/readyz")
     executors.beat(queue_engine(settings), executors.this_process())
-    # A resource of its own: tests of the client before this one, in the same process, have used up others.
-    LEFT.say("audit_log", 1, 7, 60.0)
+    GITHUB_REMAINING.labels("audit_log").set(7)
     page = read(client)
     assert page["doppel_verdicts not"] == 2
     assert page["doppel_verdicts of"] == 0
@@ -159,7 +80,7 @@ def test_the_page_in_both_formats(client: FlaskClient) -> None:
     assert open_metrics.content_type.startswith("application/openmetrics-text; version=1.0.0")
     names = {family.name for family in prometheus(plain.text)}
     # The strict reader: order of samples, bounds of histograms, end of file. It names families without their endings.
-    found = {name.removesuffix("_total").removesuffix("_info") for name in names}
+    found = {name.removesuffix("_total").removesuffix("_info") for name in names if not name.endswith("_created")}
     assert {family.name for family in openmetrics(open_metrics.text)} == found  # type: ignore[no-untyped-call]
     assert {family.name for family in REGISTRY.collect()} < found
 
@@ -174,43 +95,12 @@ def test_every_metric_has_its_known_values_from_the_start(client: FlaskClient) -
         assert f"doppel_comments_total {what}" in page
 
 
-def test_what_another_version_has_stored_breaks_nothing() -> None:
-    stored = {
-        "calls.hits": 3,
-        'doppel_gone_total {"a": "b"}': 1,
-        'doppel_comment_seconds_bucket {"le": "0.123"}': 5,
-        key("doppel_jobs_total", {"outcome": 'a"} 9\nb\\'}): 2,
-    }
-    samples = {
-        (sample.name, *sample.labels.values()): sample.value for family in counted(stored) for sample in family.samples
-    }
-    assert samples["doppel_jobs_total", 'a"} 9\nb\\'] == 2
-    assert ("doppel_comment_seconds_bucket", "0.123") not in samples
-    assert not any("gone" in name[0] for name in samples)
-
-
-@pytest.mark.parametrize("stored", ["calls.hits", "a [1]", "a {", ""])
-def test_names_that_are_none_of_ours(stored: str) -> None:
-    assert read_key(stored) is None
-
-
-def test_what_is_left_is_the_least_until_its_period_ends() -> None:
-    now = 0.0
-    left = Left(lambda: now)
-    left.say("core", 1, 4000, 100.0)
-    left.say("core", 2, 30, 10.0)
-    left.say("core", 2, 20, 10.0)
-    left.say("search", 1, 5, 5.0)
-    assert left.lowest() == {"core": 20, "search": 5}
-    now = 20.0
-    assert left.lowest() == {"core": 4000}
-
-
 class TestToken:
     @pytest.fixture
     def ask(self, tmp_path: Path) -> Callable[[str], int]:
         url = f"sqlite:///{tmp_path / 'doppel.db'}"
         settings = Settings(home=tmp_path, database_url=url, webhook_secrets=("secret",), metrics_token="t0ken-é")
+        open_store(settings).close()
         client = create_app(settings).test_client()
         return lambda given: client.get("/metrics", headers={"Authorization": given} if given else {}).status_code
 

@@ -86,7 +86,7 @@ def test_an_embedding_endpoint_cannot_send_private_texts_elsewhere(place: Callab
     assert elsewhere.asked == []
 
 
-URLS = ("GITHUB_API_URL", "WEBHOOK_PROXY_URL", "DOPPEL_EMBEDDING_URL", "OTEL_EXPORTER_OTLP_ENDPOINT")
+URLS = ("GITHUB_API_URL", "WEBHOOK_PROXY_URL", "DOPPEL_EMBEDDING_URL")
 
 
 @pytest.mark.parametrize("name", URLS)
@@ -100,7 +100,7 @@ def test_only_http_addresses_are_settings(name: str, value: str, tmp_path: Path)
 
 @pytest.mark.parametrize("value", ["https://user:password@models.example/v1", "https://token@models.example"])
 def test_addresses_hold_no_credentials(value: str, tmp_path: Path) -> None:
-    for name in ("GITHUB_API_URL", "DOPPEL_EMBEDDING_URL", "OTEL_EXPORTER_OTLP_ENDPOINT"):
+    for name in ("GITHUB_API_URL", "DOPPEL_EMBEDDING_URL"):
         with pytest.raises(SettingsError, match=name) as caught:
             load({name: value}, tmp_path / "none")
         assert "password@" not in str(caught.value)

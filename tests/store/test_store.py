@@ -13,8 +13,6 @@ from bot.model import RepoRef, Repository
 from bot.store import Store
 from bot.store.parts import words as words_module
 from bot.store.parts.commands import Limit
-from bot.store.parts.counters import Counters
-from bot.store.parts.gauges import FRESH, Gauges
 from bot.store.tables.schema import metadata
 from tests.store.posting import note_posted
 
@@ -151,34 +149,6 @@ class TestUsage:
 
         with ThreadPoolExecutor(6) as pool:
             assert sum(pool.map(use, range(12))) == 3
-
-
-def test_counters_add_up_from_several_threads(store: Store) -> None:
-    counters = Counters(store.engine)
-    with ThreadPoolExecutor(6) as pool:
-        list(pool.map(lambda _: counters.add({"events.unknown": 1}), range(30)))
-    counters.add({"other": 3})
-    counters.add({"another": 1, "other": 2})
-    counters.add({})
-    assert counters.all() == {"another": 1, "events.unknown": 30, "other": 5}
-
-
-def test_what_a_gauge_said_before_a_clock_was_set_back_does_not_count(store: Store) -> None:
-    gauges = Gauges(store.engine)
-    gauges.say("ended", {"left": 1.0}, now=9000.0)
-    assert gauges.lowest(1000.0) == {}
-    gauges.say("another", {"left": 30.0}, now=1000.0)
-    assert gauges.lowest(9000.0) == {}, "it is gone"
-
-
-def test_gauges_are_those_of_processes_that_still_speak(store: Store) -> None:
-    gauges = Gauges(store.engine)
-    gauges.say("one", {"left": 40.0, "other": 1.0}, now=1000.0)
-    gauges.say("two", {"left": 30.0}, now=1010.0)
-    assert gauges.lowest(1020.0) == {"left": 30.0, "other": 1.0}
-    gauges.say("two", {}, now=1030.0)
-    assert gauges.lowest(1040.0) == {"left": 40.0, "other": 1.0}
-    assert gauges.lowest(1000.0 + FRESH + 1) == {}
 
 
 class TestWords:

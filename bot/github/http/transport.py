@@ -22,7 +22,7 @@ from bot.errors import NotFound, RateLimited, Remark, Told, Unavailable
 from bot.github.limits.answers import Answer, Limit, Ok, Raise, Retry, Verdict, decide, quota
 from bot.github.limits.pacing import GRAPHQL, HYBRID, SEARCH, Cost, Pacer, cost_of, is_repeatable, kind_of
 from bot.machine.local import is_here
-from bot.telemetry.metrics import GITHUB_REQUESTS, GITHUB_SECONDS, LEFT
+from bot.telemetry.metrics import GITHUB_REMAINING, GITHUB_REQUESTS, GITHUB_SECONDS
 from bot.telemetry.tracing import span
 
 log = logging.getLogger(__name__)
@@ -191,7 +191,7 @@ class PacedTransport(httpx.BaseTransport):
             self._pacer.succeeded()
         if (left := quota(response.headers, self._server_clock.now())) is not None:
             self._pacer.learn(cost.resource, *left)
-            LEFT.say(cost.resource, id(self), *left)
+            GITHUB_REMAINING.labels(cost.resource).set(left[0])
 
 
 def _result(call: _Call, tried: _Tried, verdict: Ok | Raise) -> httpx.Response:

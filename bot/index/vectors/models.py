@@ -10,42 +10,67 @@ again. A model that nobody has any more gives way, also to one of before: that i
 from __future__ import annotations
 
 import logging
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import sqlalchemy as sa
 
 from bot.index.database import upsert
 from bot.index.state import State
-from bot.store.database.engine import write
-from bot.store.parts.gauges import fresh
+from bot.store.database.engine import database_time, write
+from bot.store.database.failures import why
 from bot.store.tables.index import embedding_models as table
-from bot.store.tables.schema import gauges
 
 _log = logging.getLogger(__name__)
 
-_GAUGE = "embedding "
+FRESH = 60.0
+"""Seconds for which a worker counts as having the model that it said it has."""
+
+_EVERY = 20.0
 
 
-def gauge(name: str) -> str:
-    """What a worker says of itself every few seconds (`bot.store.parts.gauges`), if it has the model of this name."""
-    return f"{_GAUGE}{name}"
+@contextmanager
+def held(engine: sa.Engine, name: str) -> Iterator[None]:
+    """Inside, this process has the model of this name, and says so now and then."""
+    say(engine, name)
+    ended = threading.Event()
+
+    def keep_saying() -> None:
+        while not ended.wait(_EVERY):
+            try:
+                say(engine, name)
+            except (sa.exc.SQLAlchemyError, OSError) as problem:
+                _log.warning("others are not told now which model this worker has: %s", why(problem))
+
+    thread = threading.Thread(target=keep_saying, name="model", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
 
 
-def choose(engine: sa.Engine, name: str) -> None:
-    """A worker with this model starts, which may be the first one: then the model is the latest that was chosen.
+def say(engine: sa.Engine, name: str) -> None:
+    """A worker has this model. The first one that ever had it thereby enters it as the latest that was chosen.
 
-    It must say so of itself by now, or others would take the model for one that nobody has.
+    The time is the database's: a machine whose clock is ahead would otherwise take what all others say for old.
     """
     with write(engine) as connection:
-        if _chosen_at(connection, name) is None:
-            _enter(connection, name)
+        now: float = connection.execute(sa.select(database_time(engine))).scalar_one()
+        seen = sa.update(table).where(table.c.name == name).values(seen_at=now)
+        if not connection.execute(seen).rowcount:
+            _enter(connection, name, now)
 
 
 def in_use(connection: sa.Connection) -> dict[str, float]:
     """The models that workers have, each with when it was chosen, in seconds since 1970."""
-    query = sa.select(gauges.c.name).where(gauges.c.name.startswith(_GAUGE), fresh(connection)).distinct()
-    names = [name.removeprefix(_GAUGE) for name in connection.execute(query).scalars()]
-    return {name: _chosen_at(connection, name) or 0.0 for name in names}
+    now = database_time(connection.engine)
+    # What is dated further ahead was said before a clock was set back, by who may have ended since.
+    query = sa.select(table.c.name, table.c.chosen_at).where(table.c.seen_at.between(now - FRESH, now + FRESH))
+    return {row.name: row.chosen_at for row in connection.execute(query)}
 
 
 class Prevailing:
@@ -77,23 +102,22 @@ class Prevailing:
 
 
 def _prevails(connection: sa.Connection, own: str, other: str, take: bool) -> bool:
-    mine, theirs = _chosen_at(connection, own) or 0.0, _chosen_at(connection, other) or 0.0
-    if mine > theirs:
+    if _chosen_at(connection, own) > _chosen_at(connection, other):
         return True
     if other in in_use(connection):
         return False
     if take:
         # So that it is not put back by a worker of before that is started once more.
-        _enter(connection, own)
+        _enter(connection, own, connection.execute(sa.select(database_time(connection.engine))).scalar_one())
     return True
 
 
-def _enter(connection: sa.Connection, name: str) -> None:
+def _enter(connection: sa.Connection, name: str, seen_at: float) -> None:
     """The model is the latest that was chosen, also where the clock that the one before was dated by is ahead."""
     last: float = connection.execute(sa.select(sa.func.coalesce(sa.func.max(table.c.chosen_at), 0.0))).scalar_one()
-    upsert(connection, table, [(name, max(time.time(), last + 1.0))])
+    upsert(connection, table, [(name, max(time.time(), last + 1.0), seen_at)])
 
 
-def _chosen_at(connection: sa.Connection, name: str) -> float | None:
+def _chosen_at(connection: sa.Connection, name: str) -> float:
     found: float | None = connection.execute(sa.select(table.c.chosen_at).where(table.c.name == name)).scalar()
-    return found
+    return found or 0.0

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from bot.jobs.queue.job import Message
 from bot.telemetry.metrics import JOBS
-from bot.telemetry.tracing import job_span
+from bot.telemetry.tracing import span
 from bot.telemetry.work import Work, working_on
 
 S = TypeVar("S")
@@ -23,7 +23,7 @@ def measured(work: Callable[[S, Message], str]) -> Callable[[S, Message], str]:
     @wraps(work)
     def run(worker: S, message: Message) -> str:
         here = Work(message.delivery_id, attempt=message.failures + 1, arrived=message.arrived / 1000)
-        with working_on(here), job_span(message.delivery_id, attempt=here.attempt) as span:
+        with working_on(here), span("job", message.delivery_id, attempt=here.attempt) as traced:
             try:
                 outcome = work(worker, message)
             except Exception:
@@ -31,7 +31,7 @@ def measured(work: Callable[[S, Message], str]) -> Callable[[S, Message], str]:
                 raise
             word = _WORDS.get(outcome, outcome)
             JOBS.labels(word).inc()
-            span.set_attribute("outcome", word)
+            traced.set_attribute("outcome", word)
             return outcome
 
     return run

@@ -126,23 +126,6 @@ usage = sa.Table(
     column("at", TIME),
 )
 
-counters = sa.Table(
-    "counters",
-    metadata,
-    column("name", sa.Text(), primary_key=True),
-    column("value", sa.BigInteger()),
-)
-
-# What each process says of the present, with the time of saying it.
-gauges = sa.Table(
-    "gauges",
-    metadata,
-    column("name", sa.Text(), primary_key=True),
-    column("process", sa.Text(), primary_key=True),
-    column("value", sa.Float(53)),
-    column("at", TIME),
-)
-
 words = sa.Table(
     "words",
     metadata,

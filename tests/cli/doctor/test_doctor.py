@@ -22,8 +22,8 @@ from bot.settings import load
 from bot.simulator import Server
 from bot.store import open_store
 from bot.store.database.engine import write
-from bot.store.parts.gauges import Gauges
 from bot.store.parts.repositories import OFF, Progress
+from bot.store.tables.index import embedding_models
 from bot.wiring.clients import prepare_databases
 from tests.cli.doctor.conftest import Found
 
@@ -183,15 +183,16 @@ def test_workers_with_different_models_are_told(examine: Callable[..., Found], t
     with closing(open_store(settings)) as store:
         own = WordLlama().name
         for name in (own, "another"):
-            Gauges(store.engine).say(f"worker with {name}", {models.gauge(name): 1.0}, time.time())
-            models.choose(store.engine, name)
+            models.say(store.engine, name)
         health, says, mend = examine()["models of the workers"]
         assert (health, says) == (
             "warning",
             f"workers have another and {own}; those that have not another find by words alone",
         )
         assert "DOPPEL_EMBEDDING_MODEL" in mend
-        Gauges(store.engine).say("worker with another", {models.gauge(own): 1.0}, time.time())
+        with write(store.engine) as connection:
+            connection.execute(sa.update(embedding_models).values(seen_at=0.0))
+        models.say(store.engine, own)
     assert "models of the workers" not in examine()
     assert examine(DOPPEL_EMBEDDING_MODEL="none")["models of the workers"][0] == "warning"
 

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from bot.embedding import EmbeddingError
 from bot.index import Index, IndexedIssue, Kind, TextAnalyser
 from bot.index.vectors import models
-from bot.store.parts.gauges import FRESH, Gauges
-from bot.store.tables.schema import gauges
+from bot.store.tables.index import embedding_models
 from tests.index.conftest import HashingModel
+from tests.waiting import wait_until
 
 WARNING = "other workers have the model new"
 
@@ -26,18 +26,13 @@ class Worker:
     def __init__(self, engine: sa.Engine, name: str) -> None:
         self.model, self._engine = HashingModel(name), engine
         self.index = Index(engine, TextAnalyser(), self.model)
-        self.lives()
-        models.choose(engine, name)
-
-    def lives(self) -> None:
-        """It says of itself what it says every few seconds."""
-        Gauges(self._engine).say(f"{self.model.name} {id(self)}", {models.gauge(self.model.name): 1.0})
+        models.say(engine, name)
 
     def ends(self) -> None:
         """It has not been heard of for a while."""
-        mine = sa.update(gauges).where(gauges.c.process == f"{self.model.name} {id(self)}")
+        mine = sa.update(embedding_models).where(embedding_models.c.name == self.model.name)
         with self._engine.begin() as connection:
-            connection.execute(mine.values(at=gauges.c.at - FRESH - 1))
+            connection.execute(mine.values(seen_at=embedding_models.c.seen_at - models.FRESH - 1))
 
     def put(self, *numbers: int, text: str = "window flickers") -> None:
         self.index.put(1, [IndexedIssue(n, f"{text} {n}") for n in numbers])
@@ -166,3 +161,28 @@ def test_a_worker_that_embeds_while_the_model_is_changed_writes_nothing(engine: 
     assert vectors_of(engine)[0] == "new"
     assert newer.fill() == 2
     assert newer.finds() == [1, 2, 3, 4, 5, 6]
+
+
+def test_a_worker_says_what_it_has_as_long_as_it_lives(engine: sa.Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    def in_use() -> set[str]:
+        with engine.connect() as connection:
+            return set(models.in_use(connection))
+
+    monkeypatch.setattr(models, "_EVERY", 0.01)
+    with models.held(engine, "a model"):
+        assert in_use() == {"a model"}
+        with engine.begin() as connection:
+            connection.execute(sa.update(embedding_models).values(seen_at=0.0))
+        wait_until(lambda: in_use() == {"a model"})
+    with engine.begin() as connection:
+        connection.execute(sa.update(embedding_models).values(seen_at=0.0))
+    assert in_use() == set()
+
+
+def test_a_machine_whose_clock_is_ahead_hides_no_other(engine: sa.Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    models.say(engine, "a model")
+    with monkeypatch.context() as ahead:
+        ahead.setattr("bot.index.vectors.models.time.time", lambda: 4e9)
+        models.say(engine, "another")
+    with engine.connect() as connection:
+        assert set(models.in_use(connection)) == {"a model", "another"}
