@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bot.events import own
+from bot.events.types import INDEXED, JUDGED, OVERTAKEN
 from bot.router import Level, Route
 from handlers import (
     access,
@@ -31,8 +31,8 @@ ROUTES: tuple[Route, ...] = (
     Route("issues", ("closed",), issues.closed, _READING_ISSUES),
     Route("issues", ("deleted", "transferred"), issues.gone, _READING_ISSUES),
     Route("issues", ("unlocked",), issues.unlocked, _ANSWERING),
-    Route("issues", (own.JUDGED,), verdicts.judged, _ANSWERING),
-    Route("issues", (own.OVERTAKEN, own.INDEXED), issues.look_again, _ANSWERING),
+    Route("issues", (JUDGED,), verdicts.judged, _ANSWERING),
+    Route("issues", (OVERTAKEN, INDEXED), issues.look_again, _ANSWERING),
     Route("issue_comment", ("created", "edited"), obeying.obey, _ANSWERING),
     Route("issue_comment", ("deleted",), issues.comment_deleted, _READING_ISSUES),
     Route("installation", ("created", "unsuspend", "new_permissions_accepted"), access.granted),

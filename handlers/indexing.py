@@ -16,7 +16,7 @@ from functools import partial
 from bot.decisions import Decision, Outcome
 from bot.errors import Forbidden, NotFound
 from bot.events import IndexEvent
-from bot.events.own import INDEXED, own_issue_event
+from bot.events.types import INDEXED, own_issue_event
 from bot.model import Repository
 from bot.services import Services
 from bot.store.parts.repositories import OFF

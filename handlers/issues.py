@@ -6,7 +6,7 @@ import logging
 
 from bot.config import RepoConfig
 from bot.events import CommentEvent, IssueEvent
-from bot.events.own import INDEXED, OVERTAKEN, own_issue_event
+from bot.events.types import INDEXED, OVERTAKEN, own_issue_event
 from bot.model import Issue
 from bot.posts.marker import answered_by
 from bot.posts.own_issues import is_own_issue

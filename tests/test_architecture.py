@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
-from bot.events.own import OWN_ACTIONS
 from bot.events.parse import COMMENT_ACTIONS, INSTALLATION_ACTIONS, ISSUE_ACTIONS, REPOSITORY_ACTIONS
+from bot.events.types import OWN_ACTIONS
 from bot.wiring import manifest
 from handlers import ROUTES
 

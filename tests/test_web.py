@@ -18,7 +18,7 @@ from werkzeug.test import TestResponse
 
 from bot.errors import SettingsError
 from bot.events import EvaluationEvent, IndexEvent, ScanEvent
-from bot.events.own import OWN_ACTIONS
+from bot.events.types import OWN_ACTIONS
 from bot.jobs import DeadLetters, inbox
 from bot.jobs.queue.database import partition_of, queue_engine, workflow_table
 from bot.jobs.recovery import executors

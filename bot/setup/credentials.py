@@ -7,15 +7,13 @@ be moved to another host's settings as it is.
 from __future__ import annotations
 
 import base64
-import os
-import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from bot.errors import SettingsError
-from bot.machine.private_files import make_folder
+from bot.machine.private_files import make_folder, replace_file
 from bot.settings.loading import credentials_file
 
 # Bytes that the credentials of an App need at most: a disk may have room for a file and none for what is in it.
@@ -58,10 +56,15 @@ def check_place(home: Path) -> None:
     creates the App, and before it tells the App's key, which it does only once.
     """
     path = credentials_file(home)
-    with _told(path), _draft(home) as draft:
-        if path.exists():
-            raise _taken(path)
-        _write(draft, "\n" * _ROOM)
+    if path.exists():
+        raise SettingsError(f"{path}: an App has been set up already. Move the file away to set up another.")
+    draft = path.with_name(".app.env.draft")
+    with _told(path):
+        make_folder(home)
+        try:
+            replace_file(draft, ["\n" * _ROOM])
+        finally:
+            draft.unlink(missing_ok=True)
 
 
 def keep_credentials(home: Path, credentials: Credentials) -> None:
@@ -69,11 +72,11 @@ def keep_credentials(home: Path, credentials: Credentials) -> None:
 
     Raises SettingsError if there is one already, since it holds the only copy of another App's key, and CannotKeep.
     """
-    lines = [f"{name}={_quoted(value)}\n" for name, value in credentials.variables().items()]
+    check_place(home)
     path = credentials_file(home)
-    with _told(path), _draft(home) as draft:
-        _write(draft, "# The GitHub App of this bot. Whoever has these can act as the App.\n" + "".join(lines))
-        _put(draft, path)
+    lines = [f"{name}={_quoted(value)}\n" for name, value in credentials.variables().items()]
+    with _told(path):
+        replace_file(path, ["# The GitHub App of this bot. Whoever has these can act as the App.\n", *lines])
 
 
 @contextmanager
@@ -83,44 +86,6 @@ def _told(path: Path) -> Iterator[None]:
         yield
     except OSError as problem:
         raise CannotKeep(f"{path}: cannot be written: {problem.strerror or type(problem).__name__}.") from problem
-
-
-def _taken(path: Path) -> SettingsError:
-    return SettingsError(f"{path}: an App has been set up already. Move the file away to set up another.")
-
-
-@contextmanager
-def _draft(home: Path) -> Iterator[Path]:
-    """The name of a file that is gone afterwards. Raises OSError."""
-    make_folder(home)
-    draft = home / f".{credentials_file(home).name}.{secrets.token_hex(4)}"
-    try:
-        yield draft
-    finally:
-        with suppress(OSError):
-            draft.unlink(missing_ok=True)
-
-
-def _write(draft: Path, text: str) -> None:
-    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _put(draft: Path, path: Path) -> None:
-    """Give the draft its name. Raises SettingsError if another file has it."""
-    try:
-        # Unlike a renaming, a link does not replace what another process has just put there.
-        os.link(draft, path)
-    except FileExistsError:
-        raise _taken(path) from None
-    except OSError:
-        # Shares of other systems, on which folders of containers often lie, have no links. There a look must do.
-        if path.exists():
-            raise _taken(path) from None
-        draft.rename(path)
 
 
 def _quoted(value: str) -> str:

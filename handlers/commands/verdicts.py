@@ -14,7 +14,7 @@ from bot.commands import Command, Name, Requirement
 from bot.commands.table import BY_NAME
 from bot.errors import Invalid, NotFound
 from bot.events import IssueEvent
-from bot.events.own import JUDGED, own_issue_event
+from bot.events.types import JUDGED, own_issue_event
 from bot.judgements import Rejection, Verdict, VerdictKind, Who
 from bot.model import RepoRef, name_key, same_login
 from bot.store import CommentState

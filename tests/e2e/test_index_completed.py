@@ -8,7 +8,7 @@ import pytest
 
 from bot.decisions import Decision, Outcome
 from bot.decisions.model import Evidence
-from bot.events.own import INDEXED, own_issue_event
+from bot.events.types import INDEXED, own_issue_event
 from bot.finder import Finder
 from bot.model import RepoRef
 from bot.store.parts.decisions import Decisions

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from bot.events import Ignored, MalformedPayload, from_json, parse, to_json
 from bot.events.names import EVENT_NAMES
-from bot.events.own import JUDGED, own_issue_event
+from bot.events.types import JUDGED, own_issue_event
 from bot.model import Actor, RepoRef, Repository
 
 REPOSITORY = {"id": 7, "full_name": "acme/app", "private": True, "archived": False, "default_branch": "main"}

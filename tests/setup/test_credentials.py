@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -62,22 +60,6 @@ def test_an_app_in_the_environment_is_not_mixed_with_the_one_that_was_kept(tmp_p
 def test_a_second_app_does_not_take_the_place_of_the_first(tmp_path: Path) -> None:
     keep_credentials(tmp_path, MADE)
     with pytest.raises(SettingsError, match=r"app\.env: an App has been set up already"):
-        keep_credentials(tmp_path, replace(MADE, app_id=78))
-    assert read(tmp_path).app_id == 77
-    assert [path.name for path in tmp_path.iterdir()] == ["app.env"]
-
-
-def no_links(*_: object, **__: object) -> None:
-    raise PermissionError(errno.EPERM, "Operation not permitted")
-
-
-def test_a_share_without_links_keeps_an_app_as_well_and_no_second_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(os, "link", no_links)
-    keep_credentials(tmp_path, MADE)
-    assert read(tmp_path).app_id == 77
-    with pytest.raises(SettingsError, match="an App has been set up already"):
         keep_credentials(tmp_path, replace(MADE, app_id=78))
     assert read(tmp_path).app_id == 77
     assert [path.name for path in tmp_path.iterdir()] == ["app.env"]
