@@ -19,8 +19,8 @@ from bot.monitoring import health
 from bot.receiver.body import Room, bound, read_body
 from bot.receiver.webhook import LARGEST_PAYLOAD, Accepted, Ping, Refused, read
 from bot.settings import Settings, load
+from bot.telemetry.logs import OFTEN
 from bot.telemetry.metrics import DELIVERIES, UNKNOWN_EVENTS
-from bot.telemetry.others import OFTEN
 from bot.telemetry.tracing import span
 from bot.telemetry.work import Work, working_on
 

@@ -10,7 +10,6 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
 
 import pytest
 from flask.testing import FlaskClient
@@ -154,12 +153,6 @@ class TestDeliveries:
         assert response.json["status"] == "known"
         assert len(queued(settings)) == 1
 
-    def test_a_form_is_taken_as_well(self, client: FlaskClient, settings: Settings) -> None:
-        body = urlencode({"payload": json.dumps(PAYLOAD)}).encode()
-        kind = {"Content-Type": "application/x-www-form-urlencoded"}
-        assert client.post("/webhook", data=body, headers=headers(body) | kind).status_code == 202
-        assert len(queued(settings)) == 1
-
     def test_an_edit_of_the_text_is_delayed(self, client: FlaskClient, settings: Settings) -> None:
         post(client, {**PAYLOAD, "action": "edited", "changes": {"title": {"from": "It"}}})
         assert queued(settings) == [(GUID, "DELAYED", "5#12")]
@@ -219,10 +212,6 @@ class TestRefusals:
         body = b"[" * 200_000
         assert client.post("/webhook", data=body, headers=headers(body)).status_code == 400
 
-    def test_415_another_content_type(self, client: FlaskClient) -> None:
-        kind = {"Content-Type": "text/plain"}
-        assert client.post("/webhook", data=b"{}", headers=headers(b"{}") | kind).status_code == 415
-
     def test_413_by_its_length_before_anything_is_read(self, client: FlaskClient) -> None:
         class Unread(io.BytesIO):
             def read(self, size: int | None = -1) -> bytes:
@@ -261,13 +250,6 @@ class TestUnavailable:
         assert unready.json is not None
         assert unready.json["status"] == "not ready"
         assert unready.json["parts"]["queue"] == "the queue's database failed: another process keeps it locked"
-
-    def test_a_count_that_cannot_be_written_fails_nothing(self, client: FlaskClient, settings: Settings) -> None:
-        open_store(settings).close()
-        other = sqlite3.connect(settings.home / "doppel.db", isolation_level=None)
-        other.execute("BEGIN IMMEDIATE")
-        assert post(client, {}, event="star").status_code == 202
-        other.close()
 
 
 class TestPages:

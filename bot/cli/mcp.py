@@ -9,7 +9,7 @@ import click
 from bot import settings as host
 from bot.cli.shared.options import PORT
 from bot.errors import SettingsError, UserError
-from bot.machine import listening
+from bot.machine import local
 from bot.telemetry.logs import configure_logging
 
 
@@ -46,9 +46,9 @@ def mcp(http: bool, address: str, port: int, allow_writes: bool) -> None:
 
     from bot.mcp.server import PATH, application
 
-    if (problem := listening.refusal(address, port)) is not None:
+    if (problem := local.refusal(address, port)) is not None:
         # Uvicorn would tell of it with GitHub's exit code.
-        raise UserError(f"--host, --port: cannot listen on {address}:{port}: {listening.in_words(problem)}")
+        raise UserError(f"--host, --port: cannot listen on {address}:{port}: {local.in_words(problem)}")
     name = f"[{address}]" if ":" in address else address
     click.echo(f"Agents reach Doppel at http://{name}:{port}{PATH}", err=True)
     uvicorn.run(application(server, settings.mcp_token, address), host=address, port=port, log_config=None)

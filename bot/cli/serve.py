@@ -14,7 +14,7 @@ from bot import settings as host_settings
 from bot.cli.shared.options import PORT, web_address
 from bot.cli.shared.running import Ended, ended_in_order
 from bot.errors import SettingsError, Unavailable
-from bot.machine import listening
+from bot.machine import local
 from bot.machine.local import is_well
 from bot.machine.supervisor import GUNICORN, PROXY, WORKER, Supervisor
 from bot.settings import Settings
@@ -104,14 +104,14 @@ def check_address(settings: Settings) -> None:
 
     Gunicorn would try for seconds and end, and whoever listens there might answer in its place.
     """
-    problem = listening.refusal(settings.host, settings.port)
+    problem = local.refusal(settings.host, settings.port)
     if problem is None:
         return
     mend = {
         errno.EADDRINUSE: "End that program, or choose another port with PORT or --port.",
         errno.EACCES: "Choose a port from 1024 on with PORT or --port, which everybody may listen on.",
     }.get(problem.errno or 0, "Choose an address of this machine's with DOPPEL_HOST or --host.")
-    why = listening.in_words(problem)
+    why = local.in_words(problem)
     raise SettingsError(f"PORT, DOPPEL_HOST: cannot listen on {settings.bind}: {why}. {mend}") from problem
 
 

@@ -21,7 +21,7 @@ from bot.demo.seed import seed, split
 from bot.demo.show import Show
 from bot.demo.terminal import Lines, Terminal
 from bot.errors import UserError
-from bot.machine import listening
+from bot.machine import local
 from bot.simulator import Simulator, start_simulator
 
 #: With more issues than this the show does not wait until all are in the index, and begins with what GitHub finds.
@@ -36,9 +36,9 @@ def perform(
     Raises ShowFailed or Unavailable, naming what did not happen, and UserError where it cannot be done as asked.
     """
     began = time.monotonic()
-    if page and (problem := listening.refusal("127.0.0.1", page)) is not None:
+    if page and (problem := local.refusal("127.0.0.1", page)) is not None:
         # Werkzeug would end the process, in its own words.
-        raise UserError(f"--port: cannot listen on 127.0.0.1:{page}: {listening.in_words(problem)}")
+        raise UserError(f"--port: cannot listen on 127.0.0.1:{page}: {local.in_words(problem)}")
     try:
         rows, scenes = split(issues) if issues else (None, script())
     except (ValueError, OSError) as wrong:

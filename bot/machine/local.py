@@ -1,7 +1,11 @@
-"""What is said to this machine itself: a proxy for the way out of it is none for the way to its own processes."""
+"""What is said to this machine itself, and who listens on it.
+
+A proxy for the way out of it is none for the way to its own processes.
+"""
 
 from __future__ import annotations
 
+import errno
 import ipaddress
 import secrets
 import socket
@@ -46,3 +50,18 @@ def free_port() -> int:
         port = secrets.choice(_PORTS)
         with suppress(OSError), socket.create_server(("127.0.0.1", port)):
             return port
+
+
+def refusal(host: str, port: int) -> OSError | None:
+    """Why nobody can listen there now; None where one can. Asked before a server is started that would fail late."""
+    try:
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        socket.create_server(address[:2], family=family).close()
+    except OSError as problem:
+        return problem
+    return None
+
+
+def in_words(problem: OSError) -> str:
+    """Such a refusal for people."""
+    return "another program listens there" if problem.errno == errno.EADDRINUSE else str(problem.strerror)

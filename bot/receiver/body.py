@@ -15,7 +15,7 @@ from flask import Flask, request
 from gunicorn.http.errors import ParseException
 from werkzeug.exceptions import BadRequest, RequestEntityTooLarge, ServiceUnavailable
 
-from bot.telemetry.others import OFTEN
+from bot.telemetry.logs import OFTEN
 
 log = logging.getLogger(__name__)
 

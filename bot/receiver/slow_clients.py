@@ -18,7 +18,7 @@ from gunicorn import util
 from gunicorn.http.errors import ParseException
 from gunicorn.workers import gthread
 
-from bot.telemetry.others import OFTEN
+from bot.telemetry.logs import OFTEN
 
 log = logging.getLogger(__name__)
 

@@ -26,7 +26,7 @@ from bot.errors import DoppelError, Unavailable
 from bot.finder import Finder, FinderSettings, Outside
 from bot.index import TextAnalyser
 from bot.index.ephemeral import ephemeral_index
-from bot.machine.signals import held_back
+from bot.machine.pools import held_back
 from bot.matching import Matcher
 from bot.matching.model import Model
 from bot.replay.archive import PastIssue

@@ -13,8 +13,7 @@ from contextlib import closing
 
 from bot.batches import batches
 from bot.index import Index
-from bot.machine.orphans import end_with_parent
-from bot.machine.signals import held_back
+from bot.machine.pools import end_with_parent, held_back
 from bot.matching import Matcher, Model
 from bot.model import Issue, RepoRef
 from bot.scanning.model import Answer, Found

@@ -2,24 +2,29 @@
 
 As text for people, or as one JSON object a line for programs (`DOPPEL_LOG_FORMAT`). Each line says which delivery and
 job it belongs to. Texts of exceptions are left out, whoever logs them: they can quote an issue, a query or a key. Of
-other libraries only warnings are written, since at lower levels they tell of requests, with addresses and parameters;
-DBOS's, which quote exceptions, are cut (`others.py`).
+other libraries only warnings are written, since at lower levels they tell of requests, with addresses and parameters.
+
+DBOS writes exceptions into its messages, and those quote a statement with what it was given, of which the words of a
+comment may be: they are cut. While the database is away each of its threads says so several times a second, and some
+of ours would, whose lines are marked (`OFTEN`): they are written once a minute.
 """
 
 from __future__ import annotations
 
 import contextlib
+import copy
 import json
 import logging
+import re
 import sys
 import threading
-from collections.abc import Mapping
+import time
+import traceback
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, TextIO
 
-from bot.telemetry.frames import frames
-from bot.telemetry.others import Quoted
 from bot.telemetry.work import Work, current
 
 log = logging.getLogger(__name__)
@@ -28,6 +33,18 @@ log = logging.getLogger(__name__)
 _OURS = ("bot", "handlers", "gunicorn")
 
 _ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
+
+EVERY = 60.0
+"""Seconds in which one thing is said once."""
+
+OFTEN = {"often": True}
+"""For the `extra` of a line of ours that may be said many times over."""
+
+_NAME = "dbos"
+# Where the text of an exception begins, after what DBOS says of its own; and its kind, as SQLAlchemy puts it first.
+_TEXT = re.compile(r"\s*:\s(?:\((?P<kind>[\w.]{1,80})\)|)", re.ASCII)
+# What it says holds names of queues and of its own parts; so many different ones are not expected, and not kept.
+_MOST = 200
 
 
 def configure_logging(level: str, style: str = "text") -> None:
@@ -47,6 +64,46 @@ def said(text: str, style: str) -> str:
     if style != "json":
         return text
     return JsonFormatter().format(logging.LogRecord(_OURS[0], logging.INFO, "", 0, text, (), None))
+
+
+class Quoted:
+    """Decides which of the lines that come often are written, and how DBOS's are. Safe to share between threads.
+
+    `clock` counts seconds and never jumps.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._said: dict[str, tuple[float, int]] = {}
+
+    def fit(self, record: logging.LogRecord) -> logging.LogRecord | None:
+        """The record as it may be written, another one where something had to go; None if it was said just now."""
+        others = record.name.partition(".")[0] == _NAME
+        if not others and not getattr(record, "often", False):
+            return record
+        message = brief(record.getMessage()) if others else record.getMessage()
+        now = self._clock()
+        with self._lock:
+            since, unsaid = self._said.get(message, (now - EVERY, 0))
+            if now - since < EVERY:
+                self._said[message] = (since, unsaid + 1)
+                return None
+            if len(self._said) >= _MOST:
+                self._said.clear()
+            self._said[message] = (now, 0)
+        made = copy.copy(record)
+        made.msg, made.args = f"{message} (and {unsaid} times since it was last said)" if unsaid else message, ()
+        return made
+
+
+def brief(message: str) -> str:
+    """What stands before the first colon, with the kind of the exception where one is named. Pure."""
+    found = _TEXT.search(message)
+    if found is None:
+        return message
+    kind = found["kind"]
+    return f"{message[: found.start()]}: {kind}" if kind else message[: found.start()]
 
 
 class _Handler(logging.StreamHandler[TextIO]):
@@ -74,6 +131,11 @@ class _Handler(logging.StreamHandler[TextIO]):
         with contextlib.suppress(Exception):
             self.stream.write(self.format(instead) + self.terminator)
             self.flush()
+
+
+def frames(error: BaseException) -> list[str]:
+    """The frames of its traceback, one line each, the outermost first."""
+    return [f"  {frame.filename}:{frame.lineno} in {frame.name}" for frame in traceback.extract_tb(error.__traceback__)]
 
 
 class _Formatter(logging.Formatter):

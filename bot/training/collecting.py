@@ -22,8 +22,7 @@ import numpy as np
 from bot.errors import UserError
 from bot.evaluation.labels import Labels, read_labels, to_learn_from
 from bot.index.postings.packing import Integers
-from bot.machine.orphans import at_work, end_with_parent
-from bot.machine.signals import held_back
+from bot.machine.pools import at_work, end_with_parent, held_back
 from bot.matching.retrieval import known_author
 from bot.model import Issue
 from bot.replay import PastIssue, read_archive

@@ -254,18 +254,6 @@ def test_a_quiet_channel_that_hangs_up_now_and_then_is_listened_to_again_at_once
     assert noted == [1, 2, 4, 8]
 
 
-@given(cuts=st.lists(st.integers(1, 60), max_size=8), ends=st.sampled_from(["\n", "\r\n"]))
-def test_a_stream_is_read_the_same_however_it_is_cut(cuts: list[int], ends: str) -> None:
-    stream = ends.join(
-        ["event: ready", "data: {}", "", ": comment", "data: a", "data:b é", "", "", "data", "", "data: c"]
-    )
-    whole, chunks = f"{stream}{ends}{ends}".encode(), []
-    for cut in cuts:
-        chunks.append(whole[:cut])
-        whole = whole[cut:]
-    assert list(proxy.messages([*chunks, whole])) == ["a\nb é", "", "c"]
-
-
 def test_an_endless_event_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(proxy, "LONGEST_EVENT", 1_000)
     for endless in ([b"data: x"] * 1_000, [b"data: x\n"] * 1_001, [b"data:\n"] * 1_001):

@@ -7,7 +7,7 @@ import logging
 import pytest
 import sqlalchemy as sa
 
-from bot.telemetry.others import EVERY, Quoted, brief
+from bot.telemetry.logs import EVERY, Quoted, brief
 
 FAILURE = sa.exc.OperationalError("UPDATE t SET a = ?", ("hush hush",), Exception("hush: refused"))
 

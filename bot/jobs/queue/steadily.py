@@ -10,7 +10,7 @@ from typing import TypeVar
 import sqlalchemy as sa
 
 from bot.store.database.failures import why
-from bot.telemetry.others import OFTEN
+from bot.telemetry.logs import OFTEN
 
 log = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from bot.errors import GitHubError, Retryable, UserError
 from bot.store.database.failures import passes
-from bot.telemetry.frames import frames
+from bot.telemetry.logs import frames
 
 # Ten waits: 10 s, 30 s, 90 s, … 6 h, 21 hours together.
 MOST_TRIES = 11

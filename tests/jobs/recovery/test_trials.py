@@ -14,7 +14,7 @@ from bot.jobs.queue.database import prepare, queue_engine, trials
 from bot.jobs.queue.steadily import steadily
 from bot.jobs.recovery.trials import MOST_DEATHS, Deadly, Trials
 from bot.settings import Settings
-from bot.telemetry.others import Quoted
+from bot.telemetry.logs import Quoted
 from tests.waiting import LONGEST
 
 #: How often each was claimed.
