@@ -41,10 +41,10 @@ def to_json(event: Event) -> str:
 def from_json(text: str) -> Event:
     """Read what `to_json` wrote; fields of a later version that this one does not know are left aside."""
     values = json.loads(text)
-    event: Event = _reader(_KINDS[values.pop("kind")]).validate_python(values)
+    event: Event = _reader(values.pop("kind")).validate_python(values)
     return event
 
 
 @cache
-def _reader(kind: type[Event]) -> TypeAdapter[Event]:
-    return TypeAdapter(kind)
+def _reader(kind: str) -> TypeAdapter[Event]:
+    return TypeAdapter(_KINDS[kind])

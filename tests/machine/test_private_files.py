@@ -149,5 +149,4 @@ def test_files_are_written_here_and_nowhere_else() -> None:
         "machine/private_files.py",
         "cli/shared/files.py",  # compresses what goes into a file of private_files
         "demo/processes.py",  # a log that private_files has made
-        "setup/credentials.py",
     }
