@@ -6,7 +6,6 @@ What several of them share is in `shared/`.
 from __future__ import annotations
 
 import errno
-import gc
 import importlib
 import io
 import os

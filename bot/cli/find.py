@@ -21,9 +21,8 @@ from bot.machine.terminal import plain
 from bot.model import IssueRef, RepoRef
 from bot.render.candidates import confidence_words
 from bot.report import Candidate, Outcome, QueryRun, Report
-from bot.repositories.known import Unasked
+from bot.repositories.known import SHADOW, Unasked
 from bot.settings import Settings
-from bot.telemetry.metrics import SHADOW
 from bot.words import english
 
 if TYPE_CHECKING:

@@ -61,7 +61,7 @@ def test_what_the_terminal_cannot_show_is_written_out(
         main(["check-config", str(file)])
     # As figures are printed; click takes UTF-8 where the terminal is said to know ASCII alone.
     print("1–2 \udcf6")
-    said = out.buffer.getvalue().decode(name, "replace")  # type: ignore[attr-defined]
+    said = out.buffer.getvalue().decode(name, "replace")
     assert ended.value.code == 0 and "e.yml: all well" in said and said.endswith("\\udcf6\n")
 
 

@@ -9,9 +9,11 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
+import requests
 
 from bot.cli import main
 from bot.simulator import Server, start_simulator
@@ -38,6 +40,15 @@ def environ(simulator: Server, tmp_path: Path) -> dict[str, str]:
         "GITHUB_API_URL": simulator.url,
         "DOPPEL_HOME": str(tmp_path / "home"),
     }
+
+
+def counted(port: str, series: str) -> float:
+    page = requests.get(f"http://127.0.0.1:{port}/metrics", timeout=LONGEST).text
+    return next(float(line.rpartition(" ")[2]) for line in page.splitlines() if line.startswith(series))
+
+
+def posted_one(port: str) -> bool:
+    return counted(port, 'doppel_comments_total{what="posted"}') == 1
 
 
 def test_a_port_that_is_taken_is_said_before_anything_starts(
@@ -73,7 +84,7 @@ def test_an_address_that_is_not_this_machines_is_said(
 def test_one_command_serves_and_ends_when_it_is_asked_to(
     simulator: Server, environ: dict[str, str], tmp_path: Path
 ) -> None:
-    port = str(free_port())
+    port, metrics_port = str(free_port()), str(free_port())
     # A channel that is away keeps nothing from working, and no proxy is asked for the way to this machine.
     nowhere, proxy = "https://127.0.0.1:9/channel", "http://127.0.0.1:9"
     serving = subprocess.Popen(
@@ -84,6 +95,7 @@ def test_one_command_serves_and_ends_when_it_is_asked_to(
             "PYTHONPATH": str(ROOT),
             "WEBHOOK_PROXY_URL": nowhere,
             "http_proxy": proxy,
+            "DOPPEL_METRICS_PORT": metrics_port,
             **environ,
         },
         stderr=subprocess.PIPE,
@@ -100,12 +112,16 @@ def test_one_command_serves_and_ends_when_it_is_asked_to(
         for author in ("ann", "bob"):
             issue = simulator.sim.open_issue("acme/app", author, "Crash while exporting", "It says `ExportError: 7`.")
         wait_until(lambda: simulator.sim.comments("acme/app", issue.number), "saying something on the second report")
+        for address in (port, metrics_port):
+            # What web and worker have counted, whichever is asked.
+            wait_until(partial(posted_one, address))
+            assert counted(address, 'doppel_deliveries_total{outcome="accepted"}') >= 2
     finally:
         serving.send_signal(signal.SIGTERM)
         _, rest = serving.communicate(timeout=LONGEST)
     assert serving.returncode == 0
     assert "(issues): queued" in rest
-    assert "the channel does not answer (ConnectError), again in 1 s" in "".join(before)
+    assert "the channel does not answer (ConnectError), again in 1 s" in "".join(before) + rest
 
 
 @pytest.mark.processes

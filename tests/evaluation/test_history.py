@@ -35,7 +35,7 @@ def team(sim: Simulator) -> None:
 
 
 def read(client: RepoClient, folder: Path, **options: Any) -> dict[int, dict[str, Any]]:
-    rows = read_history(client, REPO, folder, lambda done, total: None, **options)
+    _, rows = read_history(client, REPO, folder, lambda done, total: None, **options)
     return {row["id"]: row for row in rows}
 
 
@@ -263,7 +263,7 @@ def test_a_reading_that_broke_off_goes_on(
     kept = KeptHistory(tmp_path, int(path.stem), REPO)
     assert (sorted(kept.records), kept.etag) == ([1, 2], "")
     told: list[tuple[int, int]] = []
-    rows = read_history(client, REPO, tmp_path, lambda done, total: told.append((done, total)))
+    _, rows = read_history(client, REPO, tmp_path, lambda done, total: told.append((done, total)))
     assert [row["id"] for row in rows] == [1, 2, 3, 4, 5]
     assert told == [(2, 4), (4, 4)], "it goes on from the issue that was changed last"
 
