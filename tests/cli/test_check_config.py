@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from bot.cli import cli, main
-from bot.likelihood import HIGHEST
+from bot.config.model import MIN_CONFIDENCE
+from bot.likelihood import HIGHEST, VERY_LIKELY
 from bot.matching.model import shipped_model
 from bot.matching.readings import Likeness
 
@@ -58,6 +60,25 @@ def test_c6_unreadable_is_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
         main(["check-config", str(file)])
     assert ended.value.code == 2
     assert "is not UTF-8: byte 7" in capsys.readouterr().err
+
+
+def test_p5_a_threshold_of_the_former_scale_is_read_with_a_note() -> None:
+    """It says what the value meant, what it would be now, and what holds without it."""
+    code, output = run("-", stdin="min_confidence: 0.08\n")
+    assert code == 0 and output.endswith("-: all well, mode: comment\n")
+    (note,) = json.loads(run("-", "--json", stdin="min_confidence: 0.08\n")[1])["notes"]
+    assert output.startswith(f"-: note: {note}\n")
+    assert note.startswith(f"min_confidence: 0.08 is below the default, {MIN_CONFIDENCE:g}. ")
+    assert "It used to be the chance that somebody marks them" in note
+    (now,) = re.findall(r"0\.08 meant then what (0\.\d\d) means now", note)
+    assert 0.08 < float(now) < 0.3, "readers find more than is marked"
+    assert json.loads(run("-", "--json", stdin=f"min_confidence: {MIN_CONFIDENCE}\n")[1])["notes"] == []
+
+
+def test_p4_texts_for_a_probability_come_with_where_each_begins_now() -> None:
+    text = 'likely: 0.7\ntemplates: {very_likely: "Surely", likely: "Perhaps"}\n'
+    (note,) = json.loads(run("-", "--json", stdin=text)[1])["notes"]
+    assert note.startswith(f"templates: very_likely from {VERY_LIKELY:g} on, likely from 0.7 on. ")
 
 
 @pytest.mark.parametrize("key", ["min_confidence", "likely"])
