@@ -21,6 +21,8 @@ log = logging.getLogger(__name__)
 GRACE = 25.0
 # Seconds more until it ends in any case; `doppel serve` kills it a little later.
 REST = 1.5
+# Seconds between two looks at whether somebody has asked for the end.
+LOOK_EVERY = 1.0
 # A worker that ends because of a job that does not; not 0, after which some hosts would not start it again.
 OVERDUE = 70
 
@@ -45,7 +47,9 @@ def run(settings: Settings, handle: Callable[[Job], None], chores: Sequence[Chor
     worker = Worker(settings, handle, chores, on_overdue=on_overdue)
     worker.start()
     log.info("worker ready: %d at a time", settings.worker_threads)
-    stop.wait()
+    # Python runs a signal's handler in this thread, and only when it wakes: the system may give the signal to another.
+    while not stop.wait(LOOK_EVERY):
+        pass
     log.info("worker stopping")
     # What hangs may hold what the orderly end needs, and Python would wait for DBOS's threads while these wait for a
     # database that is away.
