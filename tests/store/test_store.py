@@ -143,6 +143,34 @@ class TestUsage:
             assert store.usage.refuse(1, "ann", [use], [Limit(2, 60)], NOW + 3_600) is None
         assert store.usage.refuse(1, "ann", ["c"], [Limit(2, 60)], NOW) is None
 
+    def test_c5_several_uses_at_once_are_counted_each_or_not_at_all(self, store: Store) -> None:
+        def allow(*uses: str) -> bool:
+            return store.usage.refuse(1, "ann", uses, [Limit(4, 60)], NOW) is None
+
+        assert allow("a", "b", "c")
+        assert not allow("d", "e")
+        assert allow("d")
+        assert allow("a", "b", "c"), "a retry is allowed though nothing is left"
+        assert not allow("e")
+
+    def test_c5_an_installations_repositories_have_the_limits_together(self, store: Store) -> None:
+        for repo_id, installation in ((1, 7), (2, 7), (3, 8)):
+            ref = RepoRef("acme", f"app-{repo_id}")
+            store.repositories.upsert(Repository(repo_id, ref, private=False), installation, NOW)
+        hour, minute, own = Limit(4, 3_600, together=True), Limit(2, 60, together=True), Limit(3, 3_600)
+
+        def refuse(repo_id: int, login: str, at: float) -> Limit | None:
+            return store.usage.refuse(repo_id, login, [str(at)], [own, hour, minute], NOW + at)
+
+        assert refuse(1, "ann", 0) is refuse(2, "ann", 1) is None
+        assert refuse(1, "bob", 2) == minute
+        assert refuse(3, "bob", 3) is None, "another installation has a budget of its own"
+        assert refuse(2, "ann", 70) is None
+        assert refuse(1, "ann", 140) == own
+        assert refuse(1, "bob", 141) is None
+        assert refuse(2, "cid", 290) == hour
+        assert refuse(2, "cid", 3_600) is None
+
     def test_uses_at_once_do_not_exceed_the_limit(self, store: Store) -> None:
         def use(number: int) -> bool:
             return store.usage.refuse(1, "ann", [str(number)], [Limit(3, 60)], NOW) is None
