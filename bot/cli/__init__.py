@@ -1,5 +1,7 @@
 """The `doppel` command. Each command lives in the file of its name or of BESIDE, imported only when it is used.
 
+What it works with is imported when it runs: help and completion need not wait for NumPy and SQLAlchemy.
+
 What several of them share is in `shared/`.
 """
 

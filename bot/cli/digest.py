@@ -6,23 +6,16 @@ import json
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import click
 
-from bot.calibration.bar import bar_in_force
-from bot.calibration.recalibrating import calibration_of, recalibrate
-from bot.calibration.rule import ENOUGH, WINDOW, Move
 from bot.cli.shared.options import json_option
 from bot.cli.shared.stored import repository_argument, stored
-from bot.digest.reading import digest_of, titles_of
-from bot.digest.week import Digest
-from bot.render import Place
-from bot.render import digest as words
-from bot.render.escape import clean
-from bot.repositories.settings import RepositorySettings
-from bot.wiring.clients import now
-from bot.wiring.indexes import build_index
-from bot.words import Words, english
+
+if TYPE_CHECKING:
+    from bot.digest.week import Digest
+    from bot.words import Words
 
 _UNITS = {"h": 3600.0, "d": 86_400.0, "w": 604_800.0}
 
@@ -49,6 +42,15 @@ def digest(repository: str, since: float, as_json: bool, as_markdown: bool) -> N
     """
     if as_json and as_markdown:
         raise click.UsageError("--json or --markdown, not both")
+    from bot.calibration.bar import bar_in_force
+    from bot.digest.reading import digest_of, titles_of
+    from bot.render import Place
+    from bot.render import digest as words
+    from bot.repositories.settings import RepositorySettings
+    from bot.wiring.clients import now
+    from bot.wiring.indexes import build_index
+    from bot.words import english
+
     moment, say = now(), english()
     with stored(repository) as (settings, store, meant):
         found = digest_of(store, meant.id, moment.timestamp() - since, moment.timestamp())
@@ -73,6 +75,9 @@ def _show_table(found: Digest, titles: Mapping[int, str], say: Words) -> None:
     from rich.table import Table
     from rich.text import Text
 
+    from bot.render import digest as words
+    from bot.render.escape import clean
+
     def named(number: int) -> Text:
         # A title is no markup, and no command to the terminal.
         return Text(clean(f"#{number} {titles.get(number, '')}"), overflow="ellipsis", no_wrap=True)
@@ -96,6 +101,14 @@ def calibrate(repository: str, reset: bool, as_json: bool) -> None:
     GitHub's id may stand for OWNER/REPO. Workers calibrate every hour by themselves; this works it out anew and keeps
     what comes of it. docs/feedback.md says by which rule.
     """
+    from bot.calibration.bar import bar_in_force
+    from bot.calibration.recalibrating import calibration_of, recalibrate
+    from bot.calibration.rule import ENOUGH, WINDOW, Move
+    from bot.render import digest as words
+    from bot.repositories.settings import RepositorySettings
+    from bot.wiring.clients import now
+    from bot.words import english
+
     moment = now().timestamp()
     with stored(repository) as (_, store, meant):
         if reset:

@@ -35,7 +35,6 @@ from bot.errors import RateLimited, Unavailable, UserError
 from bot.evaluation import judging
 from bot.evaluation.judging import Found, Trial, as_the_bot_asks
 from bot.evaluation.metrics import DEPTHS, Id
-from bot.evaluation.reading import read_history
 from bot.evaluation.report import Evaluation
 from bot.feedback.decided import UNDECIDED
 from bot.model import RepoRef
@@ -44,9 +43,6 @@ from bot.render.escape import clean
 from bot.render.panels import picture as picture_of
 from bot.replay import Asking
 from bot.replay.archive import read_rows
-from bot.wiring.clients import build_github, reader
-from bot.wiring.evaluating import history_erased_if_ended, keep_evaluation, known_decided
-from bot.wiring.indexes import known_bar
 
 # Columns that each of the tables fits into.
 _TABLES = 80
@@ -95,6 +91,8 @@ def evaluate(
     duplicate, and what members named so in comments. Issues are asked about as they arrived; labels are used afterwards
     only. docs/evaluate.md says what the figures mean.
     """
+    from bot.wiring.evaluating import keep_evaluation, known_decided
+
     _check(picture, answers, answered_only, sample)
     keep_apart("--picture", picture, Path(source), answers, weights)
     keep_apart("--export", export, Path(source), answers, weights)
@@ -156,6 +154,8 @@ def _rows(given: Path | RepoRef, export: Path | None, *, fresh: bool) -> tuple[i
 
 def _bar(repo: RepoRef | None) -> float:
     """The threshold in force in a repository that this host knows; the usual one for anything else."""
+    from bot.wiring.indexes import known_bar
+
     bar = known_bar(host.load(), repo) if repo else None
     return MIN_CONFIDENCE if bar is None else bar.value
 
@@ -202,6 +202,10 @@ def _say_what_is_missing(given: int, wanted: int) -> None:
 
 def history_of(repo: RepoRef, *, fresh: bool) -> tuple[int, list[dict[str, Any]]]:
     """The id and the rows of a repository, as far as they are not known yet from GitHub; all of them with `fresh`."""
+    from bot.evaluation.reading import read_history
+    from bot.wiring.clients import build_github, reader
+    from bot.wiring.evaluating import history_erased_if_ended
+
     settings = host.load()
     github = build_github(settings)
     with told_if_out_of_sight(repo), progress_bar(f"Issues of {repo}", None) as (progress, task):

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,13 +14,11 @@ from bot.cli.shared.files import in_json, told_if_refused
 from bot.cli.shared.options import OUT, json_option
 from bot.cli.shared.stored import Meant, repository_argument, stored
 from bot.counted import counted
-from bot.evaluation.history_file import erase_history, kept_issues
-from bot.jobs import Inbox
-from bot.jobs.inspection.holdings import holdings
 from bot.machine.private_files import replace_file
 from bot.settings import Settings
-from bot.store import Store
-from bot.store.export import export as tables_of
+
+if TYPE_CHECKING:
+    from bot.store import Store
 
 
 @click.command()
@@ -45,6 +44,10 @@ def export(repository: str, out: Path | None) -> None:
 
 def _json(settings: Settings, store: Store, meant: Meant) -> Iterator[str]:
     """The object piece by piece, since an index can be larger than what should lie in memory."""
+    from bot.evaluation.history_file import kept_issues
+    from bot.jobs.inspection.holdings import holdings
+    from bot.store.export import export as tables_of
+
     queue = holdings(settings, meant.id)
     yield f'{{"repository": {json.dumps(meant.name)}, "id": {meant.id}, "tables": {{'
     for index, (name, rows) in enumerate(tables_of(store.engine, meant.id)):
@@ -71,6 +74,9 @@ def forget(repository: str, yes: bool, as_json: bool) -> None:
     within the hour. Where the App is still installed, the next event makes the repository known again: take it out of
     the installation first. Exit code 1: not confirmed, nothing was erased.
     """
+    from bot.evaluation.history_file import erase_history
+    from bot.jobs import Inbox
+
     with stored(repository, evaluated=True) as (settings, store, meant), closing(Inbox(settings)) as inbox:
         if not yes:
             click.confirm(f"Erase everything that is stored about {meant.name} for good?", abort=True, err=True)

@@ -19,14 +19,12 @@ from bot.counted import counted
 from bot.errors import NotFound, SettingsError, UserError
 from bot.machine.terminal import plain
 from bot.model import IssueRef, RepoRef
-from bot.render.candidates import confidence_words
 from bot.report import Candidate, Outcome, QueryRun, Report
-from bot.repositories.known import SHADOW, Unasked
 from bot.settings import Settings
-from bot.words import english
 
 if TYPE_CHECKING:
     from bot.github.repository.repo import RepoClient
+    from bot.repositories.known import Unasked
 
 # Where GitHub leads to an issue that was transferred.
 _MOVED = 301
@@ -168,6 +166,8 @@ def as_json_of(report: Report, bots: Unasked) -> dict[str, Any]:
 
 
 def _show_bots(bots: Unasked) -> None:
+    from bot.repositories.known import SHADOW
+
     if bots.silence == SHADOW:
         click.echo(f"\nThe bot posts nothing unasked ({SHADOW}). If it did:")
     elif bots.silence:
@@ -204,6 +204,9 @@ def _went(run: QueryRun) -> str:
 
 def _show_candidate(candidate: Candidate, bots: Unasked) -> None:
     """Its number, then the word with the number behind it (P4), and why; one that the bot would name has a mark."""
+    from bot.render.candidates import confidence_words
+    from bot.words import english
+
     mark = "*" if bots.names(candidate) else " "
     click.secho(f"{mark} {_name(candidate):<7} ", bold=True, nl=False)
     click.echo(plain(candidate.title))

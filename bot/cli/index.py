@@ -6,6 +6,7 @@ import dataclasses
 import json
 import time
 from contextlib import closing
+from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console, Group
@@ -15,9 +16,9 @@ from rich.text import Text
 from bot import settings as host
 from bot.cli.shared.options import json_option
 from bot.cli.shared.stored import stored_repository
-from bot.indexing.status import Status, statuses
-from bot.store import open_store
-from bot.wiring.indexes import build_index
+
+if TYPE_CHECKING:
+    from bot.indexing.status import Status
 
 _EVERY = 0.5
 _AT_WORK = ("waiting", "reading", "embedding")
@@ -37,6 +38,10 @@ def index(repository: str | None, watch: bool, as_json: bool) -> None:
     """
     if watch and as_json:
         raise click.UsageError("--watch is for people; leave it out with --json")
+    from bot.indexing.status import statuses
+    from bot.store import open_store
+    from bot.wiring.indexes import build_index
+
     settings, console = host.load(), Console(highlight=False)
     with closing(open_store(settings)) as store:
         there = build_index(settings, store)

@@ -13,7 +13,6 @@ import click
 from bot import settings as host
 from bot.cli.shared.options import ONE_OR_MORE, json_option
 from bot.counted import counted
-from bot.jobs.inspection.dead_letters import MOST, DeadLetters
 from bot.moments import write_moment
 
 _NOTHING = "Nothing was given up."
@@ -31,6 +30,8 @@ def jobs(ctx: click.Context, limit: int, as_json: bool) -> None:
     """
     if ctx.invoked_subcommand:
         return
+    from bot.jobs import DeadLetters
+
     with closing(DeadLetters(host.load())) as letters:
         found = letters.list(limit)
     if as_json:
@@ -58,6 +59,8 @@ def retry(delivery: str | None, everything: bool) -> None:
     """
     if bool(delivery) == everything:
         raise click.UsageError("give either the ID of a delivery, as `doppel jobs` lists it, or --all")
+    from bot.jobs.inspection.dead_letters import MOST, DeadLetters
+
     with closing(DeadLetters(host.load())) as letters:
         wanted = [delivery] if delivery else [one.delivery_id for one in letters.list(MOST)]
         missed = [one for one in wanted if not letters.retry(one)]

@@ -10,10 +10,6 @@ import click
 from bot import settings as host
 from bot.cli.shared.options import json_option, settings_with
 from bot.cli.shared.running import told_of_database
-from bot.moving import copy, place
-from bot.store.database.engine import make_engine, shown
-from bot.store.database.migrate import is_later
-from bot.wiring.clients import prepare_databases
 
 
 @click.command()
@@ -22,6 +18,10 @@ def migrate() -> None:
 
     The schema of a later release stays as it is, which the command then says.
     """
+    from bot.store.database.engine import make_engine, shown
+    from bot.store.database.migrate import is_later
+    from bot.wiring.clients import prepare_databases
+
     settings = host.load()
     prepare_databases(settings)
     engine = make_engine(settings.database_url)
@@ -44,6 +44,8 @@ def migrate_store(source: str | None, target: str, dry_run: bool, as_json: bool)
     if not target:
         # It would count as DATABASE_URL that is not set.
         raise click.UsageError("--to is empty; give the address of the database to copy to")
+    from bot.moving import copy, place
+
     here = place(settings_with("--from", source or None))
     there = place(settings_with("--to", target, otherwise=""))
     with told_of_database("the database of --from") if source else nullcontext():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +32,6 @@ PORT = click.IntRange(1, 65535)
 ONE_OR_MORE = click.IntRange(1)
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
-fresh_option = partial(click.option, "--fresh", is_flag=True)
-threshold_option = partial(click.option, "--threshold", default=0.0, show_default=True)
 
 
 class Share(click.FloatRange):

@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,7 +14,9 @@ from bot import settings as host
 from bot.errors import UserError
 from bot.model import RepoRef, name_key
 from bot.settings import Settings
-from bot.store import Store, open_store
+
+if TYPE_CHECKING:
+    from bot.store import Store
 
 _NAMED_AT_MOST = 5
 # Digits of an id that every database can hold; GitHub's have half as many.
@@ -33,6 +36,8 @@ class Meant:
 @contextmanager
 def stored(text: str, *, evaluated: bool = False) -> Iterator[tuple[Settings, Store, Meant]]:
     """The host's settings and store, and the repository that `text` names there or, `evaluated`, in its history."""
+    from bot.store import open_store
+
     settings, others = host.load(), {}
     if evaluated:
         from bot.evaluation.history_file import kept_repositories
