@@ -128,10 +128,12 @@ def script(folder: Path, ends: str) -> str:
 
 def test_a_problem_is_kept_beside_the_result_before(installed: Host) -> None:
     Runs(installed.services.store.engine).keep(installed.repo_id, FOUND, 1.0)
-    use(installed, lambda _: "there is no issue in it")
+    home = installed.services.settings.home
+    use(installed, lambda _: f"{home}/history: there is no issue in it")
     ask(installed)
     installed.work()
-    assert ended(installed) == (Stage.FAILED, "there is no issue in it")
+    told = "DOPPEL_HOME/history: there is no issue in it"
+    assert ended(installed) == (Stage.FAILED, told), "where the host keeps its files is not told"
     assert kept(installed).result == FOUND
 
 
