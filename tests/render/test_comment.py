@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -167,47 +165,6 @@ def test_c2_the_fingerprint_changes_with_what_is_said_and_not_with_the_time() ->
 
 
 @pytest.mark.parametrize(
-    ("state", "reason", "expected"),
-    [
-        ("open", None, "Open ·"),
-        ("open", "reopened", "Open ·"),
-        ("closed", None, "Closed ·"),
-        ("closed", "completed", "Closed as completed · **possible regression** ·"),
-        ("closed", "not_planned", "Closed as not planned ·"),
-        ("closed", "duplicate", "Closed in favour of another issue ·"),
-        ("closed", "something_new", "Closed ·"),
-    ],
-)
-def test_c3_the_state_is_shown(state: str, reason: str | None, expected: str) -> None:
-    assert f"   - {expected}" in render_comment(report(candidate(state=state, state_reason=reason)), view())
-
-
-@pytest.mark.parametrize(
-    ("confidence", "expected"),
-    [
-        (1.0, "Very likely the same (100%)"),
-        (0.999, "Very likely the same (99%)"),
-        (0.85, "Very likely the same (85%)"),
-        (0.84, "Likely the same (84%)"),
-        (0.6, "Likely the same (60%)"),
-        (0.59, "Possibly the same (59%)"),
-        (0.1, "Possibly the same (10%)"),
-        (0.09, "Unlikely to be the same (9%)"),
-        (0.001, "Unlikely to be the same (1%)"),
-        (0.0, "Unlikely to be the same (0%)"),
-    ],
-)
-def test_p4_the_word_comes_before_the_number(confidence: float, expected: str) -> None:
-    assert f"   - {expected} · open" in render_comment(report(candidate(confidence=confidence)), view())
-
-
-def test_c3_without_a_confidence_none_is_claimed() -> None:
-    body = render_comment(report(candidate()), view())
-    assert "   - Open · reported 2025-11-02\n" in body
-    assert "likely" not in body.lower()
-
-
-@pytest.mark.parametrize(
     ("confidence", "likely", "says"),
     [
         (0.6, 0.6, "**Probably reported before:**"),
@@ -232,31 +189,6 @@ def test_p6_who_asks_is_told_what_the_bot_would_have_named_unasked() -> None:
     none = render_comment(report(found[2]), view(asked=True, unasked=()))
     assert "-->\n**The closest earlier issues:**\n\n1. [#6]" in none
     assert "\n\nUnasked, the bot would have named none of them. That takes 20% or more.\n\n" in none
-
-
-@pytest.mark.parametrize(
-    ("closer", "says"),
-    [
-        (None, "closed as not planned on 2026-01-20 ·"),
-        (
-            Closer(pull=7),
-            "closed as not planned on 2026-01-20 by [#7](https://redirect.github.com/acme/app/pull/7) ·",
-        ),
-        (
-            Closer(commit="0123456789" * 4),
-            "closed as not planned on 2026-01-20 by "
-            f"[`0123456`](https://redirect.github.com/acme/app/commit/{'0123456789' * 4}) ·",
-        ),
-    ],
-)
-def test_c3_of_a_closed_one_it_is_said_when_and_by_what(closer: Closer | None, says: str) -> None:
-    one = candidate(confidence=0.4, state_reason="not_planned", **CLOSED)
-    closers = {118: closer} if closer else {}
-    assert f"- Possibly the same (40%) · {says}" in render_comment(report(one), view(closers=closers))
-    elsewhere = replace(one, repo="acme/docs")
-    assert "on 2026-01-20 ·" in render_comment(report(elsewhere), view(closers=closers)), "its number is another's"
-    hidden = render_comment(report(one), view(closers=closers, enterprise=True))
-    assert "://" not in hidden
 
 
 def test_p4_c3_what_is_for_maintainers_is_folded() -> None:
@@ -334,69 +266,6 @@ def test_c3_f8_every_query_is_shown_that_all_sources_can_ask() -> None:
     assert [run.query for run in asked if f"`{run.query}` – " not in body] == []
 
 
-@pytest.mark.parametrize(("confidence", "marked"), [(None, True), (0.1, True), (0.09, False)])
-def test_c3_a_possible_regression_is_marked_where_it_may_be_the_same(confidence: float | None, marked: bool) -> None:
-    one = candidate(state="closed", state_reason="completed", confidence=confidence)
-    body = render_comment(report(one), view())
-    assert "losed as completed · " in body
-    assert ("**possible regression**" in body) is marked
-
-
-@pytest.mark.parametrize(("sources", "said"), [(("vectors",), True), (("github-search",), False)])
-def test_c3_what_only_the_meaning_has_found_says_so(sources: tuple[str, ...], said: bool) -> None:
-    for reasons, expected in (((), said), ((Reason(Shared.WORDS, ("tiles",)),), False)):
-        body = render_comment(report(candidate(reasons=reasons, sources=sources)), view())
-        assert ("   - Similar in meaning overall" in body) is expected
-
-
-@pytest.mark.parametrize(
-    ("reasons", "says"),
-    [
-        (
-            (Reason(Shared.MESSAGE, ("No space",)), Reason(Shared.IDENTIFIERS, ("iPhone",))),
-            "Same error text: “No space”",
-        ),
-        (
-            (
-                Reason(
-                    Shared.IDENTIFIERS,
-                    (
-                        "HTTPS_PROXY",
-                        "E1",
-                    ),
-                ),
-                Reason(
-                    Shared.TITLES,
-                    (
-                        "a",
-                        "b",
-                    ),
-                ),
-            ),
-            "Names in common: HTTPS_PROXY, E1",
-        ),
-        (
-            (
-                Reason(Shared.IDENTIFIERS, ("iPhone",)),
-                Reason(
-                    Shared.TITLES,
-                    (
-                        "play",
-                        "sideways",
-                    ),
-                ),
-            ),
-            "Words in both titles: play, sideways",
-        ),
-        ((Reason(Shared.IDENTIFIERS, ("iPhone",)), Reason(Shared.TITLES, ("play",))), "Names in common: iPhone"),
-        ((), None),
-    ],
-)
-def test_c3_one_reason_is_told_that_a_reporter_understands(reasons: tuple[Reason, ...], says: str | None) -> None:
-    shown = render_comment(report(candidate(reasons=reasons)), view()).partition("\n\nThis is")[0]
-    assert shown.splitlines()[5:] == ([f"   - {says}"] if says else [])
-
-
 @pytest.mark.parametrize(
     ("state", "reason", "offered"),
     [("open", None, True), ("closed", "duplicate", True), ("closed", "completed", False), ("closed", None, False)],
@@ -425,30 +294,3 @@ def test_t5_the_time_is_that_of_the_hosts_zone() -> None:
     local = CHECKED_AT.astimezone(ZoneInfo("Europe/Berlin"))
     body = render_comment(report(candidate()), view().__class__(local))
     assert "Checked on 2026-03-09 11:23 CET." in body
-
-
-def test_h6_what_is_no_issue_of_this_repository_says_where_and_what_it_is() -> None:
-    sibling = candidate(12, "Paste crashes", repo="acme/lib_x", sources=("siblings",))
-    pull = candidate(13, "Mend pasting", kind="pull request", state="closed", state_reason="merged")
-    talk = candidate(14, "Pasting?", kind="discussion", state_reason="answered")
-    text = render_comment(report(sibling, pull, talk), view())
-    assert "1. [acme/lib_x#12](https://redirect.github.com/acme/lib_x/issues/12) Paste crashes\n   - Open ·" in text
-    assert "2. [#13](https://redirect.github.com/acme/app/pull/13) Mend pasting\n   - Pull request, merged ·" in text
-    assert "3. [#14](https://redirect.github.com/acme/app/discussions/14) Pasting?\n   - Discussion, answered ·" in text
-    # Of the commands that take a number only this one takes those.
-    correcting = text.partition("**To correct this**")[2]
-    assert re.findall("`/duplicates ([^`]*)`", correcting) == ["not acme/lib_x#12", "search WORDS…", "help"]
-    assert "neither is shown for the other" not in correcting, "what is shown over there is decided there"
-    with_own = render_comment(report(sibling, candidate(15)), view()).partition("**To correct this**")[2]
-    assert "`/duplicates not #15`" in with_own
-    assert "`acme/lib_x#12` Paste crashes" in render_comment(report(sibling), view(enterprise=True))
-
-
-def test_the_others_of_a_group_are_listed_and_what_is_named_is_marked() -> None:
-    text = render_comment(report(candidate(3, also=(12, 15), named=True)), view())
-    assert "Open · reported 2025-11-02 · already mentioned in this issue\n" in text
-    links = ", ".join(f"[#{number}](https://redirect.github.com/acme/app/issues/{number})" for number in (12, 15))
-    assert f"\n   - Also reported in {links}\n" in text
-    many = render_comment(report(candidate(3, also=tuple(range(10, 25)))), view())
-    assert "/issues/19), and 5 more\n" in many
-    assert "/issues/20)" not in many
