@@ -58,12 +58,15 @@ def collect_all(files: Sequence[Material], progress: Progress, *, others: int, s
     """The arrivals of each file. Raises what `collect` raises."""
     one = partial(collect, others=others, seed=seed)
     # For a single one no other process is worth its start.
-    return _side_by_side(one, files, progress) if len(files) > 1 else [one(files[0], progress)]
+    return side_by_side(one, files, progress) if len(files) > 1 else [one(files[0], progress)]
 
 
-def _side_by_side(
+def side_by_side(
     one: Callable[[Material, Progress], list[Arrival]], files: Sequence[Material], progress: Progress
 ) -> list[list[Arrival]]:
+    """What `one` makes of each file, in a process each. Raises what it raises for any of them, at once: the others are
+    told to end where they tell of their progress.
+    """
     context = multiprocessing.get_context("spawn")
     # The helper of multiprocessing's, which this starts, must not hear a signal that all are sent.
     with held_back(signal.SIGTERM):
@@ -78,8 +81,9 @@ def _side_by_side(
             while waiting:
                 waiting = not all(part.done() for part in parts)
                 with suppress(queue.Empty):
+                    progress(*told.get(timeout=_PATIENCE_SECONDS))
                     while True:
-                        progress(*told.get(timeout=_PATIENCE_SECONDS))
+                        progress(*told.get_nowait())
                 # A file that cannot be read is told of now, and not when the others have been read for hours.
                 for part in parts:
                     if part.done():

@@ -6,6 +6,7 @@ import json
 import multiprocessing
 import os
 import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,8 @@ from bot.cli.train import train
 from bot.errors import UserError
 from bot.matching import Model
 from bot.training import over_index
-from bot.training.collecting import Material
+from bot.training.arrival import Arrival
+from bot.training.collecting import Material, Progress, side_by_side
 from tests.calling import is_deaf_to_ctrl_c, told_to_end, write_lines
 
 TOPICS = ("login crashes behind the proxy", "export writes an empty file", "fonts are blurred", "menu does not open")
@@ -63,23 +65,22 @@ def test_a_pipe_is_refused_with_what_to_give_instead(tmp_path: Path) -> None:
     assert str(result.exception) == f"{pipe} {says}"
 
 
+def no_progress(_more: int, _now: int) -> None:
+    pass
+
+
+def read_without_end(material: Material, progress: Progress) -> list[Arrival]:
+    if material.issues.name == "broken.jsonl":
+        raise UserError(f"{material.issues} is broken")
+    while True:
+        progress(1, 0)
+        time.sleep(0.01)
+
+
 @pytest.mark.processes
-def test_a_file_that_cannot_be_read_is_told_of_before_the_others_are_done(tmp_path: Path) -> None:
-    rows = [
-        {"id": n, "title": f"It fails {n}", "body": f"part{n} " * 50, "created_at": f"{2000 + n // 300}-01-01"}
-        for n in range(1_500)
-    ]
-    long, broken = write_lines(tmp_path / "long.jsonl", rows), tmp_path / "broken.jsonl"
-    broken.write_text("{", encoding="utf-8")
-    to_do = done = 0
-
-    def advance(more: int, now: int) -> None:
-        nonlocal to_do, done
-        to_do, done = to_do + more, done + now
-
-    with pytest.raises(UserError, match=r"broken\.jsonl, line 1: not JSON"):
-        over_index.learn([Material(long), Material(broken)], advance, others=1_000, seed=0)
-    assert done < to_do or to_do == 0
+def test_a_file_that_cannot_be_read_is_told_of_before_the_others_are_done() -> None:
+    with pytest.raises(UserError, match=r"broken\.jsonl is broken"):
+        side_by_side(read_without_end, [Material(Path("endless.jsonl")), Material(Path("broken.jsonl"))], no_progress)
 
 
 @pytest.mark.processes
