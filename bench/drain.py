@@ -31,16 +31,15 @@ import sqlalchemy as sa
 
 from bench.hosting import KINDS, cpu_seconds, database, memory_mb
 from bot.demo.processes import environment
-from bot.events import IssueEvent, to_json
+from bot.events import IssueEvent
 from bot.jobs import Job
-from bot.jobs.fairness.lanes import lane_of
-from bot.jobs.queue.database import prepare, queue_client, queue_engine, workflow_table
-from bot.jobs.queue.enqueue import insert
-from bot.jobs.queue.job import Message
+from bot.jobs.database import QUEUE, jobs, prepare, queue_engine, state
+from bot.jobs.inbox import entry
+from bot.jobs.queue import Queue
 from bot.model import Actor, RepoRef, Repository
 from bot.settings import Settings, load
 from bot.simulator import Server, start_simulator
-from bot.store.database.engine import make_engine, write
+from bot.store.database.engine import make_engine
 
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLES = 10
@@ -85,7 +84,7 @@ def main() -> None:
 
 def idle_worker(home: str, url: str) -> None:
     """A worker whose handlers do nothing."""
-    from bot.jobs.process import run
+    from bot.wiring.process import run
 
     def nothing(job: Job) -> None:
         """The queue alone is measured."""
@@ -150,15 +149,9 @@ def fill(settings: Settings, events: list[IssueEvent]) -> None:
     """Put events into the queue, many in a transaction."""
     engine = queue_engine(settings)
     prepare(engine)
-    client = queue_client(engine)
-    for start in range(0, len(events), 500):
-        now = int(time.time() * 1000)
-        messages = [
-            Message(f"event-{start + n}", 1, 0, now, event.partition, to_json(event), lane_of(event))
-            for n, event in enumerate(events[start : start + 500])
-        ]
-        with write(engine) as connection:
-            insert(client, connection, [(message, 0.0) for message in messages])
+    queue, entries = Queue(engine), [entry(f"event-{n}", event) for n, event in enumerate(events)]
+    for start in range(0, len(entries), 500):
+        queue.put(entries[start : start + 500])
     engine.dispose()
 
 
@@ -198,9 +191,7 @@ def index(command: list[str], environ: dict[str, str], home: Path, url: str, ins
 def drain(command: list[str], environ: dict[str, str], home: Path, url: str, events: int) -> Drained:
     """Start a worker on a full queue and watch it until the queue is empty. Its start is not counted."""
     engine = queue_engine(load({"DOPPEL_HOME": str(home), "DATABASE_URL": url}), pool_size=1)
-    workflows = workflow_table(engine)
-    left_of = sa.select(sa.func.count()).select_from(workflows)
-    left_of = left_of.where(workflows.c.status.in_(["ENQUEUED", "PENDING", "DELAYED"]))
+    left_of = sa.select(sa.func.count()).where(state("waiting", "running"), jobs.c.queue == QUEUE)
 
     def left() -> int:
         with engine.connect() as connection:
@@ -219,8 +210,9 @@ def drain(command: list[str], environ: dict[str, str], home: Path, url: str, eve
         # The simulator is a thread of this process.
         result = Drained(first - now, seconds, cpu, time.process_time() - own, [*memory, memory_mb(pid)])
     with engine.connect() as connection:
-        statuses = connection.execute(sa.select(workflows.c.status, sa.func.count()).group_by(workflows.c.status)).all()
-    print(f"  {'':<15}{', '.join(f'{count} {status}' for status, count in sorted(statuses))}")
+        counts = sa.select(jobs.c.state, sa.func.count()).where(jobs.c.queue == QUEUE).group_by(jobs.c.state)
+        states = connection.execute(counts).all()
+    print(f"  {'':<15}{', '.join(f'{count} {state}' for state, count in sorted(states))}")
     engine.dispose()
     return result
 

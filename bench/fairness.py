@@ -23,7 +23,7 @@ import sqlalchemy as sa
 
 from bench.hosting import KINDS, database
 from bot.demo.processes import Processes, running, wait_for
-from bot.jobs.queue.database import queue_engine, workflow_table
+from bot.jobs.database import QUEUE, jobs, queue_engine, state
 from bot.simulator import Simulator, start_simulator
 
 NOISY, SIBLING, QUIET = "noisy/app", "noisy/other", "quiet/app"
@@ -101,10 +101,9 @@ def answered(sim: Simulator, repository: str, number: int) -> bool:
 def left(processes: Processes) -> int:
     """How many jobs are not done."""
     engine = queue_engine(processes.settings, pool_size=1)
-    workflows = workflow_table(engine)
-    query = sa.select(sa.func.count()).where(workflows.c.status.in_(["ENQUEUED", "PENDING", "DELAYED"]))
+    query = sa.select(sa.func.count()).where(state("waiting", "running"), jobs.c.queue == QUEUE)
     with engine.connect() as connection:
-        count: int = connection.execute(query.select_from(workflows)).scalar_one()
+        count: int = connection.execute(query).scalar_one()
     engine.dispose()
     return count
 

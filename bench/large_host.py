@@ -36,14 +36,14 @@ from bench.index import made_up
 from bot.demo import processes as demo
 from bot.demo.processes import environment, running, wait_for
 from bot.index import IndexedIssue
-from bot.jobs.process import run
-from bot.jobs.queue.database import queue_engine, workflow_table
+from bot.jobs.database import QUEUE, jobs, queue_engine, state
 from bot.model import RepoRef, Repository
 from bot.settings import Settings, load
 from bot.simulator import Server, Simulator, start_simulator
 from bot.store import open_store
 from bot.store.parts.repositories import Progress
 from bot.wiring.indexes import build_index
+from bot.wiring.process import run
 from bot.wiring.worker import build_services, job_handler
 
 REPOSITORIES_EACH = 5
@@ -191,9 +191,8 @@ def day(sim: Simulator, names: list[str], events: int, minutes: float) -> list[t
 def until_empty(settings: Settings) -> float:
     """Wait until no job is left; the seconds that it took."""
     engine, began = queue_engine(settings, pool_size=1), time.monotonic()
-    workflows = workflow_table(engine)
-    query = sa.select(sa.func.count()).select_from(workflows).where(workflows.c.status.in_(["ENQUEUED", "PENDING"]))
-    query = query.where(workflows.c.queue_name == "events")
+    due = (state("waiting", "running"), jobs.c.queue == QUEUE, jobs.c.attempts == 0)
+    query = sa.select(sa.func.count()).where(*due)
     while time.monotonic() - began < 300:
         with engine.connect() as connection:
             if not connection.execute(query).scalar_one():
@@ -206,15 +205,14 @@ def until_empty(settings: Settings) -> float:
 def tell(sim: Simulator, settings: Settings, again: list[tuple[str, int]], seconds: float, drained: float) -> None:
     """What the day was like."""
     engine = queue_engine(settings, pool_size=1)
-    table = f"{workflow_table(engine).schema}.workflow_status"
-    query = (
-        f"SELECT (started_at_epoch_ms - created_at) / 1000.0 AS age, split_part(queue_partition_key, '/', 1) AS owner "
-        f"FROM {table} WHERE queue_name = 'events' AND queue_partition_key LIKE '%/%' "
-        "AND started_at_epoch_ms IS NOT NULL AND workflow_uuid NOT LIKE '%~%' ORDER BY 1"
-    )
+    # Of one that was tried more than once the first beginning is not known.
+    begun = (jobs.c.queue == QUEUE, jobs.c.started_at.is_not(None), jobs.c.attempts == 0)
+    age = (jobs.c.started_at - jobs.c.arrived_at).label("age")
+    query = sa.select(age, jobs.c.installation.label("owner")).where(*begun).order_by(age)
     with engine.connect() as connection:
-        rows = connection.execute(sa.text(query)).all()
-        states = dict(map(tuple, connection.execute(sa.text(f"SELECT status, count(*) FROM {table} GROUP BY 1")).all()))
+        rows = connection.execute(query).all()
+        counts = sa.select(jobs.c.state, sa.func.count()).where(jobs.c.queue == QUEUE).group_by(jobs.c.state)
+        states = dict(map(tuple, connection.execute(counts).all()))
     engine.dispose()
     log = sim.webhooks.log
     quiet = {about for about in again if all(one.author != sim.app.bot for one in sim.comments(*about))}

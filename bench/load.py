@@ -94,7 +94,7 @@ def apps(home: Path) -> list[App]:
     probot = ["node", str(HERE / "probot" / "app.mjs"), str(ports[1]), str(home / "probot.db"), SECRET, str(key)]
     gidgethub = [sys.executable, str(HERE / "gidgethub_app.py"), str(ports[2]), str(home / "gidgethub.db"), SECRET]
     return [
-        App("Doppel", gunicorn, ours, (home / "doppel-queue.db", "workflow_status"), ports[0]),
+        App("Doppel", gunicorn, ours, (home / "doppel-queue.db", "jobs"), ports[0]),
         App("Probot", [*probot, PROCESSES], {}, (home / "probot.db", "deliveries"), ports[1]),
         App("gidgethub", [*gidgethub, PROCESSES], {}, (home / "gidgethub.db", "deliveries"), ports[2]),
     ]

@@ -139,3 +139,7 @@ class KeyRefused(Retryable):
 
     No access has ended, and whoever runs the host mends it; what was accepted meanwhile must not be dropped.
     """
+
+
+class DidNotEnd(DoppelError):
+    """A job hung; the message says where, in words of ours."""

@@ -12,8 +12,9 @@ from typing import NamedTuple
 import sqlalchemy as sa
 
 from bot.errors import UserError
-from bot.jobs.queue.database import SCHEMA, prepare, queue_engine
-from bot.jobs.recovery.executors import DEAD_AFTER, ages
+from bot.jobs.database import jobs, prepare, queue_engine
+from bot.jobs.queue import LEASE
+from bot.monitoring.queue import heartbeats
 from bot.settings import Settings
 from bot.store.database.engine import make_engine, shown, write
 from bot.store.database.files import sqlite_file
@@ -22,7 +23,6 @@ from bot.store.tables.schema import metadata
 
 # What belongs to the index.
 _LEFT_OUT = {"backfills"}
-_OF_QUEUE = ("workflow_status", "workflow_input", "workflow_output")
 _COUNT = sa.select(sa.func.count())
 
 
@@ -41,12 +41,7 @@ class Place(NamedTuple):
     def tables(self) -> list[tuple[sa.Engine, sa.Table]]:
         """What is copied, as this place has it, and where that is."""
         kept = [one for one in metadata.sorted_tables if not one.info.get("index") and one.name not in _LEFT_OUT]
-        schema = None if self.queue.dialect.name == "sqlite" else SCHEMA
-        queue = [sa.Table(name, sa.MetaData(), autoload_with=self.queue, schema=schema) for name in _OF_QUEUE]
-        for column in (column for table in queue for column in table.columns if column.name == "attributes"):
-            # DBOS keeps JSON as text on SQLite and as a type of its own on PostgreSQL.
-            column.type = sa.JSON(none_as_null=True)
-        return [*((self.store, table) for table in kept), *((self.queue, table) for table in queue)]
+        return [*((self.store, table) for table in kept), (self.queue, jobs)]
 
 
 def place(settings: Settings) -> Place:
@@ -72,8 +67,8 @@ def copy(source: Place, target: Place, *, dry_run: bool = False) -> dict[str, in
     with ExitStack() as stack:
         # On SQLite nobody else can write to the source until this ends.
         reading = {one: stack.enter_context(write(one)) for one in {source.store, source.queue}}
-        if any(age < DEAD_AFTER for age in ages(source.queue, reading[source.queue])):
-            raise UserError(f"a worker runs on {source.name}, or did {DEAD_AFTER:.0f} s ago; stop web and worker first")
+        if any(age < LEASE for age in heartbeats(source.queue)):
+            raise UserError(f"a worker runs on {source.name}, or did {LEASE:.0f} s ago; stop web and worker first")
         if dry_run:
             return {one.name: reading[at].execute(_COUNT.select_from(one)).scalar_one() for at, one in source.tables()}
         migrate(target.store)

@@ -13,8 +13,8 @@ from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 from bot.errors import SettingsError
 from bot.events import Ignored
 from bot.events.names import EVENT_NAMES
+from bot.jobs.database import QueueUnavailable
 from bot.jobs.inbox import Inbox, debounce
-from bot.jobs.queue.job import QueueUnavailable
 from bot.monitoring import health
 from bot.receiver.body import Room, bound, read_body
 from bot.receiver.webhook import LARGEST_PAYLOAD, Accepted, Ping, Refused, read

@@ -28,7 +28,7 @@ MODULES = {
 COMPOSITION_ROOT = "bot.wiring"
 
 # Libraries that speak to somebody.
-OUTSIDE = ("githubkit", "httpx", "requests", "sqlalchemy", "dbos", "flask", "socket", "subprocess")
+OUTSIDE = ("githubkit", "httpx", "requests", "sqlalchemy", "flask", "socket", "subprocess")
 
 # What python, gunicorn and alembic run as a script: to do something at once is what these are for.
 SCRIPTS = {"bot.__main__", "bot.gunicorn_conf", "bot.store.migrations.env"}
@@ -260,11 +260,8 @@ def test_no_test_goes_by_how_fast_the_machine_is() -> None:
     assert {name for name, path in files.items() if clock.search(path.read_text(encoding="utf-8"))} <= mine
 
 
-# DBOS's queue, of which two internals are used: nothing public ends a workflow from outside, or upgrades its tables.
-QUEUE = "bot.jobs"
-
 # Names of the standard library that are documented.
-PUBLIC = {"_exit", "_replace", "_asdict", "_fields"}
+PUBLIC = {"_current_frames", "_exit", "_replace", "_asdict", "_fields"}
 
 
 def is_private(name: str) -> bool:
@@ -300,8 +297,7 @@ def test_nothing_private_of_a_dependency_is_used() -> None:
     """It can be gone with any release, and nobody tells."""
     ours = set[str]().union(*(our_names(parsed(path)) for path in MODULES.values())) | PUBLIC
     found = {module: private_of_others(parsed(path), ours) for module, path in MODULES.items()}
-    found = {module: names for module, names in found.items() if names}
-    assert {module for module in found if not within(module, QUEUE)} == set(), found
+    assert {module: names for module, names in found.items() if names} == {}
 
 
 def test_what_is_private_is_seen() -> None:

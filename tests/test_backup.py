@@ -20,8 +20,9 @@ import pytest
 import sqlalchemy as sa
 
 from bot.jobs import DeadLetters, Job, Worker
-from bot.jobs.queue.database import input_table, queue_engine, workflow_table
-from bot.jobs.recovery import executors
+from bot.jobs import queue as queue_module
+from bot.jobs import worker as worker_module
+from bot.jobs.database import SCHEDULE, WORKERS, jobs, queue_engine, state
 from bot.settings import Settings
 from bot.simulator import Server, Simulator, start_simulator
 from bot.simulator.state.issues import Comment
@@ -38,7 +39,6 @@ pytestmark = pytest.mark.whole
 PAGE = Path(__file__).parents[1] / "docs/operations.md"
 REPO = "acme/app"
 TOPICS = ("exporting to PDF", "uploading a video", "renaming an album")
-UNFINISHED = ("ENQUEUED", "PENDING", "DELAYED")
 
 
 def blocks(heading: str) -> list[str]:
@@ -102,8 +102,8 @@ class Bot:
         return [one for one in self.sim.comments(REPO, number) if one.author.login == "doppel[bot]"]
 
     def left(self) -> int:
-        table = workflow_table(self.queue)
-        unfinished = sa.select(sa.func.count()).where(table.c.status.in_(UNFINISHED))
+        mine = (state("waiting", "running"), jobs.c.queue.not_in([SCHEDULE, WORKERS]))
+        unfinished = sa.select(sa.func.count()).where(*mine)
         with self.queue.connect() as connection:
             return int(connection.execute(unfinished).scalar_one())
 
@@ -154,7 +154,7 @@ def content(home: Path, url: str) -> dict[str, list[str]]:
     with closing(open_store(settings)) as store:
         queue = queue_engine(settings)
         tables = [(store.engine, table) for table in metadata.sorted_tables]
-        for engine, table in [*tables, (queue, workflow_table(queue)), (queue, input_table(queue))]:
+        for engine, table in [*tables, (queue, jobs)]:
             with engine.connect() as connection:
                 found[table.name] = sorted(repr(row) for row in connection.execute(sa.select("*").select_from(table)))
         queue.dispose()
@@ -186,8 +186,8 @@ def copied(path: str, here: Path, old: Path, url: str) -> Callable[[Path], str]:
     engine.dispose()
     engine = sa.create_engine(new)
     with engine.connect() as connection:
-        owners = sa.text("SELECT DISTINCT schemaname, tableowner FROM pg_tables WHERE schemaname IN ('public', 'dbos')")
-        assert {tuple(row) for row in connection.execute(owners)} == {("public", role), ("dbos", role)}
+        owners = sa.text("SELECT DISTINCT schemaname, tableowner FROM pg_tables WHERE schemaname = 'public'")
+        assert {tuple(row) for row in connection.execute(owners)} == {("public", role)}
     engine.dispose()
     return lambda _: new.set(username=role).render_as_string(hide_password=False)
 
@@ -196,9 +196,9 @@ def copied(path: str, here: Path, old: Path, url: str) -> Callable[[Path], str]:
 def test_what_the_pages_commands_bring_back_is_gone_on_with(
     kind: str, path: str, new_database: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # What was at work is taken over once its worker's heartbeat is seen to have stopped.
-    monkeypatch.setattr(executors, "BEAT_EVERY", 0.2)
-    monkeypatch.setattr(executors, "DEAD_AFTER", 1.0)
+    # What was at work is taken over once its worker's lease has run out.
+    monkeypatch.setattr(queue_module, "LEASE", 1.0)
+    monkeypatch.setattr(worker_module, "RENEW_EVERY", 0.2)
     old, new = tmp_path / "old", tmp_path / "new"
     old.mkdir()
     new.mkdir()

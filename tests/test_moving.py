@@ -16,8 +16,8 @@ from bot.cli import cli
 from bot.errors import SettingsError, UserError
 from bot.events import IssueEvent
 from bot.jobs import DeadLetters, Inbox
-from bot.jobs.queue.database import queue_engine, workflow_table
-from bot.jobs.recovery.executors import Executor, beat, leave
+from bot.jobs.database import jobs, queue_engine
+from bot.jobs.queue import Queue
 from bot.model import Actor, RepoRef, Repository
 from bot.moving import Place, copy, place
 from bot.settings import Settings
@@ -55,11 +55,10 @@ def filled(new_database: Callable[[str], str], tmp_path_factory: pytest.TempPath
         for number in range(20):
             inbox.put(f"delivery-{number}", opened(number), delay_seconds=3600 if number == 3 else 0)
     engine = queue_engine(settings)
-    workflows = workflow_table(engine)
     with engine.begin() as connection:
-        for delivery, status in (("delivery-1", "SUCCESS"), ("delivery-2", "ERROR")):
-            ended = sa.update(workflows).where(workflows.c.workflow_uuid == delivery)
-            connection.execute(ended.values(status=status, completed_at=1))
+        for delivery, state in (("delivery-1", "done"), ("delivery-2", "dead")):
+            ended = sa.update(jobs).where(jobs.c.id == delivery)
+            connection.execute(ended.values(state=state, done_at=1))
     engine.dispose()
     return settings
 
@@ -79,7 +78,7 @@ def test_from_sqlite_to_postgres_and_back_everything_arrives(
     here, there = place(filled), place(target)
     copied, before = copy(here, there), content(here)
     assert copied == {name: len(found) for name, found in before.items()}
-    assert {name for name, count in copied.items() if not count} == {"workflow_output"}
+    assert all(copied.values())
     with closing(Inbox(target)) as inbox:
         assert not inbox.put("delivery-1", opened(1)), "what is done stays known"
         assert not inbox.put("delivery-5", opened(5)), "so does what waits"
@@ -124,10 +123,10 @@ def test_what_must_not_be_is_refused_with_what_helps(
         result = say(*options)
         assert isinstance(result.exception, UserError)
         assert str(result.exception).endswith(told)
-    worker, queue = Executor("somebody", "another machine", 1), place(filled).queue
-    beat(queue, worker)
+    queue = Queue(place(filled).queue)
+    queue.enter("somebody")
     assert "stop web and worker first" in str(say("--from", here, "--to", new).exception)
-    leave(queue, worker)
+    queue.leave("somebody")
     assert list(tmp_path.iterdir()) == []
 
     assert "Nothing was changed." in say("--from", here, "--to", new, "--dry-run").stdout

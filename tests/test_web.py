@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
@@ -19,8 +20,8 @@ from bot.errors import SettingsError
 from bot.events import EvaluationEvent, IndexEvent, ScanEvent
 from bot.events.types import OWN_ACTIONS
 from bot.jobs import DeadLetters, inbox
-from bot.jobs.queue.database import partition_of, queue_engine, workflow_table
-from bot.jobs.recovery import executors
+from bot.jobs.database import jobs, queue_engine
+from bot.jobs.queue import Queue
 from bot.model import RepoRef, Repository
 from bot.receiver.webhook import LARGEST_PAYLOAD, sign
 from bot.settings import Settings
@@ -94,10 +95,8 @@ def counted(client: FlaskClient) -> dict[str, float]:
 
 def queued(settings: Settings) -> list[tuple[str, str, str]]:
     """What is in the queue: id, status, what it is about."""
-    workflows = workflow_table(queue_engine(settings))
-    columns = (workflows.c.workflow_uuid, workflows.c.status, partition_of(workflows))
     with queue_engine(settings).connect() as connection:
-        return [tuple(row) for row in connection.execute(workflows.select().with_only_columns(*columns))]
+        return [tuple(row) for row in connection.execute(sa.select(jobs.c.id, jobs.c.state, jobs.c.partition))]
 
 
 class TestStarting:
@@ -123,7 +122,7 @@ class TestDeliveries:
     def test_a_delivery_is_in_the_queue_when_it_is_answered(self, client: FlaskClient, settings: Settings) -> None:
         response = post(client)
         assert (response.status_code, response.json) == (202, {"delivery": GUID, "status": "queued"})
-        assert queued(settings) == [(GUID, "ENQUEUED", "5#12")]
+        assert queued(settings) == [(GUID, "waiting", "5#12")]
 
     @pytest.mark.parametrize("name", [*OWN, f"{GUID}~2", "d-1"])
     def test_no_delivery_takes_the_place_of_a_job_of_our_own(
@@ -155,7 +154,7 @@ class TestDeliveries:
 
     def test_an_edit_of_the_text_is_delayed(self, client: FlaskClient, settings: Settings) -> None:
         post(client, {**PAYLOAD, "action": "edited", "changes": {"title": {"from": "It"}}})
-        assert queued(settings) == [(GUID, "DELAYED", "5#12")]
+        assert queued(settings) == [(GUID, "waiting", "5#12")]
 
     def test_ping_is_answered(self, client: FlaskClient, settings: Settings) -> None:
         response = post(client, {"zen": "Design for failure."}, event="ping")
@@ -279,14 +278,11 @@ class TestPages:
         self, client: FlaskClient, settings: Settings
     ) -> None:
         engine = queue_engine(settings)
-        executors.beat(engine, executors.this_process())
+        Queue(engine).enter("one")
         assert self.worker(client).startswith("ready, last heard of ")
         with engine.begin() as connection:
-            connection.exec_driver_sql("UPDATE queue_executors SET beat_at = beat_at - 42")
+            connection.execute(sa.update(jobs).values(lease_until=jobs.c.lease_until - 42))
         assert self.worker(client).startswith("silent, last heard of 4")
-        with engine.begin() as connection:
-            connection.exec_driver_sql("UPDATE queue_executors SET beat_at = beat_at + 86400")
-        assert self.worker(client).startswith("silent"), "the clock was set back, and who beat before that is dead"
 
     def worker(self, client: FlaskClient) -> str:
         response = client.get("/readyz")

@@ -41,11 +41,11 @@ BROKEN = replace(
     kill_every=0.0,
     calamity=0.0,
     freezes=0,
-    faults=16.0,
+    faults=40.0,
     only="reset_after_write",
     sabotage="marker",
 )
-"""The bot broken on purpose, and GitHub losing half of its answers to what it has written: this must be red."""
+"""The bot broken on purpose, and GitHub losing all of its answers to what it has written: this must be red."""
 CALM = {"kill_every": 0.0, "faults": 0.0, "redelivered": 0.0, "calamity": 0.0, "freezes": 0}
 STANDING_STILL = 60.0
 """Seconds that a worker stands still where the bot's own waits are kept, which are longer."""

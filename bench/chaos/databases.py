@@ -62,7 +62,7 @@ class Postgres:
         # The server may go away meanwhile.
         with suppress(sa.exc.OperationalError), engine.begin() as connection:
             connection.exec_driver_sql("SET lock_timeout = '20s'")
-            connection.exec_driver_sql("LOCK TABLE dbos.workflow_status, comments IN EXCLUSIVE MODE")
+            connection.exec_driver_sql("LOCK TABLE jobs, comments IN EXCLUSIVE MODE")
             time.sleep(seconds)
 
     def gone(self, seconds: float) -> bool:

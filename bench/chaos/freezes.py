@@ -1,4 +1,4 @@
-"""A machine that stands still: a worker is stopped for longer than its claims hold, and goes on where it was.
+"""A machine that stands still: a worker is stopped for longer than its leases hold, and goes on where it was.
 
 The others take it for dead and do its work. When it comes back to life it knows nothing of that, and is in the middle
 of the same work: it may do it a second time, and must not say it a second time.
@@ -16,7 +16,7 @@ import sqlalchemy as sa
 
 from bench.chaos.fleet import Fleet
 from bench.chaos.world import World
-from bot.jobs.queue.database import QUEUE, executors, queue_engine, workflow_table
+from bot.jobs.database import QUEUE, jobs, queue_engine, state
 from bot.store.database.engine import make_engine
 from bot.store.parts.comments import CommentState
 from bot.store.tables.schema import comments
@@ -88,12 +88,8 @@ class Freezes:
 
 def _held(queue: sa.Engine, pid: int) -> set[str] | None:
     """The jobs that the worker with this process id is at, as the queue says; None: it cannot be told."""
-    table = workflow_table(queue)
-    query = (
-        sa.select(table.c.workflow_uuid)
-        .join(executors, executors.c.executor_id == table.c.executor_id)
-        .where(executors.c.pid == pid, table.c.status == "PENDING", table.c.queue_name == QUEUE)
-    )
+    mine = jobs.c.lease_token.like(f"%:{pid}:%")
+    query = sa.select(jobs.c.id).where(state("running"), mine, jobs.c.queue == QUEUE)
     try:
         with queue.connect() as connection:
             return set(connection.execute(query).scalars())

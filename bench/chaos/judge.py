@@ -74,7 +74,7 @@ def judge(seen: Iterable[Seen], deliveries: Deliveries) -> Judgement:
         runs = deliveries.runs.get(guid, ())
         if times > 1:
             found.doubled.append(f"delivery {guid} was accepted {times} times")
-        if not runs or (any(status != "SUCCESS" for status in runs) and guid not in deliveries.dead):
+        if not runs or (any(status != "done" for status in runs) and guid not in deliveries.dead):
             found.lost.append(f"delivery {guid} is not done: {', '.join(runs) or 'not in the queue'}")
     for guid in sorted(deliveries.dead ^ deliveries.poison):
         found.dead.append(f"delivery {guid} is {'' if guid in deliveries.dead else 'no '}dead letter")

@@ -17,8 +17,8 @@ from typing import Any
 LEASE, TIMEOUT, FIRST_WAIT, LOOK_EVERY = 6.0, 2.0, 0.5, 5.0
 """Seconds: of a write without an answer (35), for an answer of GitHub's (10), before a second try (10), between two
 looks for failed deliveries (300)."""
-BEAT_EVERY, DEAD_AFTER = 1.0, 5.0
-"""Seconds: between two heartbeats (5), and without one until a worker is taken for dead (30)."""
+RENEW_EVERY, HELD = 1.0, 5.0
+"""Seconds: between two renewals of the leases (5), and without one until they are lost (30)."""
 
 SHORT, CLOCK, POISON, SABOTAGE = "CHAOS_SHORT_WAITS", "CHAOS_CLOCK", "CHAOS_POISON", "CHAOS_SABOTAGE"
 RAISES, KILLS = "poison-that-raises", "poison-that-kills"
@@ -58,8 +58,8 @@ def main() -> None:
     from bot import cli
     from bot.chores import redelivery
     from bot.github.client import GitHub
-    from bot.jobs.recovery import executors
-    from bot.jobs.running import retry
+    from bot.jobs import queue, retry
+    from bot.jobs import worker as jobs_worker
     from bot.posts import comments
     from bot.wiring import clients, worker
 
@@ -72,7 +72,8 @@ def main() -> None:
         worker.RECOVER_EVERY = LOOK_EVERY  # type: ignore[attr-defined]
         retry._FIRST_WAIT, retry._GROWTH = FIRST_WAIT, 2.0
         redelivery.FIRST_WAIT = LOOK_EVERY
-        executors.BEAT_EVERY, executors.DEAD_AFTER = BEAT_EVERY, DEAD_AFTER
+        queue.LEASE = HELD
+        jobs_worker.RENEW_EVERY = RENEW_EVERY
     if os.environ.get(SABOTAGE) == "marker":
         _forget_claims()
     worker.job_handler = _poisoned(worker.job_handler)

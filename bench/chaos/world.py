@@ -18,7 +18,7 @@ from bench.chaos.judge import ADVICE, Seen
 from bench.chaos.plan import Plan
 from bench.chaos.story import QUIET, Deed, Story, Tale
 from bot import settings as host
-from bot.jobs.queue.database import queue_engine, workflow_table
+from bot.jobs.database import QUEUE, SCHEDULE, WORKERS, jobs, queue_engine, state
 from bot.settings import VARIABLES
 from bot.simulator import Server
 from bot.simulator.state.issues import Comment
@@ -26,7 +26,6 @@ from bot.store.database.engine import make_engine
 from bot.store.parts.repositories import Backfills
 
 BOT = "doppel[bot]"
-UNFINISHED = ("ENQUEUED", "PENDING", "DELAYED")
 
 
 class World:
@@ -150,14 +149,9 @@ class World:
         """
         untaken = sum(not taken for taken in self.events().values())
         engine = queue_engine(self.settings, pool_size=1)
-        table = workflow_table(engine)
         try:
             with engine.connect() as connection:
-                waiting = sa.select(sa.func.count()).where(
-                    table.c.status.in_(UNFINISHED),
-                    table.c.queue_name == "events",
-                    sa.not_(table.c.workflow_uuid.like("chore:%")),
-                )
+                waiting = sa.select(sa.func.count()).where(state("waiting", "running"), jobs.c.queue == QUEUE)
                 return untaken + int(connection.execute(waiting).scalar_one())
         except sa.exc.SQLAlchemyError:
             # The database is away.
@@ -171,15 +165,13 @@ class World:
         return self.left() == 0
 
     def runs(self) -> dict[str, list[str]]:
-        """The status of each run in the queue, by delivery."""
+        """The state of each delivery in the queue."""
         engine = queue_engine(self.settings, pool_size=1)
-        table = workflow_table(engine)
-        found: defaultdict[str, list[str]] = defaultdict(list)
+        query = sa.select(jobs.c.id, jobs.c.state).where(jobs.c.queue.not_in([SCHEDULE, WORKERS]))
         with engine.connect() as connection:
-            for key, status in connection.execute(sa.select(table.c.workflow_uuid, table.c.status)):
-                found[key.partition("~")[0]].append(status)
+            found = {id: [state] for id, state in connection.execute(query)}
         engine.dispose()
-        return dict(found)
+        return found
 
     def seen(self) -> Iterator[Seen]:
         """All issues of the story, as they are in the end."""

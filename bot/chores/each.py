@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable
 
 from bot.erasing import erased_if_ended
 from bot.errors import Overtaken
-from bot.jobs.running.retry import describe
 from bot.store import Store, StoredRepository
 from bot.store.database.failures import passes
+from bot.telemetry.errors import describe
 
 logger = logging.getLogger(__name__)
 

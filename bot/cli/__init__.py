@@ -165,7 +165,7 @@ def _told(error: Exception) -> tuple[str, int]:
         return str(error), USAGE
     if isinstance(error, (Retryable, GitHubError)):
         # Loaded here, since `doppel --help` has no use for it.
-        from bot.jobs.queue.job import QueueUnavailable
+        from bot.jobs.database import QueueUnavailable
 
         mend = "; see `doppel doctor`" if isinstance(error, QueueUnavailable) else ""
         return f"{error}{mend}", UNREACHABLE

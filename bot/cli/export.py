@@ -45,7 +45,7 @@ def export(repository: str, out: Path | None) -> None:
 def _json(settings: Settings, store: Store, meant: Meant) -> Iterator[str]:
     """The object piece by piece, since an index can be larger than what should lie in memory."""
     from bot.evaluation.history_file import kept_issues
-    from bot.jobs.inspection.holdings import holdings
+    from bot.jobs.inspection import holdings
     from bot.store.export import export as tables_of
 
     queue = holdings(settings, meant.id)

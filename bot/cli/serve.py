@@ -133,8 +133,8 @@ def worker() -> None:
     """Run a worker process until SIGTERM. Any number may run on one PostgreSQL database."""
     from prometheus_client import start_http_server
 
-    from bot.jobs import process
     from bot.monitoring.exposition import counted
+    from bot.wiring import process
     from bot.wiring.clients import prepare_databases
     from bot.wiring.worker import build_services, chores, job_handler, model_held
 

@@ -13,8 +13,7 @@ import sqlalchemy as sa
 from bot import settings as host
 from bot.decisions.model import Decision
 from bot.errors import DoppelError, Unavailable
-from bot.jobs.queue.database import queue_engine, workflow_table
-from bot.jobs.queue.job import LATER_RUN
+from bot.jobs.database import jobs, queue_engine
 from bot.machine.local import free_port, is_well
 from bot.machine.private_files import make_file, replace_file
 from bot.machine.supervisor import GUNICORN, WORKER, Supervisor
@@ -49,12 +48,9 @@ class Processes:
         return is_well(self.receiver.replace("/webhook", "/readyz"))
 
     def done(self, delivery_id: str) -> bool:
-        """Whether the work of a delivery is over: it ran, and so did every later try."""
-        jobs = workflow_table(self._engine).c
-        later = jobs.workflow_uuid.like(delivery_id + LATER_RUN.removeprefix("%"))
-        runs = sa.select(jobs.status).where(sa.or_(jobs.workflow_uuid == delivery_id, later))
+        """Whether the work of a delivery is over."""
         with self._engine.connect() as connection:
-            return set(connection.execute(runs).scalars()) == {"SUCCESS"}
+            return connection.scalar(sa.select(jobs.c.state).where(jobs.c.id == delivery_id)) == "done"
 
     def progress(self, repo_id: int) -> Progress | None:
         """How far the index of a repository is; None before it is begun."""

@@ -14,9 +14,8 @@ from bot.counted import counted
 from bot.doctor.finding import Finding, broken, warning, well
 from bot.embedding import Embedder
 from bot.index.vectors import models
-from bot.jobs.inspection.standing import standing
-from bot.jobs.queue.database import QUEUE, SCHEMA, queue_url, workflow_table
-from bot.jobs.queue.job import QueueUnavailable
+from bot.jobs.database import QUEUE, QueueUnavailable, jobs, queue_url
+from bot.monitoring.queue import standing
 from bot.settings import Settings
 from bot.store.database.engine import make_engine, shown, write
 from bot.store.database.failures import why
@@ -38,7 +37,7 @@ PATIENCE_SECONDS = 5.0
 # fails in a schema that is another's.
 _OWNER = sa.text(
     "SELECT pg_get_userbyid(relowner) FROM pg_class JOIN pg_namespace AS place ON place.oid = relnamespace"
-    " WHERE nspname = coalesce(:schema, current_schema()) AND relname = :name"
+    " WHERE nspname = current_schema() AND relname = :name"
     " AND NOT (has_schema_privilege(place.oid, 'USAGE') AND has_table_privilege(pg_class.oid, 'INSERT'))"
 )
 
@@ -49,11 +48,11 @@ class _UnwritableError(Exception):
 
 def writable(settings: Settings) -> Iterator[Finding]:
     """Whether the store and the queue can be written; neither is made."""
-    places = (("database", settings.database_url, None), ("queue", queue_url(settings), SCHEMA))
-    for subject, url, schema in places:
+    places = (("database", settings.database_url, repositories), ("queue", queue_url(settings), jobs))
+    for subject, url, table in places:
         says, mend = "", "Check DATABASE_URL, or that DOPPEL_HOME can be written."
         try:
-            yield well(subject, f"{shown(url)} {_look_into(url, settings, schema)}")
+            yield well(subject, f"{shown(url)} {_look_into(url, settings, table.name)}")
         except _UnwritableError as problem:
             says, mend = problem.args
         except PermissionError as refused:
@@ -67,7 +66,7 @@ def writable(settings: Settings) -> Iterator[Finding]:
             yield broken(subject, f"{shown(url)} {says}", mend)
 
 
-def _look_into(url: str, settings: Settings, schema: str | None) -> str:
+def _look_into(url: str, settings: Settings, table: str) -> str:
     """How a database is, in words; makes none. Raises what there is to raise where it cannot be written.
 
     PostgreSQL does not let a role write tables that do not belong to it, as where a superuser has restored them.
@@ -83,8 +82,7 @@ def _look_into(url: str, settings: Settings, schema: str | None) -> str:
             if engine.dialect.name != "sqlite":
                 if connection.scalar(sa.text("SHOW transaction_read_only")) == "on":
                     raise _UnwritableError("cannot be used (it is read-only)", mend)
-                name = workflow_table(engine).name if schema else repositories.name
-                if (owner := connection.scalar(_OWNER, {"schema": schema, "name": name})) is not None:
+                if (owner := connection.scalar(_OWNER, {"name": table})) is not None:
                     raise _UnwritableError(
                         f"cannot be used (this role may not use the tables there; they belong to {owner})",
                         "Restore them for the role of DATABASE_URL (docs/operations.md, Backup and restore), or be "

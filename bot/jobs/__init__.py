@@ -1,11 +1,10 @@
-"""The durable queue between the webhook and the handlers: DBOS behind a narrow interface."""
+"""The durable queue between the webhook and the handlers: one table, one claim, leases."""
 
+from bot.jobs.database import QueueUnavailable, ensure_schema
 from bot.jobs.inbox import Inbox, debounce
-from bot.jobs.inspection.dead_letters import DeadLetter, DeadLetters
-from bot.jobs.queue.chores import Chore
-from bot.jobs.queue.database import ensure_schema
-from bot.jobs.queue.job import Job, QueueUnavailable
-from bot.jobs.worker import Worker
+from bot.jobs.inspection import DeadLetter, DeadLetters
+from bot.jobs.schedule import Chore
+from bot.jobs.worker import Job, Worker
 
 __all__ = [
     "Chore",

@@ -2,7 +2,7 @@
 
 A child that dies is started again after a second; one that keeps dying ends everything with an error, because
 something outside must then be mended and a loop would only hide it. One that is killed by a signal may have died of a
-job, which is given up after some deaths (`bot.jobs.recovery.trials`), and several such can come at once, as all events
+job, which is given up after some deaths (`bot.jobs.queue`), and several such can come at once, as all events
 of one issue do. Of these deaths more are borne, for they must not end the receiver.
 """
 

@@ -18,8 +18,8 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.metrics_core import Metric
 from prometheus_client.multiprocess import MultiProcessCollector
 
-from bot.jobs.inspection.standing import Standing, standing
 from bot.judgements import Kind
+from bot.monitoring.queue import Standing, standing
 from bot.settings import Settings
 from bot.store.tables.index import index_states
 from bot.store.tables.schema import rejected_elsewhere, signals, verdicts

@@ -14,11 +14,11 @@ import logging
 import sqlalchemy as sa
 from flask import Blueprint, Response, current_app, jsonify, request
 
+from bot.jobs.database import QueueUnavailable, queue_engine
 from bot.jobs.inbox import Inbox
-from bot.jobs.queue.database import named_failures, queue_engine
-from bot.jobs.queue.job import QueueUnavailable
-from bot.jobs.recovery import executors
+from bot.jobs.queue import LEASE
 from bot.monitoring.exposition import Exposition
+from bot.monitoring.queue import heartbeats
 from bot.settings import Settings
 from bot.store.database.engine import make_engine
 from bot.store.database.failures import why
@@ -69,13 +69,12 @@ class Health:
 
     def _worker(self) -> str:
         try:
-            with named_failures(), self._queue.connect() as connection:
-                ages = executors.ages(self._queue, connection)
+            ages = heartbeats(self._queue)
         except QueueUnavailable:
             return "unknown"
         if not ages:
             return "none is running"
-        state = _READY if min(ages) <= executors.DEAD_AFTER else "silent"
+        state = _READY if min(ages) <= LEASE else "silent"
         return f"{state}, last heard of {max(0.0, min(ages)):.0f} s ago"
 
 

@@ -4,9 +4,8 @@ As text for people, or as one JSON object a line for programs (`DOPPEL_LOG_FORMA
 job it belongs to. Texts of exceptions are left out, whoever logs them: they can quote an issue, a query or a key. Of
 other libraries only warnings are written, since at lower levels they tell of requests, with addresses and parameters.
 
-DBOS writes exceptions into its messages, and those quote a statement with what it was given, of which the words of a
-comment may be: they are cut. While the database is away each of its threads says so several times a second, and some
-of ours would, whose lines are marked (`OFTEN`): they are written once a minute.
+While the database is away several threads would say so every second: such lines are marked (`OFTEN`) and written once
+a minute.
 """
 
 from __future__ import annotations
@@ -15,16 +14,15 @@ import contextlib
 import copy
 import json
 import logging
-import re
 import sys
 import threading
 import time
-import traceback
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, TextIO
 
+from bot.telemetry.errors import frames
 from bot.telemetry.work import Work, current
 
 log = logging.getLogger(__name__)
@@ -40,10 +38,7 @@ EVERY = 60.0
 OFTEN = {"often": True}
 """For the `extra` of a line of ours that may be said many times over."""
 
-_NAME = "dbos"
-# Where the text of an exception begins, after what DBOS says of its own; and its kind, as SQLAlchemy puts it first.
-_TEXT = re.compile(r"\s*:\s(?:\((?P<kind>[\w.]{1,80})\)|)", re.ASCII)
-# What it says holds names of queues and of its own parts; so many different ones are not expected, and not kept.
+# So many different lines are not expected, and not kept.
 _MOST = 200
 
 
@@ -67,7 +62,7 @@ def said(text: str, style: str) -> str:
 
 
 class Quoted:
-    """Decides which of the lines that come often are written, and how DBOS's are. Safe to share between threads.
+    """Decides which of the lines that come often are written. Safe to share between threads.
 
     `clock` counts seconds and never jumps.
     """
@@ -79,10 +74,9 @@ class Quoted:
 
     def fit(self, record: logging.LogRecord) -> logging.LogRecord | None:
         """The record as it may be written, another one where something had to go; None if it was said just now."""
-        others = record.name.partition(".")[0] == _NAME
-        if not others and not getattr(record, "often", False):
+        if not getattr(record, "often", False):
             return record
-        message = brief(record.getMessage()) if others else record.getMessage()
+        message = record.getMessage()
         now = self._clock()
         with self._lock:
             since, unsaid = self._said.get(message, (now - EVERY, 0))
@@ -95,15 +89,6 @@ class Quoted:
         made = copy.copy(record)
         made.msg, made.args = f"{message} (and {unsaid} times since it was last said)" if unsaid else message, ()
         return made
-
-
-def brief(message: str) -> str:
-    """What stands before the first colon, with the kind of the exception where one is named. Pure."""
-    found = _TEXT.search(message)
-    if found is None:
-        return message
-    kind = found["kind"]
-    return f"{message[: found.start()]}: {kind}" if kind else message[: found.start()]
 
 
 class _Handler(logging.StreamHandler[TextIO]):
@@ -131,11 +116,6 @@ class _Handler(logging.StreamHandler[TextIO]):
         with contextlib.suppress(Exception):
             self.stream.write(self.format(instead) + self.terminator)
             self.flush()
-
-
-def frames(error: BaseException) -> list[str]:
-    """The frames of its traceback, one line each, the outermost first."""
-    return [f"  {frame.filename}:{frame.lineno} in {frame.name}" for frame in traceback.extract_tb(error.__traceback__)]
 
 
 class _Formatter(logging.Formatter):

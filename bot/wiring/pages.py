@@ -15,7 +15,7 @@ from bot.dashboard.sign_in import SignIn
 from bot.erasing import erased_if_ended
 from bot.github.client import GitHub
 from bot.jobs import DeadLetters, Inbox
-from bot.jobs.inspection.arrivals import has_arrived
+from bot.jobs.inspection import has_arrived
 from bot.repositories.settings import Loaded, RepositorySettings
 from bot.scanning.model import Result
 from bot.scanning.scan import Scan

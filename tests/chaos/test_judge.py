@@ -10,7 +10,7 @@ import pytest
 from bench.chaos.judge import Deliveries, Seen, judge
 from bench.chaos.story import Kind, Story, Tale
 
-CLEAN = Deliveries(queued={"a": 1}, runs={"a": ["SUCCESS", "SUCCESS"]})
+CLEAN = Deliveries(queued={"a": 1}, runs={"a": ["done", "done"]})
 
 
 def advice(*numbers: int) -> str:
@@ -69,9 +69,9 @@ def test_c2_anything_else_is_told(one: Seen, where: str) -> None:
     [
         (replace(CLEAN, queued={"a": 2}), "doubled"),
         (replace(CLEAN, runs={}), "lost"),
-        (replace(CLEAN, runs={"a": ["SUCCESS", "PENDING"]}), "lost"),
+        (replace(CLEAN, runs={"a": ["done", "running"]}), "lost"),
         (replace(CLEAN, never_taken=frozenset("b")), "lost"),
-        (replace(CLEAN, runs={"a": ["ERROR"]}, dead=frozenset("a")), "dead"),
+        (replace(CLEAN, runs={"a": ["dead"]}, dead=frozenset("a")), "dead"),
         (replace(CLEAN, poison=frozenset("a")), "dead"),
     ],
 )
@@ -83,7 +83,7 @@ def test_a_delivery_that_is_lost_doubled_or_given_up_is_told(deliveries: Deliver
 
 def test_poison_among_the_dead_letters_is_where_it_belongs() -> None:
     poison = frozenset("a")
-    assert judge([], Deliveries({"a": 1}, {"a": ["ERROR"]}, dead=poison, poison=poison)).well
+    assert judge([], Deliveries({"a": 1}, {"a": ["dead"]}, dead=poison, poison=poison)).well
 
 
 def test_a_seed_tells_the_same_story_again() -> None:

@@ -15,9 +15,8 @@ from click.testing import CliRunner, Result
 
 from bot.cli import cli
 from bot.events import IssueEvent
-from bot.jobs import DeadLetters, Inbox, Job, Worker
-from bot.jobs.queue.database import queue_engine, workflow_table
-from bot.jobs.running import retry
+from bot.jobs import DeadLetters, Inbox, Job, Worker, retry
+from bot.jobs.database import jobs, queue_engine
 from bot.model import Actor, RepoRef, Repository
 from bot.settings import Settings
 from bot.store.database.engine import write
@@ -86,10 +85,8 @@ def test_what_is_erased_takes_no_place_in_the_list(tmp_path: Path, monkeypatch: 
         for id in (5, 6):
             repository = Repository(id, RepoRef("acme", f"app-{id}"), private=True)
             inbox.put(f"delivery-{id}", IssueEvent("opened", 1, repository, 1, Actor("ann"), Actor("ann")))
-        jobs, given_up = workflow_table(engine), {"status": "ERROR", "completed_at": int(time.time() * 1000)}
         with write(engine) as connection:
-            connection.execute(sa.update(jobs).values(given_up))
-            connection.execute(sa.update(jobs).where(jobs.c.workflow_uuid == "delivery-6").values(created_at=2**41))
+            connection.execute(sa.update(jobs).values(state="dead", done_at=time.time()))
         assert [one["delivery_id"] for one in json.loads(run("--json").stdout)] == ["delivery-6", "delivery-5"]
         inbox.erase(6)
         assert [one["delivery_id"] for one in json.loads(run("--json", "--limit", "1").stdout)] == ["delivery-5"]

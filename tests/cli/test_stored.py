@@ -21,7 +21,7 @@ from bot.evaluation.history import PastRecord
 from bot.evaluation.history_file import KeptHistory, kept_repositories
 from bot.events import Event
 from bot.jobs import Inbox
-from bot.jobs.inspection.holdings import holdings
+from bot.jobs.inspection import holdings
 from bot.model import Actor, RepoRef, Repository
 from bot.settings import Settings
 from bot.store import Store, open_store

@@ -17,7 +17,7 @@ from bot.events import IssueEvent
 from bot.github.repository.repo import RepoClient
 from bot.index import IndexedIssue
 from bot.jobs import DeadLetters, Inbox, QueueUnavailable
-from bot.jobs.queue.database import queue_engine, workflow_table
+from bot.jobs.database import jobs, queue_engine
 from bot.judgements import Kind, Signal, Who
 from bot.model import Actor, RepoRef, Repository
 from bot.store.database.engine import write
@@ -353,8 +353,7 @@ def test_what_was_given_up_is_a_repositorys_own_however_much_others_have(host: H
             inbox.put(f"of-{repo_id}-{number}", IssueEvent("opened", 1, place, number + 1, ann, ann))
     engine = queue_engine(host.settings)
     with write(engine) as connection:
-        given_up = {"status": "ERROR", "completed_at": 1_750_000_000_000}
-        connection.execute(sa.update(workflow_table(engine)).values(given_up))
+        connection.execute(sa.update(jobs).values(state="dead", done_at=1_750_000_000))
     said = words(signed_in("tara").get("/dashboard/acme/app/health").text)
     assert f"of-{host.public}-0" in said
     assert "of-4711" not in said

@@ -10,9 +10,8 @@ import dataclasses
 import itertools
 import re
 import threading
-import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -20,14 +19,14 @@ from unittest import mock
 
 import pytest
 import sqlalchemy as sa
-from dbos import DBOSClient
 
 from bot.github.client import GitHub
 from bot.indexing import Indexing
 from bot.jobs import DeadLetters, Job, Worker
+from bot.jobs import retry as retries
 from bot.jobs import worker as worker_module
-from bot.jobs.queue.database import BACKGROUND_QUEUE, QUEUE, REPLAY_QUEUE, queue_client, queue_engine, queue_url
-from bot.jobs.running import retry as retries
+from bot.jobs.database import BACKGROUND_QUEUE, QUEUE, REPLAY_QUEUE, SCHEDULE, jobs, queue_engine, state
+from bot.jobs.queue import Queue
 from bot.model import RepoRef, Repository
 from bot.posts.comments import CommentKeeper
 from bot.services import Services
@@ -38,11 +37,9 @@ from bot.simulator.search import Result
 from bot.simulator.state.accounts import Account
 from bot.simulator.state.issues import Comment, Issue
 from bot.store.database.engine import write
-from bot.store.database.files import sqlite_file
 from bot.store.parts.repositories import Progress
 from bot.wiring.clients import prepare_databases
 from bot.wiring.worker import build_services, job_handler
-from tests.e2e.looking import Glance, looking_only_at_changes
 from tests.served import deliver_here
 from tests.waiting import LONGEST, wait_until
 
@@ -51,8 +48,9 @@ BOT = "doppel[bot]"
 LEASE = 0.3
 
 _UNFINISHED = (
-    "SELECT count(*), min(CASE status WHEN 'DELAYED' THEN delay_until_epoch_ms END) FROM workflow_status"
-    " WHERE status IN ('ENQUEUED', 'PENDING', 'DELAYED')"
+    sa.select(sa.func.count())
+    .select_from(jobs)
+    .where(state("waiting", "running"), jobs.c.queue.in_([QUEUE, BACKGROUND_QUEUE, REPLAY_QUEUE]))
 )
 _CHECKED = re.compile(r"Checked on [0-9-]+ [0-9:]+( \S+)?\.")
 _REPORTED = re.compile(r"reported [0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -70,8 +68,6 @@ class World:
     settings: Settings
     services: Services
     queue: sa.Engine
-    glance: Glance
-    client: DBOSClient
     dead_letters: DeadLetters
     # While it is cleared, the worker waits before each job.
     gate: threading.Event = dataclasses.field(default_factory=threading.Event)
@@ -81,10 +77,10 @@ class World:
     def sim(self) -> Simulator:
         return self.server.sim
 
-    def unfinished(self) -> tuple[int, bool]:
-        """How many deliveries are queued, at work, or waiting for another try; whether one of these could be tried."""
-        count, due = self.glance.one(_UNFINISHED)
-        return count, due is not None and due <= time.time() * 1000
+    def unfinished(self) -> int:
+        """How many deliveries are queued, at work, or waiting for another try."""
+        with self.queue.connect() as connection:
+            return connection.execute(_UNFINISHED).scalar_one()
 
     def settle(self) -> None:
         """Wait until every webhook is delivered and every delivery is worked on, those that this causes included."""
@@ -92,30 +88,22 @@ class World:
         def settled() -> bool:
             delivered = len(self.sim.webhooks.log)
             self.sim.webhooks.join(LONGEST)
-            count, due = self.unfinished()
-            if due:
-                # DBOS looks for these once a second.
-                self.client._sys_db.transition_delayed_workflows()
-            return not count and len(self.sim.webhooks.log) == delivered
+            return not self.unfinished() and len(self.sim.webhooks.log) == delivered
 
         wait_until(settled, "working on all deliveries")
 
     def let_pass(self, seconds: float) -> None:
         """Wait until something waits for another try, and let so many seconds pass for it and for GitHub."""
-        # What is due already waits for nothing but DBOS's next look.
-        sooner = (
-            "UPDATE workflow_status SET delay_until_epoch_ms = delay_until_epoch_ms - ?"
-            " WHERE status = 'DELAYED' AND delay_until_epoch_ms > ?"
-        )
+        # What is due already waits for nothing but the worker's next look.
+        waits = (state("waiting"), jobs.c.queue != SCHEDULE, jobs.c.run_after > Queue(self.queue).now)
+        sooner = sa.update(jobs).where(*waits).values(run_after=jobs.c.run_after - seconds)
 
         def passed() -> bool:
             with write(self.queue) as connection:
-                made = (int(seconds * 1000), int(time.time() * 1000))
-                return connection.exec_driver_sql(sooner, made).rowcount > 0
+                return connection.execute(sooner).rowcount > 0
 
         wait_until(passed, "waiting for another try")
         self.sim.clock.advance(seconds)
-        self.client._sys_db.transition_delayed_workflows()
 
 
 @contextmanager
@@ -125,7 +113,7 @@ def start_world(home: Path) -> Iterator[World]:
         patch = stack.enter_context(pytest.MonkeyPatch.context())
         server = stack.enter_context(start_simulator())
         patch.setattr(retries, "_FIRST_WAIT", 0.1)
-        patch.setattr(worker_module, "POLL_EVERY", {QUEUE: 0.02, BACKGROUND_QUEUE: 0.05, REPLAY_QUEUE: 0.05})
+        patch.setattr(worker_module, "LOOK_EVERY", 0.05)
         server.sim.app.hook.secret = SECRET
         settings = Settings(
             home=home,
@@ -140,10 +128,6 @@ def start_world(home: Path) -> Iterator[World]:
         # Nothing here must survive a power cut.
         settings = settings.model_copy(update={"sqlite_synchronous": "OFF"})
         prepare_databases(settings)
-        file = sqlite_file(queue_url(settings))
-        assert file is not None
-        stack.enter_context(looking_only_at_changes(patch, file))
-        glance = stack.enter_context(closing(Glance(file)))
         services = build_services(settings)
         clock = server.sim.clock
         github = _github(services, clock)
@@ -156,7 +140,7 @@ def start_world(home: Path) -> Iterator[World]:
         )
         deliver_here(server, settings)
         queue = queue_engine(settings)
-        world = World(server, settings, services, queue, glance, queue_client(queue), DeadLetters(settings))
+        world = World(server, settings, services, queue, DeadLetters(settings))
         world.gate.set()
 
         def work(job: Job) -> None:

@@ -164,9 +164,10 @@ def test_c4_what_ended_halfway_is_finished_and_not_begun_by_another_delivery(
     two: Doppel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The issue is closed and the answer is not written: the worker's next try writes it, and nothing else does."""
-    monkeypatch.setattr("bot.jobs.running.retry.MOST_TRIES", 1)
     fault = two.sim.faults.add(REPLY, 502, times=None)
-    comment = two.write(2, "/duplicates of #1", TRIAGER)
+    with monkeypatch.context() as once:
+        once.setattr("bot.jobs.retry.MOST_TRIES", 1)
+        comment = two.write(2, "/duplicates of #1", TRIAGER)
     created = delivered(two, "created", TRIAGER)
     assert (fault.hits > 0, state(two)) == (True, "closed")
     two.sim.faults.clear()

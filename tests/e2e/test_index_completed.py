@@ -81,7 +81,7 @@ def test_what_is_looked_at_while_the_index_becomes_complete_is_looked_at_again(
         monkeypatch.setattr(Decisions, "add", real)
         filling.look_again()
         # Until only this look is at work, and the step after the last one has found nothing to look at again.
-        wait_until(lambda: filling.services.indexing.ready(repo_id) and filling.world.unfinished()[0] <= 1)
+        wait_until(lambda: filling.services.indexing.ready(repo_id) and filling.world.unfinished() <= 1)
         real(self, repo_id, decision)
 
     monkeypatch.setattr(Decisions, "add", then_complete)

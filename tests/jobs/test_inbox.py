@@ -5,8 +5,8 @@ from __future__ import annotations
 import shutil
 import socket
 import sqlite3
-import time
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -16,11 +16,15 @@ import sqlalchemy as sa
 
 from bot.events import PushEvent
 from bot.jobs import Inbox, QueueUnavailable, ensure_schema
-from bot.jobs.queue.database import queue_engine, queue_url, workflow_table
-from bot.jobs.queue.enqueue import bring_forward
+from bot.jobs.database import queue_engine, queue_url
+from bot.jobs.inbox import entry
+from bot.jobs.queue import Entry
 from bot.model import Actor, RepoRef, Repository
 from bot.settings import Settings
 from bot.store.database import files
+from bot.store.database.shared_commit import SharedCommit
+from tests.jobs.conftest import event
+from tests.waiting import LONGEST, wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -42,6 +46,16 @@ def test_the_queue_has_a_file_beside_the_store_or_is_in_the_same_postgres() -> N
     home = Path("/data")
     assert queue_url(settings_for("sqlite:////data/doppel.db", home)) == "sqlite:////data/doppel-queue.db"
     assert queue_url(settings_for("postgresql+psycopg://u:p@h/d", home)) == "postgresql+psycopg://u:p@h/d"
+
+
+def test_the_queue_lies_beside_the_store(tmp_path: Path) -> None:
+    """The queue lies beside the store, wherever that is."""
+    settings = Settings(home=tmp_path / "home", database_url=f"sqlite:///{tmp_path / 'data' / 'store.db'}")
+    inbox = Inbox(settings)
+    inbox.check()
+    inbox.close()
+    assert (tmp_path / "data" / "store-queue.db").exists()
+    assert not (tmp_path / "home").exists()
 
 
 def test_the_schema_can_be_ensured_by_many_at_once_and_again(database_url: str, tmp_path: Path) -> None:
@@ -89,10 +103,10 @@ def test_a_role_that_may_insert_no_more_takes_no_deliveries(new_database: Callab
     inbox.check()
     assert inbox.put("before", PUSH)
     with engine.connect() as connection:
-        connection.exec_driver_sql(f"REVOKE INSERT ON ALL TABLES IN SCHEMA dbos FROM {role}")
+        connection.exec_driver_sql(f"REVOKE INSERT ON jobs FROM {role}")
     assert_unavailable(inbox)
     with engine.connect() as connection:
-        connection.exec_driver_sql(f"GRANT INSERT ON ALL TABLES IN SCHEMA dbos TO {role}")
+        connection.exec_driver_sql(f"GRANT INSERT ON jobs TO {role}")
         inbox.check()
         assert inbox.put("after", PUSH)
         inbox.close()
@@ -161,7 +175,7 @@ def test_what_is_taken_goes_into_the_file_that_is_there_now(tmp_path: Path, monk
     inbox.check()
     assert (inbox.put("before", PUSH), inbox.put("after", PUSH)) == (False, True)
     with closing(sqlite3.connect(queue)) as there:
-        kept = there.execute("SELECT workflow_uuid FROM workflow_status ORDER BY 1").fetchall()
+        kept = there.execute("SELECT id FROM jobs ORDER BY 1").fetchall()
     assert kept == [("after",), ("before",)]
     inbox.close()
 
@@ -190,7 +204,7 @@ def test_a_locked_postgres_table_is_unavailable(new_database: Callable[[str], st
     inbox.check()
     engine = queue_engine(settings)
     with engine.begin() as connection:
-        connection.execute(sa.text(f"LOCK TABLE dbos.{workflow_table(engine).name} IN ACCESS EXCLUSIVE MODE"))
+        connection.execute(sa.text("LOCK TABLE jobs IN ACCESS EXCLUSIVE MODE"))
         with pytest.raises(QueueUnavailable):
             inbox.put("d", PUSH)
     assert inbox.put("d", PUSH)
@@ -215,38 +229,69 @@ def test_a_full_disk_is_told_and_forgotten(tmp_path: Path) -> None:
     inbox.close()
 
 
-def test_what_waits_by_a_clock_that_was_set_back_waits_no_longer_than_it_should(
-    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    settings = settings_for(database_url, tmp_path)
-    inbox, engine, now = Inbox(settings), queue_engine(settings), time.time()
-    inbox.put("right", PUSH, 500.0)
-    monkeypatch.setattr("time.time_ns", lambda: int((now + 86_400) * 1e9))
-    monkeypatch.setattr("time.time", lambda: now + 86_400)
-    inbox.put("ahead", PUSH, 30.0)
-    monkeypatch.undo()
-    assert [bring_forward(engine, now), bring_forward(engine, now)] == [1, 0]
-    workflows = workflow_table(engine)
-    with engine.connect() as connection:
-        rows = connection.execute(sa.select(workflows.c.workflow_uuid, workflows.c.delay_until_epoch_ms)).all()
-    assert {key: round(due / 1000 - now, -1) for key, due in rows} == {"right": 500, "ahead": 30}
-    inbox.close()
-    engine.dispose()
+class Disk:
+    """What is written, commit by commit; the first is held up until `go` is set."""
+
+    def __init__(self) -> None:
+        self.commits: list[list[str]] = []
+        self.begun, self.go = threading.Event(), threading.Event()
+        self.failure: BaseException | None = None
+
+    def put(self, entries: Sequence[Entry]) -> list[bool]:
+        self.commits.append([one.id for one in entries])
+        self.begun.set()
+        assert self.go.wait(LONGEST)
+        if self.failure and len(self.commits) > 1:
+            raise self.failure
+        return [one.id in "24" for one in entries]
 
 
-def test_a_wait_is_by_one_look_at_a_clock_that_jumps_at_any_moment(
-    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    settings = settings_for(database_url, tmp_path)
-    inbox, engine, now = Inbox(settings), queue_engine(settings), time.time()
-    # It ran an hour ahead while the queue's library looked, and is set back while the row is written.
-    monkeypatch.setattr("time.time", lambda: now + 3_600)
-    monkeypatch.setattr("time.time_ns", lambda: int((now - 3_600) * 1e9))
-    inbox.put("between", PUSH, 30.0)
-    monkeypatch.undo()
-    workflows = workflow_table(engine)
-    with engine.connect() as connection:
-        due, written = connection.execute(sa.select(workflows.c.delay_until_epoch_ms, workflows.c.updated_at)).one()
-    assert due - written == 30_000
-    inbox.close()
-    engine.dispose()
+@pytest.fixture
+def disk() -> Disk:
+    return Disk()
+
+
+def shared_by(disk: Disk, patience: float = LONGEST) -> SharedCommit[Entry]:
+    return SharedCommit(disk.put, patience)
+
+
+def gathered(disk: Disk, shared: SharedCommit[Entry], ids: str) -> list[bool | str]:
+    """Outcomes of the deliveries, the first of which was being written when the others came."""
+
+    def put(one: str) -> bool | str:
+        try:
+            return shared.write(entry(one, event(1)))
+        except OSError as failure:
+            return type(failure).__name__
+
+    with ThreadPoolExecutor(len(ids)) as pool:
+        outcomes = [pool.submit(put, ids[0])]
+        assert disk.begun.wait(LONGEST)
+        outcomes += [pool.submit(put, one) for one in ids[1:]]
+        wait_until(lambda: len(shared._waiting) == len(ids) - 1)
+        disk.go.set()
+        return [one.result(LONGEST) for one in outcomes]
+
+
+def test_what_comes_while_one_writes_is_written_together_and_each_learns_its_own_outcome(disk: Disk) -> None:
+    assert gathered(disk, shared_by(disk), "12345") == [False, True, False, True, False]
+    assert [sorted(commit) for commit in disk.commits] == [["1"], ["2", "3", "4", "5"]]
+
+
+def test_a_failure_is_told_to_all_that_were_written_together_and_to_nobody_else(disk: Disk) -> None:
+    shared, disk.failure = shared_by(disk), OSError("no space left")
+    assert gathered(disk, shared, "234") == [True, "OSError", "OSError"]
+    disk.failure = None
+    assert shared.write(entry("4", event(1)))
+
+
+def test_who_waits_too_long_is_told_so_and_is_not_written(disk: Disk) -> None:
+    shared = shared_by(disk, 0.05)
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(shared.write, entry("2", event(1)))
+        assert disk.begun.wait(LONGEST)
+        with pytest.raises(TimeoutError):
+            shared.write(entry("4", event(1)))
+        disk.go.set()
+        assert first.result(LONGEST)
+    assert disk.commits == [["2"]]

@@ -6,10 +6,9 @@ import multiprocessing
 import os
 import signal
 import sqlite3
-import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
@@ -17,24 +16,22 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from bot.events import IssueEvent
 from bot.jobs import DeadLetters, Inbox
-from bot.jobs.process import OVERDUE
-from bot.jobs.queue.database import executors, queue_engine, trials, workflow_table
-from bot.jobs.recovery.executors import BEAT_EVERY, DEAD_AFTER
-from bot.model import Actor, RepoRef, Repository
+from bot.jobs.database import QUEUE, WORKERS, jobs, queue_engine, state
+from bot.jobs.statements import DEADLY
 from bot.settings import Settings
 from bot.store.database import files
 from bot.store.database.engine import write
+from bot.wiring.process import OVERDUE
 from tests.jobs import worker_process
-from tests.jobs.renaming import give_name_to
+from tests.jobs.conftest import event, give_name_to
 from tests.waiting import LONGEST, stays, wait_until
 
 pytestmark = pytest.mark.processes
 
 # Each worker is a process of its own, forked from one that has loaded what it needs and done nothing yet.
 _forks = multiprocessing.get_context("forkserver")
-_forks.set_forkserver_preload(["bot.jobs.process"])
+_forks.set_forkserver_preload(["bot.wiring.process"])
 
 
 @dataclass
@@ -46,7 +43,13 @@ class Workers:
     inbox: Inbox
     started: list[ForkServerProcess]
 
-    def start(self, *how: str | float) -> ForkServerProcess:
+    @contextmanager
+    def queue(self) -> Iterator[sa.Engine]:
+        engine = queue_engine(Settings(home=self.home, database_url=self.database_url))
+        yield engine
+        engine.dispose()
+
+    def start(self, *how: float) -> ForkServerProcess:
         process = _forks.Process(target=worker_process.main, args=(self.database_url, self.home, *how))
         process.start()
         self.started.append(process)
@@ -56,28 +59,20 @@ class Workers:
         """Stop a worker, start another that takes it for dead, and let the first go on once the other is so far."""
         assert first.pid is not None
         status = Path(f"/proc/{first.pid}/status")
-        engine = queue_engine(Settings(home=self.home, database_url=self.database_url))
         # Not in the middle of writing: what it has locked would be so until it goes on.
-        with write(engine) as connection:
+        with self.queue() as engine, write(engine) as connection:
             if engine.dialect.name == "postgresql":
-                names = ", ".join(table.fullname for table in (workflow_table(engine), executors, trials))
-                connection.exec_driver_sql(f"LOCK TABLE {names} IN SHARE MODE")
+                connection.exec_driver_sql("LOCK TABLE jobs IN SHARE MODE")
             os.kill(first.pid, signal.SIGSTOP)
             wait_until(lambda: "State:\tT" in status.read_text())
-        engine.dispose()
-        second = self.start("two")
+        second = self.start()
         wait_until(until)
         os.kill(first.pid, signal.SIGCONT)
         return second
 
     def put(self, delivery_id: str, number: int, sleep: float = 0.0, *, hold: bool = False) -> None:
         """`hold`: it is at work until `go` is called, and then for so many seconds."""
-        ann = Actor("ann")
-        repository = Repository(5, RepoRef("acme", "app"), private=False)
-        assert self.inbox.put(
-            delivery_id,
-            IssueEvent("opened", 1, repository, number, ann, ann, label=f"{'hold' if hold else 'sleep'}={sleep}"),
-        )
+        assert self.inbox.put(delivery_id, event(number, label=f"{'hold' if hold else 'sleep'}={sleep}"))
 
     def go(self) -> None:
         (self.home / "go").touch()
@@ -89,47 +84,18 @@ class Workers:
         return [line[1:] for line in lines if line[0] == word]
 
     def beating(self) -> int:
-        """How many workers have a heartbeat."""
-        return len(self.beats())
-
-    def beats(self) -> dict[int | None, float]:
-        """When each worker has last said that it lives."""
-        engine = queue_engine(Settings(home=self.home, database_url=self.database_url))
-        with engine.connect() as connection:
-            there = sa.inspect(connection).has_table(executors.name)
-            rows = connection.execute(sa.select(executors)).all() if there else []
-        engine.dispose()
-        return {row.pid: row.beat_at for row in rows}
+        """How many workers have a lease."""
+        with self.queue() as engine, engine.connect() as connection:
+            if not sa.inspect(connection).has_table(jobs.name):
+                return 0
+            mine = (state("running"), jobs.c.queue == WORKERS)
+            return connection.execute(sa.select(sa.func.count()).where(*mine)).scalar_one()
 
     def left(self) -> int:
         """How many jobs are in the queue for anybody to take."""
-        engine = queue_engine(Settings(home=self.home, database_url=self.database_url))
-        workflows = workflow_table(engine)
-        query = sa.select(sa.func.count()).where(workflows.c.status.in_(["ENQUEUED", "DELAYED"]))
-        with engine.connect() as connection:
-            count: int = connection.execute(query.select_from(workflows)).scalar_one()
-        engine.dispose()
-        return count
-
-    def refuse_the_first_end_of(self, delivery_id: str) -> None:
-        """Let the database refuse to note the end of what is tried for the first time, as where its disk is full or the
-        right to write was taken away; where a server is only read-only for a while, DBOS tries again itself.
-        """
-        end = f"NEW.workflow_uuid = '{delivery_id}' AND NEW.status = 'SUCCESS' AND NEW.recovery_attempts = 1"
-        engine = queue_engine(Settings(home=self.home, database_url=self.database_url))
-        table = f"{'dbos.' if engine.dialect.name == 'postgresql' else ''}workflow_status"
-        with engine.begin() as connection:
-            if engine.dialect.name == "sqlite":
-                refuse = "BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END"
-            else:
-                refuse = "EXECUTE FUNCTION refuse()"
-                connection.exec_driver_sql(
-                    "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS "
-                    "$$ BEGIN RAISE 'permission denied' USING ERRCODE = '42501'; END $$"
-                )
-            each = f"CREATE TRIGGER refusing BEFORE UPDATE ON {table} FOR EACH ROW WHEN ({end}) {refuse}"
-            connection.exec_driver_sql(each)
-        engine.dispose()
+        with self.queue() as engine, engine.connect() as connection:
+            free = (state("waiting"), jobs.c.queue == QUEUE)
+            return connection.execute(sa.select(sa.func.count()).where(*free)).scalar_one()
 
 
 def ended(process: ForkServerProcess) -> int | None:
@@ -164,7 +130,7 @@ def test_a_worker_ends_also_where_a_thread_does_not(tmp_path: Path) -> None:
     assert code == 0
 
 
-def test_what_a_killed_worker_was_at_is_done_by_the_next_at_once(workers: Workers) -> None:
+def test_what_a_killed_worker_was_at_is_done_by_the_next(workers: Workers) -> None:
     first = workers.start()
     workers.put("killed", 1, hold=True)
     workers.put("behind", 1)
@@ -182,32 +148,12 @@ def test_a_living_worker_takes_over_from_a_killed_one(workers: Workers) -> None:
     wait_until(lambda: workers.beating() == 2)
     workers.put("killed", 1, hold=True)
     wait_until(lambda: len(workers.log("begin")) == 1)
-    killed = workers.log("begin")[0][2]
-    processes.pop(killed).kill()
+    processes.pop(workers.log("begin")[0][2]).kill()
     workers.go()
     (other,) = processes
     wait_until(lambda: len(workers.log("end")) == 1)
     assert workers.log("end") == [["killed", "5#1", other]]
-
-
-def test_on_another_machine_a_killed_worker_is_noticed_by_its_heartbeat(workers: Workers) -> None:
-    """A tenth of the times that hold in earnest; the longest of those is below a minute."""
-    noticed_within = DEAD_AFTER + 3 * BEAT_EVERY
-    assert noticed_within < 60
-    processes = {str(process.pid): process for process in (workers.start("one"), workers.start("two"))}
-    wait_until(lambda: workers.beating() == 2)
-    workers.put("killed", 1, hold=True)
-    wait_until(lambda: len(workers.log("begin")) == 1)
-    killed = processes.pop(workers.log("begin")[0][2])
-    killed.kill()
-    killed.join()
-    workers.go()
-    last = workers.beats()[killed.pid]
-    wait_until(lambda: len(workers.log("begin")) == 2)
-    assert time.time() - last >= DEAD_AFTER / 10, "its machine cannot be asked"
-    (other,) = processes
-    wait_until(lambda: len(workers.log("end")) == 1)
-    assert workers.log("end") == [["killed", "5#1", other]]
+    wait_until(lambda: workers.beating() == 1)
 
 
 def test_a_worker_whose_file_was_replaced_ends_and_the_next_goes_on_with_what_is_there(
@@ -218,7 +164,7 @@ def test_a_worker_whose_file_was_replaced_ends_and_the_next_goes_on_with_what_is
     inbox = Inbox(Settings(home=tmp_path, database_url=url))
     queue, backup = tmp_path / "doppel-queue.db", tmp_path / "b"
     workers = Workers(url, tmp_path, inbox, [])
-    first = workers.start("here")
+    first = workers.start()
     workers.put("one", 1)
     wait_until(lambda: len(workers.log("end")) == 1)
     with closing(sqlite3.connect(queue)) as there, closing(sqlite3.connect(backup)) as copy:
@@ -227,7 +173,7 @@ def test_a_worker_whose_file_was_replaced_ends_and_the_next_goes_on_with_what_is
         file.unlink()
     backup.rename(queue)
     assert ended(first) == OVERDUE
-    second = workers.start("here")
+    second = workers.start()
     monkeypatch.setattr(files, "SETTLED", 0.0)
     workers.put("two", 2)
     wait_until(lambda: "two" in [line[0] for line in workers.log("end")])
@@ -244,12 +190,12 @@ def test_a_worker_whose_database_was_replaced_ends_and_the_next_goes_on_with_wha
     url, restored = new_store("postgres"), new_store("postgres")
     inbox = Inbox(Settings(home=tmp_path, database_url=url))
     workers = Workers(url, tmp_path, inbox, [])
-    first = workers.start("here")
+    first = workers.start()
     workers.put("one", 1)
     wait_until(lambda: len(workers.log("end")) == 1)
     give_name_to(restored, url)
     assert ended(first) == OVERDUE
-    second = workers.start("here")
+    second = workers.start()
     workers.put("two", 2)
     wait_until(lambda: "two" in [line[0] for line in workers.log("end")])
     second.terminate()
@@ -257,24 +203,9 @@ def test_a_worker_whose_database_was_replaced_ends_and_the_next_goes_on_with_wha
     inbox.close()
 
 
-def test_a_job_whose_end_could_not_be_written_is_done_again_by_the_living_worker(workers: Workers) -> None:
-    """Until then it counts as under way, and its issue waits. What is at work for long is left alone."""
-    process = workers.start("here")
-    wait_until(lambda: workers.beating() == 1)
-    workers.refuse_the_first_end_of("unwritten")
-    workers.put("unwritten", 1)
-    workers.put("behind", 1)
-    workers.put("long", 2, sleep=5 * BEAT_EVERY / 10)
-    wait_until(lambda: len(workers.log("end")) == 4)
-    begun = workers.log("begin")
-    assert [line[0] for line in begun if line[1] == "5#1"] == ["unwritten", "unwritten", "behind"]
-    assert [line[0] for line in begun if line[1] == "5#2"] == ["long"]
-    assert {line[2] for line in begun} == {str(process.pid)}
-
-
 def test_who_stood_still_leaves_alone_what_another_has_taken_over(workers: Workers) -> None:
     """Neither what it was at nor what it had claimed for later is done by it once it goes on."""
-    first = workers.start("one")
+    first = workers.start()
     jobs = [f"d{issue}" for issue in range(7)]
     for issue, delivery in enumerate(jobs):
         workers.put(delivery, issue, hold=True)
@@ -292,20 +223,6 @@ def test_who_stood_still_leaves_alone_what_another_has_taken_over(workers: Worke
     assert ended(first) == 0
     assert sorted((line[0], line[2]) for line in workers.log("end")) == [(one, str(second.pid)) for one in jobs]
     assert len([line for line in workers.log("begin") if line[2] == str(first.pid)]) == 4
-
-
-def test_who_stood_still_for_longer_than_a_job_may_last_does_not_give_up_what_another_is_at(workers: Workers) -> None:
-    """It finds it overdue before anything else. Given up, it would be taken from the other one and done once more."""
-    first = workers.start("one", 3.0)
-    workers.put("long", 1, hold=True)
-    wait_until(lambda: len(workers.log("begin")) == 1)
-    second = workers.start_while_standing_still(first, lambda: len(workers.log("begin")) == 2)
-    assert ended(first) == OVERDUE
-    workers.go()
-    workers.put("behind", 1)
-    wait_until(lambda: len(workers.log("end")) == 2)
-    assert [line[::2] for line in workers.log("end")] == [["long", str(second.pid)], ["behind", str(second.pid)]]
-    assert [line[0] for line in workers.log("begin")] == ["long", "long", "behind"]
 
 
 def test_two_workers_do_everything_once_and_each_issue_in_order(workers: Workers) -> None:
@@ -349,7 +266,7 @@ def test_a_job_that_never_ends_is_given_up_with_its_worker_and_keeps_no_other_wa
     workers.put("hangs", 1, sleep=600)
     codes = []
     for _ in range(worker_process.MOST_TRIES):
-        codes.append(ended(workers.start("here", 0.5)))
+        codes.append(ended(workers.start(0.5)))
     assert codes == [OVERDUE] * worker_process.MOST_TRIES
     letters = DeadLetters(Settings(home=workers.home, database_url=workers.database_url))
     (letter,) = letters.list()
@@ -358,7 +275,7 @@ def test_a_job_that_never_ends_is_given_up_with_its_worker_and_keeps_no_other_wa
     assert "did not end" in letter.reason
     assert "worker_process.py" in letter.reason, "it says where"
     workers.put("behind", 1)
-    workers.start("here", 60.0)
+    workers.start(60.0)
     wait_until(lambda: len(workers.log("end")) == 1)
     assert [line[0] for line in workers.log("begin")] == ["hangs", "hangs", "behind"]
 
@@ -366,26 +283,26 @@ def test_a_job_that_never_ends_is_given_up_with_its_worker_and_keeps_no_other_wa
 def test_a_chore_that_kills_its_worker_is_given_up_and_takes_no_delivery_with_it(workers: Workers) -> None:
     """It would kill each worker soon after its start, and what takes longer than that be blamed for it."""
     workers.put("innocent", 1, sleep=1.5, hold=True)
-    for _ in range(1 + worker_process.MOST_DEATHS):
-        assert ended(workers.start("here", 0.0, True)) == worker_process.KILLED
+    for _ in range(DEADLY):
+        assert ended(workers.start(0.0, True)) == worker_process.KILLED
         # It was at work in the first one.
         workers.go()
-    last = workers.start("here", 0.0, True)
+    last = workers.start(0.0, True)
     workers.put("behind", 1, sleep=1.5)
     wait_until(lambda: len(workers.log("end")) == 2)
     last.terminate()
     assert ended(last) == 0
-    assert [line[0] for line in workers.log("begin")] == ["innocent", "innocent", "behind"]
+    assert [line[0] for line in workers.log("begin")] == ["innocent", "innocent", "innocent", "behind"]
 
 
 def test_what_the_orderly_end_of_its_worker_cuts_off_again_and_again_is_not_given_up(workers: Workers) -> None:
     """As a replay of hours on a host that is deployed to all day: nobody has died of it."""
     workers.put("long", 1, hold=True)
-    for _ in range(worker_process.MOST_DEATHS + 2):
-        process = workers.start("here", 60.0)
+    for _ in range(DEADLY + 1):
+        process = workers.start(60.0)
         wait_until(lambda: len(workers.log("begin")) == len(workers.started))
         process.terminate()
         assert ended(process) == 0
     workers.go()
-    workers.start("here", 60.0)
+    workers.start(60.0)
     wait_until(lambda: len(workers.log("end")) == 1)

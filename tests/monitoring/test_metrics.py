@@ -10,8 +10,8 @@ from flask.testing import FlaskClient
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as openmetrics
 from prometheus_client.parser import text_string_to_metric_families as prometheus
 
-from bot.jobs.queue.database import queue_engine
-from bot.jobs.recovery import executors
+from bot.jobs.database import queue_engine
+from bot.jobs.queue import Queue
 from bot.judgements import Kind, Rejection, Signal, VerdictKind, Who
 from bot.settings import Settings
 from bot.store import open_store
@@ -54,7 +54,7 @@ def test_the_state_of_queue_index_and_verdicts(settings: Settings, client: Flask
     store.signals.replace(1, 2, Kind.REACTION, voices)
     store.close()
     client.get("/readyz")
-    executors.beat(queue_engine(settings), executors.this_process())
+    Queue(queue_engine(settings)).enter("one")
     GITHUB_REMAINING.labels("audit_log").set(7)
     page = read(client)
     assert page["doppel_verdicts not"] == 2

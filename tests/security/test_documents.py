@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.jobs.inspection.standing import Standing
 from bot.monitoring.exposition import of_queue
+from bot.monitoring.queue import Standing
 from bot.telemetry.metrics import REGISTRY
 
 ROOT = Path(__file__).parents[2]

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from bot.telemetry.logs import JsonFormatter, TextFormatter, configure_logging
+from bot.telemetry.logs import EVERY, JsonFormatter, Quoted, TextFormatter, configure_logging
 from bot.telemetry.work import Work, carried, current, working_on
 
 WORK = Work(delivery="d-1", job="issues.opened", attempt=2)
@@ -97,14 +97,21 @@ def test_other_libraries_are_heard_of_warnings_alone(capsys: pytest.CaptureFixtu
     assert [(line["logger"], line["message"]) for line in lines] == [("bot.one", "ours"), ("urllib3", "theirs")]
 
 
-def test_of_what_dbos_says_neither_texts_of_exceptions_are_written_nor_the_same_again_and_again(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    configure_logging("INFO", "json")
-    for _ in range(3):
-        logging.getLogger("dbos").warning(f"Exception listing queues: (sqlite3.OperationalError) {SECRET}")
-    (line,) = map(json.loads, capsys.readouterr().err.splitlines())
-    assert line["message"] == "Exception listing queues: sqlite3.OperationalError"
+def test_what_is_said_without_end_is_written_once_a_minute_with_how_often() -> None:
+    now = 1_000.0
+    quoted = Quoted(lambda: now)
+    written = []
+    for second in range(int(EVERY) + 1):
+        now = 1_000.0 + second
+        for text in ("the queue is unavailable", "the queue cannot tell what is new"):
+            record = logging.LogRecord("bot.jobs", logging.WARNING, __file__, 1, text, (), None)
+            record.often = True
+            if fit := quoted.fit(record):
+                written.append(fit.getMessage())
+    first = ["the queue is unavailable", "the queue cannot tell what is new"]
+    assert written == [*first, *(f"{one} (and 59 times since it was last said)" for one in first)]
+    mine = logging.LogRecord("bot.web", logging.WARNING, __file__, 1, "it failed: at once", (), None)
+    assert quoted.fit(mine) is quoted.fit(mine) is mine, "others are left as they are"
 
 
 def test_a_line_that_cannot_be_made_is_named_without_its_arguments(capsys: pytest.CaptureFixture[str]) -> None:

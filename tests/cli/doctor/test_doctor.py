@@ -15,8 +15,8 @@ from bot.embedding.local import WordLlama
 from bot.events import IssueEvent
 from bot.index.vectors import models
 from bot.jobs import Inbox
-from bot.jobs.queue.database import executors, queue_engine, workflow_table
-from bot.jobs.recovery.executors import beat, this_process
+from bot.jobs.database import QUEUE, WORKERS, jobs, queue_engine
+from bot.jobs.queue import Queue
 from bot.model import Actor, RepoRef, Repository
 from bot.settings import load
 from bot.simulator import Server
@@ -241,7 +241,6 @@ def test_whether_somebody_does_what_is_taken_and_what_was_given_up_are_told(
     settings = load({"DOPPEL_HOME": str(tmp_path / "home")}, tmp_path / "no.env")
     prepare_databases(settings)
     inbox, queue = Inbox(settings), queue_engine(settings)
-    worker = this_process()
     repository = Repository(2, RepoRef("acme", "app"), private=False)
     opened = IssueEvent("opened", 1, repository, 7, Actor("ann"), Actor("ann"))
     with closing(inbox):
@@ -249,30 +248,32 @@ def test_whether_somebody_does_what_is_taken_and_what_was_given_up_are_told(
         found = examine()
         assert found["worker"][:2] == ("warning", "none is running; deliveries to work on: 1")
         assert "given up" not in found
-        beat(queue, worker)
+        Queue(queue).enter("one")
         assert examine()["worker"] == ("ok", "1 running; deliveries to work on: 1", "")
-        table = workflow_table(queue)
+        mine = sa.update(jobs).where(jobs.c.queue == QUEUE)
         with write(queue) as connection:
-            connection.execute(sa.update(table).values(created_at=0))
+            connection.execute(mine.values(arrived_at=0.0))
         health, says, mend = examine()["worker"]
         assert (health, says.partition(":")[0]) == ("warning", "behind")
         assert "log" in mend
         assert "failed" not in found
-        later = {"status": "DELAYED", "workflow_uuid": "d-1~2", "created_at": int(time.time() * 1000) - 7_200_000}
+        later = {"attempts": 1, "arrived_at": time.time() - 7_200, "run_after": time.time() + 3_600}
         with write(queue) as connection:
-            connection.execute(sa.update(table).values(later))
+            connection.execute(mine.values(later))
         found = examine()
         assert found["worker"] == ("ok", "1 running; deliveries to work on: 1", "")
         assert found["failed"][:2] == ("warning", "1 delivery waits for another try; the oldest came 120 minutes ago")
         assert found["failed"][2].startswith("The log says why")
         with write(queue) as connection:
-            connection.execute(sa.update(executors).values(beat_at=executors.c.beat_at - 100))
+            connection.execute(
+                sa.update(jobs).where(jobs.c.queue == WORKERS).values(lease_until=jobs.c.lease_until - 100)
+            )
         says, mend = examine()["worker"][1:]
         assert says.startswith("none has been heard of for 10")
         assert "a full disk" in mend
-        beat(queue, worker)
+        Queue(queue).renew(["one"])
         with write(queue) as connection:
-            connection.execute(sa.update(table).values(status="ERROR", workflow_uuid="d-1"))
+            connection.execute(mine.values(state="dead", done_at=time.time()))
         found = examine()
         assert found["worker"][1] == "1 running; deliveries to work on: 0"
         assert found["given up"][:2] == ("warning", "1 delivery")

@@ -1,0 +1,152 @@
+"""The queue's database: its address, its one table, and what its failures are called.
+
+On SQLite the queue has a file of its own beside the store's, because SQLite allows one writer at a time. On PostgreSQL
+it is a table beside the store's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import sqlalchemy as sa
+
+from bot.errors import Retryable
+from bot.events import BACKGROUND, REPLAY
+from bot.jobs.carried_over import carry_over
+from bot.settings import Settings
+from bot.store.database.engine import PATIENCE, make_engine, write
+from bot.store.database.failures import is_locked, why
+from bot.store.database.files import sqlite_file
+from bot.store.database.migrate import alone, waiting
+
+QUEUE = "events"
+"""Deliveries, for whose outcome somebody waits."""
+BACKGROUND_QUEUE = "background"
+"""Steps of work on a repository for which nobody waits. A worker does one at a time."""
+REPLAY_QUEUE = "replays"
+"""Those that take a process minutes or hours."""
+SCHEDULE = "schedule"
+"""What workers do at intervals: a row for each chore."""
+WORKERS = "workers"
+"""The workers themselves: a row for each that lives, with its lease."""
+
+# Any constant will do, as long as nothing else in the database locks the same number.
+_TURN = 7_205_759_405
+# Seconds for which others that start may be at the schema; a delivery must be answered soon after.
+_PATIENCE = 3.0
+
+
+class QueueUnavailable(Retryable):
+    """The queue's database did not answer within its bound; nothing has been accepted."""
+
+
+metadata = sa.MetaData()
+
+# `number` is the order of arrival. `state` is waiting, running, done or dead. `attempts` counts the runs that raised,
+# `crashes` those whose worker did not come back. Times are the database's, in seconds since 1970. The payload goes as
+# soon as a job is done; its id stays for a week, so that a redelivery changes nothing.
+jobs = sa.Table(
+    "jobs",
+    metadata,
+    sa.Column("number", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), primary_key=True),
+    sa.Column("id", sa.Text(), nullable=False, unique=True),
+    sa.Column("queue", sa.Text(), nullable=False),
+    sa.Column("installation", sa.BigInteger(), nullable=False),
+    sa.Column("repository", sa.BigInteger(), nullable=False),
+    sa.Column("partition", sa.Text(), nullable=False),
+    sa.Column("payload", sa.Text(), nullable=False, server_default=""),
+    sa.Column("state", sa.Text(), nullable=False, server_default="waiting"),
+    sa.Column("attempts", sa.Integer(), nullable=False, server_default="0"),
+    sa.Column("crashes", sa.Integer(), nullable=False, server_default="0"),
+    sa.Column("run_after", sa.Float(53), nullable=False),
+    sa.Column("arrived_at", sa.Float(53), nullable=False),
+    sa.Column("started_at", sa.Float(53)),
+    sa.Column("lease_token", sa.Text()),
+    sa.Column("lease_until", sa.Float(53)),
+    sa.Column("last_error", sa.Text(), nullable=False, server_default=""),
+    sa.Column("done_at", sa.Float(53)),
+)
+
+
+def state(*names: str, of: sa.FromClause = jobs) -> sa.ColumnElement[bool]:
+    """Whether a job is in one of these states, in the words of the index that serves the question.
+
+    SQLite uses a partial index only for a condition that repeats the index's own, so the names are written out.
+    """
+    listed: list[sa.ColumnElement[str]] = [sa.literal_column(f"'{name}'") for name in names]
+    return of.c.state == listed[0] if len(listed) == 1 else of.c.state.in_(listed)
+
+
+def _index(name: str, *columns: str, where: sa.ColumnElement[bool] | sa.TextClause, unique: bool = False) -> None:
+    sa.Index(name, *(jobs.c[column] for column in columns), unique=unique, sqlite_where=where, postgresql_where=where)
+
+
+_index("jobs_waiting", "queue", "repository", "number", where=sa.text("state = 'waiting' AND crashes < 2"))
+_index("jobs_suspect", "queue", "repository", "number", where=sa.text("state = 'waiting' AND crashes >= 2"))
+_index("jobs_unfinished", "partition", "number", where=state("waiting", "running"))
+# No two jobs of a partition run at once, whatever two workers see of each other.
+_index("jobs_running", "partition", where=state("running"), unique=True)
+_index("jobs_served", "repository", "started_at", where=jobs.c.started_at.is_not(None))
+_index("jobs_ended", "done_at", where=state("done", "dead"))
+
+
+def queue_of(partition: str) -> str:
+    """The queue that work on a partition belongs to (`bot.events`)."""
+    if partition.startswith(REPLAY):
+        return REPLAY_QUEUE
+    return BACKGROUND_QUEUE if partition.startswith(BACKGROUND) else QUEUE
+
+
+def queue_url(settings: Settings) -> str:
+    """The SQLAlchemy URL of the queue: `doppel-queue.db` beside `doppel.db`, or PostgreSQL itself."""
+    path = sqlite_file(settings.database_url)
+    if path is None:
+        return settings.database_url
+    url = sa.make_url(settings.database_url)
+    return url.set(database=str(path.with_name(f"{path.stem}-queue{path.suffix}"))).render_as_string(False)
+
+
+def queue_engine(settings: Settings, *, patience: float = PATIENCE, pool_size: int = 8) -> sa.Engine:
+    """An engine for the queue; connects on first use. `patience` is in seconds."""
+    return make_engine(
+        queue_url(settings),
+        patience=patience,
+        synchronous=settings.sqlite_synchronous,
+        pool_size=pool_size,
+        connect_timeout=max(1, min(5, int(patience))),
+    )
+
+
+def ensure_schema(settings: Settings) -> None:
+    """Create the queue's table where it is missing. Waits for others as long as they take. Raises QueueUnavailable."""
+    engine, tell_and_wait = queue_engine(settings, pool_size=4), waiting("the queue")
+    try:
+        while True:
+            try:
+                with named_failures():
+                    return prepare(engine, patience=None)
+            except QueueUnavailable as refused:
+                if not is_locked(refused.__cause__):
+                    raise
+            tell_and_wait()
+    finally:
+        engine.dispose()
+
+
+def prepare(engine: sa.Engine, *, patience: float | None = _PATIENCE) -> None:
+    """The same on an engine that there is. Raises TimeoutError or OperationalError where others take longer."""
+    if sa.inspect(engine).has_table(jobs.name):
+        return
+    with alone(engine, _TURN, "the queue", patience), write(engine) as connection:
+        metadata.create_all(connection)
+        carry_over(connection, jobs, queue_of)
+
+
+@contextmanager
+def named_failures() -> Iterator[None]:
+    """Turn whatever a database can raise into QueueUnavailable."""
+    try:
+        yield
+    except (sa.exc.SQLAlchemyError, OSError) as error:
+        raise QueueUnavailable(f"the queue's database failed: {why(error)}") from error

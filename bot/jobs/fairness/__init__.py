@@ -1,1 +1,0 @@
-"""Whose turn it is: among installations, among their repositories, and among the jobs of one issue."""

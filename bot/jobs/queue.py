@@ -1,0 +1,199 @@
+"""The queue: put, claim, renew, finish, and what follows a failure.
+
+A claim chooses and takes a job in one statement (`bot.jobs.statements`), and gives its worker a lease. Whoever loses
+the lease has lost the job: every later statement names the lease's token, and changes nothing where another's stands.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import secrets
+import time
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import sqlalchemy as sa
+
+from bot.jobs import statements
+from bot.jobs.database import WORKERS, jobs
+from bot.jobs.statements import QUEUES
+from bot.store.database.engine import database_time, write
+from bot.store.database.shared_commit import SharedCommit
+from bot.store.database.sqlite import empty_log
+
+NOBODY = -1
+"""No installation; 0 stands for none in an event."""
+
+LEASE = 30.0
+"""Seconds for which a claim holds without being renewed."""
+
+KEEP_DONE = 7 * 86_400 + 3_600
+"""Seconds. GitHub redelivers for three days (Enterprise Server: seven), and a redelivery must change nothing."""
+
+KEEP_DEAD = 30 * 86_400
+"""Seconds in which somebody may look at a dead letter."""
+
+CHANNEL = "doppel_jobs"
+"""Of PostgreSQL's NOTIFY."""
+
+# Rows in one transaction of cleaning, and the pause after it in seconds.
+_BATCH, _PAUSE = 500, 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A job to be put into the queue. `delay` is in seconds."""
+
+    id: str
+    queue: str
+    installation: int
+    repository: int
+    partition: str
+    payload: str
+    delay: float = 0.0
+
+
+_FIELDS = [field.name for field in fields(Entry)]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A job that a worker has taken. `attempts` counts the earlier runs that raised."""
+
+    id: str
+    queue: str
+    token: str
+    installation: int
+    payload: str
+    attempts: int
+    arrived: float
+    suspect: bool
+
+
+class Queue:
+    """The statements on one database. Thread safe. Each raises what SQLAlchemy raises."""
+
+    def __init__(self, engine: sa.Engine, now: str | None = None) -> None:
+        """`now` is the time in seconds since 1970 as an SQL expression; by default the database's clock."""
+        self.engine = engine
+        self._clock = now or str(database_time(engine))
+        self._texts: dict[str, sa.TextClause] = {}
+        self._ends = SharedCommit(self._end_all, None)
+        self._is_sqlite = engine.dialect.name == "sqlite"
+        self.now = sa.literal_column(self._clock, sa.Float())
+
+    def put(self, entries: Sequence[Entry]) -> list[bool]:
+        """Commit some jobs together; which of them are new. A known id changes nothing."""
+        if not entries:
+            return []
+        rows = [{field: getattr(entry, field) for field in _FIELDS} for entry in entries]
+        statement = statements.PUT_ON_SQLITE if self._is_sqlite else statements.PUT_ON_POSTGRESQL
+        with write(self.engine) as connection:
+            new = {id for (id,) in self._run(connection, statement, entries=json.dumps(rows))}
+            if new and not self._is_sqlite:
+                self._run(connection, statements.NOTIFY)
+        first = {entry.id: number for number, entry in reversed([*enumerate(entries)])}
+        return [entry.id in new and first[entry.id] == number for number, entry in enumerate(entries)]
+
+    def enter(self, worker: str) -> None:
+        """Enter a worker, whose lease is renewed by its name; its heartbeat."""
+        row = {"id": f"{WORKERS}:{worker}", "queue": WORKERS, "partition": f"{WORKERS}:{worker}", "state": "running"}
+        nothing = {"installation": 0, "repository": 0, "run_after": self.now, "arrived_at": self.now}
+        with write(self.engine) as connection:
+            lease = {"lease_token": worker, "lease_until": self.now + LEASE}
+            connection.execute(sa.insert(jobs).values(**row, **nothing, **lease))
+
+    def leave(self, worker: str) -> None:
+        """The worker has ended."""
+        self._change(statements.LEAVE, worker=worker)
+
+    def due(self) -> tuple[set[str], set[str]]:
+        """The queues with jobs that are due and no suspects, and those with suspects that can be claimed."""
+        with self.engine.connect() as connection:
+            found = self._run(connection, statements.LOOK).one()
+        half = len(QUEUES)
+        due, suspects = (set(itertools.compress(QUEUES, there)) for there in (found[:half], found[half:]))
+        return due, suspects
+
+    def claim(
+        self, queue: str, most: int = 1, *, alone: bool = False, but: int = NOBODY, worker: str = ""
+    ) -> list[Claim]:
+        """Take a queue's next jobs: each of the installation with the fewest running, the repository served longest
+        ago.
+
+        Jobs of a partition are taken in order, one at a time. With `alone` suspects are taken, and otherwise none;
+        of the installation `but` nothing is. The lease says which `worker` has it.
+        """
+        statement, claims = statements.CLAIM_ALONE if alone else statements.CLAIM, list[Claim]()
+        try:
+            with write(self.engine) as connection:
+                while len(claims) < most:
+                    token = f"{worker}:{secrets.token_hex(8)}"
+                    row = self._run(connection, statement, queue=queue, but=but, token=token).one_or_none()
+                    if row is None:
+                        break
+                    claims.append(Claim(*row))
+        except sa.exc.IntegrityError:
+            # Another worker has just taken one of the same partition.
+            return []
+        return claims
+
+    def renew(self, tokens: Collection[str]) -> set[str]:
+        """Renew some leases; which of them still hold."""
+        with write(self.engine) as connection:
+            return set(self._run(connection, statements.RENEW, tokens=[*tokens]).scalars())
+
+    def expire(self) -> dict[str, bool]:
+        """Take back the jobs whose leases have run out; of each whether it is given up. The others wait again."""
+        with write(self.engine) as connection:
+            self._run(connection, statements.EXPIRE_WORKERS)
+            return {id: state == "dead" for id, state in self._run(connection, statements.EXPIRE)}
+
+    def finish(self, claim: Claim) -> bool:
+        """The job is done, and its payload goes. Whether it still was this claim's."""
+        return self._end(claim, "state = 'done', payload = '', done_at = now()")
+
+    def fail(self, claim: Claim, error: str, wait: float | None) -> bool:
+        """The job raised: try it again in `wait` seconds, or with None give it up. Whether it still was ours."""
+        becomes = "state = 'dead', done_at = now()" if wait is None else statements.AGAIN
+        failed = {"attempts": claim.attempts + 1, "error": error} | ({} if wait is None else {"wait": wait})
+        return self._end(claim, f"{becomes}, attempts = :attempts, last_error = :error", **failed)
+
+    def release(self, claim: Claim) -> bool:
+        """Let the job wait again as if it had not been taken. Whether it still was ours."""
+        return self._end(claim, "state = 'waiting'")
+
+    def again(self, claim: Claim, wait: float) -> bool:
+        """The job is done, and comes again in `wait` seconds. Whether it still was ours."""
+        return self._end(claim, statements.AGAIN, wait=wait)
+
+    def clean(self) -> None:
+        """Remove what ended long ago, in batches, so that nobody waits long for the lock."""
+        for ended, keep in (("done", KEEP_DONE), ("dead", KEEP_DEAD)):
+            while self._change(statements.CLEAN, ended=ended, keep=keep) == _BATCH:
+                time.sleep(_PAUSE)
+        empty_log(self.engine)
+
+    def _end(self, claim: Claim, values: str, **given: Any) -> bool:
+        end = (statements.END % values, {"id": claim.id, "token": claim.token, **given})
+        return self._ends.write(end) if self._is_sqlite else self._end_all([end])[0]
+
+    def _end_all(self, ends: Sequence[tuple[str, dict[str, Any]]]) -> list[bool]:
+        with write(self.engine) as connection:
+            return [self._run(connection, statement, **given).rowcount > 0 for statement, given in ends]
+
+    def _change(self, statement: str, **given: Any) -> int:
+        with write(self.engine) as connection:
+            return self._run(connection, statement, **given).rowcount
+
+    def _run(self, connection: sa.Connection, statement: str, **given: Any) -> sa.CursorResult[*tuple[Any, ...]]:
+        """Run a statement, which takes of the values what it names."""
+        text = self._texts.get(statement)
+        if text is None:
+            here = statement.replace("FOR UPDATE OF job SKIP LOCKED", "") if self._is_sqlite else statement
+            text = sa.text(here.replace("now()", self._clock))
+            text = text.bindparams(sa.bindparam("tokens", expanding=True)) if ":tokens" in statement else text
+            self._texts[statement] = text
+        return connection.execute(text, {"lease": LEASE, "batch": _BATCH, **given})

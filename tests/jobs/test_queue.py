@@ -1,0 +1,238 @@
+"""The queue's statements: leases, deaths, clocks, cleaning, and how it says it stands."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+import sqlalchemy as sa
+
+from bot.jobs import Chore, DeadLetters, Inbox
+from bot.jobs import queue as queue_module
+from bot.jobs.database import BACKGROUND_QUEUE, QUEUE, SCHEDULE, jobs
+from bot.jobs.inbox import entry
+from bot.jobs.inspection import has_arrived, holdings
+from bot.jobs.queue import KEEP_DEAD, KEEP_DONE, LEASE, Claim, Queue
+from bot.jobs.schedule import Schedule
+from bot.jobs.statements import DEADLY, DIED, QUEUES
+from bot.monitoring.exposition import of_queue
+from bot.monitoring.queue import standing
+from bot.settings import Settings
+from tests.jobs.conftest import change, event, row, step
+
+
+@pytest.fixture
+def queue(engine: sa.Engine) -> Queue:
+    return Queue(engine)
+
+
+def put(queue: Queue, *ids: str, number: int = 7, repo_id: int = 5, delay: float = 0.0) -> None:
+    assert all(queue.put([entry(one, event(number, repo_id=repo_id), delay) for one in ids]))
+
+
+def claimed(queue: Queue, *, alone: bool = False) -> Claim:
+    (claim,) = queue.claim(QUEUE, alone=alone)
+    return claim
+
+
+def let_die(queue: Queue, job: str) -> dict[str, bool]:
+    """The worker that has a job dies; what is taken back."""
+    change(queue.engine, job, lease_until=queue.now - 1)
+    return queue.expire()
+
+
+def test_ids_are_unique_within_a_commit_and_between_two(queue: Queue) -> None:
+    one, two = entry("one", event(1)), entry("two", event(2))
+    assert queue.put([one, one, two]) == [True, False, True]
+    assert queue.put([two, entry("three", event(3)), one]) == [False, True, False]
+
+
+def test_a_lease_holds_while_it_is_renewed_and_then_the_next_has_the_job(queue: Queue) -> None:
+    put(queue, "job")
+    first = claimed(queue)
+    assert queue.claim(QUEUE) == []
+    assert queue.renew([first.token, "unknown"]) == {first.token}
+    assert queue.expire() == {}
+    assert LEASE < 60 and let_die(queue, "job") == {"job": False}
+    second = claimed(queue)
+    assert (second.id, second.payload) == ("job", first.payload) and second.token != first.token
+    assert queue.renew([first.token]) == set()
+    assert not queue.finish(first) and not queue.fail(first, "late", 1.0) and not queue.release(first)
+    assert queue.finish(second) and not queue.finish(second)
+
+
+def test_one_that_stood_still_keeps_what_nobody_has_taken_over(queue: Queue) -> None:
+    put(queue, "job")
+    claim = claimed(queue)
+    change(queue.engine, "job", lease_until=queue.now - 100)
+    assert queue.renew([claim.token]) == {claim.token}
+    assert queue.expire() == {}
+
+
+def test_a_job_whose_worker_dies_each_time_is_claimed_alone_and_then_given_up(queue: Queue, settings: Settings) -> None:
+    put(queue, "deadly", "behind")
+    for death in range(DEADLY):
+        suspected = death == DEADLY - 1
+        assert (QUEUE in queue.due()[1]) == suspected
+        assert queue.claim(QUEUE, alone=not suspected) == []
+        assert claimed(queue, alone=suspected).suspect == suspected
+        assert let_die(queue, "deadly") == {"deadly": suspected}
+    letters = DeadLetters(settings)
+    (letter,) = letters.list()
+    assert (letter.delivery_id, letter.attempts, letter.reason) == ("deadly", 0, DIED)
+    assert claimed(queue).id == "behind"
+    assert letters.retry("deadly")
+    letters.close()
+    assert row(queue.engine, "deadly").crashes == 0, "who tries it again by hand begins anew"
+
+
+@pytest.mark.parametrize("end", ["fail", "again"])
+def test_what_comes_to_an_end_has_killed_nobody(queue: Queue, end: str) -> None:
+    put(queue, "job")
+    for _ in range(DEADLY + 1):
+        claimed(queue)
+        assert let_die(queue, "job") == {"job": False}
+        claim = claimed(queue)
+        assert queue.fail(claim, "raised", 0.0) if end == "fail" else queue.again(claim, 0.0)
+
+
+def test_what_the_orderly_end_of_its_worker_cuts_off_is_not_given_up(queue: Queue) -> None:
+    """As a replay of hours on a host that is deployed to all day: nobody has died of it."""
+    put(queue, "long")
+    for _ in range(DEADLY + 1):
+        assert queue.release(claimed(queue))
+    assert row(queue.engine, "long").crashes == 0
+
+
+def test_two_workers_never_have_two_jobs_of_a_partition(queue: Queue) -> None:
+    put(queue, *(f"d{n:02}" for n in range(30)))
+    running, done = set[str](), list[str]()
+
+    def work(_: int) -> None:
+        while len(done) < 30:
+            for claim in Queue(queue.engine).claim(QUEUE):
+                assert not running, "two at once"
+                running.add(claim.id)
+                done.append(claim.id)
+                running.clear()
+                queue.finish(claim)
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(work, range(4)))
+    assert done == sorted(done)
+
+
+def test_the_database_itself_refuses_a_second_running_job_of_a_partition(queue: Queue) -> None:
+    put(queue, "one", "two")
+    claimed(queue)
+    with pytest.raises(sa.exc.IntegrityError):
+        change(queue.engine, "two", state="running")
+
+
+def test_what_a_clock_stamped_that_was_set_back_since_waits_no_longer_than_it_should(queue: Queue) -> None:
+    put(queue, "arrived", number=1, delay=30.0)
+    put(queue, "failed", number=2)
+    put(queue, "right", number=3, delay=30.0)
+    queue.fail(claimed(queue), "raised", 30.0)
+    assert queue.claim(QUEUE) == []
+    tomorrow = queue.now + 86_400
+    change(queue.engine, "arrived", arrived_at=tomorrow, run_after=tomorrow)
+    change(queue.engine, "failed", run_after=tomorrow)
+    assert {claimed(queue).id, claimed(queue).id} == {"arrived", "failed"}
+    change(queue.engine, "arrived", lease_until=tomorrow)
+    assert queue.expire() == {"arrived": False}
+    assert queue.claim(QUEUE)
+
+
+def test_c6a_what_ended_goes_after_a_week_and_dead_letters_after_a_month(
+    queue: Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queue_module, "_BATCH", 2)
+    ids = [f"done-{n}" for n in range(5)]
+    for n, one in enumerate([*ids, "dead", "fresh"]):
+        put(queue, one, number=n)
+        claim = claimed(queue)
+        assert queue.fail(claim, "raised", None) if one == "dead" else queue.finish(claim)
+    change(queue.engine, *ids, "dead", done_at=queue.now - KEEP_DONE - 1)
+    change(queue.engine, ids[0], done_at=queue.now + 2 * KEEP_DONE)
+    queue.clean()
+    left = sa.select(jobs.c.id).order_by(jobs.c.id)
+    with queue.engine.connect() as connection:
+        assert connection.execute(left).scalars().all() == ["dead", "fresh"]
+    change(queue.engine, "dead", done_at=queue.now - KEEP_DEAD - 1)
+    queue.clean()
+    with queue.engine.connect() as connection:
+        assert connection.execute(left).scalars().all() == ["fresh"]
+
+
+def test_what_waits_is_told_since_it_arrived_and_apart_from_what_failed(queue: Queue) -> None:
+    """GitHub was away for most of a day, nothing was done, and no alarm that the manual names went off."""
+    put(queue, "edit", delay=300.0)
+    now = standing(queue.engine)
+    assert (now.jobs[QUEUE, "delayed"], now.again[QUEUE], now.longest(QUEUE)) == (1, 0, 0.0)
+    put(queue, "failed", number=8)
+    queue.fail(claimed(queue), "raised", 3600.0)
+    put(queue, "waits", number=9)
+    queue.put([entry(step(5).delivery_id, step(5))])
+    change(queue.engine, "failed", arrived_at=queue.now - 3600)
+    change(queue.engine, "waits", arrived_at=queue.now - 60)
+    now = standing(queue.engine)
+    assert {key: count for key, count in now.jobs.items() if count} == {
+        (QUEUE, "delayed"): 2, (QUEUE, "waiting"): 1, (BACKGROUND_QUEUE, "waiting"): 1
+    }  # fmt: skip
+    assert (now.again[QUEUE], now.dead) == (1, 0)
+    assert now.oldest[QUEUE] == pytest.approx(60, abs=30)
+    assert now.longest(QUEUE) == pytest.approx(3600, abs=60)
+    (told,) = (one for one in of_queue(now) if one.name == "doppel_queue_oldest_seconds")
+    assert [one.value for one in told.samples if one.labels["queue"] == QUEUE] == [now.longest(QUEUE)]
+
+
+def test_workers_are_told_by_their_leases(queue: Queue) -> None:
+    now = standing(queue.engine)
+    assert (now.workers, now.heartbeat) == (0, None)
+    for worker in ("one", "two"):
+        queue.enter(worker)
+    assert queue.renew(["one", "two", "unknown"]) == {"one", "two"}
+    change(queue.engine, "workers:two", lease_until=queue.now - 100)
+    now = standing(queue.engine)
+    assert now.workers == 1 and now.heartbeat is not None and now.heartbeat < LEASE
+    assert (queue.expire(), queue.renew(["two"])) == ({}, set())
+    queue.leave("one")
+    assert standing(queue.engine).heartbeat is None
+
+
+def test_chores_are_no_deliveries_and_no_dead_letters(queue: Queue, settings: Settings) -> None:
+    Schedule(queue, [Chore("sweep", 1800.0, lambda: None)]).keep(starting=True)
+    change(queue.engine, "schedule:sweep", arrived_at=0.0)
+    assert not any(standing(queue.engine).jobs.values()) and not any(standing(queue.engine).oldest.values())
+    change(queue.engine, "schedule:sweep", state="dead", done_at=queue.now)
+    assert standing(queue.engine).dead == 0
+    letters = DeadLetters(settings)
+    assert letters.list() == []
+    letters.close()
+
+
+def test_c6a_what_was_given_up_and_erased_is_no_dead_letter(queue: Queue, inbox: Inbox, settings: Settings) -> None:
+    """`doppel jobs` does not list it and nobody can try it again, so that an alert would last for a month."""
+    for one, repo_id in (("lost", 5), ("kept", 6)):
+        put(queue, one, repo_id=repo_id)
+        queue.fail(claimed(queue), "raised", None)
+    assert standing(queue.engine).dead == 2
+    assert [one["id"] for one in holdings(settings, 5)] == ["lost"]
+    inbox.erase(5)
+    assert (holdings(settings, 5), standing(queue.engine).dead) == ([], 1)
+
+
+def test_whether_a_delivery_has_arrived(queue: Queue, settings: Settings) -> None:
+    queue.put([entry(step(5).delivery_id, step(5))])
+    assert not has_arrived(settings, 0.0), "that is none of GitHub's"
+    put(queue, "delivery")
+    since = row(queue.engine, "delivery").arrived_at
+    assert has_arrived(settings, since - 1) and not has_arrived(settings, since)
+
+
+def test_each_queue_is_looked_into(queue: Queue) -> None:
+    assert queue.due() == (set(), set())
+    queue.put([entry("later", event(1), 60.0), entry(step(5).delivery_id, step(5))])
+    assert queue.due() == ({BACKGROUND_QUEUE}, set())
+    assert {QUEUE, BACKGROUND_QUEUE, SCHEDULE} < set(QUEUES)
