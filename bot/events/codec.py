@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from functools import cache
+from typing import Any
 
 from pydantic import TypeAdapter
 
@@ -35,7 +35,13 @@ _NAMES = {kind: name for name, kind in _KINDS.items()}
 
 def to_json(event: Event) -> str:
     """One line of JSON that `from_json` reads back as an equal event."""
-    return json.dumps({"kind": _NAMES[type(event)], **asdict(event)}, separators=(",", ":"), ensure_ascii=False)
+    values = {"kind": _NAMES[type(event)], **_values(event)}
+    return json.dumps(values, separators=(",", ":"), ensure_ascii=False, default=_values)
+
+
+def _values(one: Any) -> dict[str, Any]:
+    """The fields of a dataclass, as they are: `asdict` copies all that is below them."""
+    return {name: getattr(one, name) for name in one.__dataclass_fields__}
 
 
 def from_json(text: str) -> Event:

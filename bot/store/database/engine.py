@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 import sqlalchemy as sa
 
-from bot.store.database.sqlite import sqlite_engine, take_write_lock
+from bot.store.database.sqlite import sqlite_engine, take_write_lock, turn_to_write
 
 # How long a statement waits for other processes before it gives up, unless the caller must answer sooner.
 PATIENCE = 30.0
@@ -66,9 +66,7 @@ def make_engine(
 def _mark_as_lost(context: sa.engine.ExceptionContext) -> None:
     """Tell whoever asks that there was no connection, also where none could be made, or only one that cannot write.
 
-    DBOS tries again what it could not write down for want of a connection, but knows only some of the driver's words
-    for it; a job whose end it gives up noting would count as under way for as long as its worker lives. And a
-    connection that was made while the server took no writes takes none for as long as it is open.
+    A connection that was made while the server took no writes takes none for as long as it is open.
     """
     if context.connection is None or getattr(context.original_exception, "sqlstate", "") == _READ_ONLY:
         context.is_disconnect = True
@@ -77,9 +75,13 @@ def _mark_as_lost(context: sa.engine.ExceptionContext) -> None:
 @contextmanager
 def write(engine: sa.Engine) -> Iterator[sa.Connection]:
     """A transaction that may write; on SQLite it holds the write lock from its first statement on."""
-    with engine.begin() as connection:
-        if connection.dialect.name == "sqlite":
-            take_write_lock(connection)
+    if engine.dialect.name != "sqlite":
+        with engine.begin() as connection:
+            yield connection
+        return
+    # To the end: a thread that waits gets the lock at once, and need not ask for it again and again.
+    with turn_to_write(engine), engine.begin() as connection:
+        take_write_lock(connection)
         yield connection
 
 

@@ -6,6 +6,8 @@ import shutil
 import sqlite3
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,13 +26,14 @@ _TRIES = 500
 
 # The option of an engine that holds the turn at the write lock.
 _TURN = "doppel_turn_to_write"
+# And the one that says for how many seconds it is waited for.
+_PATIENCE = "doppel_patience"
 
 # What a connection knows of its file.
 _FILE = "doppel_file"
 
-# Prepared statements that a connection keeps. They are memory of the driver's and SQLite's own, up to 20 kB each, and
-# DBOS's queries have another text for each length of a list: with the driver's 128 for each of thirty connections a
-# worker grew by 2 kB a job for many thousands of jobs. The processor time for a job is the same with 16.
+# Prepared statements that a connection keeps. They are memory of the driver's and SQLite's own, up to 20 kB each, and a
+# query has another text for each length of a list. The processor time for a job is the same as with the driver's 128.
 _PREPARED = 16
 
 # Bytes without which a delivery, or what is kept of one, may not fit onto the disk.
@@ -57,7 +60,7 @@ def sqlite_engine(url: str, patience: float, synchronous: str, pool_size: int) -
             "isolation_level": "IMMEDIATE",
             "cached_statements": _PREPARED,
         },
-        execution_options={_TURN: threading.Lock()},
+        execution_options={_TURN: threading.Lock(), _PATIENCE: patience},
     )
 
     named = Named(engine.url)
@@ -91,7 +94,7 @@ def memory_engine() -> sa.Engine:
         hide_parameters=True,
         poolclass=StaticPool,
         connect_args={"isolation_level": "IMMEDIATE", "cached_statements": _PREPARED},
-        execution_options={_TURN: threading.Lock()},
+        execution_options={_TURN: threading.Lock(), _PATIENCE: 0.0},
     )
 
     @sa.event.listens_for(engine, "connect")
@@ -124,9 +127,26 @@ def _prepare(connection: sqlite3.Connection, patience: float, synchronous: str) 
 
 def _wait_fairly(connection: sa.Connection, cursor: sqlite3.Cursor, statement: str, *_: Any) -> None:
     # The driver begins a transaction before the first statement that writes, and there SQLite would wait as it does:
-    # DBOS's transactions, which know nothing of `write`, would starve beside those that do.
+    # transactions of those that know nothing of `write` would starve beside those that do.
     if statement.lstrip()[:6].upper() in _WRITES and not cursor.connection.in_transaction:
-        take_write_lock(connection)
+        with turn_to_write(connection.engine):
+            take_write_lock(connection)
+
+
+@contextmanager
+def turn_to_write(engine: sa.Engine) -> Iterator[None]:
+    """Hold an engine's turn at the write lock: of its threads one asks for that at a time.
+
+    For twenty that ask would take a good part of a core. Who has waited for too long goes on without, and is refused by
+    SQLite.
+    """
+    options = engine.get_execution_options()
+    mine = options[_TURN].acquire(timeout=options[_PATIENCE])
+    try:
+        yield
+    finally:
+        if mine:
+            options[_TURN].release()
 
 
 def take_write_lock(connection: sa.Connection) -> None:
@@ -134,14 +154,12 @@ def take_write_lock(connection: sa.Connection) -> None:
 
     SQLite itself waits by sleeping ever longer, up to a tenth of a second ("sqlite3_busy_timeout"), and meanwhile
     whoever has just written takes the lock again: some wait for seconds while the disk is idle. Asking more often costs
-    little and is fair. Of an engine's threads one asks at a time, for twenty that ask would take a good part of a core.
+    little and is fair.
     """
     driver = connection.connection.driver_connection
     assert isinstance(driver, sqlite3.Connection)
     (patience,) = driver.execute("PRAGMA busy_timeout").fetchone()
     began = time.monotonic()
-    turn = connection.get_execution_options()[_TURN]
-    mine = turn.acquire(timeout=patience / 1000)
     driver.execute("PRAGMA busy_timeout=0")
     try:
         while (waited := time.monotonic() - began) < patience / 1000:
@@ -155,8 +173,6 @@ def take_write_lock(connection: sa.Connection) -> None:
         # The last time through SQLAlchemy, whose errors callers know.
         connection.exec_driver_sql("BEGIN IMMEDIATE")
     finally:
-        if mine:
-            turn.release()
         driver.execute(f"PRAGMA busy_timeout={patience}")
 
 

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from dbos._utils import retriable_postgres_exception
 
 from bot.store.database import engine as engines
 from bot.store.database import sqlite
 from bot.store.database.engine import make_engine, write
+from bot.store.database.failures import passes
 from bot.store.database.sqlite import empty_log
 from tests.conftest import KINDS
 from tests.waiting import LONGEST, stays
@@ -33,7 +33,7 @@ def test_each_transaction_takes_the_lock_once_and_only_to_write(
     with engine.begin() as connection:
         connection.exec_driver_sql("CREATE TABLE t (a INTEGER)")
     assert taken == []
-    # As DBOS writes, which does not know `write`.
+    # As libraries write that do not know `write`.
     with engine.begin() as connection:
         assert connection.exec_driver_sql("SELECT count(*) FROM t").scalar_one() == 0
         connection.execute(sa.text("\n  insert INTO t VALUES (1)"))
@@ -121,12 +121,12 @@ def test_the_log_is_left_alone_while_somebody_reads_from_it(tmp_path: Path) -> N
 
 
 def test_a_server_that_is_away_counts_as_a_lost_connection(tmp_path: Path) -> None:
-    """Whatever the driver's words for it: DBOS tries again to note how a job ended only where it knows of that."""
+    """Whatever the driver's words for it."""
     engine = make_engine(f"postgresql+psycopg://nobody@/nothing?host={tmp_path}")
     with pytest.raises(sa.exc.OperationalError) as refused, engine.connect():
         pass
     assert refused.value.connection_invalidated
-    assert retriable_postgres_exception(refused.value)
+    assert passes(refused.value)
 
 
 @pytest.mark.postgres
@@ -156,7 +156,7 @@ def test_connections_that_were_made_while_a_server_took_no_writes_are_not_kept(
 def test_what_a_statement_was_given_is_not_in_the_text_of_its_failure(
     kind: str, new_database: Callable[[str], str]
 ) -> None:
-    """DBOS and others write that text into the log, and what a job was given may be the words of a comment."""
+    """Libraries write that text into the log, and what a job was given may be the words of a comment."""
     engine = make_engine(new_database(kind))
     with pytest.raises(sa.exc.SQLAlchemyError) as failure, engine.begin() as connection:
         connection.execute(sa.text("INSERT INTO nowhere VALUES (:words)"), {"words": "hush hush"})

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from bot.jobs.queue.database import named_failures
-from bot.jobs.queue.job import QueueUnavailable
+from bot.jobs.database import QueueUnavailable, named_failures
 from bot.store.database.engine import make_engine, write
 from bot.store.database.failures import why
 
