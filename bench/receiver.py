@@ -187,12 +187,12 @@ def count_queued(home: Path, database_url: str) -> int:
     """The rows that the queue holds."""
     import sqlalchemy as sa
 
-    from bot.jobs.queue.database import queue_engine, workflow_table
+    from bot.jobs.database import jobs, queue_engine
     from bot.settings import load
 
     engine = queue_engine(load({"DOPPEL_HOME": str(home), "DATABASE_URL": database_url}))
     with engine.connect() as connection:
-        return connection.execute(sa.select(sa.func.count()).select_from(workflow_table(engine))).scalar_one()
+        return connection.execute(sa.select(sa.func.count()).select_from(jobs)).scalar_one()
 
 
 def main() -> None:

@@ -1,16 +1,15 @@
 """How the web process runs under gunicorn: `gunicorn -c python:bot.gunicorn_conf 'bot.web:create_app()'`.
 
-Shared by `Procfile` and `doppel serve`. Threads, because a thread that waits for the database's answer leaves the
-processor to the others, and because only this worker class keeps connections alive (bench/receiver.py measures both).
-gevent's takes little more than half as many deliveries.
+Shared by `Procfile` and `doppel serve`. gevent's worker class, because a request that never ends costs it next to
+nothing: no thread waits for it. It takes half as many deliveries again as gunicorn's threads do (`bench.load`).
 """
 
 import importlib
 from typing import Any
 
+from gevent import Timeout
 from gunicorn.glogging import Logger
 
-from bot.receiver.slow_clients import Worker
 from bot.settings import load
 from bot.telemetry.counts import count_together
 from bot.telemetry.logs import configure_logging
@@ -19,9 +18,9 @@ _settings = load()
 
 bind = _settings.bind
 workers = _settings.web_concurrency
-worker_class = Worker
-# Mostly idle, and begun only when needed: each waits for one sender (bot/receiver/slow_clients.py).
-threads = 64
+worker_class = "bot.receiver.gunicorn_worker.Worker"
+# Each process listens for itself, or the first to wake would take all connections that come together.
+reuse_port = True
 # GitHub's proxy keeps connections; a little longer than the usual pause between two deliveries of one event.
 keepalive = 15
 # GitHub gives up after ten seconds, so nothing is gained by working longer than twice that.
@@ -54,3 +53,13 @@ def on_starting(server: Any) -> None:
     """Load in the first process what its forks begin with, whose memory they share."""
     count_together(_settings.home)
     importlib.import_module("bot.web")
+
+
+def pre_request(worker: Any, request: Any) -> None:
+    """Bound a request, of which the head is there: gevent's worker waits for the rest as long as it takes."""
+    request.patience = Timeout.start_new(timeout, TimeoutError("the request did not end"))
+
+
+def post_request(worker: Any, request: Any, environ: Any, response: Any) -> None:
+    """It has ended."""
+    request.patience.close()

@@ -15,13 +15,16 @@ from contextlib import contextmanager
 
 from opentelemetry.context import Context
 from opentelemetry.trace import (
+    INVALID_SPAN,
     NonRecordingSpan,
+    ProxyTracerProvider,
     Span,
     SpanContext,
     Status,
     StatusCode,
     TraceFlags,
     get_tracer,
+    get_tracer_provider,
     set_span_in_context,
 )
 
@@ -31,6 +34,10 @@ _tracer = get_tracer("doppel")
 @contextmanager
 def span(name: str, delivery: str = "", /, **attributes: str | int) -> Iterator[Span]:
     """A piece of the work that goes on in this thread; where a delivery is named, the first one of it here."""
+    if isinstance(get_tracer_provider(), ProxyTracerProvider):
+        # Nobody records: what would be made for nothing costs a delivery a tenth of its time.
+        yield INVALID_SPAN
+        return
     with _tracer.start_as_current_span(
         name,
         _trace_of(delivery) if delivery else None,

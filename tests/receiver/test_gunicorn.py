@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from bot.jobs.queue.database import queue_engine, workflow_table
+from bot.jobs.database import jobs, queue_engine
 from bot.receiver.webhook import LARGEST_PAYLOAD, sign
 from bot.settings import load
 from bot.wiring.clients import prepare_databases
@@ -104,7 +104,7 @@ class Server:
     def queued(self) -> list[str]:
         engine = queue_engine(load(self.environ))
         with engine.connect() as connection:
-            return list(connection.execute(sa.select(workflow_table(engine).c.workflow_uuid)).scalars())
+            return list(connection.execute(sa.select(jobs.c.id)).scalars())
 
 
 class Senders:
