@@ -16,8 +16,9 @@ HOLD = 300.0
 """Seconds. Later jobs of a partition wait for an earlier one that is due within this time. A command given a minute
 after one that hit a rate limit must not overtake it; one given during an outage should not wait for hours."""
 
-DEADLY = 3
-"""A job whose worker died so often is given up. From the second time on it is suspected, and claimed alone."""
+DEADLY = 5
+"""A job whose worker died so often is given up. From the second time on it is suspected, and claimed alone: workers
+also die for other reasons, and where they do so every few seconds three deaths met jobs that had no part in them."""
 
 DIED = "its worker died each time it was tried"
 
