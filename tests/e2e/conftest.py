@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from bot.demo.seed import NEWEST, brought_forward
+from bot.simulator.state.issues import Comment
 from tests.e2e.harness import Doppel, World, start_world
-from tests.e2e.reports import AGAIN, FIRST
+from tests.e2e.reports import AGAIN, FIRST, comment_on
 
 # What the inner loop keeps of these tests.
 _IN_THE_INNER_LOOP = {"test_c2_comment.py", "test_defaults.py"}
@@ -57,3 +58,12 @@ def busy(world: World) -> Doppel:
     doppel.sim.load_issues(brought_forward(rows, doppel.sim.now() - NEWEST), doppel.repo)
     doppel.settle()
     return doppel
+
+
+@pytest.fixture
+def commented(doppel: Doppel) -> Comment:
+    """The comment under #2, which shows #1."""
+    doppel.open(*FIRST, author="ann")
+    doppel.open(*AGAIN)
+    doppel.said(2)
+    return comment_on(doppel, 2)

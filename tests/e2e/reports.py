@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from tests.e2e.harness import Doppel
+from bot.calibration.recalibrating import examples_of
+from bot.chores.feedback import look_at_feedback
+from bot.simulator.state.issues import Comment
+from tests.e2e.harness import BOT, Doppel
 
 FIRST = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7`.")
 AGAIN = ("Exporting to PDF crashes", "I see `PdfRenderError: page 7` when exporting.")
 OTHER = ("Dark mode for the settings page", "Please add it.")
+
+Said = list[tuple[int, int, bool, str, str, float]]
 
 
 def reply(doppel: Doppel, number: int = 2) -> str:
@@ -18,3 +23,20 @@ def reply(doppel: Doppel, number: int = 2) -> str:
 def rejected(doppel: Doppel, number: int = 2) -> set[int]:
     """The issues that are rejected as originals of one."""
     return doppel.services.store.verdicts.rejected(doppel.repository.id, number)
+
+
+def said(doppel: Doppel) -> Said:
+    """The labelled pairs: the two numbers, whether they are the same, how and with which right, and the weight."""
+    made = examples_of(doppel.services.store, doppel.repository.id, doppel.services.now())
+    return [(one.number, one.other, one.same, one.kind.value, one.who.value, one.weight) for one in made]
+
+
+def comment_on(doppel: Doppel, number: int) -> Comment:
+    (comment,) = [one for one in doppel.sim.comments(doppel.repo, number) if one.author.login == BOT]
+    return comment
+
+
+def poll(doppel: Doppel) -> None:
+    """An hour later."""
+    doppel.sim.clock.advance(3600)
+    doppel.turn(look_at_feedback)

@@ -17,7 +17,7 @@ from bot.simulator.state.issues import Issue
 from bot.wiring.worker import chores
 from tests.e2e.harness import BOT, Doppel
 from tests.e2e.late import held_back
-from tests.e2e.test_c7_feedback import said
+from tests.e2e.reports import said
 
 FIRST = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7`.")
 AGAIN = ("Exporting to PDF crashes @everybody", "I see `PdfRenderError: page 7` when exporting.")

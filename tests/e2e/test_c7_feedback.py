@@ -6,44 +6,11 @@ from typing import Any
 
 import pytest
 
-from bot.calibration.recalibrating import examples_of
-from bot.chores.feedback import look_at_feedback
 from bot.github.repository.votes import MOST
 from bot.simulator.state.issues import Comment
 from tests.e2e.harness import BOT, Doppel
 from tests.e2e.late import held_back
-
-FIRST = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7`.")
-AGAIN = ("Exporting to PDF crashes", "I see `PdfRenderError: page 7` when exporting.")
-OTHER = ("Dark mode for the settings page", "Please add it.")
-
-Said = list[tuple[int, int, bool, str, str, float]]
-
-
-def said(doppel: Doppel) -> Said:
-    """The labelled pairs: the two numbers, whether they are the same, how and with which right, and the weight."""
-    made = examples_of(doppel.services.store, doppel.repository.id, doppel.services.now())
-    return [(one.number, one.other, one.same, one.kind.value, one.who.value, one.weight) for one in made]
-
-
-def comment_on(doppel: Doppel, number: int) -> Comment:
-    (comment,) = [one for one in doppel.sim.comments(doppel.repo, number) if one.author.login == BOT]
-    return comment
-
-
-def poll(doppel: Doppel) -> None:
-    """An hour later."""
-    doppel.sim.clock.advance(3600)
-    doppel.turn(look_at_feedback)
-
-
-@pytest.fixture
-def commented(doppel: Doppel) -> Comment:
-    """The comment under #2, which shows #1."""
-    doppel.open(*FIRST, author="ann")
-    doppel.open(*AGAIN)
-    doppel.said(2)
-    return comment_on(doppel, 2)
+from tests.e2e.reports import AGAIN, FIRST, OTHER, Said, poll, said
 
 
 @pytest.mark.parametrize(
@@ -231,99 +198,6 @@ def test_c7_the_earlier_issue_can_be_closed_in_favour_of_the_one_with_the_commen
     assert said(doppel) == [(2, 1, False, "not", "triage", 1.0)]
     doppel.said(1)
     doppel.said(2)
-
-
-def test_c7_a_new_title_after_which_a_candidate_is_gone(doppel: Doppel, commented: Comment) -> None:
-    doppel.sim.edit_issue(doppel.repo, 2, title=OTHER[0], body=OTHER[1])
-    doppel.settle()
-    doppel.said(2)
-    assert said(doppel) == [(2, 1, False, "retitled", "author", 0.25)]
-    doppel.sim.edit_issue(doppel.repo, 2, title=AGAIN[0], body=AGAIN[1])
-    doppel.settle()
-    doppel.said(2)
-    assert said(doppel) == []
-
-
-def test_c7_a_new_title_counts_though_a_bot_has_edited_the_text_before(doppel: Doppel, commented: Comment) -> None:
-    doppel.sim.edit_issue(doppel.repo, 2, body=f"{AGAIN[1]}\n\nVersion 3.2", actor="helper[bot]")
-    doppel.settle()
-    doppel.sim.edit_issue(doppel.repo, 2, title=OTHER[0], body=OTHER[1])
-    doppel.settle()
-    doppel.said(2)
-    assert said(doppel) == [(2, 1, False, "retitled", "author", 0.25)]
-
-
-@pytest.mark.parametrize("words", ["", " search PdfRenderError confidence=0"])
-def test_c7_a_new_title_counts_though_a_command_has_answered_it_at_once(
-    doppel: Doppel, commented: Comment, words: str
-) -> None:
-    """An edit waits some seconds, and commands do not."""
-    doppel.sim.edit_issue(doppel.repo, 2, title=OTHER[0], body=OTHER[1])
-    doppel.write(2, f"/duplicates{words}", "triage-person")
-    assert "\n1. [#1]" in doppel.said(2)[0], "who asks gets the best there is"
-    assert said(doppel) == [(2, 1, False, "retitled", "author", 0.25)]
-
-
-def test_c7_a_title_that_leads_to_the_candidate_says_nothing_though_a_command_has_looked_elsewhere(
-    doppel: Doppel, commented: Comment
-) -> None:
-    doppel.sim.close_issue(doppel.repo, 1, actor="maintainer")
-    doppel.settle()
-    doppel.sim.edit_issue(doppel.repo, 2, title=f"{AGAIN[0]} again")
-    doppel.write(2, "/duplicates search dark mode of settings open", "triage-person")
-    assert "[#1]" not in doppel.said(2)[0]
-    assert said(doppel) == []
-
-
-def test_c7_a_new_title_says_nothing_of_what_only_a_command_had_asked_for(doppel: Doppel) -> None:
-    doppel.configure("min_confidence: 0.999\n")
-    doppel.open(*FIRST, author="ann")
-    doppel.open(*AGAIN)
-    doppel.write(2, "/duplicates confidence=0.1", "reporter")
-    assert "#1]" in doppel.advice(2)
-    doppel.sim.edit_issue(doppel.repo, 2, title="Exporting to PDF crashes!")
-    doppel.settle()
-    assert "#1]" not in doppel.advice(2)
-    assert said(doppel) == []
-
-
-def test_c7_a_new_title_says_nothing_of_what_only_a_commands_own_words_had_found(doppel: Doppel) -> None:
-    doppel.open(*FIRST, author="ann")
-    doppel.open(*OTHER)
-    doppel.write(2, "/duplicates search PdfRenderError confidence=0", "reporter")
-    assert "[#1]" in doppel.said(2)[0]
-    doppel.sim.edit_issue(doppel.repo, 2, title="Dark mode for settings")
-    doppel.settle()
-    doppel.said(2)
-    assert said(doppel) == []
-
-
-@pytest.mark.parametrize("away", ["closed", "deleted"])
-def test_c7_a_new_title_says_nothing_of_what_could_not_be_shown_under_the_old_one_either(
-    doppel: Doppel, away: str
-) -> None:
-    doppel.configure("include_closed: false\n")
-    doppel.open(*FIRST, author="ann")
-    doppel.open(*AGAIN)
-    assert "[#1]" in doppel.advice(2)
-    if away == "closed":
-        doppel.sim.close_issue(doppel.repo, 1, "ann", "completed")
-    else:
-        doppel.sim.delete_issue(doppel.repo, 1, "ann")
-    doppel.settle()
-    doppel.sim.edit_issue(doppel.repo, 2, title=f"{AGAIN[0]} again")
-    doppel.settle()
-    assert "[#1]" not in doppel.advice(2)
-    assert said(doppel) == []
-
-
-def test_c7_who_names_the_candidate_with_a_new_title_does_not_say_that_it_is_another_one(doppel: Doppel) -> None:
-    doppel.configure("mode: shadow\n")
-    doppel.open(*FIRST, author="ann")
-    doppel.open(*AGAIN)
-    doppel.sim.edit_issue(doppel.repo, 2, title=f"{AGAIN[0]}, as in #1", body=f"{AGAIN[1]} It is #1 again.")
-    doppel.settle()
-    assert said(doppel) == []
 
 
 def test_c7_commands_are_examples_until_they_are_taken_back(doppel: Doppel, commented: Comment) -> None:

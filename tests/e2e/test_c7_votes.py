@@ -17,9 +17,7 @@ from bot.store import CommentState
 from bot.store.tables.schema import tables_of_repositories
 from tests.e2e.harness import Doppel
 from tests.e2e.late import held_back
-from tests.e2e.test_c7_feedback import AGAIN, OTHER, comment_on, commented, poll, said
-
-__all__ = ["commented"]
+from tests.e2e.reports import AGAIN, OTHER, comment_on, poll, said
 
 
 def test_c7_a_paused_host_asks_nothing(doppel: Doppel, commented: Comment) -> None:

@@ -21,10 +21,8 @@ from bot.replay.github import REPO
 from bot.report import Report
 from bot.sources.choosing import only
 from bot.sources.protocol import Answer, Question
-from tests.finder.test_over_index import REPO_ID, START, SUBJECTS, Bench, Silent, opened, url
+from tests.finder.conftest import REPO_ID, START, SUBJECTS, Bench, Silent, opened
 from tests.index.conftest import HashingModel
-
-__all__ = ["url"]
 
 SEARCH, ALL = only("github-search"), FindOptions(threshold=0.0, state="all")
 ELSEWHERE = RepoRef("acme", "lib")

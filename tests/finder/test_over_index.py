@@ -2,114 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
-import numpy as np
 import pytest
 import sqlalchemy as sa
-from numpy.typing import NDArray
 
 from bot.config.model import SourceConfig
-from bot.embedding import EmbeddingError
 from bot.finder import MOST_COMPARED, Finder, FinderSettings, FindOptions, Outside
-from bot.index import Index, IndexedIssue, TextAnalyser
 from bot.matching import Matcher
 from bot.model import Issue, RepoRef
 from bot.ranking.relevance import Relevance
-from bot.replay import PastIssue, ReplayGitHub
-from bot.report import Outcome, Report
+from bot.replay import PastIssue
+from bot.report import Outcome
 from bot.sources.choosing import only
-from bot.sources.protocol import Answer, Question, Source
-from bot.store.database.engine import make_engine
-from tests.index.conftest import HashingModel
-
-START = datetime(2024, 1, 1, tzinfo=UTC)
-LOCAL = ("full-text", "vectors")
-REPO_ID = 7
-SUBJECTS = (
-    ("Upload fails with LS-2014", "ERROR upload could not store asset: database is locked"),
-    ("Map stays grey", "Only markers are shown, tile requests are answered with 403"),
-    ("Grey map without tiles", "Markers are there, tile requests get 403"),
-    ("Portrait videos lie on their side", "Thumbnails are right, the player ignores the rotation"),
-    ("Disks never go to sleep", "A few bytes are written to the cache every half minute"),
-    ("Map has no tiles, markers only", "403 for each tile request"),
-)
-TARGET = ("The map is grey", "I see markers, but tile requests are answered with 403")
-
-
-class Silent:
-    """A model that cannot be loaded."""
-
-    name, remote = "hashing", False
-
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        raise EmbeddingError("the model could not be loaded: no such file")
-
-
-class Bench:
-    """A repository on GitHub and in the index, with one more issue that is asked about."""
-
-    def __init__(self, index: Index, github: ReplayGitHub) -> None:
-        self.index = index
-        self.github = github
-        self.issues = [self.arrive(*subject) for subject in SUBJECTS]
-        self.target = self.arrive(*TARGET)
-        self.put(*range(1, len(SUBJECTS) + 1))
-
-    def arrive(self, title: str, body: str) -> Issue:
-        number = len(getattr(self, "issues", [])) + len(SUBJECTS) * hasattr(self, "target") + 1
-        return self.github.arrive(
-            PastIssue(str(number), title, body, START + timedelta(days=number), None, f"user{number}", ())
-        )
-
-    def put(self, *numbers: int, of: int | None = None, state: str = "open", reason: str | None = None) -> None:
-        """Have issues in the index, in this state."""
-        found = (self.github.issue(self.target.repo, number) for number in numbers)
-        rows = [IndexedIssue.of(issue, of)._replace(state=state, state_reason=reason) for issue in found]  # type: ignore[arg-type]
-        self.index.put(REPO_ID, [row._replace(updated_at=row.updated_at + self.index.count(REPO_ID)) for row in rows])
-
-    def find(
-        self,
-        *names: str,
-        matcher: Matcher | None = None,
-        known: tuple[int, ...] = (),
-        further: Sequence[Source] = (),
-        **asked: object,
-    ) -> Report:
-        settings = FinderSettings(sources=only(*(names or LOCAL)), known_issues=known)
-        matcher = matcher or Matcher(self.index)
-        outside = Outside(self.index)
-        finder = Finder(
-            self.github, settings=settings, matcher=matcher, repo_id=REPO_ID, outside=outside, further=further
-        )
-        options = FindOptions(**({"threshold": 0.0, "state": "all"} | asked))  # type: ignore[arg-type]
-        return finder.find(self.target, options)
-
-
-@contextmanager
-def opened(url: str, model: object | None) -> Iterator[Index]:
-    engine = make_engine(url)
-    yield Index(engine, TextAnalyser(), model)  # type: ignore[arg-type]
-    engine.dispose()
-
-
-@pytest.fixture
-def url(new_store: Callable[[str], str]) -> str:
-    return new_store("sqlite")
-
-
-@pytest.fixture
-def bench(url: str) -> Iterator[Bench]:
-    with opened(url, HashingModel()) as index:
-        yield Bench(index, ReplayGitHub())
-
-
-def numbers(report: Report) -> list[int]:
-    return [one.number for one in report.candidates]
+from bot.sources.protocol import Answer, Question
+from tests.finder.conftest import LOCAL, REPO_ID, START, SUBJECTS, TARGET, Bench, Silent, numbers, opened
 
 
 def test_h1_h2_local_sources_answer_with_reasons_and_names(bench: Bench) -> None:
@@ -295,63 +204,6 @@ def test_what_is_cut_is_not_judged_elsewhere_instead(bench: Bench, monkeypatch: 
     found = {one.number: one.confidence for one in bench.find(*asked).candidates}
     assert len(all_of_them) > len(found) == 2
     assert found == {number: all_of_them[number] for number in found}
-
-
-class TestDuplicatesResolved:
-    """Issue 3, item 5."""
-
-    def test_a_duplicate_leads_to_the_oldest_open_member_of_its_group(self, bench: Bench) -> None:
-        best = bench.find().candidates[0]
-        bench.put(3, 6, of=2, state="closed", reason="duplicate")
-        first = bench.find().candidates[0]
-        assert (first.number, first.state, first.also) == (2, "open", (3, 6))
-        assert first.confidence is not None
-        assert abs(first.confidence - (best.confidence or 0)) < 0.2
-        assert sum(number in (2, 3, 6) for number in numbers(bench.find())) == 1
-
-    def test_an_original_that_no_source_found_is_led_to(self, bench: Bench) -> None:
-        bench.put(2, 3, 6, of=5, state="closed", reason="duplicate")
-        first = bench.find(max_candidates=1).candidates[0]
-        assert (first.number, first.also) == (5, (2, 3, 6))
-        assert first.reasons == bench.find(rejected={5}).candidates[0].reasons != ()
-
-    def test_a_closed_group_leads_to_what_may_have_come_back(self, bench: Bench) -> None:
-        bench.put(2, state="closed", reason="not_planned")
-        bench.put(3, of=2, state="closed", reason="completed")
-        bench.put(6, of=2, state="closed", reason="duplicate")
-        first = bench.find().candidates[0]
-        assert (first.number, first.regression, first.also) == (3, True, (2, 6))
-        assert 3 not in numbers(bench.find(state="open"))
-
-    def test_an_open_root_is_reached_through_closed_duplicates_when_open_ones_are_asked_for(self, bench: Bench) -> None:
-        bench.put(2, 3, 6, of=4, state="closed", reason="duplicate")
-        assert numbers(bench.find(state="open"))[0] == 4
-
-    def test_what_was_opened_again_is_no_duplicate(self, bench: Bench) -> None:
-        bench.put(3, of=2, state="open", reason="reopened")
-        assert {2, 3} <= set(numbers(bench.find()))
-
-    @pytest.mark.parametrize(("rejected", "lead", "also"), [({2}, 3, (6,)), ({3}, 2, (6,)), ({2, 3}, 6, ())])
-    def test_a_rejected_member_goes_and_the_others_stay(
-        self, bench: Bench, rejected: Collection[int], lead: int, also: tuple[int, ...]
-    ) -> None:
-        bench.put(3, 6, of=2, state="closed", reason="duplicate")
-        first = bench.find(rejected=rejected).candidates[0]
-        assert (first.number, first.also) == (lead, also)
-
-    def test_what_people_marked_here_counts_as_well(self, bench: Bench) -> None:
-        bench.put(3, state="closed", reason="duplicate")
-        (first,) = [one for one in bench.find(duplicates={3: 2}).candidates if one.number == 2]
-        assert first.also == (3,)
-
-    def test_nothing_later_than_the_target_is_told(self, bench: Bench) -> None:
-        later = bench.github.arrive(PastIssue("y", *TARGET, START + timedelta(days=99), None, "zoe", ()))
-        bench.put(later.number)
-        bench.put(3, 6, of=later.number, state="closed", reason="duplicate")
-        report = bench.find(earlier_only=True)
-        told = {number for one in report.candidates for number in (one.number, *one.also)}
-        assert later.number not in told
-        assert later.number in {n for one in bench.find().candidates for n in (one.number, *one.also)}
 
 
 def test_no_connection_to_the_database_waits_for_github(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
