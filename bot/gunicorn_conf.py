@@ -5,11 +5,13 @@ nothing: no thread waits for it. It takes half as many deliveries again as gunic
 """
 
 import importlib
+import sys
 from typing import Any
 
-from gevent import Timeout
 from gunicorn.glogging import Logger
 
+from bot.errors import SettingsError
+from bot.machine.local import check_address
 from bot.settings import load
 from bot.telemetry.counts import count_together
 from bot.telemetry.logs import configure_logging
@@ -50,16 +52,10 @@ logger_class = Log
 
 
 def on_starting(server: Any) -> None:
-    """Load in the first process what its forks begin with, whose memory they share."""
+    """Load in the first process what its forks begin with, whose memory they share. Ends it where the port is taken."""
+    try:
+        check_address(_settings.host, _settings.port)
+    except SettingsError as problem:
+        sys.exit(str(problem))
     count_together(_settings.home)
     importlib.import_module("bot.web")
-
-
-def pre_request(worker: Any, request: Any) -> None:
-    """Bound a request, of which the head is there: gevent's worker waits for the rest as long as it takes."""
-    request.patience = Timeout.start_new(timeout, TimeoutError("the request did not end"))
-
-
-def post_request(worker: Any, request: Any, environ: Any, response: Any) -> None:
-    """It has ended."""
-    request.patience.close()

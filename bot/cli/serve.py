@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import secrets
 import signal
@@ -42,7 +41,7 @@ def serve(host: str | None, port: int | None, webhook_url: str | None) -> None:
     if not settings.new:
         settings.require_app()
     configure_logging(settings.log_level, settings.log_format)
-    check_address(settings)
+    local.check_address(settings.host, settings.port)
     try:
         with ended_in_order():
             _serve(settings, webhook_url)
@@ -97,22 +96,6 @@ def _set_up(supervisor: Supervisor, settings: Settings, token: str) -> bool:
     supervisor.reload("web")
     _say("The GitHub App is set up.", settings)
     return True
-
-
-def check_address(settings: Settings) -> None:
-    """Raise SettingsError if the receiver could not listen where it should.
-
-    Gunicorn would try for seconds and end, and whoever listens there might answer in its place.
-    """
-    problem = local.refusal(settings.host, settings.port)
-    if problem is None:
-        return
-    mend = {
-        errno.EADDRINUSE: "End that program, or choose another port with PORT or --port.",
-        errno.EACCES: "Choose a port from 1024 on with PORT or --port, which everybody may listen on.",
-    }.get(problem.errno or 0, "Choose an address of this machine's with DOPPEL_HOST or --host.")
-    why = local.in_words(problem)
-    raise SettingsError(f"PORT, DOPPEL_HOST: cannot listen on {settings.bind}: {why}. {mend}") from problem
 
 
 def _say(text: str, settings: Settings) -> None:

@@ -9,10 +9,9 @@ from __future__ import annotations
 import logging
 import threading
 
-import psycopg
 import sqlalchemy as sa
 
-from bot.jobs.queue import CHANNEL
+from bot.jobs.statements import CHANNEL
 from bot.store.database.failures import why
 from bot.telemetry.logs import OFTEN
 
@@ -30,7 +29,8 @@ def listen(engine: sa.Engine, wake: threading.Event, ended: threading.Event) -> 
     while not ended.is_set():
         try:
             watch(engine, wake, ended)
-        except (sa.exc.SQLAlchemyError, psycopg.Error) as error:
+        # Whatever the database raises, its driver or the system.
+        except Exception as error:
             log.warning("the queue cannot tell what is new: %s", why(error), extra=OFTEN)
             ended.wait(_AGAIN_AFTER)
 
@@ -48,6 +48,9 @@ def _watch_file(engine: sa.Engine, wake: threading.Event, ended: threading.Event
 
 
 def _listen(engine: sa.Engine, wake: threading.Event, ended: threading.Event) -> None:
+    # Here alone: it chooses how it waits when it is imported, which in the web process gevent has to come before.
+    import psycopg
+
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         connection.exec_driver_sql(f"LISTEN {CHANNEL}")
         driver = connection.connection.driver_connection

@@ -12,6 +12,8 @@ import socket
 from contextlib import suppress
 from urllib.parse import urlsplit
 
+from bot.errors import SettingsError
+
 _PORTS = range(10_000, 16_000)
 """Below those that a system gives to whoever asks for any (from 32,768 on, on Linux), and none that the tests draw."""
 
@@ -60,6 +62,18 @@ def refusal(host: str, port: int) -> OSError | None:
     except OSError as problem:
         return problem
     return None
+
+
+def check_address(host: str, port: int) -> None:
+    """Raise SettingsError if a server could not listen there: gunicorn would try for ever, or share the port."""
+    problem = refusal(host, port)
+    if problem is None:
+        return
+    mend = {
+        errno.EADDRINUSE: "End that program, or choose another port with PORT or --port.",
+        errno.EACCES: "Choose a port from 1024 on with PORT or --port, which everybody may listen on.",
+    }.get(problem.errno or 0, "Choose an address of this machine's with DOPPEL_HOST or --host.")
+    raise SettingsError(f"PORT, DOPPEL_HOST: cannot listen on {host}:{port}: {in_words(problem)}. {mend}") from problem
 
 
 def in_words(problem: OSError) -> str:

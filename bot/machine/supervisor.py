@@ -2,7 +2,7 @@
 
 A child that dies is started again after a second; one that keeps dying ends everything with an error, because
 something outside must then be mended and a loop would only hide it. One that is killed by a signal may have died of a
-job, which is given up after some deaths (`bot.jobs.queue`), and several such can come at once, as all events
+job, which is given up after some deaths (`bot.jobs.statements`), and several such can come at once, as all events
 of one issue do. Of these deaths more are borne, for they must not end the receiver.
 """
 
@@ -106,7 +106,7 @@ class Supervisor:
             if keeps_dying(self._deaths[name], now):
                 raise Unavailable(f"{name} keeps ending, {len(deaths) + 1} times by now, last with {child.returncode}")
             log.warning("%s ended with %s; it is started again", name, child.returncode)
-            # Gunicorn's own children outlive it for a while and would keep the port from the next one.
+            # Gunicorn's own children outlive it for a while and would share the port with the next one.
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(child.pid, signal.SIGKILL)
             self._start(name)

@@ -1,1 +1,1 @@
-"""Taking deliveries: read and checked without I/O, fetched through a channel, and guarded against slow clients."""
+"""Taking deliveries: read and checked without I/O, fetched through a channel, and not held up by slow clients."""

@@ -1,11 +1,13 @@
-"""gunicorn's gevent worker, which refuses quietly what is no request."""
+"""gunicorn's gevent worker, which bounds how long a body takes, and refuses quietly what is no request."""
 
 from __future__ import annotations
 
 import contextlib
 import logging
+import time
 from typing import Any
 
+from gevent import Timeout
 from gunicorn import util
 from gunicorn.http.errors import ParseException
 from gunicorn.workers.ggevent import GeventWorker
@@ -14,9 +16,24 @@ from bot.telemetry.logs import OFTEN
 
 log = logging.getLogger(__name__)
 
+PATIENCE = 10.0
+"""Seconds in which a body has to arrive: after as many GitHub itself gives a delivery up."""
+
 
 class Worker(GeventWorker):
-    """gunicorn repeats what was sent, in its answer and in its log."""
+    """gunicorn waits for a body without end, and repeats malformed requests in its answer and in its log."""
+
+    def handle_request(self, listener_name: Any, req: Any, sock: Any, addr: Any) -> Any:
+        """A request whose head is there. What comes too late is a TimeoutError where the application reads it."""
+        read, until = req.body.read, time.monotonic() + PATIENCE
+
+        def read_in_time(size: int | None = None) -> bytes:
+            with Timeout(max(0.0, until - time.monotonic()), TimeoutError("the body did not arrive in time")):
+                data: bytes = read(size)
+                return data
+
+        req.body.read = read_in_time
+        return super().handle_request(listener_name, req, sock, addr)
 
     def handle_error(self, req: Any, client: Any, addr: Any, exc: BaseException) -> None:
         """Answer a malformed request with 400, and say so seldom."""

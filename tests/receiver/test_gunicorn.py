@@ -12,8 +12,8 @@ import subprocess
 import sys
 import threading
 import uuid
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +56,7 @@ class Server:
 
     home: Path
     port: int
+    settings: Mapping[str, str] = field(default_factory=dict)
     process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -70,6 +71,7 @@ class Server:
             "PORT": str(self.port),
             "WEB_CONCURRENCY": "2",
             "LOG_LEVEL": "INFO",
+            **self.settings,
         }
 
     def start(self) -> None:
@@ -169,6 +171,36 @@ def test_chunked_bodies_are_taken_up_to_the_limit_and_sigterm_lets_what_is_under
     assert sorted(server.queued()) == sorted([GUID, *senders.acknowledged])
 
 
+@pytest.mark.postgres
+def test_deliveries_wait_for_postgresql_side_by_side(tmp_path: Path, new_database: Callable[[str], str]) -> None:
+    """One process: it goes on with others while one waits for the server."""
+    server = Server(tmp_path, free_port(), {"DATABASE_URL": new_database("postgres"), "WEB_CONCURRENCY": "1"})
+    prepare_databases(load(server.environ))
+    server.start()
+    engine = queue_engine(load(server.environ))
+    waiting = sa.text("SELECT count(*) FROM pg_locks WHERE relation = 'jobs'::regclass AND NOT granted")
+    try:
+        with engine.begin() as holding, engine.connect() as looking:
+            holding.exec_driver_sql("LOCK TABLE jobs IN EXCLUSIVE MODE")
+            senders = Senders(server)
+            wait_until(lambda: looking.execute(waiting).scalar_one() > 1)
+        senders.wait_for(10)
+    finally:
+        server.kill()
+        engine.dispose()
+    senders.join()
+
+
+def test_a_port_that_is_taken_ends_it_at_once(server: Server) -> None:
+    second = Server(server.home / "second", server.port)
+    second.home.mkdir()
+    command = [sys.executable, "-m", "gunicorn", "-c", "python:bot.gunicorn_conf", "bot.web:create_app()"]
+    environ = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), **second.environ}
+    ended = subprocess.run(command, env=environ, capture_output=True, text=True, check=False, timeout=LONGEST)
+    assert ended.returncode == 1
+    assert f"cannot listen on 0.0.0.0:{server.port}: another program listens there" in ended.stderr
+
+
 def test_any_process_tells_what_all_have_counted_since_the_start(server: Server) -> None:
     """Each of the two takes some of the deliveries, and one of the questions."""
     senders = Senders(server)
@@ -214,7 +246,7 @@ HEAD = b"POST /webhook HTTP/1.1\r\nHost: here\r\nContent-Length: 1000\r\n"
 @pytest.mark.parametrize("begun", [HEAD, HEAD + b"\r\n{"], ids=["head", "body"])
 def test_requests_that_are_begun_and_never_ended_keep_no_delivery_out(server: Server, begun: bytes) -> None:
     with contextlib.ExitStack() as unfinished:
-        # Some more than there are threads for.
+        # Each process keeps a thousand.
         for _ in range(150):
             connection = unfinished.enter_context(socket.create_connection(("127.0.0.1", server.port)))
             connection.sendall(begun)
@@ -256,7 +288,7 @@ def test_what_is_no_request_is_400_and_seldom_said(server: Server) -> None:
             assert answer.startswith(b"HTTP/1.1 400 "), (sent, answer)
             assert answer.count(b"HTTP/1.1") == 1
             assert b"planted" not in answer
-    said = [line for line in server.log.read_text().splitlines() if "gunicorn" not in line]
+    said = [line for line in server.log.read_text().splitlines() if " gunicorn.error: " not in line]
     assert "planted" not in str(said)
     assert len(said) <= len(NO_REQUESTS) * 5, "each process says each of the ten once a minute"
 
