@@ -9,6 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from bot.events import InstallationEvent, from_json
+from bot.jobs.retry import DIED
 
 _SCHEMA = "dbos"
 _WAITS = ("ENQUEUED", "DELAYED", "PENDING")
@@ -59,7 +60,6 @@ def _job(delivery: str, row: Any, queue_of: Callable[[str], str]) -> dict[str, A
         state = "waiting" if row.status in _WAITS else "dead" if row.status in _DEAD else "done"
     except (ValueError, LookupError, TypeError, AttributeError):
         failures, partition, text, event, state = 0, delivery, "", None, "done"
-    told = json.loads(row.told)["message"] if row.told and state == "dead" else ""
     arrived = row.created_at / 1000
     return {
         "id": delivery,
@@ -72,6 +72,14 @@ def _job(delivery: str, row: Any, queue_of: Callable[[str], str]) -> dict[str, A
         "attempts": failures + (state == "dead"),
         "run_after": (row.delay_until_epoch_ms or row.created_at) / 1000,
         "arrived_at": arrived,
-        "last_error": told,
+        "last_error": _reason(row.told) if state == "dead" else "",
         "done_at": None if state == "waiting" else (row.completed_at or row.created_at) / 1000,
     }
+
+
+def _reason(told: str | None) -> str:
+    """Why a job was given up; where nobody could tell, its worker had died."""
+    try:
+        return str(json.loads(told)["message"]) if told else DIED
+    except (ValueError, LookupError, TypeError):
+        return ""

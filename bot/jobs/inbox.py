@@ -18,12 +18,12 @@ from bot.jobs.queue import Entry, Queue
 from bot.settings import Settings
 from bot.store.database.engine import write
 from bot.store.database.shared_commit import SharedCommit
-from bot.store.database.sqlite import empty_log, is_full
+from bot.store.database.sqlite import empty_log, is_full, take_write_lock
 
 # GitHub gives a webhook ten seconds in all. Connecting and waiting for a lock can each take this long.
 PATIENCE = 3.0
 
-# Deliveries that a process of gunicorn's commits at a time; its other threads wait.
+# Deliveries that a web process commits at a time on PostgreSQL; the others wait.
 _CONNECTIONS = 8
 _BUSY = "the queue's database is busy"
 
@@ -58,8 +58,8 @@ class Inbox:
         self._prepared = False
         self._preparing = threading.BoundedSemaphore()
         self._patience = patience
-        # On PostgreSQL threads line up for a connection, and the server makes one commit of several. SQLite has one
-        # writer, so there one thread writes for all that wait.
+        # On PostgreSQL requests line up for a connection, and the server makes one commit of several. SQLite has one
+        # writer, so there one writes for all that wait.
         self._turn = threading.BoundedSemaphore(_CONNECTIONS)
         self._shared = SharedCommit(self._queue.put, patience) if self._engine.dialect.name == "sqlite" else None
 
@@ -88,7 +88,7 @@ class Inbox:
                 # The lock can be had on a full disk as well, and to write something would wear the disk at each look.
                 if is_full(self._engine):
                     raise QueueUnavailable("the disk of the queue's database is full")
-                connection.exec_driver_sql("BEGIN IMMEDIATE")
+                take_write_lock(connection)
                 connection.rollback()
             elif connection.execute(_REFUSES).scalar_one():
                 # One that was made in that time takes no writes later either.

@@ -18,7 +18,7 @@ from bot.jobs.database import (
     queue_engine,
     state,
 )
-from bot.jobs.statements import DIED
+from bot.jobs.retry import DIED
 from bot.model import RepoRef
 from bot.settings import Settings
 from bot.store.database.engine import database_time, write

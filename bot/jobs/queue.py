@@ -35,9 +35,6 @@ KEEP_DONE = 7 * 86_400 + 3_600
 KEEP_DEAD = 30 * 86_400
 """Seconds in which somebody may look at a dead letter."""
 
-CHANNEL = "doppel_jobs"
-"""Of PostgreSQL's NOTIFY."""
-
 # Rows in one transaction of cleaning, and the pause after it in seconds.
 _BATCH, _PAUSE = 500, 0.05
 

@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from bot.errors import Retryable, UserError
 from bot.store.database.failures import passes
 
+DIED = "its worker died each time it was tried"
+"""What is said of a job that ended its workers."""
+
 # Ten waits: 10 s, 30 s, 90 s, … 6 h, 21 hours together.
 MOST_TRIES = 11
 # A fault of ours seldom mends itself; a second and third try rules out bad luck.

@@ -9,6 +9,7 @@ partial indexes that serve them: SQLite uses an index for no other.
 from __future__ import annotations
 
 from bot.jobs.database import BACKGROUND_QUEUE, QUEUE, REPLAY_QUEUE, SCHEDULE, WORKERS
+from bot.jobs.retry import DIED
 
 QUEUES = (QUEUE, BACKGROUND_QUEUE, REPLAY_QUEUE, SCHEDULE)
 
@@ -17,10 +18,8 @@ HOLD = 300.0
 after one that hit a rate limit must not overtake it; one given during an outage should not wait for hours."""
 
 DEADLY = 5
-"""A job whose worker died so often is given up. From the second time on it is suspected, and claimed alone: workers
-also die for other reasons, and where they do so every few seconds three deaths met jobs that had no part in them."""
-
-DIED = "its worker died each time it was tried"
+"""A job whose worker died so often is given up. From the second time on it is suspected, and claimed alone. With three,
+innocent jobs were given up where workers were killed every few seconds."""
 
 # Seconds. What is stamped further ahead than that was so by a clock that has been set back since: an arrival or a
 # lease, and a time for another try.
@@ -47,7 +46,8 @@ SELECT id, queue, installation, repository, partition, payload, now(), now() + d
 FROM json_to_recordset(CAST(:entries AS json)) AS entry (
     id text, queue text, installation bigint, repository bigint, partition text, payload text, delay double precision)
 ON CONFLICT DO NOTHING RETURNING id"""
-NOTIFY = "SELECT pg_notify('doppel_jobs', '')"
+CHANNEL = "doppel_jobs"
+NOTIFY = f"SELECT pg_notify('{CHANNEL}', '')"
 
 # The next job is of the installation with the fewest running, and of the repository served longest ago; of each the
 # first that may run is a candidate. The repositories are found by a loose scan of an index, one step each

@@ -22,8 +22,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-import sqlalchemy as sa
-
 from bot.at_work import held
 from bot.counted import counted
 from bot.errors import DidNotEnd, Overtaken
@@ -39,9 +37,8 @@ from bot.jobs.database import (
     queue_url,
 )
 from bot.jobs.queue import LEASE, NOBODY, Claim, Queue
-from bot.jobs.retry import Again, Dead, Refused, decide
+from bot.jobs.retry import DIED, Again, Dead, Refused, decide
 from bot.jobs.schedule import Chore, Schedule
-from bot.jobs.statements import DIED
 from bot.jobs.wake import listen
 from bot.settings import Settings
 from bot.store.database.failures import why
@@ -135,6 +132,7 @@ class Worker:
         self._running: set[_Running] = set()
         self._wake, self._stopping, self._ended = threading.Event(), threading.Event(), threading.Event()
         self._threads: list[threading.Thread] = []
+        self._looked = time.monotonic()
 
     def start(self) -> None:
         """Begin to take work; returns when the worker is ready."""
@@ -142,7 +140,8 @@ class Worker:
         self._queue.enter(self._id)
         self._schedule.keep(starting=True)
         self._databases = present((self._settings.database_url, queue_url(self._settings)), self._engine)
-        for work in (self._claim, self._keep, partial(listen, self._engine, self._wake, self._ended)):
+        listening = partial(listen, self._engine, self._wake, self._ended)
+        for work in (self._claim, self._keep, self._clean, listening):
             self._threads.append(threading.Thread(target=work, name="queue", daemon=True))
             self._threads[-1].start()
 
@@ -153,19 +152,22 @@ class Worker:
         """
         self._stopping.set()
         self._wake.set()
+        # What it is claiming just now is let go as well.
+        for claiming in self._threads[:1]:
+            claiming.join(RENEW_EVERY)
         with self._changed:
             finished = self._changed.wait_for(lambda: not self._running, timeout)
-        self._ended.set()
-        self._wake.set()
-        for thread in self._threads:
-            thread.join(RENEW_EVERY)
         try:
             for one in [*self._running]:
                 self._queue.release(one.claim)
+            self._ended.set()
+            for thread in self._threads:
+                thread.join(RENEW_EVERY)
             self._queue.leave(self._id)
         except Exception as error:
             # Its database is away. The leases run out, and the process has to end all the same.
             log.warning("the end of this worker could not be noted: %s", describe(error))
+        self._ended.set()
         self._engine.dispose()
         return finished
 
@@ -219,7 +221,12 @@ class Worker:
             with self._changed:
                 self._free[queue] -= 1
                 self._running.add(one)
-            threading.Thread(target=self._run, args=(one,), name=f"job-{queue}", daemon=True).start()
+            try:
+                threading.Thread(target=self._run, args=(one,), name=f"job-{queue}", daemon=True).start()
+            except RuntimeError:
+                # The system gives no further thread. What was claimed waits again when its lease has run out.
+                self._gone(one)
+                raise
         return bool(claims)
 
     def _run(self, one: _Running) -> None:
@@ -228,11 +235,15 @@ class Worker:
             with held(partial(self._holds, one)):
                 self._do_chore(one) if one.claim.queue == SCHEDULE else self._deliver(one)
         finally:
-            with self._changed:
-                self._running.discard(one)
-                self._free[one.claim.queue] += 1
-                self._changed.notify_all()
+            self._gone(one)
             self._wake.set()
+
+    def _gone(self, one: _Running) -> None:
+        """Its thread is free again."""
+        with self._changed:
+            self._running.discard(one)
+            self._free[one.claim.queue] += 1
+            self._changed.notify_all()
 
     def _deliver(self, one: _Running) -> None:
         claim = one.claim
@@ -297,33 +308,37 @@ class Worker:
         while True:
             try:
                 return ask()
-            except sa.exc.SQLAlchemyError as error:
+            except Exception as error:
                 log.warning("the queue is unavailable, and asked again: %s", why(error), extra=OFTEN)
                 time.sleep(AGAIN_AFTER)
 
     def _keep(self) -> None:
-        cleaned = looked = time.monotonic()
         while not self._ended.wait(RENEW_EVERY):
-            now = time.monotonic()
             try:
-                self._renew(now, stood=now - looked)
-                looked = now
+                self._renew(time.monotonic())
                 if self._databases.replaced():
                     log.error("the database is another one than before: this worker ends, to begin anew")
                     self._on_overdue()
                     return
                 self._take_back()
                 self._schedule.keep()
-                if now - cleaned >= CLEAN_EVERY:
-                    cleaned = now
-                    self._queue.clean()
             except Exception as error:
                 log.warning("the queue's upkeep failed and will be tried again: %s", describe(error), extra=OFTEN)
 
-    def _renew(self, now: float, stood: float) -> None:
-        """Renew the leases of what runs and does not hang; `stood` is how many seconds ago that was done last."""
+    def _clean(self) -> None:
+        """In a thread of its own: where much is to go, the leases would run out meanwhile."""
+        while not self._ended.wait(CLEAN_EVERY):
+            try:
+                self._queue.clean()
+            except Exception as error:
+                log.warning("the queue could not be cleaned, and is later: %s", describe(error), extra=OFTEN)
+
+    def _renew(self, now: float) -> None:
+        """Renew the leases of what runs and does not hang."""
         with self._changed:
             running = [*self._running]
+        # Counted from the last try: while the database is away this process goes on all the same.
+        stood, self._looked = now - self._looked, now
         if stood > 6 * RENEW_EVERY:
             # The whole process stood still, and no job of it could go on.
             for one in running:

@@ -154,7 +154,7 @@ def test_c4_not_takes_effect_on_an_issue_that_is_being_looked_at_just_then(
             # As its own delivery is worked on, for which the worker may have no place free before this one is done.
             known = visit.services.store.repositories.get(visit.repository.id)
             assert known is not None
-            # In the lane of the look, so that what follows from the command comes after it.
+            # In the partition of the look, so that what follows from the command comes after it.
             installation = known.installation
             login, at, body = Actor("triage-person"), iso(comment.updated_at), comment.body
             obey(

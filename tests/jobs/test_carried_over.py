@@ -13,6 +13,7 @@ from bot.events import Event, to_json
 from bot.jobs import DeadLetters, Inbox, ensure_schema
 from bot.jobs.database import BACKGROUND_QUEUE, QUEUE, jobs, queue_engine
 from bot.jobs.queue import Queue
+from bot.jobs.retry import DIED
 from bot.model import RepoRef
 from bot.settings import Settings
 from tests.jobs.conftest import event, step
@@ -52,6 +53,7 @@ class Old:
         failures: int = 0,
         error: str = "",
         due: int | None = None,
+        told: str | None = None,
     ) -> None:
         """A workflow; with `about` None its content is erased."""
         delivery, _, number = run.partition("~")
@@ -59,7 +61,7 @@ class Old:
         text = about if isinstance(about, str) or about is None else to_json(about)
         partition = "5#7" if isinstance(about, str) or about is None else about.partition
         given = [delivery, int(number or 1), failures, NOW, partition, text]
-        told = json.dumps({"name": "GivenUp", "message": error, "code": None}) if error else None
+        told = json.dumps({"name": "GivenUp", "message": error, "code": None}) if error else told
         rows = [("status", {"status": status, "name": "job", "created_at": NOW, "completed_at": ended,
                             "delay_until_epoch_ms": due or None})]  # fmt: skip
         if text is not None:
@@ -93,12 +95,14 @@ def test_all_that_waits_or_was_given_up_comes_over_and_of_the_rest_the_ids(setti
     old.run("deadly", "MAX_RECOVERY_ATTEMPTS_EXCEEDED", event(11))
     old.run("done", "SUCCESS", event(12))
     old.run("erased", "ERROR", None, 2, "ValueError")
+    old.run("told in another way", "ERROR", event(13), 2, told="not JSON")
     old.run("foreign", "ENQUEUED", '{"kind": "riddle"}')
     ensure_schema(settings)
 
     with old.engine.connect() as connection:
         rows = {row.id: row for row in connection.execute(sa.select(jobs).order_by(jobs.c.number))}
-    waiting, dead = {"running", "behind", "later", "again", step(5).delivery_id}, {"bad", "deadly"}
+    waiting = {"running", "behind", "later", "again", step(5).delivery_id}
+    dead = {"bad", "deadly", "told in another way"}
     assert {id for id, row in rows.items() if row.state == "waiting"} == waiting
     assert {id for id, row in rows.items() if row.state == "dead"} == dead
     assert {id for id, row in rows.items() if row.state == "done"} == {"done", "erased", "foreign"}
@@ -112,6 +116,7 @@ def test_all_that_waits_or_was_given_up_comes_over_and_of_the_rest_the_ids(setti
     letters = {one.delivery_id: one for one in DeadLetters(settings).list()}
     bad = letters["bad"]
     assert (bad.attempts, bad.reason, bad.failed_at) == (3, "ValueError at handle (x.py:1)", NOW / 1000)
+    assert (letters["deadly"].attempts, letters["deadly"].reason) == (0, DIED)
     assert (bad.event, bad.repository, set(letters)) == ("issues.opened", RepoRef("acme", "app"), dead)
 
     names = sa.inspect(old.engine)

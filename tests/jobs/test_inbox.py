@@ -285,6 +285,23 @@ def test_a_failure_is_told_to_all_that_were_written_together_and_to_nobody_else(
     assert shared.write(entry("4", event(1)))
 
 
+def test_a_system_that_gives_no_thread_refuses_one_and_not_all_after_it(
+    disk: Disk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shared = shared_by(disk)
+    disk.go.set()
+    with monkeypatch.context() as short:
+        short.setattr(threading.Thread, "start", refused)
+        with pytest.raises(RuntimeError):
+            shared.write(entry("2", event(1)))
+    assert shared.write(entry("4", event(1)))
+    assert disk.commits == [["4"]]
+
+
+def refused(_: threading.Thread) -> None:
+    raise RuntimeError("can't start new thread")
+
+
 def test_who_waits_too_long_is_told_so_and_is_not_written(disk: Disk) -> None:
     shared = shared_by(disk, 0.05)
     with ThreadPoolExecutor(1) as pool:

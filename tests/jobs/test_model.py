@@ -21,7 +21,8 @@ from hypothesis.stateful import (
 
 from bot.jobs.database import QUEUE, jobs, prepare, queue_engine
 from bot.jobs.queue import LEASE, Claim, Entry, Queue
-from bot.jobs.statements import DEADLY, DIED, HOLD
+from bot.jobs.retry import DIED
+from bot.jobs.statements import DEADLY, HOLD
 from bot.settings import Settings
 from bot.store.database.engine import write
 

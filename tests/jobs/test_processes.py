@@ -204,7 +204,7 @@ def test_a_worker_whose_database_was_replaced_ends_and_the_next_goes_on_with_wha
 
 
 def test_who_stood_still_leaves_alone_what_another_has_taken_over(workers: Workers) -> None:
-    """Neither what it was at nor what it had claimed for later is done by it once it goes on."""
+    """What it was at is done by the other one alone."""
     first = workers.start()
     jobs = [f"d{issue}" for issue in range(7)]
     for issue, delivery in enumerate(jobs):
@@ -217,7 +217,7 @@ def test_who_stood_still_leaves_alone_what_another_has_taken_over(workers: Worke
         return len(workers.log("end")) == 7
 
     second = workers.start_while_standing_still(first, all_done_by_the_other)
-    # Its own come to their ends, and what it had claimed would begin.
+    # Its own come to their ends.
     stays(lambda: len(workers.log("begin")) == 4 + 7, 1.0)
     first.terminate()
     assert ended(first) == 0
@@ -255,7 +255,7 @@ def test_sigterm_lets_running_jobs_end_and_begins_no_other(workers: Workers) -> 
     assert ended(process) == 0
     assert sorted(line[0] for line in workers.log("end")) == running
     assert len(workers.log("begin")) == 4
-    assert workers.left() == len(waiting), "what was claimed and not begun is free for others"
+    assert workers.left() == len(waiting), "what was not begun is free for others"
     workers.start()
     wait_until(lambda: len(workers.log("end")) == 10)
     assert sorted(line[0] for line in workers.log("begin")) == running + waiting

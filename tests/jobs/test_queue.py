@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -13,8 +14,9 @@ from bot.jobs.database import BACKGROUND_QUEUE, QUEUE, SCHEDULE, jobs
 from bot.jobs.inbox import entry
 from bot.jobs.inspection import has_arrived, holdings
 from bot.jobs.queue import KEEP_DEAD, KEEP_DONE, LEASE, Claim, Queue
+from bot.jobs.retry import DIED
 from bot.jobs.schedule import Schedule
-from bot.jobs.statements import DEADLY, DIED, QUEUES
+from bot.jobs.statements import DEADLY, QUEUES
 from bot.monitoring.exposition import of_queue
 from bot.monitoring.queue import standing
 from bot.settings import Settings
@@ -114,6 +116,7 @@ def test_two_workers_never_have_two_jobs_of_a_partition(queue: Queue) -> None:
                 assert not running, "two at once"
                 running.add(claim.id)
                 done.append(claim.id)
+                time.sleep(0.002)
                 running.clear()
                 queue.finish(claim)
 

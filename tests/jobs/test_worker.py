@@ -316,15 +316,21 @@ def hangs_at(worker: Worker) -> float:
     return one.until
 
 
+def renew(worker: Worker, now: float, stood: float) -> None:
+    """The round of upkeep at a time; `stood` is how many seconds before that the last one began."""
+    worker._looked = now - stood
+    worker._renew(now)
+
+
 def test_a_job_that_does_not_end_has_failed_and_its_worker_ends(
     idle: tuple[Worker, Held, list[str]], engine: sa.Engine
 ) -> None:
     worker, _, told = idle
     end = hangs_at(worker)
-    worker._renew(end - 1, stood=5.0)
+    renew(worker, end - 1, 5.0)
     assert (told, row(engine, "hangs").state) == ([], "running")
     for _ in range(2):
-        worker._renew(end + 1, stood=5.0)
+        renew(worker, end + 1, 5.0)
     assert told == ["overdue"]
     hung = row(engine, "hangs")
     assert (hung.state, hung.attempts, hung.crashes) == ("waiting", 1, 0)
@@ -337,11 +343,29 @@ def test_what_stood_still_with_its_whole_process_is_not_overdue(
     """As in a container that is paused for a backup: each job would count as failed, and some be given up for good."""
     worker, _, told = idle
     end = hangs_at(worker) + 10 * LONGEST
-    worker._renew(end - LONGEST, stood=10 * LONGEST)
-    worker._renew(end - 1, stood=5.0)
+    renew(worker, end - LONGEST, 10 * LONGEST)
+    renew(worker, end - 1, 5.0)
     assert (told, row(engine, "hangs").state) == ([], "running")
-    worker._renew(end + 1, stood=5.0)
+    renew(worker, end + 1, 5.0)
     assert told == ["overdue"]
+
+
+def test_while_the_database_is_away_time_goes_on(
+    idle: tuple[Worker, Held, list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is no process that stood still: each round without the database would put off the end by all before it."""
+    worker, _, _ = idle
+    end = hangs_at(worker)
+
+    def away(_: object) -> set[str]:
+        raise sa.exc.OperationalError("", {}, Exception())
+
+    monkeypatch.setattr(worker._queue, "renew", away)
+    worker._looked = now = end - LONGEST
+    for step in range(1, 100):
+        with pytest.raises(sa.exc.OperationalError):
+            worker._renew(now + 5.0 * step)
+    assert hangs_at(worker) == end
 
 
 def test_who_stood_still_leaves_alone_what_another_has_taken_over(
@@ -353,7 +377,7 @@ def test_who_stood_still_leaves_alone_what_another_has_taken_over(
     (other,) = Queue(engine).claim(QUEUE)
     assert other
     for later in (1, 2):
-        worker._renew(hangs_at(worker) + later, stood=5.0)
+        renew(worker, hangs_at(worker) + later, 5.0)
     assert row(engine, "hangs").lease_token == other.token
     assert worker.stop(0.0) is False
     assert row(engine, "hangs").lease_token == other.token

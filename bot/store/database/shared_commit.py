@@ -34,14 +34,15 @@ class SharedCommit(Generic[T]):
     def write(self, new: T) -> bool:
         """The answer; it is committed when this returns.
 
-        Raises TimeoutError, or what was raised for those that were written together.
+        Raises TimeoutError, RuntimeError where the system gives no thread, or what was raised for those that were
+        written together.
         """
         told = Future[bool]()
         with self._changing:
+            if not self._writing:
+                threading.Thread(target=self._write, name="shared-commit", daemon=True).start()
+                self._writing = True
             self._waiting.append((new, told))
-            begin, self._writing = not self._writing, True
-        if begin:
-            threading.Thread(target=self._write, name="shared-commit", daemon=True).start()
         try:
             return told.result(self._patience)
         except TimeoutError:
