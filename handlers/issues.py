@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Collection
 
 from bot.config import RepoConfig
 from bot.events import CommentEvent, IssueEvent
@@ -142,7 +143,7 @@ def tell_later(visit: Visit, issue: Issue, installation: int | None) -> None:
         # GitHub's own search answers until then.
         return
     later = services.index.numbers(repo_id, issue.number, _MOST_LATER)
-    for number in _near(visit, issue).intersection(later) if later else ():
+    for number in _near(visit, issue, later) if later else ():
         kept = services.store.comments.get(repo_id, number)
         if (kept is None or issue.number not in kept.shown) and _repeats(visit, number, issue.number):
             event = own_issue_event(OVERTAKEN, installation, visit.repository, number)
@@ -150,10 +151,10 @@ def tell_later(visit: Visit, issue: Issue, installation: int | None) -> None:
             services.inbox.put(f"{OVERTAKEN}-{repo_id}-{number}-{issue.number}", event)
 
 
-def _near(visit: Visit, issue: Issue) -> set[int]:
-    """The numbers of the issues, earlier or later, that this one resembles at all."""
+def _near(visit: Visit, issue: Issue, later: Collection[int]) -> set[int]:
+    """The numbers of those of the `later` issues that this one resembles at all."""
     least = visit.bar.value * _AT_ALL
-    with visit.services.matcher.looking(visit.repository.id, issue, stored=True) as look:
+    with visit.services.matcher.looking(visit.repository.id, issue, only=later, stored=True) as look:
         return {match.number for match in look.judge() if match.confidence >= least}
 
 

@@ -102,15 +102,16 @@ class Matcher:
         *,
         words: str = "",
         below: int | None = None,
+        only: Collection[int] | None = None,
         stored: bool = False,
         total: int | None = None,
     ) -> Iterator[Look]:
         """One find: search now, judge as often as needed until the end.
 
         `words` are searched for instead of the target's text, and what they find is judged by both; `below` leaves out
-        issues with that number and higher ones. The target itself is never found. A model that fails costs the vectors,
-        which `problems` says. With `stored` the target's vectors are those that the index has of it, and no model is
-        asked. `total` is how many issues the repository has, where the index holds only some of them.
+        issues with that number and higher ones, and `only` all others. The target itself is never found. A model that
+        fails costs the vectors, which `problems` says. With `stored` the target's vectors are those that the index has
+        of it, and no model is asked. `total` is how many issues the repository has, where the index holds only some.
         """
         own = self._read(repo_id, target.title, target.body, target.number, embedded=not stored)
         searched = self._read(repo_id, words, "", target.number, embedded=not stored) if words else None
@@ -119,10 +120,10 @@ class Matcher:
                 own = self._read(repo_id, "", target.body, target.number, embedded=not stored)
             own = own._replace(pair=view.pair(target.number)) if stored else self._checked(view, own)
             closely = self._closely(repo_id, view, own.analysis)
-            look = Look(view, self._model, target, own, below, closely, total=total)
+            look = Look(view, self._model, target, own, below, closely, only=only, total=total)
             if searched:
                 reading = self._checked(view, searched)
-                look = Look(view, self._model, target, reading, below, closely, itself=look, total=total)
+                look = Look(view, self._model, target, reading, below, closely, look, only=only, total=total)
             yield look
         if self._index.texts is not None and closely is not None:
             self._index.texts.keep(repo_id, closely.fresh)
@@ -213,6 +214,8 @@ class Look:
         below: int | None,
         closely: Closely | None = None,
         itself: Look | None = None,
+        *,
+        only: Collection[int] | None = None,
         total: int | None = None,
     ) -> None:
         self._view, self._model, self._text, pair = view, model, reading.text, reading.pair
@@ -222,7 +225,8 @@ class Look:
         if pair is not None:
             self._retrieved[VECTORS] = by_vectors(view, pair, below)
         lists = (numbers for one in self._retrieved.values() for numbers in one.values())
-        self._pool = fused(lists, target.number)
+        pool = fused(lists, target.number)
+        self._pool = pool if only is None else pool[np.isin(pool, list(only))]
         self.problems: tuple[Failed, ...] = tuple(
             dict.fromkeys((*reading.problems, *(itself.problems if itself else ())))
         )
