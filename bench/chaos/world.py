@@ -70,8 +70,11 @@ class World:
                 )
         for repo, issues in rows.items():
             self.sim.add_repository(repo)
-            self.sim.write_file(repo, ".github/doppel.yml", f"search: {{hybrid: off}}\nignore: {{labels: [{QUIET}]}}\n")
+            # Made-up words that only sound alike stay below .5; the same words are far above.
+            settings = f"min_confidence: 0.5\nsearch: {{hybrid: off}}\nignore: {{labels: [{QUIET}]}}\n"
+            self.sim.write_file(repo, ".github/doppel.yml", settings)
             self.sim.set_permission(repo, "admin-person", "admin")
+            self.sim.set_permission(repo, "triager", "triage")
             self.sim.install(repo)
             self.sim.load_issues(issues, repo)
             for number, row in enumerate(issues, 1):
@@ -119,7 +122,7 @@ class World:
             case "help" | "recheck" | "reject":
                 target = f"not #{self.originals[issue][deed.about]}" if deed.kind == "reject" else deed.kind
                 words = f"/duplicates {'' if deed.kind == 'recheck' else target}".strip()
-                who = f"reporter-{issue}" if deed.kind == "reject" else f"visitor-{self._serial}"
+                who = f"reporter-{issue}" if deed.kind == "reject" else "triager"
                 comment = self.sim.comment(repo, number, who, words)
                 if deed.kind != "recheck":
                     self.asked[issue].add(comment.id)
