@@ -1,7 +1,7 @@
-"""The queue: put, claim, renew, finish, and what follows a failure.
+"""The queue's operations: put, claim, renew, finish, fail, expire.
 
-A claim chooses and takes a job in one statement (`bot.jobs.statements`), and gives its worker a lease. Whoever loses
-the lease has lost the job: every later statement names the lease's token, and changes nothing where another's stands.
+One statement chooses and claims a job (`bot.jobs.statements`) and gives its worker a lease. A worker that loses the
+lease loses the job: every later statement names the lease's token, and changes nothing where the row has another.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import json
 import secrets
 import time
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
@@ -24,24 +24,21 @@ from bot.store.database.shared_commit import SharedCommit
 from bot.store.database.sqlite import empty_log
 
 NOBODY = -1
-"""No installation; 0 stands for none in an event."""
+"""An installation that does not exist; events without one have 0."""
 
 LEASE = 30.0
-"""Seconds for which a claim holds without being renewed."""
+"""Seconds for which a lease holds unless it is renewed."""
 
+# Seconds. GitHub redelivers for three days (Enterprise Server: seven), and a redelivery must change nothing.
 KEEP_DONE = 7 * 86_400 + 3_600
-"""Seconds. GitHub redelivers for three days (Enterprise Server: seven), and a redelivery must change nothing."""
-
 KEEP_DEAD = 30 * 86_400
-"""Seconds in which somebody may look at a dead letter."""
 
-# Rows in one transaction of cleaning, and the pause after it in seconds.
+# Rows that one transaction of cleaning deletes, and the pause after it in seconds.
 _BATCH, _PAUSE = 500, 0.05
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A job to be put into the queue. `delay` is in seconds."""
+class Entry(NamedTuple):
+    """A job to put into the queue. `delay` is in seconds."""
 
     id: str
     queue: str
@@ -52,12 +49,9 @@ class Entry:
     delay: float = 0.0
 
 
-_FIELDS = [field.name for field in fields(Entry)]
-
-
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A job that a worker has taken. `attempts` counts the earlier runs that raised."""
+    """A job that a worker has claimed. `attempts` counts the earlier runs that raised."""
 
     id: str
     queue: str
@@ -70,7 +64,7 @@ class Claim:
 
 
 class Queue:
-    """The statements on one database. Thread safe. Each raises what SQLAlchemy raises."""
+    """The queue on one database. Thread safe. Each operation raises what SQLAlchemy raises."""
 
     def __init__(self, engine: sa.Engine, now: str | None = None) -> None:
         """`now` is the time in seconds since 1970 as an SQL expression; by default the database's clock."""
@@ -82,20 +76,20 @@ class Queue:
         self.now = sa.literal_column(self._clock, sa.Float())
 
     def put(self, entries: Sequence[Entry]) -> list[bool]:
-        """Commit some jobs together; which of them are new. A known id changes nothing."""
+        """Commit some jobs together; whether each is new. A known id changes nothing."""
         if not entries:
             return []
-        rows = [{field: getattr(entry, field) for field in _FIELDS} for entry in entries]
         statement = statements.PUT_ON_SQLITE if self._is_sqlite else statements.PUT_ON_POSTGRESQL
         with write(self.engine) as connection:
-            new = {id for (id,) in self._run(connection, statement, entries=json.dumps(rows))}
+            rows = json.dumps([entry._asdict() for entry in entries])
+            new = {id for (id,) in self._run(connection, statement, entries=rows)}
             if new and not self._is_sqlite:
                 self._run(connection, statements.NOTIFY)
         first = {entry.id: number for number, entry in reversed([*enumerate(entries)])}
         return [entry.id in new and first[entry.id] == number for number, entry in enumerate(entries)]
 
     def enter(self, worker: str) -> None:
-        """Enter a worker, whose lease is renewed by its name; its heartbeat."""
+        """Register a worker. `renew` takes its name as the token of its lease."""
         row = {"id": f"{WORKERS}:{worker}", "queue": WORKERS, "partition": f"{WORKERS}:{worker}", "state": "running"}
         nothing = {"installation": 0, "repository": 0, "run_after": self.now, "arrived_at": self.now}
         with write(self.engine) as connection:
@@ -103,25 +97,24 @@ class Queue:
             connection.execute(sa.insert(jobs).values(**row, **nothing, **lease))
 
     def leave(self, worker: str) -> None:
-        """The worker has ended."""
+        """Remove a worker that ends."""
         self._change(statements.LEAVE, worker=worker)
 
     def due(self) -> tuple[set[str], set[str]]:
-        """The queues with jobs that are due and no suspects, and those with suspects that can be claimed."""
+        """The queues with due jobs that are not suspect, and the queues with suspect jobs that can be claimed."""
         with self.engine.connect() as connection:
             found = self._run(connection, statements.LOOK).one()
         half = len(QUEUES)
-        due, suspects = (set(itertools.compress(QUEUES, there)) for there in (found[:half], found[half:]))
-        return due, suspects
+        return set(itertools.compress(QUEUES, found[:half])), set(itertools.compress(QUEUES, found[half:]))
 
     def claim(
         self, queue: str, most: int = 1, *, alone: bool = False, but: int = NOBODY, worker: str = ""
     ) -> list[Claim]:
-        """Take a queue's next jobs: each of the installation with the fewest running, the repository served longest
-        ago.
+        """Claim up to `most` jobs of a queue for `worker`: first the installation with the fewest running jobs, then
+        the repository served longest ago.
 
-        Jobs of a partition are taken in order, one at a time. With `alone` suspects are taken, and otherwise none;
-        of the installation `but` nothing is. The lease says which `worker` has it.
+        Jobs of a partition come in order, one at a time. `alone` claims suspect jobs and no others. The installation
+        `but` is left out.
         """
         statement, claims = statements.CLAIM_ALONE if alone else statements.CLAIM, list[Claim]()
         try:
@@ -133,41 +126,41 @@ class Queue:
                         break
                     claims.append(Claim(*row))
         except sa.exc.IntegrityError:
-            # Another worker has just taken one of the same partition.
+            # Another worker has just claimed one of the same partition.
             return []
         return claims
 
     def renew(self, tokens: Collection[str]) -> set[str]:
-        """Renew some leases; which of them still hold."""
+        """Renew some leases; returns those that still hold."""
         with write(self.engine) as connection:
             return set(self._run(connection, statements.RENEW, tokens=[*tokens]).scalars())
 
     def expire(self) -> dict[str, bool]:
-        """Take back the jobs whose leases have run out; of each whether it is given up. The others wait again."""
+        """Take back the jobs whose leases have run out: by id, whether each is given up. The others wait again."""
         with write(self.engine) as connection:
             self._run(connection, statements.EXPIRE_WORKERS)
             return {id: state == "dead" for id, state in self._run(connection, statements.EXPIRE)}
 
     def finish(self, claim: Claim) -> bool:
-        """The job is done, and its payload goes. Whether it still was this claim's."""
+        """Mark the job as done and erase its payload. Whether the claim still held."""
         return self._end(claim, "state = 'done', payload = '', done_at = now()")
 
     def fail(self, claim: Claim, error: str, wait: float | None) -> bool:
-        """The job raised: try it again in `wait` seconds, or with None give it up. Whether it still was ours."""
+        """Try the job again in `wait` seconds; None gives it up. Whether the claim still held."""
         becomes = "state = 'dead', done_at = now()" if wait is None else statements.AGAIN
         failed = {"attempts": claim.attempts + 1, "error": error} | ({} if wait is None else {"wait": wait})
         return self._end(claim, f"{becomes}, attempts = :attempts, last_error = :error", **failed)
 
     def release(self, claim: Claim) -> bool:
-        """Let the job wait again as if it had not been taken. Whether it still was ours."""
+        """Let the job wait again as if it had never been claimed. Whether the claim still held."""
         return self._end(claim, "state = 'waiting'")
 
     def again(self, claim: Claim, wait: float) -> bool:
-        """The job is done, and comes again in `wait` seconds. Whether it still was ours."""
+        """Schedule the job's next run in `wait` seconds. Whether the claim still held."""
         return self._end(claim, statements.AGAIN, wait=wait)
 
     def clean(self) -> None:
-        """Remove what ended long ago, in batches, so that nobody waits long for the lock."""
+        """Delete what ended long ago, in batches, so that nobody waits long for the lock."""
         for ended, keep in (("done", KEEP_DONE), ("dead", KEEP_DEAD)):
             while self._change(statements.CLEAN, ended=ended, keep=keep) == _BATCH:
                 time.sleep(_PAUSE)
@@ -186,11 +179,10 @@ class Queue:
             return self._run(connection, statement, **given).rowcount
 
     def _run(self, connection: sa.Connection, statement: str, **given: Any) -> sa.CursorResult[*tuple[Any, ...]]:
-        """Run a statement, which takes of the values what it names."""
-        text = self._texts.get(statement)
-        if text is None:
+        if (text := self._texts.get(statement)) is None:
             here = statement.replace("FOR UPDATE OF job SKIP LOCKED", "") if self._is_sqlite else statement
             text = sa.text(here.replace("now()", self._clock))
             text = text.bindparams(sa.bindparam("tokens", expanding=True)) if ":tokens" in statement else text
             self._texts[statement] = text
+        # A statement takes only the values that it names.
         return connection.execute(text, {"lease": LEASE, "batch": _BATCH, **given})

@@ -1,10 +1,10 @@
-"""The queue's statements, one claim among them, as River, Oban and Solid Queue have it (docs/design.md).
+"""The queue's SQL, in the pattern of River, Oban and Solid Queue (docs/design.md).
 
-`now()` is replaced by the clock of the queue's database (`bot.jobs.queue`). Conditions on `state` are written as in the
-partial indexes that serve them: SQLite uses an index for no other.
+`bot.jobs.queue` replaces `now()` by the database's clock. Conditions on `state` repeat those of the partial indexes,
+word for word: SQLite uses such an index for no other condition.
 """
 
-# ruff: noqa: S608 - what is put in between is of this file.
+# ruff: noqa: S608 - only constants of this program are inserted.
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from bot.jobs.retry import DIED
 QUEUES = (QUEUE, BACKGROUND_QUEUE, REPLAY_QUEUE, SCHEDULE)
 
 HOLD = 300.0
-"""Seconds. Later jobs of a partition wait for an earlier one that is due within this time. A command given a minute
-after one that hit a rate limit must not overtake it; one given during an outage should not wait for hours."""
+"""Seconds. A job waits for an earlier one of its partition that is due within this time. A command given a minute after
+one that hit a rate limit must not overtake it; one given during an outage should not wait for hours."""
 
 DEADLY = 5
-"""A job whose worker died so often is given up. From the second time on it is suspected, and claimed alone. With three,
+"""A job is given up after it has lost so many workers. From the second on it is suspect, and runs alone. With three,
 innocent jobs were given up where workers were killed every few seconds."""
 
-# Seconds. What is stamped further ahead than that was so by a clock that has been set back since: an arrival or a
-# lease, and a time for another try.
+# Seconds. An arrival or a lease further ahead than the first, or a retry further ahead than the second, was stamped
+# by a clock that has been set back since.
 _AHEAD, _FAR_AHEAD = 60.0, 8 * 3600.0
 
 DUE = f"""(job.run_after <= now()
@@ -34,7 +34,7 @@ BLOCKED = f"""EXISTS (
     SELECT 1 FROM jobs AS other WHERE other.state IN ('waiting', 'running') AND other.partition = job.partition
     AND (other.state = 'running' OR other.number < job.number AND other.run_after < now() + {HOLD}))"""
 
-# Several at once, as one JSON text: what is known already is left out.
+# Takes several jobs as one JSON text, and leaves out those that are known.
 PUT_ON_SQLITE = """
 INSERT INTO jobs (id, queue, installation, repository, partition, payload, arrived_at, run_after)
 SELECT value ->> 'id', value ->> 'queue', value ->> 'installation', value ->> 'repository', value ->> 'partition',
@@ -49,10 +49,9 @@ ON CONFLICT DO NOTHING RETURNING id"""
 CHANNEL = "doppel_jobs"
 NOTIFY = f"SELECT pg_notify('{CHANNEL}', '')"
 
-# The next job is of the installation with the fewest running, and of the repository served longest ago; of each the
-# first that may run is a candidate. The repositories are found by a loose scan of an index, one step each
-# (https://wiki.postgresql.org/wiki/Loose_indexscan): thousands of waiting jobs of one cost no more than one does.
-# A repository that was served later than now was so by a clock that ran ahead.
+# Each repository's first job that may run is a candidate. A loose index scan finds the repositories, one step each
+# (https://wiki.postgresql.org/wiki/Loose_indexscan): thousands of waiting jobs of one cost no more than one job does.
+# A clock that ran ahead may have stamped a repository as served later than now.
 CLAIM = f"""
 WITH RECURSIVE waiting (repository) AS (
     SELECT min(repository) FROM jobs WHERE state = 'waiting' AND crashes < 2 AND queue = :queue

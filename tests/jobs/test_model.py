@@ -79,7 +79,7 @@ class Machine(RuleBasedStateMachine):
             number, partition = next(self.serial), f"{repository}#{issue}"
             entry = Entry(f"d{number}", QUEUE, repository % 2, repository, partition, "text", delay)
             assert self.queue.put([entry, entry]) == [True, False]
-            assert self.queue.put([replace(entry, payload="other", delay=0.0)]) == [False]
+            assert self.queue.put([entry._replace(payload="other", delay=0.0)]) == [False]
             self.jobs[entry.id] = Model(number, repository % 2, repository, partition, self.now + delay, self.now)
 
     @rule(todo=st.lists(st.tuples(actions, st.integers(0, 9), st.integers(0, 900)), min_size=3, max_size=8))
