@@ -25,10 +25,11 @@ QUEUE, BACKGROUND_QUEUE, REPLAY_QUEUE = "events", "background", "replays"
 # Scheduled work, with a row for each chore; and the workers that live, with a row and a lease for each.
 SCHEDULE, WORKERS = "schedule", "workers"
 
-# The number of an advisory lock, which nothing else in the database may use.
-_TURN = 7_205_759_405
-# Seconds to wait for another process that prepares the schema; a delivery must be answered soon after.
-_PATIENCE = 3.0
+# The last error of a job that killed its workers.
+DIED = "its worker died each time it was tried"
+
+# The number of an advisory lock, and seconds to wait for another process that prepares the schema.
+_TURN, _PATIENCE = 7_205_759_405, 3.0
 
 
 class QueueUnavailable(Retryable):
@@ -38,8 +39,8 @@ class QueueUnavailable(Retryable):
 metadata = sa.MetaData()
 
 # `number` is the order of arrival. `state` is waiting, running, done or dead. `attempts` counts the runs that raised,
-# `crashes` those whose worker did not come back. Times are the database's, in seconds since 1970. The payload goes as
-# soon as a job is done; its id stays for a week, so that a redelivery changes nothing.
+# `crashes` those whose worker died. Times are the database's, in seconds since 1970. When a job is done its payload
+# goes, but its id stays for a week, so that a redelivery changes nothing.
 jobs = sa.Table(
     "jobs",
     metadata,
@@ -63,13 +64,10 @@ jobs = sa.Table(
 )
 
 
-def state(*names: str, of: sa.FromClause = jobs) -> sa.ColumnElement[bool]:
-    """Whether a job is in one of these states.
-
-    The names are written out: SQLite uses a partial index only for a condition that repeats the index's own.
-    """
+def state(*names: str) -> sa.ColumnElement[bool]:
+    """Whether a job is in one of these states, spelled out as in the indexes, which SQLite would not use else."""
     listed: list[sa.ColumnElement[str]] = [sa.literal_column(f"'{name}'") for name in names]
-    return of.c.state == listed[0] if len(listed) == 1 else of.c.state.in_(listed)
+    return jobs.c.state == listed[0] if len(listed) == 1 else jobs.c.state.in_(listed)
 
 
 def _index(name: str, *columns: str, where: sa.ColumnElement[bool] | sa.TextClause, unique: bool = False) -> None:
@@ -113,7 +111,7 @@ def queue_engine(settings: Settings, *, patience: float = PATIENCE, pool_size: i
 
 
 def ensure_schema(settings: Settings) -> None:
-    """Create the queue's table where it is missing. Waits for others as long as they take. Raises QueueUnavailable."""
+    """Create the queue's table if it is missing, and wait for others without end. Raises QueueUnavailable."""
     engine, wait = queue_engine(settings, pool_size=4), waiting("the queue")
     try:
         while True:
@@ -129,7 +127,7 @@ def ensure_schema(settings: Settings) -> None:
 
 
 def prepare(engine: sa.Engine, *, patience: float | None = _PATIENCE) -> None:
-    """Create the queue's table where it is missing. Raises TimeoutError or OperationalError if others take longer."""
+    """Create the queue's table if it is missing. Raises TimeoutError or OperationalError if others take longer."""
     if sa.inspect(engine).has_table(jobs.name):
         return
     with alone(engine, _TURN, "the queue", patience), write(engine) as connection:

@@ -1,8 +1,4 @@
-"""The way into the queue: what the web process and other producers call.
-
-An edit waits a few seconds (`debounce`), and so does every further edit in that time. The first job to run answers the
-text as it then is, and the others find it answered.
-"""
+"""The way into the queue, for the web process and other producers."""
 
 from __future__ import annotations
 
@@ -34,7 +30,11 @@ _REFUSES = sa.text(
 
 
 def debounce(event: Event, seconds: float) -> float:
-    """How many seconds a delivery waits in the queue: one edit of an issue is often followed by another."""
+    """How many seconds a delivery waits in the queue.
+
+    Several edits of an issue often come together: the first job to run answers the latest text, the others find it
+    answered.
+    """
     return seconds if isinstance(event, IssueEvent) and event.action == "edited" else 0.0
 
 
@@ -63,10 +63,7 @@ class Inbox:
         self._shared = SharedCommit(self._queue.put, patience) if self._engine.dialect.name == "sqlite" else None
 
     def put(self, delivery_id: str, event: Event, delay_seconds: float = 0.0) -> bool:
-        """Commit a delivery to the queue. True if it is new, False if this delivery id is known.
-
-        Raises QueueUnavailable, within a few seconds, when the database cannot take it; nothing is kept then.
-        """
+        """Commit a delivery to the queue; False if its id is known. Raises QueueUnavailable within a few seconds."""
         new = entry(delivery_id, event, delay_seconds)
         if self._shared is None:
             with self._ready():
@@ -115,7 +112,6 @@ class Inbox:
 
     @contextmanager
     def _ready(self) -> Iterator[None]:
-        """Wait for a turn, and make sure that the table is there. The database's errors become QueueUnavailable."""
         with _acquired(self._turn, self._patience), named_failures():
             self._prepare()
             yield

@@ -9,23 +9,21 @@ from typing import Any
 import sqlalchemy as sa
 
 from bot.events import InstallationEvent, from_json, full_name
-from bot.jobs.database import QUEUE, SCHEDULE, jobs, named_failures, prepare, queue_engine, state
-from bot.jobs.retry import DIED
+from bot.jobs.database import DIED, QUEUE, SCHEDULE, jobs, named_failures, prepare, queue_engine, state
 from bot.model import RepoRef
 from bot.settings import Settings
 from bot.store.database.engine import database_time, write
 
+# More dead letters than pile up in the month for which they are kept.
 MOST = 10_000
-"""The limit that stands for all dead letters: more than pile up in the month for which they are kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeadLetter:
     """A delivery that is tried again only when a person asks for it.
 
-    `event` is GitHub's name with the action (`issues.opened`), `repository` None where the event is not about one.
-    `attempts` is 0 if no attempt ever ended. `failed_at` is in seconds since 1970. `reason` is the last error as
-    `bot.telemetry.errors.describe` puts it: without secrets, and without a word of an issue.
+    `event` is GitHub's name with the action (`issues.opened`). `attempts` is 0 if no attempt ever ended. `failed_at` is
+    in seconds since 1970. `reason` is the last error by `bot.telemetry.errors.describe`: no secrets, no issue's words.
     """
 
     delivery_id: str
@@ -76,10 +74,7 @@ def has_arrived(settings: Settings, since: float) -> bool:
 
 
 def holdings(settings: Settings, repository_id: int) -> list[dict[str, Any]]:
-    """The jobs of a repository that have content, in order of arrival, ready for JSON (C6a). Raises QueueUnavailable.
-
-    `arrived` is in seconds since 1970; `content` is the event.
-    """
+    """A repository's jobs that have content, in order of arrival, ready for JSON (C6a). Raises QueueUnavailable."""
     rows = _some(settings, jobs.c.repository == repository_id, jobs.c.payload != "")
     return [{"id": row.id, "status": row.state, "arrived": row.arrived_at, "content": row.payload} for row in rows]
 

@@ -17,10 +17,10 @@ _SLACK = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Chore:
-    """One worker calls `do` every `every` seconds, counted from 1970. What it raises is logged; the next turn comes.
+    """One of the workers calls `do` every `every` seconds, counted from 1970, and logs its errors.
 
-    With `at_start` each worker that starts gives it another turn. `late` delays each turn by so many seconds, so that
-    it finds other chores done that are due at the same time.
+    With `at_start` it also gets a turn when a worker starts. `late` delays each turn by so many seconds, so that other
+    chores of the same time are done before.
     """
 
     name: str
@@ -59,8 +59,7 @@ class Schedule:
     def keep(self, *, starting: bool = False) -> None:
         """Enter missing chores, each due at once, and give those `at_start` a turn, when a worker starts.
 
-        Also brings forward a turn that a clock put off before it was set back, and revives a chore one turn after it
-        was given up for killing its workers.
+        Also repairs a turn that a clock had put off before it was set back, and a chore that was given up a turn ago.
         """
         if starting:
             self._queue.put([Entry(one, SCHEDULE, 0, 0, one, "") for one in self._chores])

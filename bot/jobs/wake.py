@@ -11,7 +11,7 @@ import threading
 
 import sqlalchemy as sa
 
-from bot.jobs.statements import CHANNEL
+from bot.jobs.queue import CHANNEL
 from bot.store.database.failures import why
 from bot.telemetry.logs import OFTEN
 

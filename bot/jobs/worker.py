@@ -26,9 +26,8 @@ from bot.counted import counted
 from bot.errors import DidNotEnd, Overtaken, UserError
 from bot.events import Event, from_json
 from bot.jobs import database
-from bot.jobs.database import BACKGROUND_QUEUE, QUEUE, REPLAY_QUEUE, SCHEDULE
-from bot.jobs.queue import LEASE, NOBODY, Claim, Queue
-from bot.jobs.retry import DIED, decide
+from bot.jobs.database import BACKGROUND_QUEUE, DIED, QUEUE, REPLAY_QUEUE, SCHEDULE
+from bot.jobs.queue import LEASE, NOBODY, Claim, Queue, decide
 from bot.jobs.schedule import Chore, Schedule
 from bot.jobs.wake import listen
 from bot.settings import Settings
@@ -44,20 +43,17 @@ log = logging.getLogger(__name__)
 
 # All in seconds. The second is how long a worker waits to be woken before it looks for due jobs itself.
 RENEW_EVERY, LOOK_EVERY, CLEAN_EVERY = LEASE / 6, 0.5, 600.0
-# How long a delivery and a background job may run before they count as hanging. Each of a delivery's calls to GitHub is
-# bounded by half a minute; a replay of a repository's past takes hours.
+# A delivery, and a background job, that runs for so long hangs. A replay of a repository's past takes hours.
 LONGEST, LONGEST_BEHIND = 900.0, 6 * 3600.0
-# How long to wait before the next try while the database is away, and before a chore that only another version knows is
-# offered again.
+# The pause before the next try while the database is away, and for a chore that only another version knows.
 AGAIN_AFTER, _OF_OTHERS = 1.0, 60.0
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One delivery as handlers see it.
+    """One delivery as handlers see it. It was accepted when it `arrived`, in seconds since 1970.
 
-    `attempt` is 1 and one more for each time the handler raised. A job whose worker was killed begins again with the
-    same number. `arrived` is when the delivery was accepted, in seconds since 1970.
+    `attempt` is 1 and one more for each time the handler raised; the death of a worker does not count.
     """
 
     delivery_id: str
@@ -97,8 +93,7 @@ class Worker:
     ) -> None:
         """`handle` raises Retryable to be called again later, UserError to end it; anything else counts as a fault.
 
-        One of all the workers runs each of the `chores` at a time. The worker calls `on_overdue` when its process must
-        end: a job hangs, or the database was replaced.
+        The worker calls `on_overdue` when its process must end: a job hangs, or the database was replaced.
         """
         self._settings = settings
         self._handle = handle
@@ -127,10 +122,7 @@ class Worker:
             self._threads[-1].start()
 
     def stop(self, timeout: float = 25.0) -> bool:
-        """Claim no more jobs and give the running ones `timeout` seconds to end; whether all of them did.
-
-        It releases those that are left, for another worker to take over; their threads run on in vain.
-        """
+        """Claim no more jobs, and release those that do not end in `timeout` seconds; whether all have ended."""
         self._stopping.set()
         self._wake.set()
         # A claim that is under way is then among the running jobs.
@@ -167,9 +159,8 @@ class Worker:
     def _claim_some(self) -> bool:
         """Claim jobs of each queue that has a free thread; whether it claimed any.
 
-        One suspect job runs at a time. While it is a delivery, no other delivery runs and nothing is started, so that
-        a job that kills its worker takes no other with it. Other suspects run beside deliveries, since they can last
-        for hours: a job that dies with one becomes suspect, but runs alone before it is given up.
+        One suspect job runs at a time. Beside a suspect delivery nothing else runs, so that a job that kills its worker
+        takes no other with it. Other suspects run beside deliveries, since they can take hours.
         """
         with self._changed:
             free = {queue for queue, threads in self._free.items() if threads}

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.errors import DidNotEnd, Forbidden, RateLimited, Retryable, Unavailable
-from bot.jobs.retry import MOST_TRIES, MOST_TRIES_OF_A_FAULT, decide
+from bot.jobs.queue import MOST_TRIES, MOST_TRIES_OF_A_FAULT, decide
 from bot.store.database.engine import make_engine
 from bot.store.database.failures import passes
 from bot.telemetry.errors import describe, stack
