@@ -17,7 +17,7 @@ from bot.github.api.calls import PAGE
 from bot.github.repository.repo import RepoClient
 from bot.index import Index
 from bot.indexing.reading import EMBEDDED, LOST, PAGES, READ_CLOSELY, SLOWLY, pause, read_pages, retry
-from bot.indexing.writing import Writer, told
+from bot.indexing.writing import Writer, no_vectors
 from bot.model import Issue, Repository
 from bot.store import Store
 from bot.store.parts.repositories import Progress, StoredRepository
@@ -179,7 +179,7 @@ class Indexing:
             # After a change of the model all vectors are missing.
             embedded = self._index.embed_missing(repository.id, EMBEDDED)
         except EmbeddingError as failure:
-            return replace(progress, problem=told(repository, failure)), None
+            return replace(progress, problem=no_vectors(repository, failure)), None
         if embedded:
             return progress, 0.0
         try:
@@ -188,7 +188,7 @@ class Indexing:
         except EmbeddingError as failure:
             # Searches go on without the text model.
             logger.warning("%s: %s", repository.ref, failure)
-        problem = progress.problem or self._writer.tell_originals(github, repository, PAGES * PAGE)
+        problem = progress.problem or self._writer.fill_originals(github, repository, PAGES * PAGE)
         return replace(progress, problem=problem), None
 
     def _count(self, known: Progress | None, repository: Repository, github: RepoClient) -> int | None:

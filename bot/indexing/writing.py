@@ -70,7 +70,7 @@ class Writer:
             self._index.put(repository.id, indexed)
         except EmbeddingError as failure:
             self._index.put(repository.id, indexed, embed=False)
-            return told(repository, failure)
+            return no_vectors(repository, failure)
         return ""
 
     def remove(self, repo_id: int, number: int) -> None:
@@ -78,12 +78,12 @@ class Writer:
         self._take_back(repo_id, {number: ("", "")})
         self._index.remove(repo_id, [number])
 
-    def tell_originals(self, github: RepoClient, repository: Repository, most: int) -> str:
+    def fill_originals(self, github: RepoClient, repository: Repository, most: int) -> str:
         """Ask for originals that the index does not know, `most` at once; returns the problem, if there is one."""
         asked = self._index.untold(repository.id, most)
         if not asked:
             return ""
-        found = self._told_originals(github, repository, asked)
+        found = self._known_originals(github, repository, asked)
         self._index.tell(repository.id, found)
         if len(found) == len(asked):
             return ""
@@ -92,9 +92,9 @@ class Writer:
     def _originals(self, github: RepoClient, repository: Repository, issues: Sequence[Issue]) -> dict[int, int | None]:
         """The originals of those that are duplicates, by GitHub or a command; `UNTOLD` if neither knows it."""
         numbers = list(dict.fromkeys(issue.number for issue in issues if issue.state_reason == "duplicate"))
-        return dict.fromkeys(numbers, UNTOLD) | self._told_originals(github, repository, numbers)
+        return dict.fromkeys(numbers, UNTOLD) | self._known_originals(github, repository, numbers)
 
-    def _told_originals(
+    def _known_originals(
         self, github: RepoClient, repository: Repository, numbers: Sequence[int]
     ) -> dict[int, int | None]:
         """The same, without unknown ones: GraphQL can fail over one repository for good."""
@@ -118,7 +118,7 @@ class Writer:
             self._store.words.remove(repo_id, changed)
 
 
-def told(repository: Repository, failure: EmbeddingError) -> str:
+def no_vectors(repository: Repository, failure: EmbeddingError) -> str:
     """Why there are no vectors, for the progress, which the dashboard shows to people who do not run the host."""
     if failure.told != str(failure):
         logger.warning("%s: %s", repository.ref, failure)

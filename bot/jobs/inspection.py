@@ -1,4 +1,4 @@
-"""Read access to the queue: whether anything arrived, what it holds of a repository, and the dead letters."""
+"""Reads the queue: what has arrived, what it holds of a repository, and the dead letters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Wakes a worker when the queue has changed, so that it need not look often.
+"""Wakes a worker when the queue has changed, so that it need not poll often.
 
 PostgreSQL sends a NOTIFY. On SQLite `PRAGMA data_version` says whether another connection has written, which costs a
 few microseconds (https://www.sqlite.org/pragma.html#pragma_data_version).
@@ -24,7 +24,7 @@ _AGAIN_AFTER = 1.0
 
 
 def listen(engine: sa.Engine, wake: threading.Event, ended: threading.Event) -> None:
-    """Set `wake` at each change until `ended`. While the database is away it wakes nobody; a worker looks by itself."""
+    """Set `wake` at each change until `ended`. While the database is away it wakes nobody; workers also poll."""
     watch = _watch_file if engine.dialect.name == "sqlite" else _listen
     while not ended.is_set():
         try:

@@ -136,7 +136,7 @@ class CommentKeeper:
             # The issue is gone, or the other attempt has found this very comment.
             return True
         if kept.state is not CommentState.DELETED and kept.comment_id is None:
-            # The other attempt is at it, or chose silence before this comment was there.
+            # The other attempt is still running, or chose silence before this comment existed.
             raise record.doubt()
         try:
             _delete(github, record.slot, comment_id)

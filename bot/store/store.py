@@ -63,7 +63,7 @@ class Store:
         """
         with write(self.engine) as connection:
             # Before all else: it locks the row.
-            known = self.repositories.held(connection, repo_id)
+            known = self.repositories.locked(connection, repo_id)
             if known is not None and spared(known):
                 return 0
             rows = sum(

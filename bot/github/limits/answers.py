@@ -20,10 +20,10 @@ RETRIES = 3
 
 _FIRST_PAUSE, _LIMIT_PAUSE, _LONGEST_LIMIT_PAUSE = 0.5, 60.0, 960.0
 # GitHub's longest window is an hour. A header that names years must not silence the bot for as long.
-_LONGEST_TOLD = 86_400.0
+_LONGEST_STATED = 86_400.0
 # `x-ratelimit-reset` and `Date` are whole seconds: a second more is never too early.
 _ROUNDING = 1.0
-_TELLS_OF_LIMIT = re.compile(rb"rate.limit", re.IGNORECASE)
+_MENTIONS_LIMIT = re.compile(rb"rate.limit", re.IGNORECASE)
 _TOO_QUICK = "was submitted too quickly"
 
 
@@ -50,7 +50,7 @@ class Limit:
 
     after: float
     resource: str | None
-    told: bool
+    stated: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,12 +126,12 @@ def find_limit(answer: Answer, *, now: float, resource: str, strikes: int = 0, j
         return None
     covers = resource if used_up and "secondary" not in message else None
     if (after := retry_after(headers, now)) is not None:
-        return Limit(after, covers, told=True)
+        return Limit(after, covers, stated=True)
     if used_up and (reset := _until_reset(headers, now)) is not None:
-        return Limit(max(reset, 0.0) + _ROUNDING, covers, told=True)
+        return Limit(max(reset, 0.0) + _ROUNDING, covers, stated=True)
     if answer.status != 403 or "rate limit" in message or "abuse detection" in message:
         pause = min(_LIMIT_PAUSE * 2 ** min(strikes, 10), _LONGEST_LIMIT_PAUSE)
-        return Limit(pause * (1 + jitter / 4), None, told=False)
+        return Limit(pause * (1 + jitter / 4), None, stated=False)
     return None
 
 
@@ -139,12 +139,12 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
     """Seconds by the `retry-after` header, a number or a date (RFC 9110, 10.2.3), at most a day; None without one."""
     text = headers.get("retry-after", "").strip()
     if (seconds := _number(text)) is not None:
-        return min(seconds, _LONGEST_TOLD)
+        return min(seconds, _LONGEST_STATED)
     try:
         moment = parsedate_to_datetime(text)
     except (TypeError, ValueError):
         return None
-    return min(max(aware(moment).timestamp() - now, 0.0), _LONGEST_TOLD)
+    return min(max(aware(moment).timestamp() - now, 0.0), _LONGEST_STATED)
 
 
 def quota(headers: Mapping[str, str], now: float) -> tuple[int, float] | None:
@@ -169,7 +169,7 @@ def _limit_in(body: bytes) -> tuple[str, bool]:
     type of its own, a secondary one only its message.
     """
     # Answers are large, and few report a limit; people's texts can contain the words too.
-    data = _read(body) if _TELLS_OF_LIMIT.search(body) else {}
+    data = _read(body) if _MENTIONS_LIMIT.search(body) else {}
     for error in _errors(data):
         message = str(error.get("message")).lower()
         if "secondary rate limit" in message and not data.get("data"):
@@ -194,7 +194,7 @@ def _errors(data: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _until_reset(headers: Mapping[str, str], now: float) -> float | None:
     reset = _number(headers.get("x-ratelimit-reset"))
-    return None if reset is None else min(reset - now, _LONGEST_TOLD)
+    return None if reset is None else min(reset - now, _LONGEST_STATED)
 
 
 def _number(text: str | None) -> float | None:

@@ -113,7 +113,7 @@ class Pacer:
     def refused(self, limit: Limit) -> None:
         """Send nothing that this limit covers until its time is over. Refusals during a pause count as one strike."""
         with self._lock:
-            if not limit.told and not self._paused():
+            if not limit.stated and not self._paused():
                 self._strikes += 1
             self._block(limit.resource, limit.after)
 

@@ -122,7 +122,7 @@ def missing_issues(api: Api, repo: RepoRef, numbers: Sequence[int], repo_id: int
     """Which of these issues are surely gone, in one request for each hundred. `repo_id` as for `count_issues`."""
     operation = f"ask which issues of {repo} are there"
     missing: set[int] = set()
-    for part in ask_of_issues(api, operation, repo, numbers, "number", beside="databaseId"):
+    for part in ask_of_issues(api, operation, repo, numbers, "number", of_repository="databaseId"):
         _make_sure(operation, part.repository or {}, repo_id)
         missing |= {
             number

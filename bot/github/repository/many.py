@@ -46,10 +46,10 @@ def ask_of_issues(
     numbers: Sequence[int],
     fields: str,
     *,
-    beside: str = "",
+    of_repository: str = "",
     texts: Mapping[str, str] | None = None,
 ) -> Iterator[Part]:
-    """Ask for the `fields` of each issue, and for those `beside` of the repository, with a request for every hundred.
+    """Ask for the `fields` of each issue and those `of_repository`, with a request for every hundred issues.
 
     `texts` are further variables: people's words travel in them, never inside the query. Raises as `Api.graphql` does.
     """
@@ -59,7 +59,7 @@ def ask_of_issues(
         issues = "\n".join(f"i{number}: issue(number: {number}) {{ ...asked }}" for number in asked)
         query = (
             f"query Issues({declared}) {{\n"
-            f"repository(owner: $owner, name: $name) {{\n{beside}\n{issues}\n}}\n}}\n"
+            f"repository(owner: $owner, name: $name) {{\n{of_repository}\n{issues}\n}}\n}}\n"
             f"fragment asked on Issue {{ {fields} }}"
         )
         data, errors = api.graphql(operation, query, variables)
@@ -69,7 +69,7 @@ def ask_of_issues(
             number: [error for error in errors if error.path and error.path[:2] == ["repository", f"i{number}"]]
             for number in asked
         }
-        yield Part(answer, found, errors, errors_of)
+        yield Part(answer, found, errors, {number: some for number, some in errors_of.items() if some})
 
 
 _HOME = "repository { nameWithOwner }"

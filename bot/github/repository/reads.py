@@ -28,7 +28,7 @@ _MOST_COMMENTS, _MOST_ISSUES_OF_ONE, _MOST_LABELS = 5_000, 1_000, 2_000
 
 
 class Reads:
-    """Reading operations. All raise Forbidden, RateLimited and Unavailable; NotFound where it says so."""
+    """Reading operations. All raise Forbidden, RateLimited and Unavailable; NotFound if their docstring says so."""
 
     label_events = operation(labels.label_events)
     suggested_labels = operation(labels.suggested_labels)

@@ -80,7 +80,7 @@ class Named:
             if found != self._seen:
                 self._seen, self._since = found, now
             if found is None or now - self._since < SETTLED:
-                # As SQLite itself says it where it notices.
+                # SQLite's own error, when it notices.
                 cause = sqlite3.OperationalError("the database's file was replaced or taken away")
                 cause.sqlite_errorcode = sqlite3.SQLITE_READONLY_DBMOVED
                 cause.sqlite_errorname = "SQLITE_READONLY_DBMOVED"

@@ -72,7 +72,7 @@ class Repositories(Part):
         theirs = sa.update(repositories).where(repositories.c.installation == installation)
         self._change(theirs.values(suspended=suspended))
 
-    def held(self, connection: sa.Connection, repo_id: int) -> StoredRepository | None:
+    def locked(self, connection: sa.Connection, repo_id: int) -> StoredRepository | None:
         """The repository with this id. Its row is locked until the transaction ends, even if it does not exist yet."""
         lock_index(connection, repo_id)
         mine = sa.select(repositories).where(repositories.c.repo_id == repo_id).with_for_update()

@@ -18,7 +18,7 @@ TIME = sa.Float(53)
 
 
 def column(name: str, kind: Any, *, nullable: bool = False, **options: Any) -> sa.Column[Any]:
-    """A column that refuses NULL unless told otherwise."""
+    """A column that refuses NULL unless it is `nullable`."""
     return sa.Column(name, kind, nullable=nullable, **options)
 
 
