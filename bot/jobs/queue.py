@@ -208,8 +208,8 @@ class Queue:
         if not entries:
             return []
         statement = PUT_ON_SQLITE if self._is_sqlite else PUT_ON_POSTGRESQL
+        rows = json.dumps([entry._asdict() for entry in entries])
         with write(self.engine) as connection:
-            rows = json.dumps([entry._asdict() for entry in entries])
             new = {id for (id,) in self._run(connection, statement, entries=rows)}
             if new and not self._is_sqlite:
                 self._run(connection, NOTIFY)
