@@ -58,7 +58,7 @@ def main() -> None:
     from bot import cli
     from bot.chores import redelivery
     from bot.github.client import GitHub
-    from bot.jobs import queue, retry
+    from bot.jobs import queue
     from bot.jobs import worker as jobs_worker
     from bot.posts import comments
     from bot.wiring import clients, worker
@@ -70,7 +70,7 @@ def main() -> None:
         worker.CommentKeeper = keeper  # type: ignore[assignment,attr-defined]
         clients.GitHub = functools.partial(GitHub, timeout=TIMEOUT)  # type: ignore[assignment,attr-defined]
         worker.RECOVER_EVERY = LOOK_EVERY  # type: ignore[attr-defined]
-        retry._FIRST_WAIT, retry._GROWTH = FIRST_WAIT, 2.0
+        queue._FIRST_WAIT, queue._GROWTH = FIRST_WAIT, 2.0
         redelivery.FIRST_WAIT = LOOK_EVERY
         queue.LEASE = HELD
         jobs_worker.RENEW_EVERY = RENEW_EVERY

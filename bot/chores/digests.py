@@ -1,4 +1,4 @@
-"""The one issue with the digest, in repositories that want it (`digest: issue`), kept up to date on a schedule."""
+"""Keeps the digest issue up to date in repositories that want it (`digest: issue`)."""
 
 from __future__ import annotations
 
@@ -24,31 +24,26 @@ from bot.words import speak
 logger = logging.getLogger(__name__)
 
 DIGEST_EVERY = 86_400.0
-"""Seconds between two looks at what the issue says."""
-
+# Seconds after midnight, so that the digest has the reactions, which are read at the full hour.
 DIGEST_LATE = 900.0
-"""Seconds after midnight: the reactions, which are read at the full hour, are in it then."""
 
 
 def keep_digests(services: Services) -> None:
-    """Bring every digest up to date. A paused host writes nothing on GitHub."""
+    """Update every digest, unless the host is paused."""
+
+    def keep(known: StoredRepository, installation: int) -> None:
+        try:
+            keep_digest(services, known, installation)
+        except (GitHubError, Retryable) as refusal:
+            # Tomorrow it is tried again.
+            logger.warning("%s: its digest is not up to date: %s", known.ref, refusal)
+
     if not services.settings.paused:
-        in_each(workable(services.store), services.store, partial(_keep, services))
-
-
-def _keep(services: Services, known: StoredRepository, installation: int) -> None:
-    try:
-        keep_digest(services, known, installation)
-    except (GitHubError, Retryable) as refusal:
-        # The next day brings another.
-        logger.warning("%s: its digest is not up to date: %s", known.ref, refusal)
+        in_each(workable(services.store), services.store, keep)
 
 
 def keep_digest(services: Services, known: StoredRepository, installation: int) -> None:
-    """Have the issue say what the bot did in the last week; nothing, where the settings do not ask for it.
-
-    Nothing is opened before there is anything to say. Raises GitHubError, RateLimited and Unavailable.
-    """
+    """Update a digest issue, if the settings ask for one. Raises GitHubError, RateLimited and Unavailable."""
     client = partial(services.github.in_repository, installation)
     config = services.repository_settings.read(client, known.summary).config
     if config.digest != "issue" or config.mode == "off":
@@ -57,7 +52,7 @@ def keep_digest(services: Services, known: StoredRepository, installation: int) 
     issues, login = store.digest_issues, services.github.app().get_app().bot_login
     present = _present(github, known, issues, login)
     if present is not None:
-        # What was ticked since, of which the event has not come or came too early.
+        # Ticked boxes whose event was lost or came too early.
         take_boxes(store, services.index, known.id, present.body, boxes.SOMEBODY, now)
     found = digest_of(store, known.id, now - WEEK, now)
     if present is None and not found.lines:
@@ -73,7 +68,7 @@ def keep_digest(services: Services, known: StoredRepository, installation: int) 
     )
 
     def body(present: str) -> str:
-        # What was ticked since, while all this was found, would be written over unread.
+        # Boxes that were ticked meanwhile would be overwritten unread.
         take_boxes(store, services.index, known.id, present, boxes.SOMEBODY, now)
         return render_digest(view, boxes.known_boxes(store.signals.since(known.id, now - WINDOW)))
 
@@ -84,7 +79,7 @@ def keep_digest(services: Services, known: StoredRepository, installation: int) 
 def _present(github: RepoClient, known: StoredRepository, issues: OwnIssues, login: str) -> Issue | None:
     kept = issues.get(known.id)
     if kept is None or kept.number is None:
-        # GitHub may have opened it without an answer, or for a store that is lost; people tick its boxes all the same.
+        # GitHub may have opened it without an answer, or for a store that is lost.
         return next((one for one in github.issues_of(known.ref, login) if is_kind(one, issues.kind)), None)
     try:
         issue = github.issue(known.ref, kept.number)

@@ -1,4 +1,4 @@
-"""One turn of a chore in all repositories: a fault in one keeps it from no other."""
+"""Runs a chore in all repositories, so that a fault in one stops no other."""
 
 from __future__ import annotations
 
@@ -15,22 +15,18 @@ logger = logging.getLogger(__name__)
 
 
 def workable(store: Store) -> list[tuple[StoredRepository, int]]:
-    """Each repository that the App can work in, with its installation: not suspended, not archived."""
-    return [
-        (one, one.installation)
-        for one in store.repositories.list()
-        if one.installation is not None and not one.suspended and not one.archived
-    ]
+    """The repositories in which the App can work (not suspended, not archived), each with its installation."""
+    known = [one for one in store.repositories.list() if not one.suspended and not one.archived]
+    return [(one, one.installation) for one in known if one.installation is not None]
 
 
 def in_each(
     repositories: Iterable[tuple[StoredRepository, int]], store: Store, do: Callable[[StoredRepository, int], None]
 ) -> None:
-    """Do it in every repository, given with its installation, and leave nothing in those whose access ends meanwhile.
+    """Call `do` for every repository with its installation, and erase those whose access ends meanwhile.
 
-    Raises the first fault, after all others have had their turn, so that the chore is told as failed; its next turn
-    comes in time. At once where the database is away, since the others would but wait for it as well, and where another
-    worker has taken this turn over.
+    After all others had their turn it raises the first fault, so that the chore counts as failed. It raises at once if
+    the database is away, which would hold up the others too, or another worker has taken over this turn.
     """
     first: Exception | None = None
     for known, installation in repositories:

@@ -1,4 +1,4 @@
-"""One turn of the schedule: the reactions in every repository, and what follows from them for its bar."""
+"""Reads the reactions in every repository, and recalibrates its threshold."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from bot.store import StoredRepository
 logger = logging.getLogger(__name__)
 
 FEEDBACK_EVERY = 3600.0
-"""Seconds. A comment that its reader did not want is folded within the hour."""
+"""Seconds. An unwanted comment is folded within the hour."""
 
 
 def look_at_feedback(services: Services) -> None:
-    """Read the reactions to the latest comments, and move the bars. A paused host asks nothing.
+    """Read the reactions to the latest comments and recalibrate, unless the host is paused.
 
-    Each turn begins with another repository, so that where a turn ends early none is left out for ever.
+    Each turn begins with another repository, so that turns that end early leave none out for ever.
     """
     if services.settings.paused:
         return
@@ -33,7 +33,7 @@ def look_at_feedback(services: Services) -> None:
         allowance = allowances.setdefault(installation, Allowance())
         client = partial(services.github.in_repository, installation)
         try:
-            # Asking for the file each time would cost more than what it decides here.
+            # It is not worth a request for the file each time.
             if services.repository_settings.last_or_present(client, known.summary).mode == "off":
                 return
             Round(client(known.id), services.store, known.id, known.ref, now, allowance).look()

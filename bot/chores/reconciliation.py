@@ -1,4 +1,4 @@
-"""What is stored compared with GitHub's own lists: deliveries get lost, and GitHub does not repeat them (C6a)."""
+"""Compares the stored repositories with GitHub's lists, since deliveries get lost (C6a)."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from bot.store.parts.repositories import StoredRepository
 logger = logging.getLogger(__name__)
 
 RECONCILE_EVERY = 1800.0
-"""Seconds. What access has ended to is erased within the hour, also if one time fails."""
+"""Seconds. When access ends, all is erased within the hour, even if one turn fails."""
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """What GitHub says of one installation. `repositories` is None where it does not say: access is suspended, say."""
+    """One installation by GitHub's lists. `repositories` is None if GitHub does not list them, as while suspended."""
 
     id: int
     account: str
@@ -31,11 +31,11 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """What the store must take over.
+    """The changes for the store.
 
-    `missing` are stored repositories that no installation lists; a list can have gaps, so that each is to be asked for.
-    `changed` are new repositories and those whose row says something else, each with its installation. `suspensions`
-    are pairs of an installation and whether it is suspended.
+    `missing` are stored repositories that no installation lists; lists can have gaps, so each must be checked.
+    `changed` are new repositories and those whose row differs, each with its installation. `suspensions` are pairs of
+    an installation and whether it is suspended.
     """
 
     missing: tuple[StoredRepository, ...]
@@ -44,11 +44,11 @@ class Differences:
 
 
 def compare(listed: Sequence[Listed], stored: Sequence[StoredRepository]) -> Differences:
-    """Where GitHub's lists and the store differ. Nothing is missing of an installation that tells no repositories."""
+    """Where GitHub's lists and the store differ. Nothing is missing from an installation without a list."""
     present = {repo.id: (repo, one.id) for one in listed for repo in one.repositories or ()}
     known = {repo.id: repo for repo in stored}
     silent = {one.id for one in listed if one.repositories is None}
-    # The installation of a row can be an earlier one of the same account.
+    # A row may have an earlier installation of the same account.
     silent_accounts = {name_key(one.account) for one in listed if one.repositories is None}
     return Differences(
         missing=tuple(
@@ -72,13 +72,13 @@ def compare(listed: Sequence[Listed], stored: Sequence[StoredRepository]) -> Dif
 
 
 def reconcile(services: Services) -> None:
-    """Bring the store's list of repositories up to date, and erase those that are no longer ours.
+    """Update the stored repositories, and erase those that are no longer ours.
 
-    One is erased only when GitHub says of that very one that the App is not installed on it. Raises RateLimited,
-    Unavailable and Forbidden (the App's own credentials are refused); then nothing more is erased.
+    It erases one only after GitHub has confirmed that the App is not installed on it. Raises RateLimited, Unavailable
+    and Forbidden (GitHub refuses the App's own credentials); then nothing more is erased.
     """
     app, repositories = services.github.app(), services.store.repositories
-    # Before the lists are read: what becomes ours meanwhile is stored by then, and on no list.
+    # Before the lists: a repository that becomes ours in between would be stored, but on no list.
     stored = repositories.list()
     listed = [_list(app, one) for one in app.installations()]
     differences = compare(listed, stored)
@@ -105,7 +105,7 @@ def _list(app: AppClient, installation: Installation) -> Listed:
         try:
             repositories = tuple(app.repositories(installation.id))
         except (Forbidden, NotFound) as refusal:
-            # It ended or was suspended since it was listed.
+            # It has ended or been suspended since it was listed.
             logger.warning("installation %d tells no repositories: %s", installation.id, refusal)
     return Listed(installation.id, installation.account, installation.suspended, repositories)
 

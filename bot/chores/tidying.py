@@ -1,4 +1,4 @@
-"""What has had its time goes, also where nobody comes by who would sweep it away with something new."""
+"""Deletes what has expired."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from bot.store.parts.decisions import KEPT_DAYS
 logger = logging.getLogger(__name__)
 
 TIDY_EVERY = 1800.0
-"""Seconds. What is deleted is gone from the disk within the hour."""
+"""Seconds. Deleted rows are gone from the disk within the hour."""
 
 ERASE_EVERY = 86_400.0
-"""Seconds. All decisions are looked through for the old ones, while nobody else can write on SQLite."""
+"""Seconds. It scans all decisions, while nobody else can write on SQLite."""
 
 
 def tidy(services: Services) -> None:
-    """Drop what counts no longer, and let SQLite's log keep nothing of what was deleted since the last time."""
+    """Delete expired limits and sessions, and empty SQLite's log."""
     store = services.store
     store.usage.prune(services.now() - LIMIT_SECONDS)
     store.sessions.prune(services.now())
@@ -27,7 +27,7 @@ def tidy(services: Services) -> None:
 
 
 def erase_old(services: Services) -> None:
-    """Erase the decisions, and what people said of them, that are older than is kept."""
+    """Erase decisions, and the signals about them, that have reached their age limit."""
     now = services.now()
     erased = services.store.decisions.prune(now)
     erased += services.store.signals.prune(now - KEPT_DAYS * 86_400.0)

@@ -1,6 +1,5 @@
-"""Webhook payloads as narrow frozen events: everything behind the front door sees only these."""
+"""Webhook payloads as narrow frozen events. The rest of the program sees only these."""
 
-from bot.events.codec import from_json, to_json
 from bot.events.parse import MalformedPayload, parse
 from bot.events.types import (
     BACKGROUND,
@@ -15,7 +14,9 @@ from bot.events.types import (
     PushEvent,
     RepositoryEvent,
     ScanEvent,
+    from_json,
     full_name,
+    to_json,
 )
 
 __all__ = [

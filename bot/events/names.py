@@ -1,4 +1,4 @@
-"""The names of GitHub's events (https://docs.github.com/webhooks/webhook-events-and-payloads), read by us or not."""
+"""The names of all of GitHub's events (https://docs.github.com/webhooks/webhook-events-and-payloads)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""From a webhook's JSON to an event: `parse(name, payload) -> Event | Ignored`.
+"""Turns a webhook's JSON into an event: `parse(name, payload) -> Event | Ignored`.
 
-Whether an event is wanted at all is decided here, so that what needs no work never reaches the queue. The shapes are
-those of GitHub's manual, "Webhook events and payloads".
+An event that needs no work is ignored here and never reaches the queue. GitHub's manual has the shapes, "Webhook events
+and payloads".
 """
 
 from __future__ import annotations
@@ -24,23 +24,22 @@ REPOSITORY_ACTIONS = frozenset(
 )
 SETTINGS_FILE = ".github/doppel.yml"
 TEMPLATES = ".github/ISSUE_TEMPLATE"
-#: The folders ("" is the root), and the names in small letters, of the one template that repositories had before those.
+# The folders ("" is the root) and lower-case names of the older single template.
 TEMPLATE_FOLDERS = (".github", "", "docs")
 TEMPLATE_NAMES = frozenset({"issue_template", "issue_template.md", "issue_template.txt"})
 
-# The beginning that every command shares, misspelt ones included; the parser of commands looks closer.
+# How every command begins, misspelt ones included; `bot.commands` looks closer.
 COMMAND = "/dup"
 
 
 class MalformedPayload(DoppelError):
-    """The JSON is not what GitHub's manual says of this event; the message names the field."""
+    """The JSON differs from GitHub's manual; the message names the field."""
 
 
 def parse(name: str, payload: Any) -> Event | Ignored:
     """Read one delivery. `name` is `X-GitHub-Event`, `payload` the decoded JSON.
 
-    Raises MalformedPayload where a field that the event must have is missing or of another type, and where there is one
-    that only other events have.
+    Raises MalformedPayload if a required field is missing or of another type, or there is one of another event.
     """
     reader = _READERS.get(name)
     if reader is None:
@@ -54,7 +53,7 @@ def parse(name: str, payload: Any) -> Event | Ignored:
 
 
 class _Fields:
-    """Typed access to a JSON object that names the path of what is missing."""
+    """Typed access to a JSON object; errors name the path."""
 
     def __init__(self, values: Mapping[str, Any], path: str) -> None:
         self._values = values
@@ -111,17 +110,13 @@ def _actor(parent: _Fields, key: str) -> Actor:
     return Actor(login, is_bot=fields.text("type", "User") == "Bot" or login.endswith("[bot]"))
 
 
-def _ref(full_name: str) -> RepoRef:
+def _repository(fields: _Fields) -> Repository:
+    id_, name = fields.number("id"), fields.text("full_name")
     try:
-        return RepoRef.parse(full_name)
+        ref = RepoRef.parse(name)
     except InvalidArgument as problem:
         raise MalformedPayload(f"full_name: {problem}") from problem
-
-
-def _repository(fields: _Fields) -> Repository:
-    return Repository(
-        fields.number("id"), _ref(fields.text("full_name")), fields.flag("private"), fields.flag("archived")
-    )
+    return Repository(id_, ref, fields.flag("private"), fields.flag("archived"))
 
 
 def _installation(fields: _Fields) -> int | None:
@@ -161,13 +156,13 @@ def _issue_comment(name: str, fields: _Fields) -> Event | Ignored:
     if issue.has("pull_request"):
         return Ignored("a comment on a pull request")
     sender, author = _actor(fields, "sender"), _actor(comment, "user")
-    # Nor does it become one when somebody edits it: the comment would say that the bot has commanded.
+    # Not even when somebody edits it: it would look like the bot's own command.
     if sender.is_bot or (author.is_bot and action != "deleted"):
         return Ignored("what bots write is not a command")
     body, previous = comment.text("body", "")[:BODY_MAX], ""
     if action == "edited":
         if not fields.has("changes") or not fields.child("changes").has("body"):
-            # Without a text of before all that stands there would be new, and given by whoever has saved it.
+            # Without the previous text, the whole comment would count as new commands of whoever saved it.
             return Ignored("the comment's text did not change")
         previous = fields.child("changes").child("body").text("from", "")[:BODY_MAX]
     if action == "deleted" and not author.is_bot:
@@ -221,12 +216,8 @@ def _push(name: str, fields: _Fields) -> Event | Ignored:
     repository = fields.child("repository")
     if fields.text("ref") != f"refs/heads/{repository.text('default_branch', '')}":
         return Ignored("a push to another branch than the default one")
-    paths = {
-        path
-        for commit in fields.children("commits")
-        for key in ("added", "modified", "removed")
-        for path in commit.texts(key)
-    }
+    lists = [commit.texts(key) for commit in fields.children("commits") for key in ("added", "modified", "removed")]
+    paths = {path for texts in lists for path in texts}
     settings = SETTINGS_FILE in paths
     templates = any(_is_template(path) for path in paths)
     if not settings and not templates:
@@ -250,8 +241,8 @@ _READERS: dict[str, Callable[[str, _Fields], Event | Ignored]] = {
     "push": _push,
 }
 
-# The event's name is not signed, only its payload: whoever sees a delivery could send it again as another event, as a
-# comment's deletion for that of the issue.
+# GitHub signs the payload but not the event's name: an eavesdropper could send a delivery again as another event, such
+# as a comment's deletion as the issue's.
 _OTHERS: dict[str, tuple[str, ...]] = {
     "issues": ("comment",),
     "installation": ("issue", "comment"),

@@ -1,33 +1,29 @@
-"""The events that have handlers, reduced to what a handler must know (C1).
+"""The events that have handlers, reduced to what a handler needs (C1), and their JSON for the queue.
 
-No event carries an issue's text: handlers read the current state from GitHub, so that a late or repeated delivery
-can never act on what is no longer true. The one exception is a comment's body, because commands are what it says.
-`installation` is None where the payload names none; the worker then asks GitHub for it.
+No event has an issue's text: handlers read the current state from GitHub, so that a late or repeated delivery does no
+harm. The one exception is the body of a comment with commands. `installation` is None if the payload names none; the
+worker then asks GitHub for it.
 """
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from pydantic import TypeAdapter
 
 from bot.model import Actor, Repository
 
+# How the partitions of background work begin, and of the part of it that takes hours.
 BACKGROUND = "index:"
-"""How the partitions of work begin that nobody waits for, and that must not keep others waiting."""
-
 REPLAY = f"{BACKGROUND}replay:"
-"""The same for what lasts for hours, and must not keep that work waiting either.
-
-An earlier version's worker, which draws from all queues that there are, must see background work in it: what it takes
-for a delivery it ends with itself after a quarter of an hour.
-"""
 
 
 @dataclass(frozen=True, slots=True)
 class IssueEvent:
-    """`issues.*`. `partition` keeps the work of one issue in order.
-
-    `closed_at`, GitHub's time, tells one closing from another.
-    """
+    """`issues.*`. `partition` keeps the work of one issue in order. `closed_at` tells one closing from another."""
 
     action: str
     installation: int | None
@@ -47,15 +43,15 @@ class IssueEvent:
         return f"{self.repository.id}#{self.number}"
 
 
-# What the bot queues for itself on an issue: actions of `issues` that GitHub does not have and no delivery brings.
+# Actions of `issues` that the bot queues for itself, and that no delivery has.
 JUDGED = "judged"
-"""On another issue it was decided, or taken back, that the two differ."""
+"""A command on another issue said, or took back, that the two differ."""
 
 OVERTAKEN = "overtaken"
-"""An earlier issue, which it repeats, came in after it was looked at."""
+"""An earlier issue, which it repeats, entered the index after it was checked."""
 
 INDEXED = "indexed"
-"""The index is complete, which it was not when nothing was found to name on it."""
+"""The index is complete; when the issue was checked, it was not, and nothing was found."""
 
 OWN_ACTIONS = frozenset({JUDGED, OVERTAKEN, INDEXED})
 
@@ -63,7 +59,7 @@ OWN_ACTIONS = frozenset({JUDGED, OVERTAKEN, INDEXED})
 def own_issue_event(
     action: str, installation: int | None, repository: Repository, number: int, login: str = ""
 ) -> IssueEvent:
-    """The event of one of these actions; `login` is the person whose command led to it, empty where nobody's did."""
+    """The event of one of these actions. `login` is the person whose command led to it, else empty."""
     return IssueEvent(action, installation, repository, number, Actor(login), Actor(login))
 
 
@@ -71,9 +67,8 @@ def own_issue_event(
 class CommentEvent:
     """`issue_comment.*` on an issue (not on a pull request).
 
-    `previous` is the body before an edit; `updated_at`, GitHub's time, tells one edit from another.
-    `app` is the App that wrote the comment, 0 where it was none. `by_another` is whether somebody else than the author
-    edited it.
+    `previous` is the body before an edit; `updated_at` tells one edit from another. `app` is the App that wrote the
+    comment, else 0. `by_another` says that somebody else than the author edited it.
     """
 
     action: str
@@ -98,7 +93,7 @@ class CommentEvent:
 
 @dataclass(frozen=True, slots=True)
 class InstallationEvent:
-    """`installation.*` and `installation_repositories.*`: which repositories are ours to look at, and no longer."""
+    """`installation.*` and `installation_repositories.*`: the App has gained or lost access to repositories."""
 
     name: str
     action: str
@@ -115,7 +110,7 @@ class InstallationEvent:
 
 @dataclass(frozen=True, slots=True)
 class RepositoryEvent:
-    """`repository.*`: renamed, deleted, moved, hidden, shown or frozen."""
+    """`repository.*`: renamed, deleted, transferred, made private or public, archived or unarchived."""
 
     action: str
     installation: int | None
@@ -149,10 +144,10 @@ class PushEvent:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """No delivery of GitHub's but our own: one step of work on a repository that nobody waits for.
+    """The bot's own event for one step of background work on a repository.
 
-    `chain` names a round of work and `step` counts in it, so that queueing the same step twice changes nothing. All
-    steps of a repository are done one after the other: what is looked through is not filled meanwhile.
+    `chain` names a round of work and `step` counts in it, so that queueing the same step twice changes nothing. The
+    steps of a repository run one after the other, so that its index does not change during a scan.
     """
 
     installation: int | None
@@ -169,17 +164,16 @@ class _Step:
 
     @property
     def delivery_id(self) -> str:
-        """Under which it enters the queue."""
+        """Its id in the queue."""
         return f"{BACKGROUND}{self.repository.id}:{self.name}-{self.chain}:{self.step}"
 
 
 @dataclass(frozen=True, slots=True)
 class IndexEvent(_Step):
-    """Go on with filling a repository's index.
+    """The next step of filling a repository's index.
 
-    `checked` is for a round that asks which issues are still there: up to this number they are. `completed` is for what
-    is to be done once, after everything was read for the first time. An earlier version's worker, which does not know
-    that, looks for what is new instead.
+    A round with `checked` asks which issues still exist; up to this number they do. `completed` marks the work to do
+    once, after the first reading.
     """
 
     checked: int | None = None
@@ -194,10 +188,7 @@ class IndexEvent(_Step):
 
 @dataclass(frozen=True, slots=True)
 class ScanEvent(_Step):
-    """Go on with looking through a repository's backlog, at the issues above `after`.
-
-    `chain` names the command that asked for it.
-    """
+    """The next step of scanning a repository's backlog: issues above `after`. `chain` names the command behind it."""
 
     after: int = 0
 
@@ -212,7 +203,7 @@ class EvaluationEvent(_Step):
 
     @property
     def partition(self) -> str:
-        # It lasts for minutes or hours.
+        # It takes minutes or hours.
         return f"{REPLAY}{self.repository.id}"
 
 
@@ -229,13 +220,49 @@ Event = (
 
 
 def full_name(event: Event) -> str:
-    """As GitHub's manual writes it: `issues.opened`, and `push`, which has no actions."""
+    """The event's name as in GitHub's manual: `issues.opened`, and `push`, which has no actions."""
     return f"{event.name}.{event.action}".rstrip(".")
+
+
+_KINDS: dict[str, type[Event]] = {
+    "issue": IssueEvent,
+    "comment": CommentEvent,
+    "installation": InstallationEvent,
+    "repository": RepositoryEvent,
+    "push": PushEvent,
+    "index": IndexEvent,
+    "scan": ScanEvent,
+    "evaluation": EvaluationEvent,
+}
+_NAMES = {kind: name for name, kind in _KINDS.items()}
+
+
+def to_json(event: Event) -> str:
+    """One line of JSON that `from_json` reads back as an equal event."""
+    values = {"kind": _NAMES[type(event)], **_values(event)}
+    return json.dumps(values, separators=(",", ":"), ensure_ascii=False, default=_values)
+
+
+def _values(one: Any) -> dict[str, Any]:
+    # `asdict` would copy everything below.
+    return {name: getattr(one, name) for name in one.__dataclass_fields__}
+
+
+def from_json(text: str) -> Event:
+    """Read what `to_json` wrote; ignores fields that only a later version knows."""
+    values = json.loads(text)
+    event: Event = _reader(values.pop("kind")).validate_python(values)
+    return event
+
+
+@cache
+def _reader(kind: str) -> TypeAdapter[Event]:
+    return TypeAdapter(_KINDS[kind])
 
 
 @dataclass(frozen=True, slots=True)
 class Ignored:
-    """A delivery that needs no work, with the reason. `unknown` marks events that nobody here ever heard of."""
+    """A delivery that needs no work, with the reason. `unknown` marks events that the bot does not read at all."""
 
     reason: str
     unknown: bool = False

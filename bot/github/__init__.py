@@ -1,4 +1,4 @@
-"""The real GitHub, behind the few operations that the bot needs: `bot.github.client.GitHub` is the door.
+"""The client for GitHub, with the few operations that the bot needs; `bot.github.client.GitHub` is the entry.
 
-Nothing is imported here: githubkit takes a third of a second to load, and many need only a value of one file.
+It imports nothing here: githubkit takes a third of a second to load, and many callers need only one value.
 """

@@ -1,4 +1,4 @@
-"""The door to GitHub: one object a process, from which the clients for the App and its installations come."""
+"""The entry to GitHub: one object for each process, which makes the clients of the App and its installations."""
 
 from __future__ import annotations
 
@@ -29,20 +29,18 @@ API_VERSION = "2026-03-10"
 """https://docs.github.com/rest/about-the-rest-api/api-versions."""
 
 SERVER_API_VERSION = "2022-11-28"
-"""What every Enterprise Server knows: the later version is known from 3.21 on, and refused by those before
+"""The version that every Enterprise Server knows; servers before 3.21 refuse the later one
 (https://github.com/github/rest-api-description)."""
-
-_USER_AGENT = "doppel"
 
 
 class GitHub:
-    """Clients share connections, GitHub's clock and, per installation, token and pacer. Thread safe.
+    """Its clients share connections, GitHub's clock and, per installation, token and pacer. Thread safe.
 
     `api_url` is `https://api.github.com`, `https://HOST/api/v3` for an Enterprise server (whose GraphQL is then at
-    `/api/graphql`), or any other base. Without an `api_version` it is one that such a server knows for sure. `patience`
-    is how many seconds a call may wait for limits or repeat itself before it raises RateLimited or Unavailable,
-    `timeout` how many GitHub may take for one answer. `new_pacer` makes the pacer of an installation from its name.
-    Clocks, sleep and jitter can be replaced by a test.
+    `/api/graphql`), or any other base. `api_version` defaults to one that the server is sure to know. A call may wait
+    for limits and repeat itself for `patience` seconds before it raises RateLimited or Unavailable; GitHub may take
+    `timeout` seconds for one answer. `new_pacer` makes the pacer of an installation from its name. Tests replace
+    clocks, sleep and jitter.
     """
 
     def __init__(
@@ -77,7 +75,7 @@ class GitHub:
         self._jitter = jitter
         self._connections = open_connections(self._api_url)
         self._transports: dict[str, httpx.BaseTransport] = {}
-        # With their tokens, for each repository that is worked on: a few kB.
+        # With their tokens, a few kB for each repository.
         self._apis: dict[tuple[int, ...], Api] = {}
         self._lock = threading.Lock()
 
@@ -89,19 +87,19 @@ class GitHub:
         return AppClient(self._app_api(()), lambda id_: self._app_api((id_,)), lambda: self._server_clock.skew)
 
     def installation(self, installation_id: int, *, repository_ids: Sequence[int] = ()) -> RepoClient:
-        """One installation. With `repository_ids` its token is good for these repositories (and public ones) only."""
+        """One installation. `repository_ids` limit its token to these repositories (and public ones)."""
         return RepoClient(self._app_api((installation_id, *sorted(repository_ids))), self._tracker)
 
     def in_repository(self, installation_id: int, repo_id: int) -> RepoClient:
-        """What may be seen and done in one repository, and in public ones; other private ones are out of reach."""
+        """One installation, with a token for one repository and public ones; it cannot reach other private ones."""
         return self.installation(installation_id, repository_ids=(repo_id,))
 
     def now(self) -> float:
-        """Seconds since 1970 by GitHub's clock; before its first answer by the host's, which may be wrong."""
+        """Seconds since 1970 by GitHub's clock; before its first answer, by the host's."""
         return self._server_clock.now()
 
     def forget_tokens(self, installation_id: int) -> None:
-        """Use new tokens of an installation from now on: one that was made before holds no permission given since."""
+        """Use new tokens of an installation from now on: older ones lack permissions that were given since."""
         with self._lock:
             apis = [api for key, api in self._apis.items() if key[:1] == (installation_id,)]
         for api in apis:
@@ -116,19 +114,19 @@ class GitHub:
         return RepoClient(api, self._tracker)
 
     def visitor(self, token: str) -> VisitorClient:
-        """A person who signs in. They are counted as one account, since each asks but a few things and is forgotten."""
+        """A person who signs in. They all share one account's pacer, since each asks only a few things."""
         with self._lock:
             return VisitorClient(Api(self._client(TokenAuthStrategy(token), "visitors", None), self._switched_off))
 
     def convert_manifest(self, code: str) -> NewApp:
-        """As `bot.github.identity.visitor` has it, asked as nobody in particular."""
+        """`bot.github.identity.visitor.convert_manifest`, without a token."""
         with self._lock:
             api = Api(self._client(UnauthAuthStrategy(), "nobody", None), self._switched_off)
         return convert_manifest(api, code)
 
     @property
     def tracker(self) -> ToolCallTracker:
-        """What the threads of issues remember (T5)."""
+        """The memory of the issues' threads (T5)."""
         return self._tracker
 
     def close(self) -> None:
@@ -136,7 +134,7 @@ class GitHub:
         self._connections.close()
 
     def _app_api(self, key: tuple[int, ...]) -> Api:
-        """The one client for the App (empty key), or for an installation and the repositories it is narrowed to."""
+        """The client of the App (empty key), or of an installation and the repositories that its token is for."""
         if self._app_id is None or not self._private_key:
             raise SettingsError("APP_ID and PRIVATE_KEY or PRIVATE_KEY_PATH: needed to speak to GitHub as the App.")
         with self._lock:
@@ -156,26 +154,26 @@ class GitHub:
             return self._apis[key]
 
     def _client(self, auth: BaseAuthStrategy, account: str, tokens: Tokens | None) -> githubkit.GitHub[Any]:
-        """githubkit's client. Limits, retries and caching are ours, so that githubkit's own are off. Under the lock."""
+        """githubkit's client, without its own limits, retries and caching. To be called under the lock."""
+        path = self._api_url.path.rstrip("/")
         if account not in self._transports:
-            # Limits are counted by account: however its tokens are narrowed, an installation has one pacer.
+            # GitHub counts limits by account: an installation has one pacer for all its tokens.
             paced = PacedTransport(
-                self._connections,
+                connections=self._connections,
                 pacer=self._new_pacer(account),
                 server_clock=self._server_clock,
-                base_path=self._api_url.path,
+                base_path=path,
                 api_version=self.api_version,
                 patience=self._patience,
                 monotonic=self._monotonic,
                 sleep=self._sleep,
                 jitter=self._jitter,
             )
-            path = self._api_url.path
             self._transports[account] = ConditionalTransport(paced, self._memory, account=account, base_path=path)
         return githubkit.GitHub(
             auth,
             base_url=self._api_url,
-            user_agent=_USER_AGENT,
+            user_agent="doppel",
             timeout=self._timeout,
             transport=self._transports[account],
             cache_strategy=TokenStore(tokens) if tokens else None,

@@ -1,4 +1,4 @@
-"""Filling the index of each repository and keeping it current: what to ask GitHub next, when, and what to keep."""
+"""Fills the index of each repository and keeps it current."""
 
 from bot.indexing.indexing import LOOK_EVERY, Indexing
 from bot.indexing.writing import StoredFacts

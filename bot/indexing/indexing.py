@@ -1,10 +1,11 @@
-"""The effects of filling the index: reading GitHub, writing the index, and queueing the next step."""
+"""The backfill: reads issues from GitHub, writes the index, and queues the next step."""
 
 from __future__ import annotations
 
 import logging
 import uuid
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from typing import Protocol
@@ -16,7 +17,7 @@ from bot.github.api.calls import PAGE
 from bot.github.repository.repo import RepoClient
 from bot.index import Index
 from bot.indexing.reading import EMBEDDED, LOST, PAGES, READ_CLOSELY, SLOWLY, pause, read_pages, retry
-from bot.indexing.writing import Writer, told
+from bot.indexing.writing import Writer, no_vectors
 from bot.model import Issue, Repository
 from bot.store import Store
 from bot.store.parts.repositories import Progress, StoredRepository
@@ -24,20 +25,20 @@ from bot.store.parts.repositories import Progress, StoredRepository
 logger = logging.getLogger(__name__)
 
 LOOK_EVERY = 1800.0
-"""Seconds between two rounds through all repositories; where nothing has changed, each is one short answer."""
+"""Seconds between two rounds through all repositories; an unchanged one takes one short request."""
 
 
 class Queue(Protocol):
-    """Where the next step is put: the bot's `Inbox`, or whoever takes the steps himself."""
+    """Takes the next step: the bot's `Inbox`, or a caller that runs the steps itself."""
 
     def put(self, delivery_id: str, event: Event, delay_seconds: float = 0.0) -> bool: ...
 
 
 class Indexing:
-    """Keeps the index of every repository. Safe to share between threads.
+    """Keeps the index of every repository. Thread safe.
 
-    A repository is read in steps of the background queue. Each notes its progress after its issues, and queues the next
-    under a name that is the same when it is repeated; so a step that dies in the middle is done again, and no other.
+    The background queue runs the backfill in steps. Each step saves its progress after its issues, and queues the next
+    one under a fixed id. So after a crash only the step in the middle runs again.
     """
 
     def __init__(self, index: Index, store: Store, inbox: Queue, clock: Callable[[], datetime]) -> None:
@@ -51,57 +52,49 @@ class Indexing:
 
     def ready(self, repo_id: int) -> bool:
         """Whether the index of a repository is complete."""
-        return self.progress(repo_id).done
+        return self._backfills.complete(repo_id)
 
     def progress(self, repo_id: int) -> Progress:
-        """How far the reading of a repository has come."""
+        """The progress of a repository's backfill."""
         return self._backfills.get(repo_id) or Progress()
 
     def begin(self, repository: Repository, installation: int | None, at: float) -> None:
-        """Have a repository read that came to us, or back to us, `at` a time (seconds since 1970); nothing happens if
-        somebody is at it, or all is read.
+        """Queue the backfill of a repository to which we got access `at` a time (seconds since 1970).
 
-        What is repeated with the same time queues nothing new.
+        Does nothing if it is under way or complete. Repeated calls with the same time queue nothing new.
         """
         known = self._backfills.get(repository.id)
         if (known is None or known.stopped) and not repository.archived:
             self._queue(IndexEvent(installation, repository, f"new-{at:.3f}"), 0.0)
 
     def look_again(self) -> None:
-        """Have every repository looked at for what webhooks have missed, and go on where a reading was lost."""
-        self._look_at(self._store.repositories.list())
+        """Queue a step for every repository: for changes that webhooks missed, and backfills that were lost."""
+        self._queue_round(self._store.repositories.list())
 
     def take_up(self) -> None:
-        """Have those looked at that were never read or lack vectors, or of which something is noted to be in the way.
-
-        For a worker that starts: with its settings the host may have changed just that, such as the model.
-        """
-        self._look_at(known for known in self._store.repositories.list() if self._waits(known.id))
+        """Queue a step for repositories without a backfill or vectors, or with a problem, as a worker starts."""
+        self._queue_round(known for known in self._store.repositories.list() if self._waits(known.id))
 
     def _waits(self, repo_id: int) -> bool:
-        progress, vectors = self._backfills.get(repo_id), self._index.vector_count(repo_id)
-        lacking = any(
-            made is not None and made < self._index.count(repo_id)
-            for made in (vectors, self._index.text_count(repo_id))
-        )
-        return progress is None or lacking or progress.problem != ""
+        progress, issues = self._backfills.get(repo_id), self._index.count(repo_id)
+        made = (self._index.vector_count(repo_id), self._index.text_count(repo_id))
+        return progress is None or progress.problem != "" or any(one is not None and one < issues for one in made)
 
-    def _look_at(self, repositories: Iterable[StoredRepository]) -> None:
-        # Named by the time, rounds of a clock that was ahead would be known already when their time comes. That each
-        # is called for once is the affair of whoever calls for it, and a second one does no harm.
+    def _queue_round(self, repositories: Iterable[StoredRepository]) -> None:
+        # A name by the time could be known already, from a clock that was ahead. A second round does no harm.
         chain = f"round-{uuid.uuid4()}"
         for known in repositories:
             if not known.suspended and not known.archived:
                 self._queue(IndexEvent(known.installation, known.summary, chain), 0.0)
 
     def step(self, event: IndexEvent, repository: Repository, github: RepoClient) -> None:
-        """Read on, and queue the next step if there is more to do. `repository` is what it is called now."""
+        """Read on, and queue the next step if there is more to do. `repository` has the present name."""
         if event.checked is not None:
             self._check(replace(event, repository=repository), event.checked, github)
             return
         known = self._backfills.get(repository.id)
         if known and event.step == 0 and not known.done and abs(self._now() - known.updated_at) < LOST:
-            # Another chain is at it.
+            # Another chain is under way.
             return
         if self._index.is_outdated(repository.id):
             logger.info("%s: its issues are read anew, since this version reads texts differently", repository.ref)
@@ -117,7 +110,7 @@ class Indexing:
             progress, wait, surplus = replace(known or Progress(), problem=str(failure)), retry(failure.after), 0
         if progress.problem:
             logger.warning("%s: the index waits: %s", repository.ref, progress.problem)
-        # In this order: whoever dies before the note does this step again, with the same name for the next one.
+        # In this order: after a crash before the note, this step runs again and queues the next under the same id.
         if progress.done and not (known and known.done):
             self._queue(replace(event, repository=repository, completed=True), 0.0)
         if wait is not None:
@@ -130,27 +123,27 @@ class Indexing:
     def stop(self, repo_id: int, problem: str) -> None:
         """Note why a repository cannot be read at present; `begin` or the next round tries again."""
         known = self._backfills.get(repo_id)
-        # Nobody is at it any more.
+        # The time 0 says that no chain is under way.
         self._backfills.replace(repo_id, known, replace(known or Progress(), problem=problem, updated_at=0.0))
 
     def keep(self, github: RepoClient, repository: Repository, issue: Issue) -> None:
-        """Put one issue into the index as it is now. A model that fails leaves its vectors for the next round."""
+        """Put one issue into the index as it is now. If the model fails, the next round makes the vectors."""
         if problem := self._writer.put(github, repository, [issue]):
             logger.warning("%s#%d: %s", repository.ref, issue.number, problem)
 
     def remove(self, repo_id: int, number: int) -> None:
-        """Take an issue out that is no longer there."""
+        """Remove an issue that is deleted or transferred."""
         self._writer.remove(repo_id, number)
 
     def _advance(
         self, known: Progress | None, repository: Repository, github: RepoClient
     ) -> tuple[Progress, float | None]:
-        """One step: how far it came, and in how many seconds the next one is due, None if there is nothing more to do.
+        """Do one step; returns the progress, and the seconds until the next step, None if nothing is left to do.
 
-        Raises Retryable where nothing came of it.
+        Raises Retryable if it achieved nothing.
         """
         progress = known or Progress()
-        # Also where the first step ended before it came to anything; of what is empty there is never a cursor.
+        # Also if the first step failed before; an empty repository never has a cursor.
         first = not progress.cursor and not progress.done
         if first:
             progress = replace(progress, expected=self._count(known, repository, github))
@@ -164,7 +157,7 @@ class Indexing:
         progress = replace(
             progress,
             cursor=str(read.place),
-            # It belongs to one question, and holds only if the next one is the same.
+            # It is only good for the same request.
             etag=read.etag if str(read.place) == progress.cursor else "",
             seen=self._index.count(repository.id),
             done=progress.done or read.end,
@@ -181,30 +174,25 @@ class Indexing:
     def _complete(
         self, progress: Progress, repository: Repository, github: RepoClient
     ) -> tuple[Progress, float | None]:
-        """A part of what remains when all issues are read: vectors, originals."""
+        """Do a part of what is left when all issues are read: vectors, originals."""
         try:
-            # After a change of the model these are all there are.
+            # After a change of the model all vectors are missing.
             embedded = self._index.embed_missing(repository.id, EMBEDDED)
         except EmbeddingError as failure:
-            return replace(progress, problem=told(repository, failure)), None
-        if embedded or self._read_closely(repository):
+            return replace(progress, problem=no_vectors(repository, failure)), None
+        if embedded:
             return progress, 0.0
-        problem = progress.problem or self._writer.tell_originals(github, repository, PAGES * PAGE)
+        try:
+            if self._index.texts and self._index.texts.embed_missing(repository.id, READ_CLOSELY):
+                return progress, 0.0
+        except EmbeddingError as failure:
+            # Searches go on without the text model.
+            logger.warning("%s: %s", repository.ref, failure)
+        problem = progress.problem or self._writer.fill_originals(github, repository, PAGES * PAGE)
         return replace(progress, problem=problem), None
 
-    def _read_closely(self, repository: Repository) -> int:
-        """Have the text model read some issues; returns how many. Where it fails, finds go on without it."""
-        try:
-            return self._index.texts.embed_missing(repository.id, READ_CLOSELY) if self._index.texts else 0
-        except EmbeddingError as failure:
-            logger.warning("%s: %s", repository.ref, failure)
-            return 0
-
     def _count(self, known: Progress | None, repository: Repository, github: RepoClient) -> int | None:
-        """How many issues there are to read. Where that failed before it goes on without: only people want to know.
-
-        GraphQL can fail over one repository for good, and reading asks nothing of it.
-        """
+        """How many issues there are to read. Only the first failure raises: GraphQL can fail for good."""
         try:
             return github.count_issues(repository.ref, repository.id)
         except Retryable:
@@ -213,34 +201,24 @@ class Indexing:
             return known.expected
 
     def _make_sure(self, repository: Repository, github: RepoClient) -> None:
-        """Raises NotFound where the issues that were read are another repository's, which has this one's name by now.
-
-        To take them for its own would write them over these, and have all others taken out.
-        """
-        try:
+        """Raise NotFound if another repository has the name by now, whose issues would overwrite this one's."""
+        # A failure is no reason to wait: a name changes hands once in years.
+        with suppress(Retryable):
             github.count_issues(repository.ref, repository.id)
-        except Retryable:
-            # What cannot be asked now is no reason to wait: somebody has the name of another once in years.
-            return
 
     def _surplus(self, repository: Repository, github: RepoClient) -> int:
-        """How many more issues there are in the index than on GitHub: of their deletion nobody has told."""
-        try:
+        """How many more issues the index has than GitHub: their deletion was missed. 0 if GitHub does not say."""
+        there = None
+        with suppress(Retryable):
             there = github.count_issues(repository.ref, repository.id)
-        except Retryable:
-            # The next round asks again.
-            return 0
         if there is None:
             return 0
-        # GitHub counts the bot's own issues, which are never in the index: each would hide one that was deleted.
+        # GitHub also counts the bot's own issues, which are never in the index.
         own = self._store.own_issues(repository.id)
         return max(0, self._index.count(repository.id) - (there - len(own)))
 
     def _check(self, event: IndexEvent, checked: int, github: RepoClient) -> None:
-        """Take out some of the issues that are no longer there, and queue the next step.
-
-        What is too many after the last one is a difference in GitHub's counting, and no reason to ask again.
-        """
+        """Remove some issues that no longer exist, and queue the next step. At the end, note the surplus."""
         repository = event.repository
         numbers = self._index.numbers(repository.id, checked, PAGES * PAGE)
         if not numbers:
@@ -253,10 +231,10 @@ class Indexing:
         self._queue(replace(event, step=event.step + 1, checked=numbers[-1]), PAGES * SLOWLY)
 
     def _begun(self, repo_id: int) -> Progress | None:
-        """A note that a reading begins, without which nobody could tell that the repository was erased meanwhile; None
-        where somebody else is faster.
+        """Note the start of a backfill, so that `_note` sees if the repository is erased meanwhile; None if another
+        worker was faster.
         """
-        # Like no other note, and so long ago that whoever does this step again need not wait.
+        # A unique time, so long ago that a repetition of this step need not wait.
         begun = Progress(updated_at=-self._now())
         return begun if self._backfills.replace(repo_id, None, begun) else None
 

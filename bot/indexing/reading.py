@@ -1,9 +1,8 @@
-"""Through a repository's issues in the order of their last change, and how fast.
+"""Reads a repository's issues in the order of their last change, at a pace that leaves enough of GitHub's limit.
 
-Asking each time for what was changed since the last one seen, rather than for a page by its number, has two merits.
-What is changed during the walk moves to the end and is seen again there, so that nothing is missed whatever happens
-meanwhile; and having come to the end, the same question finds what is new. Only where a whole page was changed within
-the same second does the walk follow GitHub's cursor. There is always enough left of GitHub's limit for answering.
+Each request asks for issues changed since the last one seen, not for a page number. An issue that changes during the
+backfill moves to the end and is read again there, so nothing is missed. After the end, the same request finds what is
+new. Only if a whole page was changed within one second does it follow GitHub's cursor.
 """
 
 from __future__ import annotations
@@ -17,25 +16,22 @@ from bot.github.repository.repo import RepoClient
 from bot.model import Issue, Repository
 from bot.store.parts.repositories import Progress
 
-#: Pages of a hundred that are read in one step of the background queue.
-PAGES = 5
-#: Issues that are embedded in one step.
-EMBEDDED = 200
-#: Issues that the text model reads in one step: a second or so of one core.
-READ_CLOSELY = 50
-#: Seconds for each request on average while most of an hour's requests are left, and from then on. GitHub asks for one
-#: request after the other, and allows fifteen a second.
+# One step of the background queue reads so many pages of a hundred, embeds so many issues, and has the text model read
+# so many, which takes a second or so of one core.
+PAGES, EMBEDDED, READ_CLOSELY = 5, 200, 50
+# Seconds for each request, while most of an hour's requests are left, and later. GitHub wants one at a time, and
+# allows fifteen a second.
 QUICKLY, SLOWLY = 0.2, 1.0
-#: Of an hour's requests (5,000 and more) so many are read slowly, and so many are never used for reading ahead.
+# The shares of an hour's requests (5,000 and more) from which on it reads slowly, and not at all.
 SPARING, RESERVED = 0.5, 0.3
-#: Seconds after which a step that failed is tried again where GitHub does not say, and at most.
+# Seconds before a failed step is tried again if GitHub does not say, and at most.
 AGAIN, LATEST = 300.0, 3600.0
-#: Seconds after which a reading that nobody has continued is taken for lost: more than any wait of the above.
+# Seconds after which a backfill that nobody continued counts as lost: more than any wait above.
 LOST = 2 * LATEST
 
 
 def pause(requests: int, budget: Budget | None) -> float:
-    """Seconds to wait after a step with so many requests."""
+    """Seconds to wait after a step of so many requests."""
     if budget is None or budget.remaining >= SPARING * budget.limit:
         return requests * QUICKLY
     if budget.remaining >= RESERVED * budget.limit:
@@ -44,21 +40,21 @@ def pause(requests: int, budget: Budget | None) -> float:
 
 
 def retry(after: float | None) -> float:
-    """Seconds to wait after a step that failed; `after` is what GitHub said."""
+    """Seconds to wait after a failed step; `after` is GitHub's own figure."""
     return min(LATEST, max(AGAIN, after or 0.0))
 
 
-# GitHub's manual says "after the given time", GitHub itself gives those of that second, too. This is right either way.
+# GitHub's manual says "after the given time", but GitHub includes that second. This is right either way.
 _SAME_SECOND = timedelta(seconds=1)
-# What is committed on GitHub's side can be listed some seconds later, with an earlier time.
+# GitHub may list a change some seconds late, with an earlier time.
 _LATE = timedelta(seconds=60)
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where to go on: what was changed at `since` (ISO 8601, empty: ever) or later, there behind the cursor `after`.
+    """Where to go on: issues changed at `since` (ISO 8601, empty: ever) or later, after the cursor `after`.
 
-    `page` counts for servers without cursors, which can pass one over that is changed while they list a second of many.
+    `page` is for servers without cursors. They can skip an issue that changes while they list one crowded second.
     """
 
     since: str = ""
@@ -77,26 +73,27 @@ class Place:
 
 
 def further(place: Place, last: datetime | None, after: str) -> Place:
-    """The next place after a page that others follow, whose last entry was changed at `last`; None for an empty one,
-    from which GitHub has taken what is not to be seen, such as all that a spammer's account has written.
+    """The next place after a page that others follow, whose last entry was changed at `last`.
+
+    `last` is None if the page is empty, because GitHub has left out a spammer's issues, for one.
     """
     since = _text(last - _SAME_SECOND) if last else ""
     return Place(since) if since > place.since else replace(place, after=after, page=place.page + 1)
 
 
 def resting(place: Place, last: datetime | None) -> Place:
-    """The place to look at again later, after the last page; `last` is None for an empty one."""
+    """The place for the next round, after the last page; `last` is None if that is empty."""
     return Place(_text(last - _LATE) if last else place.since)
 
 
 def _text(moment: datetime) -> str:
-    # Not `strftime`, which writes the years before 1000 with fewer digits.
+    # `strftime` writes years before 1000 with fewer digits.
     return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="seconds") + "Z"
 
 
 @dataclass(slots=True)
 class Pages:
-    """What a step has read: issues, the place to go on, and whether that is the end. `failure` is what stopped it."""
+    """What a step has read: issues, the place to go on, and whether that is the `end`. `failure` stopped it early."""
 
     place: Place
     issues: list[Issue]
@@ -108,20 +105,17 @@ class Pages:
 
 
 def read_pages(progress: Progress, repository: Repository, github: RepoClient) -> Pages:
-    """Some pages from the place on that `progress` has come to. A failure keeps what was read before it."""
+    """Read some pages from the place of `progress` on. A failure keeps what was read before it."""
     read = Pages(Place.parse(progress.cursor), [])
     try:
         while read.requests < PAGES and not read.end:
             etag = progress.etag if not read.requests else ""
             place = read.place
-            page = github.changed_issues(
-                repository.ref, since=place.since, after=place.after, page=place.page, etag=etag
-            )
+            query = {"since": place.since, "after": place.after, "etag": etag}
+            page = github.changed_issues(repository.ref, page=place.page, **query)
             read.requests += 1
-            read.budget = page.budget
             read.issues += page.issues
-            read.end = not page.more
-            read.etag = page.etag
+            read.budget, read.etag, read.end = page.budget, page.etag, not page.more
             if page.more:
                 read.place = further(place, page.last, page.after)
             elif not page.unchanged:

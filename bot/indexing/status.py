@@ -1,4 +1,4 @@
-"""How far the index of each repository is: what `doppel index` shows."""
+"""The state of each repository's index, for `doppel index` and the dashboard."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ WAITING, READING, EMBEDDING, READY, STOPPED = "waiting", "reading", "embedding",
 class Status:
     """One repository's index.
 
-    `issues` are in it, of about `expected`; None where nobody has counted. `vectors` of them have vectors of the
-    present model, and the text model has read `texts` of them; None where there is no such model. `problem` is what is
-    in the way, empty if nothing is.
+    It has `issues` of about `expected`, None if that is unknown. `vectors` of them have vectors of the present model,
+    and the text model has read `texts` of them; None without such a model. `problem` says why it waits, else is empty.
     """
 
     repository: str
@@ -36,13 +35,13 @@ def statuses(repositories: Iterable[StoredRepository], backfills: Backfills, ind
         issues, vectors = index.count(repository.id), index.vector_count(repository.id)
         texts = index.text_count(repository.id)
         state = state_of(progress, issues, vectors, texts)
-        # What was counted before the reading is outdated after it.
+        # After the backfill, the count from before it is outdated.
         expected = None if progress is None or progress.done else progress.expected
         yield Status(str(repository.ref), state, issues, expected, vectors, texts, progress.problem if progress else "")
 
 
 def state_of(progress: Progress | None, issues: int, vectors: int | None, texts: int | None = None) -> str:
-    """In a word, what is going on. An index that is complete, but for some vectors or texts, is embedding."""
+    """The state in a word: EMBEDDING if only some vectors or texts are missing."""
     if progress is None:
         return WAITING
     if not progress.done:

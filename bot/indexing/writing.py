@@ -1,4 +1,4 @@
-"""What is written into the index of a repository: issues as they are now, with what they are duplicates of."""
+"""Writes issues into a repository's index, as they are now and with their originals."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from bot.text.terms import read
 
 
 class StoredFacts:
-    """See `bot.index.About`.
+    """`bot.index.About`, from the store.
 
-    `remote` says whether the model is an endpoint elsewhere; `private_too` is the host's word on private texts (C6a).
+    `remote` says that the model is an endpoint elsewhere; `private_too` that the host lets it see private texts (C6a).
     """
 
     def __init__(
@@ -34,19 +34,16 @@ class StoredFacts:
         self._private_too = private_too
 
     def may_embed(self, repo_id: int) -> bool:
-        """A model on this machine may read everything. What leaves it is public, or both host and repository agree.
-
-        A repository of which nothing is known counts as private, and one whose settings were not read as silent.
+        """Whether the model may read a repository: it is on this machine, the repository is public, or host and
+        repository agree. An unknown repository counts as private.
         """
-        if not self._remote:
-            return True
-        known = self._store.repositories.get(repo_id)
+        known = self._store.repositories.get(repo_id) if self._remote else None
         if known is None:
-            return False
+            return not self._remote
         return not known.private or (self._private_too and self._settings.last_read(repo_id).remote_text)
 
     def form_lines(self, repo_id: int) -> Collection[str]:
-        """The lines of the forms as they were last read."""
+        """The lines of the forms as last read."""
         return self._forms.last_read(repo_id)
 
 
@@ -54,14 +51,14 @@ logger = logging.getLogger(__name__)
 
 
 class Writer:
-    """Writes issues into an index and takes them out. Safe to share between threads."""
+    """Writes issues into an index and removes them. Thread safe."""
 
     def __init__(self, index: Index, store: Store) -> None:
         self._index = index
         self._store = store
 
     def put(self, github: RepoClient, repository: Repository, issues: Sequence[Issue]) -> str:
-        """Put issues into the index; returns why they got no vectors, empty if they did."""
+        """Put issues into the index; returns why they got no vectors, or an empty text."""
         own = self._store.own_issues(repository.id)
         issues = [issue for issue in issues if issue.number not in own and not is_own_issue(issue)]
         if not issues:
@@ -73,38 +70,34 @@ class Writer:
             self._index.put(repository.id, indexed)
         except EmbeddingError as failure:
             self._index.put(repository.id, indexed, embed=False)
-            return told(repository, failure)
+            return no_vectors(repository, failure)
         return ""
 
     def remove(self, repo_id: int, number: int) -> None:
-        """Take an issue out that is no longer there, and its words out of those that are counted for searches."""
+        """Remove an issue that no longer exists, and undo the counts of its words."""
         self._take_back(repo_id, {number: ("", "")})
         self._index.remove(repo_id, [number])
 
-    def tell_originals(self, github: RepoClient, repository: Repository, most: int) -> str:
-        """Ask of what those issues are duplicates of which the index was not told, `most` of them at once.
-
-        Returns what is in the way, empty where nothing is. Nothing waits for it: the index finds as much without, and
-        only shows one by one what belongs together.
-        """
+    def fill_originals(self, github: RepoClient, repository: Repository, most: int) -> str:
+        """Ask for originals that the index does not know, `most` at once; returns the problem, if there is one."""
         asked = self._index.untold(repository.id, most)
         if not asked:
             return ""
-        found = self._told_originals(github, repository, asked)
+        found = self._known_originals(github, repository, asked)
         self._index.tell(repository.id, found)
         if len(found) == len(asked):
             return ""
         return "duplicates: of what some issues are duplicates GitHub does not tell; it is asked again every half hour"
 
     def _originals(self, github: RepoClient, repository: Repository, issues: Sequence[Issue]) -> dict[int, int | None]:
-        """Of what the issues are duplicates, `UNTOLD` where nobody tells: GitHub does, or our own command did that."""
+        """The originals of those that are duplicates, by GitHub or a command; `UNTOLD` if neither knows it."""
         numbers = list(dict.fromkeys(issue.number for issue in issues if issue.state_reason == "duplicate"))
-        return dict.fromkeys(numbers, UNTOLD) | self._told_originals(github, repository, numbers)
+        return dict.fromkeys(numbers, UNTOLD) | self._known_originals(github, repository, numbers)
 
-    def _told_originals(
+    def _known_originals(
         self, github: RepoClient, repository: Repository, numbers: Sequence[int]
     ) -> dict[int, int | None]:
-        """The same, without those of which nobody can tell it now: GraphQL can fail over one repository for good."""
+        """The same, without unknown ones: GraphQL can fail over one repository for good."""
         try:
             found = dict(github.originals(repository.ref, numbers))
         except Unavailable as failure:
@@ -116,10 +109,7 @@ class Writer:
         return found
 
     def _take_back(self, repo_id: int, texts: Mapping[int, tuple[str, str]]) -> None:
-        """Count the words of those issues no more that have others in these `texts`; a look counts the new ones.
-
-        What was counted is known from the index alone, so this comes before that is changed.
-        """
+        """Undo the counts of issues whose words these new `texts` change, while the index has the old ones."""
         with self._index.view(repo_id) as view:
             stored = view.texts(texts)
         before = {number: read(*text).counted() for number, text in stored.items()}
@@ -128,8 +118,8 @@ class Writer:
             self._store.words.remove(repo_id, changed)
 
 
-def told(repository: Repository, failure: EmbeddingError) -> str:
-    """Why there are no vectors, for the progress. The dashboard shows that to people who do not run the host."""
+def no_vectors(repository: Repository, failure: EmbeddingError) -> str:
+    """Why there are no vectors, for the progress, which the dashboard shows to people who do not run the host."""
     if failure.told != str(failure):
         logger.warning("%s: %s", repository.ref, failure)
     return f"vectors: {failure.told}"

@@ -1,4 +1,4 @@
-"""The queue's database: its address, its one table, and what its failures are called.
+"""The queue's database: its address, its one table, and the error for its failures.
 
 On SQLite the queue has a file of its own beside the store's, because SQLite allows one writer at a time. On PostgreSQL
 it is a table beside the store's.
@@ -13,28 +13,23 @@ import sqlalchemy as sa
 
 from bot.errors import Retryable
 from bot.events import BACKGROUND, REPLAY
-from bot.jobs.carried_over import carry_over
 from bot.settings import Settings
 from bot.store.database.engine import PATIENCE, make_engine, write
 from bot.store.database.failures import is_locked, why
 from bot.store.database.files import sqlite_file
 from bot.store.database.migrate import alone, waiting
 
-QUEUE = "events"
-"""Deliveries, for whose outcome somebody waits."""
-BACKGROUND_QUEUE = "background"
-"""Steps of work on a repository for which nobody waits. A worker does one at a time."""
-REPLAY_QUEUE = "replays"
-"""Those that take a process minutes or hours."""
-SCHEDULE = "schedule"
-"""What workers do at intervals: a row for each chore."""
-WORKERS = "workers"
-"""The workers themselves: a row for each that lives, with its lease."""
+# Deliveries, whose outcome somebody waits for; background work on repositories, for which nobody does; and the part of
+# that which takes minutes or hours.
+QUEUE, BACKGROUND_QUEUE, REPLAY_QUEUE = "events", "background", "replays"
+# Scheduled work, with a row for each chore; and the workers that live, with a row and a lease for each.
+SCHEDULE, WORKERS = "schedule", "workers"
 
-# Any constant will do, as long as nothing else in the database locks the same number.
-_TURN = 7_205_759_405
-# Seconds for which others that start may be at the schema; a delivery must be answered soon after.
-_PATIENCE = 3.0
+# The last error of a job that killed its workers.
+DIED = "its worker died each time it was tried"
+
+# The number of an advisory lock, and seconds to wait for another process that prepares the schema.
+_TURN, _PATIENCE = 7_205_759_405, 3.0
 
 
 class QueueUnavailable(Retryable):
@@ -44,8 +39,8 @@ class QueueUnavailable(Retryable):
 metadata = sa.MetaData()
 
 # `number` is the order of arrival. `state` is waiting, running, done or dead. `attempts` counts the runs that raised,
-# `crashes` those whose worker did not come back. Times are the database's, in seconds since 1970. The payload goes as
-# soon as a job is done; its id stays for a week, so that a redelivery changes nothing.
+# `crashes` those whose worker died. Times are the database's, in seconds since 1970. When a job is done its payload
+# goes, but its id stays for a week, so that a redelivery changes nothing.
 jobs = sa.Table(
     "jobs",
     metadata,
@@ -69,13 +64,10 @@ jobs = sa.Table(
 )
 
 
-def state(*names: str, of: sa.FromClause = jobs) -> sa.ColumnElement[bool]:
-    """Whether a job is in one of these states, in the words of the index that serves the question.
-
-    SQLite uses a partial index only for a condition that repeats the index's own, so the names are written out.
-    """
+def state(*names: str) -> sa.ColumnElement[bool]:
+    """Whether a job is in one of these states, spelled out as in the indexes, which SQLite would not use else."""
     listed: list[sa.ColumnElement[str]] = [sa.literal_column(f"'{name}'") for name in names]
-    return of.c.state == listed[0] if len(listed) == 1 else of.c.state.in_(listed)
+    return jobs.c.state == listed[0] if len(listed) == 1 else jobs.c.state.in_(listed)
 
 
 def _index(name: str, *columns: str, where: sa.ColumnElement[bool] | sa.TextClause, unique: bool = False) -> None:
@@ -85,14 +77,14 @@ def _index(name: str, *columns: str, where: sa.ColumnElement[bool] | sa.TextClau
 _index("jobs_waiting", "queue", "repository", "number", where=sa.text("state = 'waiting' AND crashes < 2"))
 _index("jobs_suspect", "queue", "repository", "number", where=sa.text("state = 'waiting' AND crashes >= 2"))
 _index("jobs_unfinished", "partition", "number", where=state("waiting", "running"))
-# No two jobs of a partition run at once, whatever two workers see of each other.
+# This keeps two workers from running jobs of one partition at once.
 _index("jobs_running", "partition", where=state("running"), unique=True)
 _index("jobs_served", "repository", "started_at", where=jobs.c.started_at.is_not(None))
 _index("jobs_ended", "done_at", where=state("done", "dead"))
 
 
 def queue_of(partition: str) -> str:
-    """The queue that work on a partition belongs to (`bot.events`)."""
+    """The queue for the work of a partition (`bot.events`)."""
     if partition.startswith(REPLAY):
         return REPLAY_QUEUE
     return BACKGROUND_QUEUE if partition.startswith(BACKGROUND) else QUEUE
@@ -119,8 +111,8 @@ def queue_engine(settings: Settings, *, patience: float = PATIENCE, pool_size: i
 
 
 def ensure_schema(settings: Settings) -> None:
-    """Create the queue's table where it is missing. Waits for others as long as they take. Raises QueueUnavailable."""
-    engine, tell_and_wait = queue_engine(settings, pool_size=4), waiting("the queue")
+    """Create the queue's table if it is missing, and wait for others without end. Raises QueueUnavailable."""
+    engine, wait = queue_engine(settings, pool_size=4), waiting("the queue")
     try:
         while True:
             try:
@@ -129,23 +121,22 @@ def ensure_schema(settings: Settings) -> None:
             except QueueUnavailable as refused:
                 if not is_locked(refused.__cause__):
                     raise
-            tell_and_wait()
+            wait()
     finally:
         engine.dispose()
 
 
 def prepare(engine: sa.Engine, *, patience: float | None = _PATIENCE) -> None:
-    """The same on an engine that there is. Raises TimeoutError or OperationalError where others take longer."""
+    """Create the queue's table if it is missing. Raises TimeoutError or OperationalError if others take longer."""
     if sa.inspect(engine).has_table(jobs.name):
         return
     with alone(engine, _TURN, "the queue", patience), write(engine) as connection:
         metadata.create_all(connection)
-        carry_over(connection, jobs, queue_of)
 
 
 @contextmanager
 def named_failures() -> Iterator[None]:
-    """Turn whatever a database can raise into QueueUnavailable."""
+    """Turn everything that a database can raise into QueueUnavailable."""
     try:
         yield
     except (sa.exc.SQLAlchemyError, OSError) as error:

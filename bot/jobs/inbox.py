@@ -1,8 +1,4 @@
-"""The way into the queue, for the web process and whoever else has work to hand over.
-
-An edit waits a few seconds (`debounce`) for the next one. Every edit in that time waits as well: the first job to run
-answers the text as it then is, and the others find it answered.
-"""
+"""The way into the queue, for the web process and other producers."""
 
 from __future__ import annotations
 
@@ -20,27 +16,30 @@ from bot.store.database.engine import write
 from bot.store.database.shared_commit import SharedCommit
 from bot.store.database.sqlite import empty_log, is_full, take_write_lock
 
-# GitHub gives a webhook ten seconds in all. Connecting and waiting for a lock can each take this long.
+# Seconds. GitHub gives a webhook ten in all; connecting and waiting for a lock can each take this long.
 PATIENCE = 3.0
 
 # Deliveries that a web process commits at a time on PostgreSQL; the others wait.
 _CONNECTIONS = 8
 _BUSY = "the queue's database is busy"
 
-# A standby, a server that takes no writes for want of disk, and one where the right was taken from who has used up
-# their plan.
+# A standby, a server that is out of disk space, and a hosting plan that is used up all refuse to write.
 _REFUSES = sa.text(
     "SELECT current_setting('transaction_read_only') = 'on' OR NOT has_table_privilege('jobs', 'INSERT')"
 )
 
 
 def debounce(event: Event, seconds: float) -> float:
-    """How long a delivery waits in the queue: an edit of an issue is often followed by the next one."""
+    """How many seconds a delivery waits in the queue.
+
+    Several edits of an issue often come together: the first job to run answers the latest text, the others find it
+    answered.
+    """
     return seconds if isinstance(event, IssueEvent) and event.action == "edited" else 0.0
 
 
 def entry(delivery_id: str, event: Event, delay: float = 0.0) -> Entry:
-    """An event as the queue takes it. Repository and installation are 0 where it has none."""
+    """The queue's entry for an event. Repository and installation are 0 where it has none."""
     # JSON may hold half of a surrogate pair, which no database can store.
     text = to_json(event).encode("utf-8", "replace").decode("utf-8")
     repository = 0 if isinstance(event, InstallationEvent) else event.repository.id
@@ -52,22 +51,19 @@ class Inbox:
     """A process's handle on the queue. Safe to share between threads."""
 
     def __init__(self, settings: Settings, *, patience: float = PATIENCE) -> None:
-        """Does not connect: a process can start while its database is away, and says 503 until it is back."""
+        """Does not connect: a process can start while its database is away, and answers 503 until it is back."""
         self._engine = queue_engine(settings, patience=patience, pool_size=_CONNECTIONS + 2)
         self._queue = Queue(self._engine)
         self._prepared = False
         self._preparing = threading.BoundedSemaphore()
         self._patience = patience
-        # On PostgreSQL requests line up for a connection, and the server makes one commit of several. SQLite has one
-        # writer, so there one writes for all that wait.
+        # On PostgreSQL requests line up for a connection, and the server makes one commit of several. On SQLite, which
+        # has one writer, one thread writes for all that wait.
         self._turn = threading.BoundedSemaphore(_CONNECTIONS)
         self._shared = SharedCommit(self._queue.put, patience) if self._engine.dialect.name == "sqlite" else None
 
     def put(self, delivery_id: str, event: Event, delay_seconds: float = 0.0) -> bool:
-        """Commit a delivery to the queue. True if it is new, False if this delivery id is known.
-
-        Raises QueueUnavailable, within a few seconds, when the database cannot take it; nothing is kept then.
-        """
+        """Commit a delivery to the queue; False if its id is known. Raises QueueUnavailable within a few seconds."""
         new = entry(delivery_id, event, delay_seconds)
         if self._shared is None:
             with self._ready():
@@ -80,26 +76,25 @@ class Inbox:
                 raise QueueUnavailable(_BUSY) from None
 
     def check(self) -> None:
-        """Raise QueueUnavailable if the queue could not take a delivery now: its table is there and writable."""
+        """Raise QueueUnavailable if the queue could not take a delivery now: its table is missing or not writable."""
         with self._ready(), self._engine.connect() as connection:
-            # It is not where the file was taken away while this process ran.
+            # Somebody may have taken the file away since this process began.
             connection.execute(sa.select(jobs.c.number).limit(1))
             if connection.dialect.name == "sqlite":
-                # The lock can be had on a full disk as well, and to write something would wear the disk at each look.
+                # SQLite grants the lock on a full disk as well, and a trial write would wear the disk at each check.
                 if is_full(self._engine):
                     raise QueueUnavailable("the disk of the queue's database is full")
                 take_write_lock(connection)
                 connection.rollback()
             elif connection.execute(_REFUSES).scalar_one():
-                # One that was made in that time takes no writes later either.
+                # A connection made while the server takes no writes takes none later either.
                 connection.invalidate()
                 raise QueueUnavailable("the queue's database is read-only")
 
     def erase(self, repository_id: int, before: float | None = None) -> None:
-        """Erase what the queue holds of a repository, dead letters too, unless it is at work just now.
+        """Erase what the queue holds of a repository, dead letters too. The ids stay, against redeliveries.
 
-        `before` spares what arrived later (seconds since 1970); without it everything goes that is there. The ids stay,
-        against redeliveries. What is at work ends by itself, and its content goes then.
+        `before` spares what arrived later (seconds since 1970). A running job loses its content when it ends.
         """
         here = [jobs.c.repository == repository_id, jobs.c.state.in_(["waiting", "dead"])]
         if before is not None:
@@ -117,23 +112,20 @@ class Inbox:
 
     @contextmanager
     def _ready(self) -> Iterator[None]:
-        """Take a turn and have the table there, within a time; what a database can raise becomes QueueUnavailable."""
-        with _held(self._turn, self._patience), named_failures():
+        with _acquired(self._turn, self._patience), named_failures():
             self._prepare()
             yield
 
     def _prepare(self) -> None:
-        if self._prepared:
-            return
-        # One at a time: the schema takes one connection for its lock and needs another.
-        with _held(self._preparing, self._patience):
-            if not self._prepared:
+        if not self._prepared:
+            # One at a time: the schema takes one connection for its lock and needs another.
+            with _acquired(self._preparing, self._patience):
                 prepare(self._engine)
                 self._prepared = True
 
 
 @contextmanager
-def _held(lock: threading.Semaphore, patience: float) -> Iterator[None]:
+def _acquired(lock: threading.Semaphore, patience: float) -> Iterator[None]:
     if not lock.acquire(timeout=patience):
         raise QueueUnavailable(_BUSY)
     try:

@@ -1,4 +1,4 @@
-"""Work that nobody delivers: what one of all the workers does every so often. Each chore is a row of the queue."""
+"""Scheduled work without a delivery: each chore is a row of the queue, which one of all the workers claims in time."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from bot.jobs.database import SCHEDULE, jobs, state
 from bot.jobs.queue import Claim, Entry, Queue
 from bot.store.database.engine import write
 
-# Seconds. A turn that lies further ahead than the next was set by a clock that has been set back since.
+# Seconds. A turn further ahead than the next one was set by a clock that has been set back since.
 _SLACK = 60.0
 
 
 @dataclass(frozen=True, slots=True)
 class Chore:
-    """`do` is called every `every` seconds in one worker; what it raises is logged, and the next turn comes in time.
+    """One of the workers calls `do` every `every` seconds, counted from 1970, and logs its errors.
 
-    The turns are counted from 1970. `at_start`: each worker that starts also gives it a turn. `late`: seconds after
-    which a turn begins, so that it finds done what other chores do at the same time.
+    With `at_start` it also gets a turn when a worker starts. `late` delays each turn by so many seconds, so that other
+    chores of the same time are done before.
     """
 
     name: str
@@ -31,7 +31,7 @@ class Chore:
 
     @property
     def id(self) -> str:
-        """Under which it is in the queue."""
+        """The id of its row in the queue."""
         return f"{SCHEDULE}:{self.name}"
 
     def wait(self, now: float) -> float:
@@ -47,19 +47,19 @@ class Schedule:
         self._chores = {chore.id: chore for chore in chores}
 
     def chore(self, claim: Claim) -> Chore | None:
-        """The chore that was claimed; None where this version has none of this name."""
+        """The chore that was claimed; None if this version has none of that name."""
         return self._chores.get(claim.id)
 
     def again(self, claim: Claim, chore: Chore) -> bool:
-        """Its turn is over, whatever came of it, and the next comes in time. Whether it still was this claim's."""
+        """End this turn, however it went, and schedule the next. Whether the claim still held."""
         with self._queue.engine.connect() as connection:
             now = connection.execute(sa.select(self._queue.now)).scalar_one()
         return self._queue.again(claim, chore.wait(now))
 
     def keep(self, *, starting: bool = False) -> None:
-        """Enter the chores that are not there, each to be done at once, and those `at_start`, when a worker is.
+        """Enter missing chores, each due at once, and give those `at_start` a turn, when a worker starts.
 
-        Brings forward what a clock put off that has been set back since, and a turn later what killed its workers.
+        Also repairs a turn that a clock had put off before it was set back, and a chore that was given up a turn ago.
         """
         if starting:
             self._queue.put([Entry(one, SCHEDULE, 0, 0, one, "") for one in self._chores])

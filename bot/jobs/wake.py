@@ -1,6 +1,6 @@
-"""Waking a worker when something has been put into the queue, so that it need not look often.
+"""Wakes a worker when the queue has changed, so that it need not poll often.
 
-PostgreSQL tells by NOTIFY. On SQLite `PRAGMA data_version` says whether another connection has written, which costs a
+PostgreSQL sends a NOTIFY. On SQLite `PRAGMA data_version` says whether another connection has written, which costs a
 few microseconds (https://www.sqlite.org/pragma.html#pragma_data_version).
 """
 
@@ -11,7 +11,7 @@ import threading
 
 import sqlalchemy as sa
 
-from bot.jobs.statements import CHANNEL
+from bot.jobs.queue import CHANNEL
 from bot.store.database.failures import why
 from bot.telemetry.logs import OFTEN
 
@@ -19,17 +19,17 @@ log = logging.getLogger(__name__)
 
 # Seconds between two looks at a file: short after a change, and growing while nothing happens.
 _SHORTEST, _LONGEST, _GROWTH = 0.01, 0.1, 1.05
-# Seconds after which a database that is away is asked again, and between two looks at whether this is to end.
+# Seconds before the next try while the database is away, and between two looks at `ended`.
 _AGAIN_AFTER = 1.0
 
 
 def listen(engine: sa.Engine, wake: threading.Event, ended: threading.Event) -> None:
-    """Set `wake` at each change until `ended`. While the database is away nobody is woken; a worker looks by itself."""
+    """Set `wake` at each change until `ended`. While the database is away it wakes nobody; workers also poll."""
     watch = _watch_file if engine.dialect.name == "sqlite" else _listen
     while not ended.is_set():
         try:
             watch(engine, wake, ended)
-        # Whatever the database raises, its driver or the system.
+        # SQLAlchemy, the driver and the system raise different errors here.
         except Exception as error:
             log.warning("the queue cannot tell what is new: %s", why(error), extra=OFTEN)
             ended.wait(_AGAIN_AFTER)
@@ -48,7 +48,7 @@ def _watch_file(engine: sa.Engine, wake: threading.Event, ended: threading.Event
 
 
 def _listen(engine: sa.Engine, wake: threading.Event, ended: threading.Event) -> None:
-    # Here alone: it chooses how it waits when it is imported, which in the web process gevent has to come before.
+    # psycopg chooses how it waits when it is imported. In the web process, gevent must have patched that before.
     import psycopg
 
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
@@ -60,5 +60,5 @@ def _listen(engine: sa.Engine, wake: threading.Event, ended: threading.Event) ->
                 for _ in driver.notifies(timeout=_AGAIN_AFTER, stop_after=1):
                     wake.set()
         finally:
-            # It would go on listening for whoever gets it from the pool.
+            # In the pool it would go on listening.
             connection.invalidate()

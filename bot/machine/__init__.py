@@ -1,1 +1,1 @@
-"""What a process asks of the machine that it runs on: threads, memory, sockets, private files, child processes."""
+"""What a process needs from its machine: sockets, private files, child processes."""

@@ -1,7 +1,4 @@
-"""What is said to this machine itself, and who listens on it.
-
-A proxy for the way out of it is none for the way to its own processes.
-"""
+"""Addresses and ports of this machine. Its own processes are asked without the host's proxy."""
 
 from __future__ import annotations
 
@@ -15,11 +12,11 @@ from urllib.parse import urlsplit
 from bot.errors import SettingsError
 
 _PORTS = range(10_000, 16_000)
-"""Below those that a system gives to whoever asks for any (from 32,768 on, on Linux), and none that the tests draw."""
+"""Below the ports that the system gives out itself (from 32,768 on, on Linux), and none that the tests draw."""
 
 
 def is_here(url: str) -> bool:
-    """Whether an address leads to the machine that this runs on; what is no address leads nowhere."""
+    """Whether an address leads to this machine; False for a malformed one."""
     try:
         host = urlsplit(url).hostname or ""
     except ValueError:
@@ -31,8 +28,8 @@ def is_here(url: str) -> bool:
 
 
 def is_well(url: str) -> bool:
-    """Whether one of our own processes answers at `url`, and answers well, within two seconds."""
-    # Settings need the other question alone, and every command needs settings.
+    """Whether one of our own processes answers well at `url` within two seconds."""
+    # Every command loads this module, for its settings.
     import requests
 
     with requests.Session() as session:
@@ -44,10 +41,7 @@ def is_well(url: str) -> bool:
 
 
 def free_port() -> int:
-    """A port that nobody listens on, for a process that has to be told one and cannot say which it took by itself.
-
-    One that the system gave would be given to the next who asks, as soon as it is let go.
-    """
+    """A free port. (One that the system chose could go to another process as soon as it is closed here.)"""
     while True:
         port = secrets.choice(_PORTS)
         with suppress(OSError), socket.create_server(("127.0.0.1", port)):
@@ -55,7 +49,7 @@ def free_port() -> int:
 
 
 def refusal(host: str, port: int) -> OSError | None:
-    """Why nobody can listen there now; None where one can. Asked before a server is started that would fail late."""
+    """Why a server could not listen there; None if it could. To check before starting one that would fail late."""
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         socket.create_server(address[:2], family=family).close()
@@ -77,5 +71,5 @@ def check_address(host: str, port: int) -> None:
 
 
 def in_words(problem: OSError) -> str:
-    """Such a refusal for people."""
+    """Such an error for people."""
     return "another program listens there" if problem.errno == errno.EADDRINUSE else str(problem.strerror)

@@ -1,4 +1,4 @@
-"""How to install a package that this program can do without."""
+"""How to install an optional package."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ import sys
 
 
 def pip_install(*packages: str) -> str:
-    """The command that installs packages where this program would find them.
+    """The command that installs packages where this program finds them.
 
-    They are named themselves, and not as an extra of `doppel`: another program has that name on the package index, and
-    whoever asks for `doppel[models]` in another environment would get that one.
+    It does not name an extra such as `doppel[models]`: another program has that name on the package index.
     """
     return shlex.join([sys.executable, "-m", "pip", "install", *packages])

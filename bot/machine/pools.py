@@ -1,4 +1,4 @@
-"""The processes of a pool: how they end, when somebody ends the first one, or it is gone."""
+"""Ends the processes of a pool when their parent ends or dies."""
 
 from __future__ import annotations
 
@@ -18,41 +18,36 @@ _at_work = threading.Lock()
 
 
 def end_with_parent() -> None:
-    """To be called in a process when it begins: it ends when its parent does, after what it is `at_work` on.
+    """End this process with its parent, after its `at_work`; it would else wait for more work for ever."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None, "somebody has started it"
 
-    It would else wait for ever to be given more: each process of a pool holds the pipe open through which that comes.
-    """
-    threading.Thread(target=_follow, daemon=True).start()
+    def follow() -> None:
+        parent.join()
+        with _at_work:
+            # The main thread, which waits, would not see an exception in this one; and signals may be blocked.
+            os._exit(1)
+
+    threading.Thread(target=follow, daemon=True).start()
 
 
 def at_work(do: Callable[P, R], *arguments: P.args, **options: P.kwargs) -> R:
-    """What `do` answers; what it has made is put away before this process ends with its parent."""
+    """Call `do`, which may clean up after itself before this process ends with its parent."""
     with _at_work:
         return do(*arguments, **options)
 
 
-def _follow() -> None:
-    parent = multiprocessing.parent_process()
-    assert parent is not None, "somebody has started it"
-    parent.join()
-    with _at_work:
-        # The main thread, which waits, hears nothing of an exception in this one; and signals may be held back.
-        os._exit(1)
-
-
 @contextmanager
 def held_back(*more: signal.Signals) -> Iterator[None]:
-    """Within, SIGINT, SIGHUP and `more` wait; the processes that are started meanwhile inherit that, and never hear
-    them.
+    """Block SIGINT, SIGHUP and `more`. Processes that start meanwhile inherit that, and never see these signals.
 
-    A terminal sends Ctrl-C and its end to all processes, a service manager perhaps SIGTERM. This process ends the
-    others, by SIGTERM unless that is one of `more`: so they put away what they have made, and need not say, each with a
-    traceback, where they were. It finds none half made.
+    A terminal sends SIGINT and SIGHUP to all processes, a service manager perhaps SIGTERM. Only this process then ends
+    the others, by SIGTERM unless that is one of `more`, so they clean up, and print no tracebacks.
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
     try:
-        # The helper of multiprocessing's is started with the first process: it does not know SIGHUP, of which it is
-        # spared now, and would let go of the others.
+        # multiprocessing's helper starts with the first process. If it starts here, SIGHUP cannot end it. If it started
+        # later, it would unblock the other signals.
         resource_tracker.ensure_running()
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, *more})
         yield

@@ -1,4 +1,4 @@
-"""Files and folders that only the user of this process can look into: they hold texts of private repositories."""
+"""Files and folders that only this process's user can read: they hold texts of private repositories."""
 
 from __future__ import annotations
 
@@ -14,20 +14,14 @@ _OF_A_DATABASE = "That is a file of the database's, or its folder."
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder with mode 0700; one that is there already stays as it is, since it may be somebody else's.
-
-    Folders above it that are missing are made too, and are private as well. Raises OSError.
-    """
+    """Make a folder and those above it with mode 0700; existing ones stay as they are. Raises OSError."""
     if not path.is_dir():
         make_folder(path.parent)
         path.mkdir(mode=0o700, exist_ok=True)
 
 
 def make_file(path: Path) -> None:
-    """Make a file with mode 0600, in a folder as of `make_folder`; one that is there already is closed to others.
-
-    Raises OSError.
-    """
+    """Make a file with mode 0600, and its folder. An existing file is closed to others. Raises OSError."""
     make_folder(path.parent)
     if not path.exists():
         path.touch(mode=0o600)
@@ -35,15 +29,12 @@ def make_file(path: Path) -> None:
 
 
 def is_no_file(path: Path) -> bool:
-    """Whether something is there that can be written to, and in whose place no file may be put: a pipe, /dev/null."""
+    """Whether this is a pipe or device, which can be written to, but must not be replaced by a file."""
     return path.exists() and not path.is_file()
 
 
 def keep_to_names(path: Path) -> None:
-    """Raise OSError for a link: whoever put it there says what would be written to. Nor is another's pipe written to.
-
-    The system's own, such as /dev/stdout, are meant by whoever names them.
-    """
+    """Raise OSError for a link or another user's pipe, which lead elsewhere; /dev and /proc are allowed."""
     folder = path.absolute().parent.resolve()
     if folder == Path("/dev") or folder.is_relative_to("/proc"):
         return
@@ -54,34 +45,28 @@ def keep_to_names(path: Path) -> None:
 
 
 def open_new(path: Path) -> TextIO:
-    """Open a new file with mode 0600 to be written; one of that name goes, with all who have it open or may read it.
-
-    What is no file, as a pipe or /dev/null, is written to as it is. Raises OSError, for a link as well.
-    """
+    """Open a new file with mode 0600 in place of an existing one; a pipe as it is. Raises OSError, for links too."""
     keep_to_names(path)
     if is_no_file(path):
         return path.open("w", encoding="utf-8")
     path.unlink(missing_ok=True)
-    # Fails if something has been put there meanwhile.
+    # Fails if somebody has put something there meanwhile.
     return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8")
 
 
 def open_kept(path: Path) -> TextIO:
-    """Open a file that is there to be read and written. Raises OSError, for a link as well."""
+    """Open an existing file for reading and writing. Raises OSError, for a link as well."""
     return os.fdopen(os.open(path, os.O_RDWR | os.O_NOFOLLOW), "r+", encoding="utf-8")
 
 
 def replace_file(path: Path, pieces: Iterable[str], mode: int = 0o600) -> None:
-    """Write a file with this mode, whole or not at all: what is written piece by piece takes the name at the end.
-
-    What is no file, as a pipe or /dev/null, is written to as it is. Raises OSError, for a link as well.
-    """
+    """Write a file with this mode, whole or not at all; a pipe as it is. Raises OSError, for links too."""
     keep_to_names(path)
     if is_no_file(path):
         with path.open("w", encoding="utf-8") as stream:
             stream.writelines(pieces)
         return
-    # Nobody else can read it, whatever comes between here and the end. /dev/stdout may be a file.
+    # At no time can anybody else read it. (/dev/stdout may be a file.)
     target = path.resolve()
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=".")
     partial = Path(name)
@@ -97,10 +82,7 @@ def replace_file(path: Path, pieces: Iterable[str], mode: int = 0o600) -> None:
 
 
 def close_to_others(path: Path) -> None:
-    """Give a file mode 0600 if it is there; one of another user, who has let this one in, keeps its mode.
-
-    So does what is no file: a folder that was named in place of one is somebody's, and would be shut to all.
-    """
+    """Give an existing file mode 0600, unless it is another user's or a folder."""
     with suppress(FileNotFoundError, PermissionError):
         if path.is_file():
             path.chmod(0o600)
@@ -108,7 +90,7 @@ def close_to_others(path: Path) -> None:
 
 @contextmanager
 def for_a_database() -> Iterator[None]:
-    """Mark what the system refuses here as told by `is_of_a_database`; its kind, by which callers know it, stays."""
+    """Mark the system's errors in this block for `is_of_a_database`; they keep their kind."""
     try:
         yield
     except OSError as problem:
@@ -117,5 +99,5 @@ def for_a_database() -> Iterator[None]:
 
 
 def is_of_a_database(problem: OSError) -> bool:
-    """Whether the system refused a database's file: the host has named another place than it may use."""
+    """Whether the error is about a database's file: the host has named a place that it may not use."""
     return _OF_A_DATABASE in getattr(problem, "__notes__", ())

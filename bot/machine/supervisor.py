@@ -1,9 +1,8 @@
-"""Web and worker as children of one process (`doppel serve`, the demo): started, watched, started again, stopped.
+"""Runs web and worker as children of one process (`doppel serve`, the demo), and restarts those that die.
 
-A child that dies is started again after a second; one that keeps dying ends everything with an error, because
-something outside must then be mended and a loop would only hide it. One that is killed by a signal may have died of a
-job, which is given up after some deaths (`bot.jobs.statements`), and several such can come at once, as all events
-of one issue do. Of these deaths more are borne, for they must not end the receiver.
+A child that keeps dying ends everything with an error, since a person must then mend something outside. A signal may
+have killed a child because of a job, which the queue gives up after some deaths (`bot.jobs.queue`). Several such
+jobs can come at once, so more of these deaths are allowed.
 """
 
 from __future__ import annotations
@@ -31,11 +30,11 @@ WORKER = (sys.executable, "-m", "bot", "worker")
 PROXY = (sys.executable, "-m", "bot", "proxy")
 
 # As in the Procfile and the Dockerfile: one thread of linear algebra, since several only wait for each other; and one
-# arena of glibc's, from which arrays are kept out, or what a find leaves behind stays with the process in pieces.
+# arena of glibc's, without arrays, or the memory of finished searches stays with the process in fragments.
 ENVIRON = {"OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1", "MALLOC_MMAP_THRESHOLD_": "16777216"}
 
 RESTART_AFTER_SECONDS = 1.0
-# How often a child may end by itself, and be killed: more than a worker dies of several jobs before they are given up.
+# How often a child may end by itself, and by a signal: more often than several deadly jobs kill a worker.
 DEATHS, WITHIN_SECONDS = 8, 60.0
 KILLS, KILLS_WITHIN_SECONDS = 50, 600.0
 
@@ -44,7 +43,7 @@ STOP_WITHIN_SECONDS = 27.0
 
 
 class Supervisor:
-    """Keeps the named commands running; `environ` is what the children see, beside `ENVIRON`.
+    """Keeps the named commands running, with the variables of `ENVIRON` and `environ`.
 
     They run in the directory `cwd` (default: this process's) and write to `output` (default: where this process does).
     """
@@ -61,12 +60,12 @@ class Supervisor:
         self._environ = {**ENVIRON, **(os.environ if environ is None else environ)}
         self._cwd, self._output = cwd, output
         self._children: dict[str, subprocess.Popen[bytes]] = {}
-        # When each died, and of what.
+        # The time and exit code of each death.
         self._deaths: dict[str, list[tuple[float, int]]] = {name: [] for name in commands}
         self._stopping = threading.Event()
 
     def start(self) -> None:
-        """Start every child; each in a session of its own, so that Ctrl-C reaches only this process."""
+        """Start every child, each in a session of its own, so that Ctrl-C reaches only this process."""
         for name in self._commands:
             self._start(name)
 
@@ -89,7 +88,7 @@ class Supervisor:
             self._start(name)
 
     def reload(self, name: str) -> None:
-        """Let a child that understands SIGHUP, as gunicorn does, begin anew without giving up its port."""
+        """Send SIGHUP, at which gunicorn begins anew without giving up its port."""
         self._children[name].send_signal(signal.SIGHUP)
 
     def pid(self, name: str) -> int:
@@ -97,7 +96,7 @@ class Supervisor:
         return self._children[name].pid
 
     def check(self, now: float) -> None:
-        """Start again what has died; raises Unavailable for a child that keeps dying. `now` is monotonic seconds."""
+        """Restart children that have died. Raises Unavailable if one keeps dying. `now` is in monotonic seconds."""
         for name, child in list(self._children.items()):
             if child.poll() is None:
                 continue
@@ -106,16 +105,13 @@ class Supervisor:
             if keeps_dying(self._deaths[name], now):
                 raise Unavailable(f"{name} keeps ending, {len(deaths) + 1} times by now, last with {child.returncode}")
             log.warning("%s ended with %s; it is started again", name, child.returncode)
-            # Gunicorn's own children outlive it for a while and would share the port with the next one.
+            # gunicorn's own children outlive it for a while and would share the port with the next one.
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(child.pid, signal.SIGKILL)
             self._start(name)
 
     def run(self, until: Callable[[], bool] = lambda: False, every: float = RESTART_AFTER_SECONDS) -> bool:
-        """Watch the children until `until` says so, asked every so many seconds: True; False at SIGTERM or SIGINT.
-
-        At a signal the children are stopped.
-        """
+        """Watch the children until `until` is true; stop them and return False at SIGTERM or SIGINT."""
 
         def on_signal(number: int, frame: FrameType | None) -> None:
             self._stopping.set()
@@ -130,7 +126,7 @@ class Supervisor:
         return False
 
     def stop(self) -> None:
-        """Ask every child to finish what it is at; after the grace period it is killed."""
+        """End every child by SIGTERM; those that outlive the grace period are killed."""
         for child in self._children.values():
             if child.poll() is None:
                 child.terminate()
@@ -145,13 +141,13 @@ class Supervisor:
 
 
 def keeps_dying(deaths: Sequence[tuple[float, int]], now: float) -> bool:
-    """Whether it is of no use to start a child again; each death with its time and, if negative, the signal. Pure."""
+    """Whether to give a child up, by the time of each death and its exit code, negative for a signal. Pure."""
     kills = sum(code < 0 for _, code in deaths)
     ends = sum(code >= 0 and now - at < WITHIN_SECONDS for at, code in deaths)
     return ends >= DEATHS or kills >= KILLS
 
 
 def _end_with_parent() -> None:
-    """Ask Linux to end this child when its parent is killed, so that nobody is left behind on the port (prctl(2))."""
+    """Ask Linux to end this child when its parent is killed, so that it does not keep the port (prctl(2))."""
     pr_set_pdeathsig = 1
     ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGTERM)

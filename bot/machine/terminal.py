@@ -1,4 +1,4 @@
-"""What strangers have written, for a terminal."""
+"""Makes strangers' texts safe for a terminal."""
 
 from __future__ import annotations
 

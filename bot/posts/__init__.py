@@ -1,1 +1,1 @@
-"""The comments and issues that the bot itself writes on GitHub: each written once, known by its marker, then edited."""
+"""The bot's own comments and issues on GitHub: it creates each once, finds it by its marker, and edits it."""

@@ -1,12 +1,12 @@
-"""Keep the bot's own comments on GitHub: one for each issue, one reply for each comment with commands (C2).
+"""Keeps the bot's own comments on GitHub: one for each issue, one reply for each comment with commands (C2).
 
-A comment is known by its row in the store *and* by its hidden marker. The row is claimed before GitHub is asked to
-create anything. An attempt that ended without an answer may have succeeded, so the next one first waits until GitHub
-must have finished with it and then looks for the marker, which counts only in comments that this App wrote.
+A comment is known by its row in the store *and* by its hidden marker. An attempt claims the row before it asks GitHub
+to create anything. An attempt without an answer may have succeeded, so the next one first waits until GitHub must have
+finished with it, and then looks for the marker, which counts only in comments of this App.
 
-A machine can stand still for longer than its claim holds, just before its request is sent, and GitHub cannot be told to
-refuse what comes late. So nothing counts as written before the row was seen to be unchanged after it: what another has
-done meanwhile stands, and this attempt takes its own comment back, or has all of it looked at again.
+A machine can stand still for longer than its claim holds, just before it sends its request, and GitHub cannot refuse
+what comes late. So a comment counts as written only if the row is unchanged afterwards. Otherwise the other attempt's
+work stands, and this one deletes its own comment, or leaves all of it to a further attempt.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
-from typing import Protocol
 
 from bot.errors import DoppelError, NotFound
-from bot.model import Comment, RepoRef
+from bot.github.repository.repo import RepoClient
+from bot.model import Comment
 from bot.posts.record import LEASE, Draft, Record, Slot
 from bot.store import Claim, CommentState
 from bot.store.parts.comments import Comments
@@ -27,20 +27,8 @@ from bot.telemetry.metrics import COMMENT_SECONDS, COMMENTS
 from bot.telemetry.work import current
 
 
-class CommentApi(Protocol):
-    """The operations on GitHub that are needed here."""
-
-    def comments(self, repo: RepoRef, number: int, since: datetime | None = None) -> list[Comment]: ...
-
-    def create_comment(self, repo: RepoRef, number: int, body: str) -> Comment: ...
-
-    def update_comment(self, repo: RepoRef, comment_id: int, body: str) -> Comment: ...
-
-    def delete_comment(self, repo: RepoRef, comment_id: int) -> None: ...
-
-
 class CommentKeeper:
-    """Writes comments so that no retry, crash, redelivery or second worker can make two of one."""
+    """Writes comments so that no retry, crash, redelivery or second worker makes two of one."""
 
     def __init__(self, store: Comments, app_id: int, clock: Callable[[], datetime], lease: float = LEASE) -> None:
         self._store = store
@@ -50,7 +38,7 @@ class CommentKeeper:
 
     def keep(
         self,
-        github: CommentApi,
+        github: RepoClient,
         slot: Slot,
         draft: Draft,
         *,
@@ -58,12 +46,12 @@ class CommentKeeper:
         create: bool = True,
         anew: bool = False,
     ) -> bool:
-        """Make the slot's comment say what the draft says; False where a maintainer deleted it.
+        """Make the slot's comment say what the draft says; False if a maintainer deleted it.
 
-        `look`: search GitHub for a comment of ours even if the store knows of none: it may have come with a transfer,
-        or the store may be new, or restored from before it was written. Without `create` a comment that there is is
-        edited, and silence stays silence. `anew`: edit it even where it said so before, since it may be gone or
-        somebody may have changed it unheard. Raises Retryable while another attempt is at the same comment.
+        `look` searches GitHub even if the store has no row: the comment may have come with a transfer, or the store may
+        be new or restored. Without `create` it only edits an existing comment. `anew` edits it even if it says so
+        already, since somebody may have deleted or changed it without an event. Raises Retryable while another attempt
+        is at the same comment.
         """
         record = self._record(slot)
         kept = record.kept()
@@ -72,7 +60,7 @@ class CommentKeeper:
         if kept is not None and kept.comment_id is not None:
             said = "" if anew else kept.body_hash
             return self._edit(github, record, draft, kept.comment_id, said, kept.updated_at)
-        # Who goes on being silent need not look again each time, though the record may be of a backup.
+        # A silent record need not be checked each time, though it may come from a backup.
         look = look and (create or kept is None or kept.state is CommentState.INTENDED)
         if not create and not look and (kept is None or kept.state is CommentState.SILENT):
             record.answer_silently(draft.text_hash, draft.shown)
@@ -80,12 +68,12 @@ class CommentKeeper:
             return True
         claim, since = record.claim()
         if claim is Claim.SETTLED:
-            # Somebody else has just finished it; the second look finds their comment.
+            # Another attempt has just finished it; this call finds its comment.
             return self.keep(github, slot, draft, create=create, anew=anew)
-        with record.held(since):
+        with record.claimed(since):
             own = self._find(github, slot) if look or claim is Claim.DOUBTFUL else None
         if own is not None:
-            # Until the edit has succeeded it counts as an answer to nothing.
+            # Until the edit has succeeded, it answers nothing.
             found = record.settle_claimed(replace(draft, body_hash="", text_hash=""), own.id, since)
             return self._edit(github, record, draft, own.id, "", found)
         if create:
@@ -94,64 +82,61 @@ class CommentKeeper:
         COMMENTS.labels("silent").inc()
         return True
 
-    def stands(self, github: CommentApi, slot: Slot, *, look: bool) -> bool:
-        """Whether there is a comment that can be brought up to date. `look`: as for `keep`."""
+    def stands(self, github: RepoClient, slot: Slot, *, look: bool) -> bool:
+        """Whether there is a comment to keep up to date. `look` as for `keep`."""
         kept = self._record(slot).kept()
         if kept is not None:
             return kept.state is CommentState.POSTED
         return look and self._find(github, slot) is not None
 
-    def remove(self, github: CommentApi, slot: Slot, text_hash: str, *, look: bool = False) -> None:
-        """Answer a text with silence, and delete the comment that answered what stood there before.
+    def remove(self, github: RepoClient, slot: Slot, text_hash: str, *, look: bool = False) -> None:
+        """Answer a text with silence, and delete the comment that answered the former text.
 
-        `look`: as for `keep`. Raises Retryable while another attempt is at the same comment.
+        `look` as for `keep`. Raises Retryable while another attempt is at the same comment.
         """
         record = self._record(slot)
         kept = record.kept()
-        doubtful = look if kept is None else kept.state is CommentState.INTENDED
-        if doubtful:
+        if look if kept is None else kept.state is CommentState.INTENDED:
             self._remove_doubtful(github, record, text_hash)
             return
         if kept is not None and kept.state is CommentState.POSTED and kept.comment_id is not None:
             _delete(github, slot, kept.comment_id)
-            record.silence(kept.comment_id)
+            self._store.silence(slot.repo_id, slot.number, kept.comment_id)
         record.answer_silently(text_hash)
 
-    def _remove_doubtful(self, github: CommentApi, record: Record, text_hash: str) -> None:
-        """The same where a comment may be there, and nobody knows which: an attempt has ended without an answer, or the
-        store knows of none.
-        """
+    def _remove_doubtful(self, github: RepoClient, record: Record, text_hash: str) -> None:
+        """The same for a comment that may exist: an attempt has ended without an answer, or the store has no row."""
         claim, since = record.claim()
         if claim is Claim.SETTLED:
             self.remove(github, record.slot, text_hash)
             return
-        with record.held(since):
+        with record.claimed(since):
             own = self._find(github, record.slot)
             if own is not None:
                 _delete(github, record.slot, own.id)
         record.settle_claimed(Draft("", "", text_hash), None, since)
 
-    def _create(self, github: CommentApi, record: Record, draft: Draft, since: float) -> bool:
-        """Post the comment if the claim of `since` still holds: to look for an earlier one may have outlasted it."""
+    def _create(self, github: RepoClient, record: Record, draft: Draft, since: float) -> bool:
+        """Post the comment if the claim of `since` still holds: the search for an earlier one takes time."""
         slot, since = record.slot, record.renew(since)
-        with record.held(since):
+        with record.claimed(since):
             comment = github.create_comment(slot.repo, slot.number, draft.body)
         if record.settle(draft, comment.id, since) is None:
             return self._give_way(github, record, comment.id)
         COMMENTS.labels("posted").inc()
         if arrived := current().arrived:
-            # By the clock of the queue, which is another than the one that comments show.
+            # `arrived` is by the queue's clock, not by the one that tests replace.
             COMMENT_SECONDS.observe(max(0.0, time.time() - arrived))
         return True
 
-    def _give_way(self, github: CommentApi, record: Record, comment_id: int) -> bool:
-        """What is done with a comment that came too late: somebody else has taken the claim before it was written."""
+    def _give_way(self, github: RepoClient, record: Record, comment_id: int) -> bool:
+        """Handle a comment that came too late: another attempt took the claim before it was written."""
         kept = record.kept()
         if kept is None or (kept.comment_id == comment_id and kept.state is CommentState.POSTED):
-            # The issue is gone; or they have found this very comment.
+            # The issue is gone, or the other attempt has found this very comment.
             return True
         if kept.state is not CommentState.DELETED and kept.comment_id is None:
-            # They are at it right now, or chose to be silent before this was there.
+            # The other attempt is still running, or chose silence before this comment existed.
             raise record.doubt()
         try:
             _delete(github, record.slot, comment_id)
@@ -160,8 +145,8 @@ class CommentKeeper:
             raise
         return kept.state is not CommentState.DELETED
 
-    def _edit(self, github: CommentApi, record: Record, draft: Draft, comment_id: int, said: str, since: float) -> bool:
-        """Have the comment say what the draft says. `said` is the hash of what it says, as far as that is known."""
+    def _edit(self, github: RepoClient, record: Record, draft: Draft, comment_id: int, said: str, since: float) -> bool:
+        """Edit the comment unless it says so already. `said` is the known hash of its body, else empty."""
         changes = said != draft.body_hash
         if changes:
             try:
@@ -174,17 +159,17 @@ class CommentKeeper:
             kept = record.kept()
             if kept is None or kept.state is CommentState.DELETED:
                 return kept is None
-            # Which of the two edits came last is not known.
+            # Nobody knows which of the two edits came last.
             raise record.doubt()
         COMMENTS.labels("edited" if changes else "unchanged").inc()
         return True
 
-    def _find(self, github: CommentApi, slot: Slot) -> Comment | None:
-        """Our comment; the first of several, since people may have reacted to it. The others came too late, and go."""
+    def _find(self, github: RepoClient, slot: Slot) -> Comment | None:
+        """Our comment; of several the first, since people may have reacted to it. It deletes the others."""
         own = [
             comment
             for comment in github.comments(slot.repo, slot.number, since=slot.since)
-            # A person who acts through the App bears its id too, and anybody can write a marker.
+            # A person who acts through the App has its id too, and anybody can write a marker.
             if comment.app_id == self._app_id and comment.author.is_bot and slot.is_marked(comment.body)
         ]
         for late in own[1:]:
@@ -195,13 +180,13 @@ class CommentKeeper:
         return Record(self._store, slot, self._clock, self._lease)
 
 
-def _delete(github: CommentApi, slot: Slot, comment_id: int) -> None:
+def _delete(github: RepoClient, slot: Slot, comment_id: int) -> None:
     github.delete_comment(slot.repo, comment_id)
     COMMENTS.labels("deleted").inc()
 
 
 def digest(*texts: str) -> str:
-    """A short hash of texts that tells one from another; lengths keep `("ab", "c")` and `("a", "bc")` apart."""
+    """A short hash of some texts. Their lengths keep `("ab", "c")` and `("a", "bc")` apart."""
     whole = hashlib.sha256()
     for text in texts:
         encoded = text.encode(errors="replace")

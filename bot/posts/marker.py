@@ -1,7 +1,6 @@
 """The hidden first line by which the bot finds its own comments and issues again (C2).
 
-A marker counts only at the very beginning of a text, and only in one that this App wrote: who asks for it has looked at
-the author before. Titles and queries can never stand there.
+A marker counts only at the very beginning of a text that this App wrote; callers check the author.
 """
 
 from __future__ import annotations
@@ -13,25 +12,21 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """How every text of one kind begins, of which there is one in its place. `start` is followed by a fingerprint."""
+    """The beginning of every text of one kind. After `start` comes a fingerprint."""
 
     start: str
 
     def line(self, content: str) -> str:
-        """The first line of a text that says this."""
+        """The first line of a text with this content."""
         return f"{self.start} {hashlib.sha256(content.encode(errors='replace')).hexdigest()[:16]} -->"
 
     def begins(self, body: str) -> bool:
-        """Whether this is a text of the kind."""
+        """Whether a text is of this kind."""
         return body.startswith(self.start)
 
 
-ADVICE = Marker("<!-- doppel:advice v1")
-"""Of the advisory comment on an issue."""
-SCAN = Marker("<!-- doppel:scan v1")
-"""Of the issue that shows the backlog scan."""
-DIGEST = Marker("<!-- doppel:digest v1")
-"""Of the issue that shows the digest."""
+# The advisory comment on an issue, the issue with the backlog scan, and the one with the digest.
+ADVICE, SCAN, DIGEST = (Marker(f"<!-- doppel:{name} v1") for name in ("advice", "scan", "digest"))
 
 _STARTS = "|".join(re.escape(marker.start) for marker in (ADVICE, SCAN, DIGEST))
 _FINGERPRINT = re.compile(rf"(?:{_STARTS}) ([0-9a-f]{{16}}) -->")
@@ -40,10 +35,7 @@ _REPLIES = re.compile(rf"{re.escape(_REPLY)} ([0-9]{{1,18}}) -->")
 
 
 def fingerprint(body: str) -> str:
-    """The fingerprint of what a comment or an issue of the bot's own says, without the time; empty where there is none.
-
-    Two with the same one say the same, so an edit from one to the other can be spared.
-    """
+    """The fingerprint of what the bot's own comment or issue says, without the time; empty if it has none."""
     found = _FINGERPRINT.match(body)
     return found[1] if found else ""
 
@@ -59,9 +51,7 @@ def is_reply_to(body: str, comment_id: int) -> bool:
 
 
 def answered_by(body: str) -> int | None:
-    """Where a comment of the bot's belongs, by its marker: the number of the comment whose commands it answers, 0 for
-    the advisory comment; None where it is neither.
-    """
+    """What a comment of the bot's answers, by its marker: a comment's id, 0 for the issue; None without a marker."""
     if ADVICE.begins(body):
         return 0
     found = _REPLIES.match(body)

@@ -1,10 +1,10 @@
-"""Issues of the bot's own, one of a kind in each repository: opened once, then edited (D8, C7).
+"""The bot's own issues, one of each kind in a repository: opened once, then edited (D8, C7).
 
-It is known by its row in the store, and by its hidden marker where the row cannot say: after an attempt that was not
-answered, or with a new store. The marker counts only in an issue that this App wrote.
+An issue is known by its row in the store, or else, as after an attempt without an answer or with a new store, by its
+hidden marker. The marker counts only in issues of this App.
 
-A machine can stand still for longer than its attempt holds, just before it opens the issue. One that comes too late is
-closed again, by a later attempt where GitHub refuses it: of the two, people may have begun to use the first.
+A machine can stand still for longer than its claim holds, just before it opens the issue. The bot closes an issue that
+comes too late, if not now then at the next attempt: people may have begun to use the first.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from dataclasses import dataclass
 from bot.errors import GitHubError, NotFound, RateLimited, Retryable, Unavailable
 from bot.github.repository.repo import RepoClient
 from bot.model import Issue, RepoRef
-from bot.posts.marker import DIGEST, SCAN, Marker, fingerprint
+from bot.posts.marker import DIGEST, SCAN, fingerprint
 from bot.posts.record import LEASE
 from bot.store.parts.repositories import Kind, OwnIssues
 
-_MARKERS: dict[Kind, Marker] = {Kind.SCAN: SCAN, Kind.DIGEST: DIGEST}
+_MARKERS = {Kind.SCAN: SCAN, Kind.DIGEST: DIGEST}
 
 TITLE_MAX = 256
-"""Characters in a title, GitHub's own limit; a repository's own words can be longer."""
+"""Characters, GitHub's own limit; a repository's own texts can be longer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a repository's one issue is to say. `login` is the App's own; one that is opened gets the title.
+    """The content of an own issue. `login` is the App's; a new issue gets the `title`.
 
-    `body` is given what the issue says at the moment, which is nothing where it is only opened.
+    `body` makes the new text from the present one, which is empty for a new issue.
     """
 
     repo_id: int
@@ -40,7 +40,7 @@ class Wanted:
 
 
 def is_own_issue(issue: Issue) -> bool:
-    """Whether this is an issue of the bot's own: it is never indexed, found or answered as an issue."""
+    """Whether this is one of the bot's own issues, which are never indexed, found or answered."""
     return any(is_kind(issue, kind) for kind in Kind)
 
 
@@ -50,11 +50,10 @@ def is_kind(issue: Issue, kind: Kind) -> bool:
 
 
 def keep_issue(github: RepoClient, store: OwnIssues, wanted: Wanted, now: float, *, reopen: bool = True) -> int:
-    """Have the one issue say what is wanted; its number.
+    """Open or edit the issue; returns its number.
 
-    One that was closed is opened again, where a maintainer has just asked for it; without `reopen` it is left alone.
-    One that was deleted is opened anew. Raises Retryable while nobody can know whether an earlier attempt succeeded,
-    and what GitHub raises.
+    A closed issue is reopened, or without `reopen` left alone; a deleted one is opened anew. Raises what GitHub raises,
+    and Retryable while an earlier attempt may still succeed.
     """
     repo_id, repo = wanted.repo_id, wanted.repo
     kept = store.get(repo_id)
@@ -64,7 +63,7 @@ def keep_issue(github: RepoClient, store: OwnIssues, wanted: Wanted, now: float,
         except NotFound:
             store.drop(repo_id)
             kept = None
-    # An attempt far ahead of this clock is from before that was set back.
+    # A time far ahead of this clock is from before the clock was set back.
     if kept is not None and abs(now - kept.updated_at) < LEASE:
         raise Retryable(f"another attempt is opening the issue of the {store.kind} in {repo}", after=LEASE)
     own = [issue for issue in github.issues_of(repo, wanted.login) if is_kind(issue, store.kind)]
@@ -88,7 +87,7 @@ def keep_issue(github: RepoClient, store: OwnIssues, wanted: Wanted, now: float,
         try:
             github.close(repo, number, "not_planned")
         except (GitHubError, Retryable):
-            # The next attempt finds both by their markers, and closes this one.
+            # The next attempt finds both by their markers and closes this one.
             store.set(repo_id, None, now)
             raise
     return noted

@@ -1,8 +1,7 @@
-"""Where a comment of the bot's own belongs and what it shall say there, what is stored of it, and the claim of whoever
-is about to create it (C2).
+"""A comment's slot and draft, and its stored record with the claim of the attempt that is about to create it (C2).
 
-A claim is told from others by the time at which it was taken, and holds for some seconds: whoever took it may be dead.
-Nothing counts as written before the row was seen to be unchanged since then.
+A claim is identified by its time, and expires after some seconds, since its holder may be dead. A comment counts as
+written only if the row is unchanged since the claim.
 """
 
 from __future__ import annotations
@@ -22,8 +21,8 @@ from bot.store.parts.comments import Comments
 class Slot:
     """The place of one comment: an issue, and the comment whose commands it answers (ADVISORY: none).
 
-    `is_marked` recognises the body of a comment that belongs here. Where `since` is known none was written before it,
-    and none is looked for: an issue can have 2,500 comments.
+    `is_marked` recognises the body of a comment that belongs here. `since`, if known, bounds the search for it: an
+    issue can have 2,500 comments.
     """
 
     repo_id: int
@@ -36,10 +35,10 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What the comment shall say.
+    """A comment's new content.
 
-    `body_hash` tells whether an edit would change anything; it leaves out what may differ without a reason to edit.
-    `text_hash` is of the text that this answers, `shown` the candidates in it.
+    `body_hash` tells whether an edit is needed; it ignores differences that are no reason to edit. `text_hash` is of
+    the text that this answers, `shown` are the candidates in it.
     """
 
     body: str
@@ -49,15 +48,15 @@ class Draft:
 
 
 LEASE = 35.0
-"""Seconds. What is about to be posted may wait twenty for its turn (the patience of `bot.github`), and GitHub ends
-every request after ten; after this many an unanswered write has happened or never will."""
+"""Seconds. A request may wait twenty for its turn (the patience of `bot.github`), and GitHub ends it after ten more;
+after that an unanswered write has happened or never will."""
 
+# Seconds before the next try, at the earliest, while another attempt is at the comment.
 _LEAST_WAIT = 1.0
-"""Seconds after which a comment that another attempt is at is asked about again, at the earliest."""
 
 
 class Record:
-    """The row of one slot, as one attempt reads and writes it; claims hold for `lease` seconds."""
+    """One attempt's access to the row of a slot; claims hold for `lease` seconds."""
 
     def __init__(self, store: Comments, slot: Slot, clock: Callable[[], datetime], lease: float) -> None:
         self.slot = slot
@@ -67,34 +66,30 @@ class Record:
         self._lease = lease
 
     def kept(self) -> KeptComment | None:
-        """What is known of the comment; None where the question never came up."""
+        """The stored comment; None if there never was a row."""
         return self._store.get(*self._where)
 
     def claim(self) -> tuple[Claim, float]:
-        """Claim the comment: the answer, never `BUSY`, and the time by which the claim is known.
-
-        Raises Retryable while somebody else has claimed it.
-        """
+        """Claim the comment; returns the answer, never `BUSY`, and the claim's time. Raises Retryable if taken."""
         since = self._now()
         claim = self._store.claim(*self._where, now=since, lease=self._lease)
         if claim is Claim.BUSY:
+            at, now = self._store.claimed_at(*self._where), self._now()
+            left = _LEAST_WAIT if at is None else min(self._lease, max(_LEAST_WAIT, at + self._lease - now))
             place = f"{self.slot.repo}#{self.slot.number}"
-            raise Retryable(f"another attempt is commenting on {place}", after=self._left())
+            raise Retryable(f"another attempt is commenting on {place}", after=left)
         return claim, since
 
     def renew(self, since: float) -> float:
-        """Let the claim of `since` begin anew; the time by which it is known from then on.
-
-        Raises Retryable where somebody else has taken it meanwhile.
-        """
+        """Renew the claim of `since`; returns its new time. Raises Retryable if another attempt has taken it."""
         now = self._now()
         if not self._store.renew(*self._where, since=since, now=now):
             raise self._overtaken(self._lease)
         return now
 
     @contextmanager
-    def held(self, since: float) -> Iterator[None]:
-        """Give the claim of `since` back where GitHub certainly wrote nothing, and hold it where it may have."""
+    def claimed(self, since: float) -> Iterator[None]:
+        """Release the claim of `since` if GitHub certainly wrote nothing, and keep it if it may have."""
         try:
             yield
         except (GitHubError, RateLimited, Overtaken):
@@ -104,10 +99,7 @@ class Record:
             raise Retryable(str(unanswered), after=max(self._lease, unanswered.after or 0)) from unanswered
 
     def settle(self, draft: Draft, comment_id: int | None, since: float) -> float | None:
-        """Note that this comment, or none, says what the draft says; the time by which that is known.
-
-        None where somebody else has written the row after `since`, and what they have written stands.
-        """
+        """Note that this comment, or none, has the draft's content; the time of the note, or None if overtaken."""
         now = self._now()
         settled = self._store.settle(
             *self._where,
@@ -121,19 +113,15 @@ class Record:
         return now if settled else None
 
     def settle_claimed(self, draft: Draft, comment_id: int | None, since: float) -> float:
-        """Like `settle`, before anything is written on GitHub: raises Retryable where somebody else has the claim."""
+        """Like `settle`, before a write on GitHub: raises Retryable if another attempt has the claim."""
         now = self.settle(draft, comment_id, since)
         if now is None:
             raise self._overtaken(self._lease)
         return now
 
     def answer_silently(self, text_hash: str, shown: Sequence[int] = ()) -> None:
-        """Note that a text was answered by writing nothing, which would have shown these candidates."""
+        """Note that a text with these candidates was answered by writing nothing."""
         self._store.answer_silently(*self._where, text_hash=text_hash, shown=shown, now=self._now())
-
-    def silence(self, comment_id: int) -> None:
-        """Note that the bot itself took this comment away."""
-        self._store.silence(self.slot.repo_id, self.slot.number, comment_id)
 
     def mark_deleted(self, comment_id: int) -> None:
         """Note that a maintainer deleted this comment."""
@@ -144,16 +132,9 @@ class Record:
         self._store.lose(*self._where)
 
     def doubt(self) -> Retryable:
-        """Note that nobody knows what the comment says; the error with which the attempt has to end."""
+        """Note that nobody knows what the comment says; returns the error with which the attempt must end."""
         self._store.doubt(*self._where, now=self._now())
         return self._overtaken(_LEAST_WAIT)
-
-    def _left(self) -> float:
-        """Seconds for which another attempt's claim still holds: whoever made it may be dead, and nothing more is
-        waited for than that.
-        """
-        at, now = self._store.claimed_at(*self._where), self._now()
-        return _LEAST_WAIT if at is None else min(self._lease, max(_LEAST_WAIT, at + self._lease - now))
 
     def _overtaken(self, after: float) -> Retryable:
         return Retryable(f"another attempt has begun to comment on {self.slot.repo}#{self.slot.number}", after=after)

@@ -1,1 +1,1 @@
-"""Taking deliveries: read and checked without I/O, fetched through a channel, and not held up by slow clients."""
+"""Receives deliveries: checks them without I/O, fetches them through a channel, and bounds slow clients."""

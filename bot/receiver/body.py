@@ -1,7 +1,7 @@
-"""How much of a request the web process reads, before anything looks at it.
+"""Bounds how much of a request the web process reads, before anything parses it.
 
-A body is read whole, in one place, with a bound: a form's parser would make an object of each of millions of fields.
-Only the webhook takes more than a form, and there few large bodies are in memory at a time.
+A form's parser would make an object of each of millions of fields. Only the webhook takes larger bodies, and only a
+few large ones at a time.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ log = logging.getLogger(__name__)
 LARGEST_FORM = 64 * 1024
 MOST_FIELDS = 50
 USUAL = 1024 * 1024
-"""Bytes of a body that costs next to nothing. GitHub's deliveries are mostly far smaller."""
+"""Bytes of a body that needs no slot. GitHub's deliveries are mostly far smaller."""
 
-# Bodies in a process's memory that are larger than that, or do not say how large they are.
+# Larger bodies, and those of unknown length, that a process holds at a time.
 _LARGE_ONES = 8
-# Seconds to wait for a place among these; GitHub waits ten for the answer.
+# Seconds to wait for one of their slots; GitHub waits ten for the answer.
 _PATIENCE = 3.0
 
 
 def bound(app: Flask, *, but: str = "") -> None:
-    """Have every request of an application read with a form's bounds, but for one endpoint, which reads its own."""
+    """Read every request of an application with a form's bounds, except at the endpoint `but`, which reads its own."""
     app.config["MAX_FORM_PARTS"] = MOST_FIELDS
 
     @app.before_request
@@ -44,10 +44,10 @@ def bound(app: Flask, *, but: str = "") -> None:
 
 
 def read_body(most: int, *, keep: bool = False) -> bytes:
-    """The whole body, or the first `most` bytes and one more. To be read as a form it has to be kept.
+    """The whole body, or its first `most` bytes and one more. Flask parses it as a form only if `keep` is set.
 
-    Raises RequestEntityTooLarge, before it reads, where the declared length is larger, and BadRequest where what was
-    sent is no body: chunks that are none, or less than was announced.
+    Raises RequestEntityTooLarge, before it reads, if the declared length is larger, and BadRequest for malformed chunks
+    or a body that is shorter than declared.
     """
     request.max_content_length = most + 1
     try:
@@ -61,14 +61,14 @@ def read_body(most: int, *, keep: bool = False) -> bytes:
 
 
 class Room:
-    """Keeps a process from holding too many large bodies at once, signed or not. Safe to share between threads."""
+    """Keeps a process from holding too many large bodies at once, signed or not. Thread safe."""
 
     def __init__(self, places: int = _LARGE_ONES, patience: float = _PATIENCE) -> None:
         self._places, self._patience = threading.BoundedSemaphore(places), patience
 
     @contextmanager
     def take(self, length: int | None) -> Iterator[None]:
-        """Hold a place for a body of this declared length. Raises ServiceUnavailable where none becomes free."""
+        """Hold a slot for a body of this declared length. Raises ServiceUnavailable if none becomes free."""
         if length is not None and length <= USUAL:
             yield
             return

@@ -1,4 +1,4 @@
-"""gunicorn's gevent worker, which bounds how long a body takes, and refuses quietly what is no request."""
+"""gunicorn's gevent worker, with a time limit for bodies and a short answer to malformed requests."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from bot.telemetry.logs import OFTEN
 log = logging.getLogger(__name__)
 
 PATIENCE = 10.0
-"""Seconds in which a body has to arrive: after as many GitHub itself gives a delivery up."""
+"""Seconds in which a body must arrive; GitHub itself gives up after as many."""
 
 
 class Worker(GeventWorker):
-    """gunicorn waits for a body without end, and repeats malformed requests in its answer and in its log."""
+    """gunicorn's own waits for a body without end, and quotes malformed requests in its answer and its log."""
 
     def handle_request(self, listener_name: Any, req: Any, sock: Any, addr: Any) -> Any:
-        """A request whose head is there. What comes too late is a TimeoutError where the application reads it."""
+        """Handle a request whose head has arrived. If its body is late, the application gets a TimeoutError."""
         read, until = req.body.read, time.monotonic() + PATIENCE
 
         def read_in_time(size: int | None = None) -> bytes:
@@ -36,7 +36,7 @@ class Worker(GeventWorker):
         return super().handle_request(listener_name, req, sock, addr)
 
     def handle_error(self, req: Any, client: Any, addr: Any, exc: BaseException) -> None:
-        """Answer a malformed request with 400, and say so seldom."""
+        """Answer a malformed request with 400."""
         if not isinstance(exc, ParseException):
             super().handle_error(req, client, addr, exc)
             return

@@ -1,13 +1,12 @@
 """Deliveries through a channel (`WEBHOOK_PROXY_URL`), for hosts that GitHub cannot reach.
 
-GitHub delivers to the channel's address; this subscribes to it and posts each delivery to the receiver. The channel
-speaks Server-Sent Events, each with a JSON object: the request's headers in lower case, its `body`, `query` and
-`timestamp`. The receiver judges the signature as always, so a channel can withhold deliveries and repeat them, under
-another event's name too (`bot.events.parse` refuses those), but forge none.
+GitHub delivers to the channel; this module subscribes to it and posts each delivery to the receiver. The channel sends
+Server-Sent Events, each with a JSON object: the request's headers in lower case, its `body`, `query` and `timestamp`.
+The receiver checks the signature as always. So a channel can withhold and repeat deliveries, also under another event's
+name (`bot.events.parse` refuses those), but forge none.
 
-The signature is over the bytes that GitHub sent, but smee.io passes on a parsed body. What GitHub sends is compact
-JSON, so that it can as a rule be written again byte by byte (`bodies`); where the channel passes on the raw bytes, as
-newer servers do (`rawdata` of smee's own, `bodyB` of gosmee's), those are taken.
+The signature covers GitHub's bytes, but smee.io passes on a parsed body. GitHub sends compact JSON, which can mostly be
+rebuilt byte by byte (`bodies`). Newer servers pass on the raw bytes (smee's own `rawdata`, gosmee's `bodyB`).
 """
 
 from __future__ import annotations
@@ -39,22 +38,22 @@ CONNECT_SECONDS = 10.0
 # As long as GitHub waits for a receiver.
 ANSWER_SECONDS = 10.0
 FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0
-# Seconds of a connection after which the channel counts as well, though it may have been quiet.
+# A connection that lasted so many seconds resets the waits, even if nothing came through it.
 LIVED = 10.0
-# How often, a second apart, a delivery is offered to a receiver that is away.
+# How often, a second apart, to offer a delivery to a receiver that is away.
 TRIES = 10
 # A payload and its headers; raw bytes can come as a list of numbers, which takes four times their size.
 LONGEST_EVENT = 5 * LARGEST_PAYLOAD
 
-# Every escape is looked at, so that an escaped backslash before a "u001b" is not taken for the beginning of one.
+# It matches every escape, so that a "u001b" after an escaped backslash is not taken for one.
 _ESCAPE = re.compile(r"\\(?:u[0-9a-f]{4}|.)")
-# What GitHub signs and what the receiver reads; nothing else of a stranger's request is passed on.
+# The headers that the receiver reads; no others of a stranger's request are passed on.
 _HEADER = re.compile(r"content-type|user-agent|x-hub-signature-256|x-github-[a-z0-9-]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """A delivery as it is posted to the receiver."""
+    """A delivery, ready to post to the receiver."""
 
     headers: Mapping[str, str]
     body: bytes
@@ -67,10 +66,10 @@ def forward(
     sleep: Callable[[float], None],
     clock: Callable[[], float] = time.monotonic,
 ) -> None:
-    """Pass on what comes through `channel` to `receiver`, for ever; a lost connection is made again, with waits.
+    """Pass on deliveries from `channel` to `receiver` for ever; after a lost connection it waits and connects again.
 
-    `secrets` tell which of the possible bodies is the one that GitHub signed. The waits grow only where the channel
-    does not answer or hangs up at once: what it takes while nobody listens is lost, and GitHub told that it arrived.
+    `secrets` tell which of the possible bodies GitHub signed. The waits grow only if the channel does not answer or
+    hangs up at once: a delivery that it takes while nobody listens is lost.
     """
     wait, opened = FIRST_WAIT, math.inf
 
@@ -93,17 +92,16 @@ def forward(
         if problem is None:
             log.info("the channel has closed the connection")
         else:
-            # Not the problem's own text, which has the address in it: whoever knows that can listen.
+            # The problem's own text has the address, and anybody who knows that can listen.
             log.warning("the channel does not answer (%s), again in %.0f s", _kind(problem), wait)
         sleep(wait)
         wait = min(2 * wait, LONGEST_WAIT)
 
 
 def subscribe(channel: str, opened: Callable[[], None]) -> Iterator[str]:
-    """The data of each message of the channel, as long as the connection lasts; `opened` is called when it begins.
+    """The data of the channel's messages, as long as the connection lasts; calls `opened` when it begins.
 
-    Raises HTTPError, Unavailable. Redirects are not followed: they could lead to places that only this machine
-    can reach.
+    Raises HTTPError, Unavailable. Follows no redirects: they could lead to places that only this machine can reach.
     """
     timeout = httpx.Timeout(SILENCE_SECONDS, connect=CONNECT_SECONDS)
     with httpx.Client(timeout=timeout) as client, connect_sse(client, "GET", channel) as source:
@@ -117,10 +115,7 @@ def subscribe(channel: str, opened: Callable[[], None]) -> Iterator[str]:
 
 
 def messages(chunks: Iterable[bytes]) -> Iterator[str]:
-    """The data of the unnamed events of a stream ("Server-sent events" in the HTML standard); pings are left out.
-
-    Raises Unavailable for an event that is longer than any delivery.
-    """
+    """The data of a stream's unnamed events, without pings. Raises Unavailable for one longer than any delivery."""
     size = 0
 
     def bounded() -> Iterator[bytes]:
@@ -138,10 +133,7 @@ def messages(chunks: Iterable[bytes]) -> Iterator[str]:
 
 
 def read(data: str, secrets: Sequence[str]) -> Delivery | None:
-    """The delivery in a message; None for what is none.
-
-    Of several possible bodies it has the one that is signed, else the first, which the receiver then refuses.
-    """
+    """The delivery in a message, if it is one, with the possible body that is signed, else the first."""
     try:
         message = json.loads(data)
     except (ValueError, RecursionError):
@@ -163,9 +155,9 @@ def read(data: str, secrets: Sequence[str]) -> Delivery | None:
 
 
 def bodies(message: Mapping[str, Any]) -> Iterator[bytes]:
-    """What GitHub may have sent, the likeliest first: the raw bytes where they are there, else the body written again.
+    """What GitHub may have sent, the likeliest first: the raw bytes if the channel has them, and the rebuilt body.
 
-    GitHub writes control characters with capitals (`\\u001B`) where JavaScript and Python do not, as Octokit's
+    GitHub writes control characters in upper case (`\\u001B`), JavaScript and Python in lower case, as Octokit's
     verification has found. Numbers that JavaScript cannot hold, and a whole number written as `1.0`, are lost.
     """
     raw = message.get("rawdata")
@@ -184,30 +176,20 @@ def bodies(message: Mapping[str, Any]) -> Iterator[bytes]:
     if isinstance(message.get("body"), dict):
         text = json.dumps(message["body"], ensure_ascii=False, separators=(",", ":"))
         written = _ESCAPE.sub(lambda escape: escape[0][:2] + escape[0][2:].upper(), text)
-        # Half of a surrogate pair stays an escape, as JavaScript writes it.
+        # Half a surrogate pair stays an escape, as JavaScript writes it.
         yield from (one.encode("utf-8", "backslashreplace") for one in (text, written))
 
 
 def post(receiver: str, delivery: Delivery, sleep: Callable[[float], None]) -> bool:
-    """Hand a delivery to the receiver and log what it said; whether it was taken.
-
-    While the receiver is away, as after a restart, it is tried for some seconds. What is lost then can be redelivered
-    on the App's page.
-    """
-    name = delivery.headers.get("x-github-delivery", "without an id")
-    outcome = ""
+    """Post a delivery and log the answer; whether it was taken. Tries for some seconds if the receiver is away."""
+    name, outcome = delivery.headers.get("x-github-delivery", "without an id"), ""
     for _ in range(TRIES):
         try:
             with requests.Session() as session:
-                # A proxy for the way out of this machine is none for the way to its own receiver.
+                # The host's proxy is not for its own receiver.
                 session.trust_env = False
-                answer = session.post(
-                    receiver,
-                    data=delivery.body,
-                    headers=dict(delivery.headers),
-                    timeout=ANSWER_SECONDS,
-                    allow_redirects=False,
-                )
+                session.headers.update(delivery.headers)
+                answer = session.post(receiver, delivery.body, timeout=ANSWER_SECONDS, allow_redirects=False)
         except requests.RequestException as problem:
             outcome = _kind(problem)
         else:

@@ -1,7 +1,7 @@
-"""Reading a webhook without any I/O: headers and raw bytes in, an event or a refusal out.
+"""Reads a webhook without any I/O: headers and raw bytes in, an event or a refusal out.
 
-The rules are those of GitHub's manual, "Validating webhook deliveries" and "Webhook events and payloads". The signature
-comes first, over the raw bytes: nothing of an unsigned request is interpreted, not even a ping.
+GitHub's manual has the rules, "Validating webhook deliveries" and "Webhook events and payloads". It checks the
+signature first, over the raw bytes, and interprets nothing of an unsigned request, not even a ping.
 """
 
 from __future__ import annotations
@@ -11,25 +11,24 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import parse_qs
 
 from bot.events import Event, Ignored, MalformedPayload, parse
 
-# GitHub sends no payload that is larger (25 MB, "Webhook events and payloads").
+# GitHub sends no larger payload (25 MB, "Webhook events and payloads").
 LARGEST_PAYLOAD = 25 * 1024 * 1024
 
 _JSON = "application/json"
 _FORM = "application/x-www-form-urlencoded"
-# The id is not signed. Jobs of our own wait in the same queue under names, none of which is a GUID: so no delivery can
-# take the place of one.
+# The id is not signed. The queue also holds the bot's own jobs, none of which has a GUID, so no delivery can take the
+# place of one.
 _GUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _EVENT_NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
 
 
 @dataclass(frozen=True, slots=True)
 class Ping:
-    """GitHub asks whether somebody listens, once after a hook is made."""
+    """GitHub's test of a new webhook."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +42,7 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A request that is no delivery of ours; `status` is the HTTP status to answer, `reason` is for the sender."""
+    """A request that is no delivery for us; `status` is the HTTP status to answer, `reason` is for the sender."""
 
     status: int
     reason: str
@@ -52,8 +51,8 @@ class Refused:
 def read(headers: Mapping[str, str], body: bytes, secrets: Sequence[str]) -> Accepted | Refused:
     """Judge one request. `secrets` are the current webhook secret and, during a rotation, the previous one.
 
-    Never raises, whatever the request holds. 413 too large, 401 not signed with one of the secrets, 415 neither JSON
-    nor form, 400 anything else that GitHub would not send.
+    Never raises. Refuses with 413 if it is too large, 401 if it is not signed with one of the secrets, 415 if it is
+    neither JSON nor a form, 400 for anything else that GitHub would not send.
     """
     named = {name.lower(): value for name, value in headers.items()}
     if len(body) > LARGEST_PAYLOAD:
@@ -69,7 +68,11 @@ def read(headers: Mapping[str, str], body: bytes, secrets: Sequence[str]) -> Acc
     if content_type not in (_JSON, _FORM):
         return Refused(415, f"the content type must be {_JSON} or {_FORM}")
     try:
-        payload = _decode(body, content_type)
+        text = body.decode("utf-8")
+        if content_type == _FORM:
+            fields = parse_qs(text, keep_blank_values=True, errors="strict", max_num_fields=16)
+            text = fields.get("payload", [""])[0]
+        payload = json.loads(text)
         content = Ping() if name == "ping" else parse(name, payload)
     except MalformedPayload as problem:
         return Refused(400, str(problem)[:300])
@@ -81,7 +84,7 @@ def read(headers: Mapping[str, str], body: bytes, secrets: Sequence[str]) -> Acc
 def is_signed(signature: str, body: bytes, secrets: Sequence[str]) -> bool:
     """Whether `signature` (`sha256=` and hex digits) is the HMAC of the body under one of the secrets.
 
-    Compares in constant time, and with every secret, so that the time tells nothing about either.
+    It compares in constant time, and with every secret, so that the time tells nothing about either.
     """
     given = signature.encode("utf-8", "replace")
     matches = [hmac.compare_digest(given, sign(secret, body).encode()) for secret in secrets if secret]
@@ -91,12 +94,3 @@ def is_signed(signature: str, body: bytes, secrets: Sequence[str]) -> bool:
 def sign(secret: str, body: bytes) -> str:
     """The value of `X-Hub-Signature-256` for this body."""
     return f"sha256={hmac.new(secret.encode(), body, 'sha256').hexdigest()}"
-
-
-def _decode(body: bytes, content_type: str) -> Any:
-    """The JSON of the payload. Raises ValueError for what is neither UTF-8 nor JSON, RecursionError for a deep nest."""
-    text = body.decode("utf-8")
-    if content_type == _FORM:
-        fields = parse_qs(text, keep_blank_values=True, errors="strict", max_num_fields=16)
-        text = fields.get("payload", [""])[0]
-    return json.loads(text)

@@ -1,1 +1,1 @@
-"""A repository as whoever works on its issues needs it: what its own files say, and what this host knows of it."""
+"""A repository's settings, issue forms and words, and what this host has stored about it."""

@@ -1,4 +1,4 @@
-"""A repository as who asks about its issues beside the bot sees it, and the statistics of its words."""
+"""A repository for the command line, the dashboard and agents, and its word statistics."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from bot.text.github_urls import named_by
 from bot.text.terms import read
 
 SHADOW = "mode: shadow"
-"""The silence of a bot that looks all the same."""
+"""The reason for silence of a bot that checks issues all the same."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unasked:
-    """What the bot would do on the issue of its own accord, by the settings of the repository.
+    """What the bot's own comment on an issue would say, by the settings of the repository.
 
-    `named` are what it would name, shown or not; `bar` is the probability that this takes, `likely` where the
-    upper tier begins. `silence` is why it says nothing there for all that, empty where it speaks.
+    `named` are the candidates that it would name, shown or not; `bar` is the threshold for that, `likely` that of the
+    upper tier. `silence` says why the bot says nothing all the same, else it is empty.
     """
 
     named: tuple[Candidate, ...]
@@ -37,11 +37,11 @@ class Unasked:
     silence: str = ""
 
     def names(self, candidate: Candidate) -> bool:
-        """Whether it would name this one."""
+        """Whether it would name this candidate."""
         return any(_identity(one) == _identity(candidate) for one in self.named)
 
     def word(self, candidate: Candidate) -> Likelihood | None:
-        """The candidate's probability as a word (P4); None where no model judged it."""
+        """The candidate's probability as a word (P4); None if no model judged it."""
         return None if candidate.confidence is None else likelihood(candidate.confidence, self.likely)
 
 
@@ -51,9 +51,9 @@ def _identity(candidate: Candidate) -> tuple[str, str, int]:
 
 @dataclass(frozen=True, slots=True)
 class RepositoryWords:
-    """One repository's word statistics, as the finder takes them: an issue's own words are no evidence about it.
+    """One repository's word statistics for the finder, without the words of the `target` itself.
 
-    Without that a re-check would ask other queries than the look before it, after which `target` was counted.
+    The first check counts the target. With its words, a re-check would send other queries than that check.
     """
 
     words: Words
@@ -79,9 +79,9 @@ class RepositoryWords:
 
 @dataclass(frozen=True, slots=True)
 class KnownRepository:
-    """The repository `id`: its settings, what finds as they say, and what this host's `store` knows of it besides.
+    """The repository `id`: its settings, a finder for these, and this host's `store`, if there is one.
 
-    `indexed` is whether the finder asks this host's index, which is complete then. `store` is None where there is none.
+    `indexed` says whether the finder searches this host's index, which is then complete.
     """
 
     id: int
@@ -91,32 +91,37 @@ class KnownRepository:
     store: Store | None
 
     def bar(self) -> Bar:
-        """From which probability on the bot speaks there."""
+        """The threshold in force."""
         calibration = self.store.calibrations.get(self.id) if self.store else None
         return bar_in_force(self.settings.config, calibration)
 
     def is_muted(self, number: int) -> bool:
-        """Whether somebody said that the bot shall leave this issue alone."""
+        """Whether somebody has muted the bot on this issue."""
         return self.store is not None and self.store.muted.is_muted(self.id, number)
 
     def options_for(self, target: Issue, options: FindOptions) -> FindOptions:
-        """The options with what people decided here, and with the mark on what the target's text names already."""
+        """The options with people's verdicts here, and a mark on issues that the target's text names already."""
         return replace(options, **self._decided(target), named=named_by(target), show_named=True)
 
     def unasked(self, target: Issue, gathered: Gathered) -> Unasked:
-        """What the bot's comment on the issue would name of these hits if it were opened now (P6)."""
+        """What the bot's comment on the issue would name of these hits if the issue were opened now (P6)."""
         config, bar = self.settings.config, self.bar().value
         options = replace(bot_options(config, target, bar, **self._decided(target)), explained=False)
         report = self.finder.find(target, options, gathered)
         muted = "/duplicates mute" if self.is_muted(target.number) else ""
-        ignored = _never_answered(target) or config.why_ignored(target.author.login, target.labels, target.title) or ""
+        ignored = config.why_ignored(target.author.login, target.labels, target.title) or ""
+        # The bot never answers these, whatever the settings say (C1).
+        if target.is_pull_request:
+            ignored = "it is a pull request"
+        elif target.author.is_bot:
+            ignored = "a bot opened it"
         mode = "" if config.mode == "comment" else f"mode: {config.mode}"
-        # What is muted or ignored is left alone in shadow mode too.
+        # A muted or ignored issue is not checked in shadow mode either.
         silence = muted or ignored or mode if mode == SHADOW else mode or muted or ignored
         return Unasked(report.candidates, bar, config.likely, silence)
 
     def _decided(self, target: Issue) -> dict[str, Any]:
-        """What people decided about the target, as `FindOptions` has it; the bot's own issues are rejected, too."""
+        """People's verdicts about the target, as fields of `FindOptions`. The bot's own issues are rejected too."""
         if self.store is None:
             return {"rejected": (), "rejected_elsewhere": (), "duplicates": {}}
         decided = decided_in(self.store, self.id)
@@ -125,10 +130,3 @@ class KnownRepository:
             "rejected_elsewhere": self.store.elsewhere.rejected(self.id, target.number),
             "duplicates": decided.originals,
         }
-
-
-def _never_answered(target: Issue) -> str:
-    """Why the bot leaves such a target alone whatever the settings say (C1); empty if it does not."""
-    if target.is_pull_request:
-        return "it is a pull request"
-    return "a bot opened it" if target.author.is_bot else ""

@@ -1,4 +1,4 @@
-"""Where a repository's settings come from: its own file, else its owner's, else the defaults (C6)."""
+"""Reads a repository's settings: its own file, else its owner's, else the defaults (C6)."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from bot.model import RepoRef, Repository, same_login
 from bot.store import Store
 
 KEPT = 300.0
-"""Seconds for which a file is remembered. A push to it ends that at once; this bounds what a lost push can do."""
+"""Seconds for which a file is remembered. A push to it ends that at once; this bounds the effect of a lost push."""
 
 OWNERS_REPOSITORY = ".github"
-"""Its files hold for all repositories of its owner: GitHub docs, "Creating a default community health file"."""
+"""Its files apply to all repositories of its owner: GitHub docs, "Creating a default community health file"."""
 
 _OWN = CONFIG_PATH
 _OWNERS = f"owner:{CONFIG_PATH}"
@@ -24,10 +24,9 @@ _OWNERS = f"owner:{CONFIG_PATH}"
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """The settings in force, what is wrong with their file, and where that file lies (empty: the defaults hold).
+    """The settings in force, the problems of their file, and its place (empty: the defaults hold).
 
-    `private` says that not everybody who reads the repository may read the file: it is in the owner's repository, which
-    is private. What is wrong with it quotes it, and must then not be shown.
+    `private` says that the file is in the owner's private repository. Its problems quote it, and must not be shown.
     """
 
     config: RepoConfig
@@ -37,19 +36,16 @@ class Loaded:
 
 
 class RepositorySettings:
-    """Reads settings files and keeps their text in the store for some minutes, for all workers. Thread safe."""
+    """Reads settings files, and keeps them in the store for some minutes, for all workers. Thread safe."""
 
     def __init__(self, store: Store, clock: Callable[[], datetime]) -> None:
         self._store = store
         self._clock = clock
 
     def read(self, client: Callable[[int], RepoClient], repository: Repository) -> Loaded:
-        """The settings of one repository. A broken file never raises: what is valid in it counts.
-
-        `client` gives, for a repository's id, a client that can read that one (and public ones).
-        """
+        """The settings of a repository, as far as valid. `client` gives the client for a repository's id."""
         place = RepoRef(repository.ref.owner, OWNERS_REPOSITORY)
-        # Where the App is not installed on the owner's repository, it can only be read if it is public.
+        # Without the App on it, the owner's repository can only be read if it is public.
         owners = self._store.repositories.by_name(place)
         hidden = owners is not None and owners.private
         here, there = client(repository.id), client(owners.id if owners else repository.id)
@@ -59,17 +55,15 @@ class RepositorySettings:
         )
 
     def last_read(self, repo_id: int) -> RepoConfig:
-        """The settings as they were last read, however long ago; the defaults where none are remembered."""
+        """The settings as last read, however long ago; the defaults if none are remembered."""
         return self._last(repo_id) or RepoConfig()
 
     def last_or_present(self, client: Callable[[int], RepoClient], repository: Repository) -> RepoConfig:
-        """The settings as they were last read, for what is not worth a request each time; read now where a push has
-        changed the file since, so that nothing is remembered.
-        """
+        """The settings as last read, for uses that are not worth a request each time; after a push, read anew."""
         return self._last(repository.id) or self.read(client, repository).config
 
     def _last(self, repo_id: int) -> RepoConfig | None:
-        """The settings as they were last read; None where it is not known what one of the files says that may hold."""
+        """The settings as last read; None if a file that may hold is not remembered."""
         for name in (_OWN, _OWNERS):
             known = self._store.texts.get(repo_id, name)
             if known is None:
@@ -79,7 +73,7 @@ class RepositorySettings:
         return RepoConfig()
 
     def forget(self, repository: Repository) -> None:
-        """A push has changed the file. Where it is the owner's, it is forgotten for every repository of theirs."""
+        """Forget the file after a push; if it is the owner's, for all their repositories."""
         self._store.texts.drop(repository.id)
         if repository.ref.name == OWNERS_REPOSITORY:
             for other in self._store.repositories.list():
@@ -91,21 +85,21 @@ class RepositorySettings:
         known = self._store.texts.get(repo_id, name)
         if known is not None and known.is_fresh(now, KEPT):
             return known.text
-        # A refusal ends this: it says nothing of the file, and whoever takes it back has the file read at once.
+        # Forbidden is not remembered: it says nothing about the file.
         text = _file(github, place)
         self._store.texts.put(repo_id, name, text, now)
         return text
 
 
 def settings_at_present(github: RepoClient, repo: RepoRef) -> Loaded:
-    """The settings as they stand on GitHub, for who keeps nothing: command line and agents."""
+    """The settings on GitHub now, for the command line and agents, which have no store."""
     owners = RepoRef(repo.owner, OWNERS_REPOSITORY)
-    # Whether the owner's repository is private is not asked; what is wrong with its file is then not shown.
+    # It treats the owner's repository as private instead of asking.
     return _first((repo, False, lambda: _file(github, repo)), (owners, True, lambda: _file(github, owners)))
 
 
 def _first(*places: tuple[RepoRef, bool, Callable[[], str | None]]) -> Loaded:
-    """The settings by the first of these files that is there; each with its repository, and whether that is private."""
+    """The settings of the first file that exists; each place is a repository, whether it is private, and a reader."""
     for where, private, read in places:
         source = f"{where}/{CONFIG_PATH}"
         try:
@@ -114,7 +108,7 @@ def _first(*places: tuple[RepoRef, bool, Callable[[], str | None]]) -> Loaded:
             too_large = ConfigError.saying(1, 1, lambda say, _: say.file_too_large())
             return Loaded(RepoConfig(), (too_large,), source, private)
         except Forbidden:
-            # Access rests, or does not reach the files; nor need the App be installed on the owner's repository.
+            # Access is suspended or does not cover files, or the App is not installed on the owner's repository.
             continue
         if text is not None:
             config, problems = parse_config(text)
@@ -123,13 +117,13 @@ def _first(*places: tuple[RepoRef, bool, Callable[[], str | None]]) -> Loaded:
 
 
 def _file(github: RepoClient, place: RepoRef) -> str | None:
-    """The text, None where there is no file. Raises Invalid where it is too large, and Forbidden."""
+    """The text; None without a file. Raises Invalid if it is too large, and Forbidden."""
     try:
         text = github.file(place, CONFIG_PATH)
-        # From a name that a repository had once GitHub leads on to what that is now: it may be another owner's.
+        # GitHub redirects from a former name, and the repository may be another owner's by now.
         if text is not None and place.name == OWNERS_REPOSITORY and github.repository(place).ref.key != place.key:
             return None
         return text
     except NotFound:
-        # The owner's repository need not exist, and a private one does not for the App that is not installed on it.
+        # The owner's repository need not exist; a private one does not for an App that is not installed on it.
         return None

@@ -1,4 +1,4 @@
-"""What the bot remembers beyond one webhook, keyed by repository id; SQLite or PostgreSQL."""
+"""What the bot stores, by repository id, on SQLite or PostgreSQL."""
 
 from bot.store.parts.comments import ADVISORY, Claim, CommentState, KeptComment
 from bot.store.parts.repositories import StoredRepository

@@ -1,10 +1,9 @@
-"""Everything that the store holds of one repository, for whoever it belongs to (C6a)."""
+"""Exports everything that the store holds of one repository, for its owner (C6a)."""
 
 from __future__ import annotations
 
 import base64
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import sqlalchemy as sa
@@ -13,32 +12,22 @@ from bot.store.tables.schema import tables_of_repositories
 
 Row = dict[str, Any]
 
-# Rows that are fetched at once; a repository's index can hold a hundred thousand.
+# Rows to fetch at once; a repository's index can have a hundred thousand.
 _BATCH = 500
 
 
 def export(engine: sa.Engine, repo_id: int) -> Iterator[tuple[str, Iterator[Row]]]:
-    """Each table's name with its rows of the repository, ready for JSON, as they all were at one moment.
-
-    Bytes are given in base64. The rows of a table must be taken before the next table is asked for.
-    """
-    with _one_moment(engine) as connection:
-        for table in tables_of_repositories():
-            query = sa.select(table).where(table.c.repo_id == repo_id).order_by(*table.primary_key.columns)
-            found = connection.execution_options(yield_per=_BATCH).execute(query)
-            yield table.name, (_plain(row) for row in found.mappings())
-
-
-@contextmanager
-def _one_moment(engine: sa.Engine) -> Iterator[sa.Connection]:
-    """A connection on which every question is answered as of the first one."""
+    """Each table with its rows, ready for JSON, all as of one moment. Take the rows before the next table."""
     with engine.connect() as connection:
         if connection.dialect.name == "sqlite":
             # Python's driver opens no transaction for reading.
             connection.exec_driver_sql("BEGIN")
         else:
             connection = connection.execution_options(isolation_level="REPEATABLE READ")
-        yield connection
+        for table in tables_of_repositories():
+            query = sa.select(table).where(table.c.repo_id == repo_id).order_by(*table.primary_key.columns)
+            found = connection.execution_options(yield_per=_BATCH).execute(query)
+            yield table.name, (_plain(row) for row in found.mappings())
 
 
 def _plain(row: sa.RowMapping) -> Row:

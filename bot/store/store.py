@@ -1,4 +1,4 @@
-"""The store as one object: a part for each concern, and erasing across all of them."""
+"""The store as one object: a part for each concern, and what erases across all of them."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from bot.store.parts.verdicts import Elsewhere, Verdicts
 from bot.store.parts.words import Words
 from bot.store.tables.schema import tables_of_repositories
 
-# Connections beside one for each thread. A thread that holds one while it reads an index may ask for a second, of the
-# words' counts: as long as not all are held so, everybody gets on. The background's and the chores' threads are more.
+# Connections beyond one for each thread: for background work and chores, and for threads that need a second one, for
+# the words' counts, while they read an index.
 _SPARE = 4
 
 
@@ -30,7 +30,7 @@ class Store:
     """Everything the bot remembers, in SQLite or PostgreSQL. Safe to share between threads."""
 
     def __init__(self, engine: sa.Engine) -> None:
-        """Use an engine made by `make_engine`, on a database that `migrate` has prepared."""
+        """The engine is from `make_engine`, its database prepared by `migrate`."""
         self.engine = engine
         self.repositories = Repositories(engine)
         self.backfills = Backfills(engine)
@@ -52,18 +52,18 @@ class Store:
         self.calibrations = Calibrations(engine)
 
     def own_issues(self, repo_id: int) -> set[int]:
-        """The numbers of the issues that the bot itself keeps here, from which an edit can take the marker off."""
+        """The numbers of the bot's own issues here. (Somebody may edit their marker away.)"""
         kept = (issues.get(repo_id) for issues in (self.scan_issues, self.digest_issues))
         return {one.number for one in kept if one is not None and one.number is not None}
 
     def forget(self, repo_id: int, spared: Callable[[StoredRepository], bool] = lambda _: False) -> int:
-        """Erase all that is stored of a repository (C6a); returns how many rows that were.
+        """Erase all that is stored of a repository (C6a); returns the number of rows.
 
-        Nothing goes where it is `spared` as it is known by then: since somebody saw access end, it may be ours again.
+        It erases nothing if the stored row is `spared`: the repository may be ours again since access was seen to end.
         """
         with write(self.engine) as connection:
-            # First of all, also for whoever holds on to its row while they write (`Etags.put`).
-            known = self.repositories.held(connection, repo_id)
+            # Before all else: it locks the row.
+            known = self.repositories.locked(connection, repo_id)
             if known is not None and spared(known):
                 return 0
             rows = sum(
@@ -75,15 +75,12 @@ class Store:
         return rows
 
     def forget_issue(self, repo_id: int, number: int) -> None:
-        """Erase what is stored of one issue, because it was deleted or has moved elsewhere.
-
-        The index erases its own part (`Index.remove`), since it has to take back what it counted.
-        """
+        """Erase what is stored of a deleted or transferred issue, except in the index (see `Index.remove`)."""
         with write(self.engine) as connection:
             for table in tables_of_repositories():
                 if "number" in table.c and not table.info.get("index"):
                     mine = table.c.number == number
-                    # What was said of a pair goes with either of the two.
+                    # Statements about a pair go with either issue.
                     either = sa.or_(mine, table.c.other == number) if "other" in table.c else mine
                     connection.execute(sa.delete(table).where(table.c.repo_id == repo_id, either))
 
@@ -93,10 +90,7 @@ class Store:
 
 
 def open_store(settings: Settings, *, patience: float = PATIENCE, wait: bool = False) -> Store:
-    """The store of `DATABASE_URL`, with its schema brought up to date.
-
-    `patience` is as in `make_engine`, `wait` as in `migrate`.
-    """
+    """The store of `DATABASE_URL`, with its schema up to date; see `make_engine` and `migrate`."""
     engine = make_engine(
         settings.database_url,
         patience=patience,

@@ -1,1 +1,1 @@
-"""What a process tells of its own work: counts, log lines, traces, and the delivery that they belong to."""
+"""What a process reports about its work: counts, log lines and traces."""

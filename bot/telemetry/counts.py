@@ -1,4 +1,4 @@
-"""Where the processes of one machine count: a folder of files, as prometheus_client's multiprocess mode has it."""
+"""The folder in which a machine's processes count, for prometheus_client's multiprocess mode."""
 
 from __future__ import annotations
 
@@ -12,10 +12,7 @@ FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 
 
 def count_together(home: Path) -> None:
-    """Have this process and its children count in one folder, empty at first, unless the host has named another.
-
-    To be called before anything imports prometheus_client, which looks for the folder then.
-    """
+    """Make this process and its children count in one folder. Call it before prometheus_client is imported."""
     if FOLDER not in os.environ:
         folder = home / "counts"
         shutil.rmtree(folder, ignore_errors=True)

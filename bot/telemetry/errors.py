@@ -1,4 +1,4 @@
-"""Errors as logs and the dead-letter list tell of them: without their texts, which can quote an issue or a secret."""
+"""Describes errors for logs and dead letters, without their texts, which can quote an issue or a secret."""
 
 from __future__ import annotations
 
@@ -8,16 +8,12 @@ from bot.errors import DidNotEnd, GitHubError, Retryable
 
 
 def frames(error: BaseException) -> list[str]:
-    """The frames of its traceback, one line each, the outermost first."""
+    """The frames of the traceback, one line each, the outermost first."""
     return [f"  {frame.filename}:{frame.lineno} in {frame.name}" for frame in traceback.extract_tb(error.__traceback__)]
 
 
 def describe(error: BaseException) -> str:
-    """The error for logs and the dead-letter list: its kind and where it came from, without its text.
-
-    Messages of foreign exceptions can quote an issue or a secret. Of our own errors, those that name an operation or
-    the reason of a wait are made of our words alone.
-    """
+    """The error's kind and where it came from. Of our own errors also the message, if it has our words alone."""
     if isinstance(error, GitHubError):
         return f"{type(error).__name__}: {error.operation} ({error.status})"
     if isinstance(error, Retryable | DidNotEnd):

@@ -1,11 +1,10 @@
-"""What a process writes to stderr: one line an event, nothing private, no secrets.
+"""What a process writes to stderr: one line for each event, with nothing private and no secrets.
 
-As text for people, or as one JSON object a line for programs (`DOPPEL_LOG_FORMAT`). Each line says which delivery and
-job it belongs to. Texts of exceptions are left out, whoever logs them: they can quote an issue, a query or a key. Of
-other libraries only warnings are written, since at lower levels they tell of requests, with addresses and parameters.
+Lines are text for people, or JSON for programs (`DOPPEL_LOG_FORMAT`), and name their delivery and job. They leave out
+the texts of all exceptions, which can quote an issue, a query or a key. Other libraries log only warnings, since at
+lower levels they show requests with addresses and parameters.
 
-While the database is away several threads would say so every second: such lines are marked (`OFTEN`) and written once
-a minute.
+While the database is away, several threads would say so every second: lines marked `OFTEN` appear once a minute.
 """
 
 from __future__ import annotations
@@ -23,27 +22,27 @@ from types import TracebackType
 from typing import Any, TextIO
 
 from bot.telemetry.errors import frames
-from bot.telemetry.work import Work, current
+from bot.telemetry.work import current
 
 log = logging.getLogger(__name__)
 
-# The loggers of this program; gunicorn's tell that the web process starts and ends.
+# The loggers of this program; gunicorn's show that the web process starts and ends.
 _OURS = ("bot", "handlers", "gunicorn")
 
 _ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 
 EVERY = 60.0
-"""Seconds in which one thing is said once."""
+"""Seconds in which a line marked `OFTEN` appears once."""
 
 OFTEN = {"often": True}
-"""For the `extra` of a line of ours that may be said many times over."""
+"""The `extra` of a line that may come many times over."""
 
-# So many different lines are not expected, and not kept.
+# The most different lines to remember.
 _MOST = 200
 
 
 def configure_logging(level: str, style: str = "text") -> None:
-    """Set up logging for a process of our own; `level` is a name such as INFO, `style` is `text` or `json`."""
+    """Set up logging for a process; `level` is a name such as INFO, `style` is `text` or `json`."""
     handler = _Handler()
     handler.setFormatter(JsonFormatter() if style == "json" else TextFormatter())
     root = logging.getLogger()
@@ -55,51 +54,47 @@ def configure_logging(level: str, style: str = "text") -> None:
 
 
 def said(text: str, style: str) -> str:
-    """What a command says to people, whatever the level, in the form of the log lines that it stands among."""
+    """A command's message to people, in the form of the log lines around it."""
     if style != "json":
         return text
     return JsonFormatter().format(logging.LogRecord(_OURS[0], logging.INFO, "", 0, text, (), None))
 
 
 class Quoted:
-    """Decides which of the lines that come often are written. Safe to share between threads.
-
-    `clock` counts seconds and never jumps.
-    """
+    """Decides which of the lines marked `OFTEN` to write. Thread safe. `clock` counts seconds and never jumps."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._lock = threading.Lock()
-        self._said: dict[str, tuple[float, int]] = {}
+        self._written: dict[str, tuple[float, int]] = {}
 
     def fit(self, record: logging.LogRecord) -> logging.LogRecord | None:
-        """The record as it may be written, another one where something had to go; None if it was said just now."""
+        """The record to write, perhaps with a count of those that were left out; None to leave it out."""
         if not getattr(record, "often", False):
             return record
-        message = record.getMessage()
-        now = self._clock()
+        message, now = record.getMessage(), self._clock()
         with self._lock:
-            since, unsaid = self._said.get(message, (now - EVERY, 0))
+            since, skipped = self._written.get(message, (now - EVERY, 0))
             if now - since < EVERY:
-                self._said[message] = (since, unsaid + 1)
+                self._written[message] = (since, skipped + 1)
                 return None
-            if len(self._said) >= _MOST:
-                self._said.clear()
-            self._said[message] = (now, 0)
+            if len(self._written) >= _MOST:
+                self._written.clear()
+            self._written[message] = (now, 0)
         made = copy.copy(record)
-        made.msg, made.args = f"{message} (and {unsaid} times since it was last said)" if unsaid else message, ()
+        made.msg, made.args = f"{message} (and {skipped} times since it was last said)" if skipped else message, ()
         return made
 
 
 class _Handler(logging.StreamHandler[TextIO]):
-    """Writes to stderr. Of a line that cannot be made it says where; Python would print its arguments."""
+    """Writes to stderr. If it cannot format a line, it names the place; Python would print the arguments."""
 
     def __init__(self) -> None:
         super().__init__()
         self._quoted = Quoted()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write a line, unless it was said just now."""
+        """Write a line, unless it comes too often."""
         try:
             fit = self._quoted.fit(record)
         except Exception:
@@ -109,7 +104,7 @@ class _Handler(logging.StreamHandler[TextIO]):
             super().emit(fit)
 
     def handleError(self, record: logging.LogRecord) -> None:
-        """Called while the error is handled."""
+        """Write where the line came from; called while the error is handled."""
         place = f"{record.filename}:{record.lineno}"
         message = f"the line of {place} cannot be written: {type(sys.exception()).__name__}"
         instead = logging.LogRecord(record.name, logging.ERROR, record.pathname, record.lineno, message, (), None)
@@ -122,7 +117,7 @@ class _Formatter(logging.Formatter):
     """What both forms have in common."""
 
     def formatException(self, ei: _ExcInfo) -> str:
-        """The kinds of the exceptions and where they came from, the first cause last; their texts are left out."""
+        """The kinds of the exceptions and where they came from, without their texts, the first cause last."""
         lines = []
         error, seen = ei[1], set[int]()
         while error is not None and id(error) not in seen:
@@ -138,33 +133,34 @@ class _Formatter(logging.Formatter):
 
 
 class TextFormatter(_Formatter):
-    """A line for people: time, level, logger, message, and at its end what it belongs to."""
+    """A line for people: time, level, logger, message, and at its end the delivery and job."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """What a message holds cannot look like another line: its further lines are indented."""
-        text = _plain(record.getMessage())
+        """Further lines of a message are indented, so that they cannot look like log lines."""
+        # Terminals obey control characters.
+        text = "".join(one if one == "\n" or one.isprintable() else repr(one)[1:-1] for one in record.getMessage())
         if record.exc_info:
             text = f"{text}\n{self.formatException(record.exc_info)}"
         first, _, rest = text.partition("\n")
-        work = " ".join(f"{name}={value}" for name, value in _fields(current()).items())
+        work = " ".join(f"{name}={value}" for name, value in _fields().items())
         first = f"{self.formatTime(record)} {record.levelname} {record.name}: {first}{f' [{work}]' if work else ''}"
         return "\n    ".join([first, *(rest.split("\n") if rest else ())])
 
 
 class JsonFormatter(_Formatter):
-    """One JSON object a line: `time`, `level`, `logger`, `message`, `process`, and what of these there is: `delivery`,
-    `job`, `attempt`, `exception`.
+    """One JSON object a line: `time`, `level`, `logger`, `message`, `process`, and if they are known `delivery`, `job`,
+    `attempt` and `exception`.
     """
 
     def format(self, record: logging.LogRecord) -> str:
-        """In ASCII, so that nothing in a message ends a line for any reader."""
+        """In ASCII, so that no character of a message ends a line."""
         line: dict[str, Any] = {
             "time": self.formatTime(record),
             "level": record.levelname,
             "logger": record.name,
             "message": record.getMessage(),
             "process": record.process,
-            **_fields(current()),
+            **_fields(),
         }
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
@@ -172,18 +168,13 @@ class JsonFormatter(_Formatter):
 
 
 def _thread_ended(what: threading.ExceptHookArgs) -> None:
-    """Python's own way would print the exception's text."""
+    # Python's own hook would print the exception's text.
     if what.exc_value is not None and not issubclass(what.exc_type, SystemExit):
         error = (what.exc_type, what.exc_value, what.exc_traceback)
         log.error("a thread has ended with an error", exc_info=error)
 
 
-def _fields(work: Work) -> Mapping[str, str | int]:
-    """What is known of the work."""
+def _fields() -> Mapping[str, str | int]:
+    work = current()
     fields: dict[str, str | int] = {"delivery": work.delivery, "job": work.job, "attempt": work.attempt}
     return {name: value for name, value in fields.items() if value}
-
-
-def _plain(text: str) -> str:
-    """The text without control characters, which terminals obey; line ends stay."""
-    return "".join(one if one == "\n" or one.isprintable() else repr(one)[1:-1] for one in text)

@@ -1,8 +1,7 @@
-"""Everything that is measured: each metric with its name, its meaning and its labels.
+"""All metrics, each with its name, meaning and labels.
 
-prometheus_client adds up what the processes of a machine count, in the folder `PROMETHEUS_MULTIPROC_DIR`
-(`bot/telemetry/counts.py`). Labels are words of this program: never the name of a repository, a person or an
-installation, nor anything that an issue says.
+prometheus_client adds up the counts of a machine's processes (`bot/telemetry/counts.py`). Labels are this program's own
+words: never the name of a repository, a person or an installation, nor anything from an issue.
 """
 
 from __future__ import annotations
@@ -11,29 +10,37 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 REGISTRY = CollectorRegistry()
 
-# From a request that GitHub answers at once to one that used up the patience of `bot.github`.
+# The last bucket is for requests that used up the patience of `bot.github`.
 _REQUEST = (0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-# From an idle worker to one that comes back after an outage.
+# The last buckets are for comments after an outage.
 _COMMENT = (0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 1800.0)
 
-DELIVERIES = Counter(
+
+def _counter(name: str, says: str, label: str, *values: str) -> Counter:
+    """A counter. The values that it names start at zero, so that the first event already shows in a rate."""
+    made = Counter(name, says, [label], registry=REGISTRY)
+    for value in values:
+        made.labels(value)
+    return made
+
+
+DELIVERIES = _counter(
     "doppel_deliveries",
     "Requests to /webhook: accepted, known (redelivered), ignored, pong, refused, or failed for want of the queue.",
-    ["outcome"],
-    registry=REGISTRY,
+    "outcome",
+    *("accepted", "known", "ignored", "pong", "refused", "failed"),
 )
-UNKNOWN_EVENTS = Counter(
+UNKNOWN_EVENTS = _counter(
     "doppel_unknown_events",
     "Signed deliveries of events that Doppel does not read; other: GitHub's manual does not name it.",
-    ["event"],
-    registry=REGISTRY,
+    "event",
 )
-JOBS = Counter(
+JOBS = _counter(
     "doppel_jobs",
     "Runs of jobs: done, refused, failed (comes again), dead (given up), waited (for an older one of its issue),"
     " overtaken (another worker does it).",
-    ["outcome"],
-    registry=REGISTRY,
+    "outcome",
+    *("done", "refused", "failed", "dead", "waited", "overtaken"),
 )
 GITHUB_REQUESTS = Counter(
     "doppel_github_requests",
@@ -61,47 +68,37 @@ FIND_SECONDS = Histogram(
     registry=REGISTRY,
     buckets=_REQUEST,
 )
-FINDS = Counter("doppel_finds", "Looks for earlier reports, by outcome.", ["outcome"], registry=REGISTRY)
+FINDS = _counter(
+    "doppel_finds", "Looks for earlier reports, by outcome.", "outcome", "found", "none", "inconclusive", "degraded"
+)
 COMMENT_SECONDS = Histogram(
     "doppel_comment_seconds",
     "From the acceptance of a delivery to the new comment that it caused.",
     registry=REGISTRY,
     buckets=_COMMENT,
 )
-COMMENTS = Counter(
+COMMENTS = _counter(
     "doppel_comments",
     "Advisory comments and replies: posted, edited, deleted, unchanged, or silent (nothing to say).",
-    ["what"],
-    registry=REGISTRY,
+    "what",
+    *("posted", "edited", "deleted", "unchanged", "silent"),
 )
-CALLS = Counter(
+CALLS = _counter(
     "doppel_remembered_calls",
     "Reads of GitHub that a thread may remember, by who answered.",
-    ["from"],
-    registry=REGISTRY,
+    "from",
+    "memory",
+    "github",
 )
-CACHE = Counter(
+CACHE = _counter(
     "doppel_conditional_requests",
     "Reads of GitHub that can be asked conditionally: hit where what was kept is still true.",
-    ["result"],
-    registry=REGISTRY,
+    "result",
+    *("hit", "miss"),
 )
-SHADOW = Counter(
+SHADOW = _counter(
     "doppel_shadow",
     "Issues looked at in shadow mode, by whether there was something to say.",
-    ["was"],
-    registry=REGISTRY,
+    "was",
+    *("found", "silent"),
 )
-
-# What is there from the start, at nought, so that a rate can be told from the first event on.
-for _metric, _values in (
-    (DELIVERIES, ("accepted", "known", "ignored", "pong", "refused", "failed")),
-    (JOBS, ("done", "refused", "failed", "dead", "waited", "overtaken")),
-    (FINDS, ("found", "none", "inconclusive", "degraded")),
-    (COMMENTS, ("posted", "edited", "deleted", "unchanged", "silent")),
-    (CALLS, ("memory", "github")),
-    (CACHE, ("hit", "miss")),
-    (SHADOW, ("found", "silent")),
-):
-    for _value in _values:
-        _metric.labels(_value)

@@ -1,10 +1,8 @@
 """OpenTelemetry: delivery → job → find → requests to GitHub, as one trace.
 
-The host decides whether anybody records it (docs/watching.md); else these spans are OpenTelemetry's, which do nothing.
-What web and worker have in common is the delivery's id, from which the trace's id is made: the queue need not carry it,
-and each further try of a job joins the same trace. Attributes are words and numbers of this program; names of
-repositories, addresses and texts of exceptions are left out, since whoever reads traces need not be who may read a
-repository.
+The host decides whether to record it (docs/watching.md). The trace's id follows from the delivery's, so the queue need
+not carry it, and each retry of a job joins the same trace. Attributes are this program's own words and numbers, without
+repositories' names, addresses and texts of exceptions: people who read traces may not be allowed to read a repository.
 """
 
 from __future__ import annotations
@@ -33,18 +31,15 @@ _tracer = get_tracer("doppel")
 
 @contextmanager
 def span(name: str, delivery: str = "", /, **attributes: str | int) -> Iterator[Span]:
-    """A piece of the work that goes on in this thread; where a delivery is named, the first one of it here."""
+    """A span of this thread's work; `delivery` is given for the first span of a delivery in this process."""
     if isinstance(get_tracer_provider(), ProxyTracerProvider):
-        # Nobody records: what would be made for nothing costs a delivery a tenth of its time.
+        # Nobody records, and a real span would cost a delivery a tenth of its time.
         yield INVALID_SPAN
         return
+    parent = _trace_of(delivery) if delivery else None
+    # OpenTelemetry itself would record an exception with its text.
     with _tracer.start_as_current_span(
-        name,
-        _trace_of(delivery) if delivery else None,
-        attributes=attributes,
-        # The exception would be recorded with its text.
-        record_exception=False,
-        set_status_on_exception=False,
+        name, parent, attributes=attributes, record_exception=False, set_status_on_exception=False
     ) as started:
         try:
             yield started
@@ -54,7 +49,7 @@ def span(name: str, delivery: str = "", /, **attributes: str | int) -> Iterator[
 
 
 def _trace_of(delivery: str) -> Context:
-    """The trace of a delivery, as if its root were in another process."""
+    """A delivery's trace, as if its root were in another process."""
     digest = hashlib.sha256(delivery.encode("utf-8", "replace")).digest()
     ids = int.from_bytes(digest[:16], "big") | 1, int.from_bytes(digest[16:24], "big") | 1
     root = SpanContext(*ids, is_remote=True, trace_flags=TraceFlags(TraceFlags.SAMPLED))

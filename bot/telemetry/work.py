@@ -1,4 +1,4 @@
-"""What the present thread is working on, for its log lines, its metrics and its traces."""
+"""The delivery or job that a thread is working on, for its log lines, metrics and traces."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A delivery on its way in, or a job of the queue.
+    """A delivery on its way in, or a job of the queue. Unknown fields are empty.
 
-    `delivery` is `X-GitHub-Delivery`, `job` what is done (`issues.opened`), `attempt` counts from 1, `arrived` is when
-    the delivery was accepted, in seconds since 1970. What is not known is empty.
+    `delivery` is `X-GitHub-Delivery`, `job` its event (`issues.opened`), `attempt` counts from 1, `arrived` is when the
+    delivery was accepted, in seconds since 1970.
     """
 
     delivery: str = ""
@@ -31,13 +31,13 @@ _current: ContextVar[Work] = ContextVar("work", default=_NOTHING)
 
 
 def current() -> Work:
-    """What is worked on here and now; empty outside of any work."""
+    """This thread's work; empty outside of any."""
     return _current.get()
 
 
 @contextmanager
 def working_on(work: Work) -> Iterator[None]:
-    """What happens inside belongs to this work."""
+    """Run the block as part of this work."""
     token = _current.set(work)
     try:
         yield
@@ -46,10 +46,7 @@ def working_on(work: Work) -> Iterator[None]:
 
 
 def carried(function: Callable[P, T]) -> Callable[P, T]:
-    """The function for other threads, to run as if it were called here: a pool's threads know of no work.
-
-    Each call has a copy of its own, since two threads cannot be in one context.
-    """
+    """The function for a pool's threads, where each call runs in a copy of the present context."""
     here = copy_context()
 
     def run(*args: P.args, **kwargs: P.kwargs) -> T:

@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 
 from bot.cli import cli
 from bot.events import IssueEvent
-from bot.jobs import DeadLetters, Inbox, Job, Worker, retry
+from bot.jobs import DeadLetters, Inbox, Job, Worker, queue
 from bot.jobs.database import jobs, queue_engine
 from bot.model import Actor, RepoRef, Repository
 from bot.settings import Settings
@@ -30,7 +30,7 @@ def given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Settin
     """A queue in which two deliveries have been given up."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("DOPPEL_HOME", str(tmp_path))
-    monkeypatch.setattr(retry, "_FIRST_WAIT", 0.0)
+    monkeypatch.setattr(queue, "_FIRST_WAIT", 0.0)
     settings = Settings(home=tmp_path, database_url=f"sqlite:///{tmp_path / 'doppel.db'}")
 
     def fail(job: Job) -> None:

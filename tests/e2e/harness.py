@@ -23,7 +23,7 @@ import sqlalchemy as sa
 from bot.github.client import GitHub
 from bot.indexing import Indexing
 from bot.jobs import DeadLetters, Job, Worker
-from bot.jobs import retry as retries
+from bot.jobs import queue as retries
 from bot.jobs import worker as worker_module
 from bot.jobs.database import BACKGROUND_QUEUE, QUEUE, REPLAY_QUEUE, SCHEDULE, jobs, queue_engine, state
 from bot.jobs.queue import Queue

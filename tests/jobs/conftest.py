@@ -13,7 +13,7 @@ import pytest
 import sqlalchemy as sa
 
 from bot.events import EvaluationEvent, IndexEvent, IssueEvent
-from bot.jobs import DeadLetters, Inbox, Job, Worker, retry
+from bot.jobs import DeadLetters, Inbox, Job, Worker, queue
 from bot.jobs import worker as worker_module
 from bot.jobs.database import jobs, prepare, queue_engine
 from bot.jobs.queue import Queue
@@ -133,7 +133,7 @@ def bench(
     settings = Settings(home=tmp_path_factory.mktemp("home"), database_url=new_store(request.param), worker_threads=4)
     bench = Bench(settings)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(retry, "_FIRST_WAIT", 0.1)
+        patch.setattr(queue, "_FIRST_WAIT", 0.1)
         patch.setattr(worker_module, "LOOK_EVERY", 0.05)
         bench.worker.start()
         yield bench

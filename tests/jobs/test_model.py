@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import hypothesis.strategies as st
@@ -19,10 +19,8 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from bot.jobs.database import QUEUE, jobs, prepare, queue_engine
-from bot.jobs.queue import LEASE, Claim, Entry, Queue
-from bot.jobs.retry import DIED
-from bot.jobs.statements import DEADLY, HOLD
+from bot.jobs.database import DIED, QUEUE, jobs, prepare, queue_engine
+from bot.jobs.queue import DEADLY, HOLD, LEASE, Claim, Entry, Queue
 from bot.settings import Settings
 from bot.store.database.engine import write
 
@@ -79,7 +77,7 @@ class Machine(RuleBasedStateMachine):
             number, partition = next(self.serial), f"{repository}#{issue}"
             entry = Entry(f"d{number}", QUEUE, repository % 2, repository, partition, "text", delay)
             assert self.queue.put([entry, entry]) == [True, False]
-            assert self.queue.put([replace(entry, payload="other", delay=0.0)]) == [False]
+            assert self.queue.put([entry._replace(payload="other", delay=0.0)]) == [False]
             self.jobs[entry.id] = Model(number, repository % 2, repository, partition, self.now + delay, self.now)
 
     @rule(todo=st.lists(st.tuples(actions, st.integers(0, 9), st.integers(0, 900)), min_size=3, max_size=8))

@@ -18,7 +18,7 @@ import sqlalchemy as sa
 
 from bot.jobs import DeadLetters, Inbox
 from bot.jobs.database import QUEUE, WORKERS, jobs, queue_engine, state
-from bot.jobs.statements import DEADLY
+from bot.jobs.queue import DEADLY
 from bot.settings import Settings
 from bot.store.database import files
 from bot.store.database.engine import write

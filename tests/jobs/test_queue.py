@@ -10,13 +10,11 @@ import sqlalchemy as sa
 
 from bot.jobs import Chore, DeadLetters, Inbox
 from bot.jobs import queue as queue_module
-from bot.jobs.database import BACKGROUND_QUEUE, QUEUE, SCHEDULE, jobs
+from bot.jobs.database import BACKGROUND_QUEUE, DIED, QUEUE, SCHEDULE, jobs
 from bot.jobs.inbox import entry
 from bot.jobs.inspection import has_arrived, holdings
-from bot.jobs.queue import KEEP_DEAD, KEEP_DONE, LEASE, Claim, Queue
-from bot.jobs.retry import DIED
+from bot.jobs.queue import DEADLY, KEEP_DEAD, KEEP_DONE, LEASE, QUEUES, Claim, Queue
 from bot.jobs.schedule import Schedule
-from bot.jobs.statements import DEADLY, QUEUES
 from bot.monitoring.exposition import of_queue
 from bot.monitoring.queue import standing
 from bot.settings import Settings

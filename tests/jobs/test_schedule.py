@@ -14,9 +14,8 @@ from bot.at_work import make_sure
 from bot.jobs import Chore, Worker
 from bot.jobs import worker as worker_module
 from bot.jobs.database import SCHEDULE
-from bot.jobs.queue import Queue
+from bot.jobs.queue import DEADLY, Queue
 from bot.jobs.schedule import Schedule
-from bot.jobs.statements import DEADLY
 from bot.settings import Settings
 from tests.jobs.conftest import change, row
 from tests.waiting import stays, wait_until

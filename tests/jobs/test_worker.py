@@ -14,8 +14,7 @@ from bot.at_work import make_sure
 from bot.errors import InvalidArgument, RateLimited, Unavailable
 from bot.jobs import Inbox, Job, Worker, debounce
 from bot.jobs.database import QUEUE
-from bot.jobs.queue import Queue
-from bot.jobs.statements import HOLD
+from bot.jobs.queue import HOLD, Queue
 from bot.jobs.worker import LONGEST
 from bot.model import RepoRef
 from bot.settings import Settings

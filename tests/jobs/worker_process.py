@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bot.at_work import make_sure
 from bot.events import IssueEvent
-from bot.jobs import Chore, Job, queue, retry, worker
+from bot.jobs import Chore, Job, queue, worker
 from bot.settings import Settings
 from bot.wiring import process
 from tests.waiting import wait_until
@@ -32,7 +32,7 @@ def main(database_url: str, home: Path, longest: float = 0.0, chore_kills: bool 
     worker.RENEW_EVERY, worker.LOOK_EVERY = LEASE / 6, 0.05
     if longest:
         worker.LONGEST, process.GRACE = longest, 1.0
-        retry._FIRST_WAIT, retry.MOST_TRIES_OF_A_FAULT = 0.1, MOST_TRIES
+        queue._FIRST_WAIT, queue.MOST_TRIES_OF_A_FAULT = 0.1, MOST_TRIES
 
     def note(word: str, job: Job) -> None:
         with (home / "log").open("a") as log:

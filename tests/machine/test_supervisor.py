@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from bot.errors import Unavailable
-from bot.jobs.statements import DEADLY
+from bot.jobs.queue import DEADLY
 from bot.machine.supervisor import DEATHS, KILLS, KILLS_WITHIN_SECONDS, WITHIN_SECONDS, Supervisor
 from tests.waiting import wait_until
 

@@ -178,12 +178,8 @@ def test_c2_a_write_that_waits_for_its_turn_is_not_overtaken(scene: Scene) -> No
 def test_c2_who_looked_for_too_long_posts_nothing(scene: Scene) -> None:
     """The claim may be another one's when the looking ends; it is renewed before anything is posted, or lost."""
 
-    class Slow:
+    class Slow(RepoClient):
         """The first worker's client, which answers late."""
-
-        create_comment = scene.github.create_comment
-        update_comment = scene.github.update_comment
-        delete_comment = scene.github.delete_comment
 
         def comments(self, repo: RepoRef, number: int, since: datetime | None = None) -> list[Comment]:
             found = scene.github.comments(repo, number)
@@ -192,7 +188,7 @@ def test_c2_who_looked_for_too_long_posts_nothing(scene: Scene) -> None:
             return found
 
     with pytest.raises(Retryable, match="another attempt"):
-        scene.keeper.keep(Slow(), scene.slot, draft("one"), look=True)
+        scene.keeper.keep(Slow(scene.github._api, scene.github._tracker), scene.slot, draft("one"), look=True)
     assert scene.bodies() == [draft("two").body]
     assert scene.keep("one")
     assert scene.bodies() == [draft("one").body]
@@ -211,17 +207,13 @@ def test_c2_a_marker_counts_not_in_what_a_person_writes_through_the_app(scene: S
     scene.sim.comment("acme/app", 1, "mallory", draft("a person's").body)
     app_id = scene.sim.app.id
 
-    class Through:
+    class Through(RepoClient):
         """The client of a GitHub where that comment was written so."""
-
-        create_comment = scene.github.create_comment
-        update_comment = scene.github.update_comment
-        delete_comment = scene.github.delete_comment
 
         def comments(self, repo: RepoRef, number: int, since: datetime | None = None) -> list[Comment]:
             return [replace(one, app_id=app_id) for one in scene.github.comments(repo, number)]
 
-    assert scene.keeper.keep(Through(), scene.slot, draft("one"), look=True)
+    assert scene.keeper.keep(Through(scene.github._api, scene.github._tracker), scene.slot, draft("one"), look=True)
     assert scene.bodies() == [draft("a person's").body, draft("one").body]
 
 

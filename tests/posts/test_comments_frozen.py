@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from datetime import datetime
 from threading import Event
 
 import pytest
@@ -25,25 +23,18 @@ from tests.posts.test_comments import scene as scene
 from tests.waiting import LONGEST
 
 
-@dataclass
-class Frozen:
+class Frozen(RepoClient):
     """The client of a worker that stands still just before a write of its reaches GitHub, or (`late`) just after."""
 
-    github: RepoClient
-    meanwhile: Callable[[], object]
-    late: bool = False
-
-    def comments(self, repo: RepoRef, number: int, since: datetime | None = None) -> list[Comment]:
-        return self.github.comments(repo, number, since)
+    def __init__(self, github: RepoClient, meanwhile: Callable[[], object], late: bool = False) -> None:
+        super().__init__(github._api, github._tracker)
+        self.meanwhile, self.late = meanwhile, late
 
     def create_comment(self, repo: RepoRef, number: int, body: str) -> Comment:
-        return self._around(lambda: self.github.create_comment(repo, number, body))
+        return self._around(lambda: RepoClient.create_comment(self, repo, number, body))
 
     def update_comment(self, repo: RepoRef, comment_id: int, body: str) -> Comment:
-        return self._around(lambda: self.github.update_comment(repo, comment_id, body))
-
-    def delete_comment(self, repo: RepoRef, comment_id: int) -> None:
-        self.github.delete_comment(repo, comment_id)
+        return self._around(lambda: RepoClient.update_comment(self, repo, comment_id, body))
 
     def _around(self, write: Callable[[], Comment]) -> Comment:
         if self.late:
@@ -172,7 +163,7 @@ def test_c2_a_reply_that_is_taken_away_late_leaves_the_next_one_known(scene: Sce
     class Late(Frozen):
         def delete_comment(self, repo: RepoRef, comment_id: int) -> None:
             self.meanwhile()
-            self.github.delete_comment(repo, comment_id)
+            super().delete_comment(repo, comment_id)
 
     scene.keeper.remove(Late(scene.github, meanwhile), scene.slot, "other text")
     assert scene.keep("three")

@@ -1,1 +1,1 @@
-"""How anything is asked of GitHub, and how its answers become values and errors of the bot's."""
+"""Calls GitHub, and turns its answers into the bot's values and errors."""

@@ -1,6 +1,4 @@
-"""One identity at GitHub: githubkit's client for it, the one way in which everything is asked through it, and what its
-failures become: errors of `bot.errors`, without a token, key or header in them.
-"""
+"""Calls GitHub as one identity, and turns failures into errors of `bot.errors`, without tokens, keys or headers."""
 
 from __future__ import annotations
 
@@ -23,17 +21,17 @@ from bot.errors import DoppelError, Forbidden, GitHubError, Invalid, KeyRefused,
 from bot.github.limits.answers import message_of
 
 _LONGEST_DETAIL = 500
-# What GitHub answers who signs as an App that is not there, wherever that is asked (octokit/auth-app.js, issue 165).
+# GitHub's answer to a signature of an App that does not exist, on any path (octokit/auth-app.js, issue 165).
 _NO_SUCH_APP = "Integration not found"
-# What it answers now and then, with 422, who comments on an issue that it shows already: not all of its databases have
-# it yet (https://github.com/trstringer/manual-approval/issues/208).
+# GitHub's occasional answer, with 422, to a comment on a new issue: not all of its databases have the issue yet
+# (https://github.com/trstringer/manual-approval/issues/208).
 _NOT_THERE_YET = "Could not resolve to a node with the global id"
 
 
 def translate(operation: str, problem: GitHubException) -> DoppelError:
     """The error to raise for `problem`; `operation` says in a few words what was asked.
 
-    Texts of libraries are left out: some quote the header that they object to, which may hold a token.
+    It leaves out libraries' texts: some quote a header, which may hold a token.
     """
     cause: BaseException = problem
     while isinstance(cause, RequestError) and not isinstance(cause, RequestFailed):
@@ -45,13 +43,12 @@ def translate(operation: str, problem: GitHubException) -> DoppelError:
     if isinstance(problem, RequestTimeout):
         return Unavailable(f"{operation}: GitHub did not answer in time")
     if isinstance(cause, ValueError):
-        # A token that was asked for on the way came back cut off, say.
+        # Perhaps the answer with a new token was cut off.
         return Unavailable(f"{operation}: the answer cannot be read ({type(cause).__name__})")
     return GitHubError(operation, 0, f"the request failed ({type(cause).__name__})")
 
 
 def _refusal(operation: str, problem: RequestFailed) -> DoppelError:
-    """What a status of 400 and above means."""
     response = problem.response
     status = response.status_code
     if isinstance(problem, RateLimitExceeded):
@@ -66,7 +63,7 @@ def _refusal(operation: str, problem: RequestFailed) -> DoppelError:
     if problem.request.url.path.endswith("/access_tokens"):
         if status == 401:
             return KeyRefused(f"{operation}: GitHub refuses the App's private key: {detail}")
-        # Without a token nothing of an installation can be read: it is the access that is missing, not the thing.
+        # Without a token nothing of an installation can be read: access is missing, not the thing.
         return Forbidden(operation, status, f"no access as this installation: {detail}")
     if status in (401, 403, 451):
         needed = response.headers.get("x-accepted-github-permissions", "")
@@ -79,10 +76,10 @@ DAY = 86_400.0
 
 
 class SwitchedOff:
-    """Features by place, for one process. Thread safe: what changes is one assignment.
+    """The features that GitHub lacks in some places. Thread safe: each change is one assignment.
 
-    Each of several workers learns for itself, for one request a day: to share it would cost more than that (T6).
-    `clock` counts seconds and never goes back.
+    Each process learns them itself, for one request a day, which is cheaper than sharing them (T6). `clock` counts
+    seconds and never goes back.
     """
 
     def __init__(self, clock: Callable[[], float]) -> None:
@@ -93,25 +90,24 @@ class SwitchedOff:
         return self._clock() < self._until.get(feature, float("-inf"))
 
     def add(self, feature: str) -> None:
-        """Leave it alone for a day."""
+        """Do not ask for this feature for a day."""
         now = self._clock()
         self._until = {name: until for name, until in self._until.items() if until > now} | {feature: now + DAY}
 
 
 P = ParamSpec("P")
 T = TypeVar("T")
-# What GraphQL says of a failure of GitHub's own, before an id of the request; and what it calls it where a query takes
-# more of GitHub's resources than one may (https://github.blog/changelog/2025-09-01-graphql-api-resource-limits).
+# GraphQL's message if GitHub itself fails, and its type of error for a query that takes too many of GitHub's resources
+# (https://github.blog/changelog/2025-09-01-graphql-api-resource-limits).
 _FAILED, _TOO_MUCH = "Something went wrong while executing your query", "RESOURCE_LIMITS_EXCEEDED"
 PAGE = 100
-"""The most that GitHub puts on a page."""
+"""The most items that GitHub puts on a page."""
 
 
 class Api:
-    """Calls, with GitHub's refusals turned into our errors. `forget_tokens` drops the tokens that are no good.
+    """Calls GitHub; its refusals become our errors. `forget_tokens` drops the tokens of this identity.
 
-    `installed`: these are tokens of an installation, and a new one is given only to who has access. `switched_off` is
-    what this process has learned not to ask for.
+    `installed` says that this is an installation, whose tokens GitHub renews only while it has access.
     """
 
     def __init__(
@@ -122,7 +118,7 @@ class Api:
         *,
         installed: bool = False,
     ) -> None:
-        # githubkit's namespaces hold the client weakly, so that somebody must hold it.
+        # githubkit's namespaces hold the client only weakly.
         self.github = github
         self.rest = github.rest("2026-03-10")
         self.switched_off = switched_off
@@ -130,10 +126,10 @@ class Api:
         self._installed = installed
 
     def send(self, operation: str, request: Callable[[], T]) -> T:
-        """Do `request`. `operation` says in a few words what it is, for the errors of `bot.errors` that it may raise.
+        """Send `request`; `operation` says in a few words what it is, for errors.
 
-        A 401 means that a token was revoked or outlived a wrong clock: the next one is tried once. A second one is
-        Unavailable where that is an installation's, and KeyRefused where it is the App's own.
+        A 401 means that a token was revoked or has outlived a wrong clock, so it tries once more with a new one. A
+        second 401 raises Unavailable for an installation's token, and KeyRefused for the App's own.
         """
         for attempt in (1, 2):
             try:
@@ -145,16 +141,15 @@ class Api:
                 break
             self.forget_tokens()
         if attempt == 2 and isinstance(error, Forbidden) and error.unknown:
-            # No access has ended, so nothing may be dropped for it.
+            # Access has not ended, so nothing may be erased for it.
             if self._installed:
-                # Not all of GitHub knows a token in the first seconds (its own library octokit/auth-app.js tries again
-                # for five).
+                # For some seconds not all of GitHub knows a new token (octokit/auth-app.js tries again for five).
                 raise Unavailable(f"{operation}: GitHub does not know the new token yet")
             raise KeyRefused(f"{operation}: GitHub refuses what the App's private key signed: {error.detail}")
         raise error
 
     def forget_tokens(self) -> None:
-        """Ask for a new token next time: the present one is no good, or holds less than a new one would."""
+        """Use a new token next time: this one is refused, or grants less than a new one would."""
         if self._forget_tokens:
             self._forget_tokens()
 
@@ -163,7 +158,7 @@ class Api:
         return self.read(operation, self.send(operation, request))
 
     def read(self, operation: str, response: githubkit.Response[Any, T]) -> T:
-        """The JSON of an answer. One that was cut off on its way is as good as none: that is Unavailable."""
+        """The JSON of an answer. Raises Unavailable if it was cut off on its way."""
         try:
             return response.json()
         except ValueError:
@@ -172,10 +167,9 @@ class Api:
     def graphql(
         self, operation: str, query: str, variables: dict[str, Any]
     ) -> tuple[Mapping[str, Any], Sequence[GraphQLError]]:
-        """Ask GraphQL, which can answer in part: the data there are, and what is wrong with the rest.
+        """Ask GraphQL, which can answer in part: the data, and the errors about the rest.
 
-        Where nothing came because GitHub itself failed, which it tells with status 200, that is Unavailable: to whoever
-        reads the data alone it would say that there is nothing.
+        Raises Unavailable if GitHub itself failed and sent no data, which it does with status 200.
         """
 
         def request() -> tuple[Mapping[str, Any], Sequence[GraphQLError]]:
@@ -195,10 +189,7 @@ class Api:
     def pages(
         self, operation: str, request: Callable[..., githubkit.Response[Any, Any]], most: int, within: str = ""
     ) -> Iterator[Any]:
-        """The items of all pages of a list, up to `most` items. `request` takes `per_page` and the number of a `page`.
-
-        Some lists stand `within` an object, under this name.
-        """
+        """The items of a list, up to `most`. `request` takes `per_page` and `page`; `within` names the list's field."""
         page = 0
         while page * PAGE < most:
             page += 1
@@ -206,21 +197,13 @@ class Api:
             items = self.read(operation, response)
             items = items[within] if within else items
             yield from items[: most - (page - 1) * PAGE]
-            if _is_last(response, items):
+            # A page that is not full need not be the last: GitHub leaves out a spammer's entries, for one.
+            if len(items) < PAGE and "next" not in response.raw_response.links:
                 return
 
 
-def _is_last(response: githubkit.Response[Any, Any], items: Sequence[object]) -> bool:
-    """Whether no page follows the one with these items.
-
-    One that is not full need not be the last: GitHub takes off it what is not to be seen, such as what an account has
-    written that it took for a spammer's. The `Link` header knows.
-    """
-    return len(items) < PAGE and "next" not in response.raw_response.links
-
-
 def is_failure(error: GraphQLError) -> bool:
-    """Whether GitHub itself failed, or gave up: what is null for it may be there."""
+    """Whether GitHub itself failed or gave up, so that what is null may exist all the same."""
     return error.message.startswith(_FAILED) or error.type == _TOO_MUCH
 
 
@@ -231,7 +214,7 @@ class HasApi(Protocol):
 
 
 def operation(ask: Callable[Concatenate[Api, P], T]) -> Callable[Concatenate[HasApi, P], T]:
-    """`ask` as a method of a client; what it does is said where it is written."""
+    """Make `ask` a method of a client."""
 
     @wraps(ask)
     def asked(client: HasApi, /, *args: P.args, **kwargs: P.kwargs) -> T:

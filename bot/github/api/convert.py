@@ -1,7 +1,7 @@
-"""GitHub's JSON to the values of `bot.model`. Pure.
+"""Turns GitHub's JSON into the values of `bot.model`. Pure.
 
-The JSON is read as it comes, not through githubkit's models: validating a page of 100 issues costs more than asking
-for it, and Enterprise servers leave out fields that the models require.
+It reads the JSON itself, not githubkit's models: to validate a page of 100 issues takes longer than to fetch it, and
+Enterprise servers leave out fields that the models require.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def issue(data: Json) -> Issue:
         comments=data.get("comments") or 0,
         thumbs_up=reactions.get("+1") or 0,
         thumbs_down=reactions.get("-1") or 0,
-        parent=_issue_of(parent) if parent else None,
+        parent=IssueRef(_repo_of(parent.rpartition("/issues/")[0]), int(parent.rpartition("/")[2])) if parent else None,
     )
 
 
@@ -73,32 +73,19 @@ def repository(data: Json) -> Repository:
 
 
 def permission(data: Json) -> Permission:
-    """C5: the booleans of the collaborator permission endpoint.
-
-    Its word `permission` calls triage "read" and maintain "write"; it is used only where an old server sends no
-    booleans, and then never says more than it surely means.
-    """
-    granted = (data.get("user") or {}).get("permissions")
-    if not isinstance(granted, Mapping):
-        words = {"admin": 5, "write": 3, "read": 1}
-        level = words.get(data.get("permission", ""), 0)
-        granted = {name: level > at for at, name in enumerate(("pull", "triage", "push", "maintain", "admin"))}
-    return Permission(
-        pull=bool(granted.get("pull")),
-        triage=bool(granted.get("triage")),
-        push=bool(granted.get("push")),
-        maintain=bool(granted.get("maintain")),
-        admin=bool(granted.get("admin")),
-    )
+    """C5: the booleans of the collaborator permission endpoint, whose word `permission` calls triage "read"."""
+    granted = (data.get("user") or {}).get("permissions") or {}
+    names = ("pull", "triage", "push", "maintain", "admin")
+    return Permission(**{name: bool(granted.get(name)) for name in names})
 
 
 def actor(data: Json | None) -> Actor:
-    """A user, a bot, or nobody any more."""
+    """A user or a bot; GHOST for an account that no longer exists."""
     return Actor(data["login"], data.get("type") == "Bot") if data else GHOST
 
 
 def label_name(data: Json | str) -> str:
-    """The name of a label, which old answers give as a mere string."""
+    """The name of a label, which old answers give as a plain string."""
     return data if isinstance(data, str) else data.get("name") or ""
 
 
@@ -108,12 +95,6 @@ def moment(text: str) -> datetime:
 
 
 def _repo_of(address: str) -> RepoRef:
-    """The repository that `…/repos/OWNER/NAME` or `OWNER/NAME` is about."""
+    """The repository of `…/repos/OWNER/NAME` or `OWNER/NAME`."""
     owner, name = address.rsplit("/", 2)[-2:]
     return RepoRef(owner, name)
-
-
-def _issue_of(address: str) -> IssueRef:
-    """The issue at `…/repos/OWNER/NAME/issues/N`."""
-    repository, _, number = address.rpartition("/issues/")
-    return IssueRef(_repo_of(repository), int(number))

@@ -1,1 +1,1 @@
-"""The way of one request over the network: its time, its turn, its answer, and what is remembered of that."""
+"""Sends requests over the network: turns, retries, and answers from memory."""

@@ -1,6 +1,6 @@
-"""Conditional requests (T6): what was answered before comes from memory where GitHub says that it has not changed.
+"""Conditional requests (T6): an earlier answer comes from memory if GitHub says that nothing has changed.
 
-GitHub is asked each time, with the ETag of the earlier answer. A 304 costs nothing of the primary limit, and only a
+Each request goes to GitHub, with the ETag of the earlier answer. A 304 costs nothing of the primary limit, and only a
 token that may read the thing now gets it.
 https://docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api, "Use conditional requests"
 """
@@ -19,20 +19,15 @@ import httpx
 from bot.telemetry.metrics import CACHE
 
 MOST_KEPT = 16 << 20
-"""Bytes of all answers together; those go first that were asked for least recently."""
+"""Bytes of all answers together; the least recently used go first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """An answer as it was: the headers that a reader needs, and the body."""
+    """An earlier answer: the headers that a reader needs, and the body."""
 
     headers: Mapping[str, str]
     body: bytes
-
-    @property
-    def etag(self) -> str:
-        """By which GitHub knows it."""
-        return self.headers["etag"]
 
 
 class Memory:
@@ -45,14 +40,14 @@ class Memory:
         self._lock = threading.Lock()
 
     def get(self, account: str, url: str) -> Remembered | None:
-        """The answer that was last kept."""
+        """The last answer that was kept."""
         with self._lock:
             if (found := self._answers.get((account, url))) is not None:
                 self._answers.move_to_end((account, url))
             return found
 
     def put(self, account: str, url: str, answer: Remembered) -> None:
-        """Keep an answer in place of the one before."""
+        """Keep an answer in place of the previous one."""
         with self._lock:
             if (before := self._answers.pop((account, url), None)) is not None:
                 self._size -= len(before.body)
@@ -66,14 +61,14 @@ LARGEST_KEPT = 256 * 1024
 """Bytes of the largest answer that is kept."""
 _LONGEST_URL = 1_000
 
-# What is read again and again and seldom changes: a repository, its files and labels, and an issue. Lists of issues and
-# comments, and searches, change all the time.
+# A repository, its files and labels, and an issue are read often and seldom change. Lists and searches change all the
+# time.
 _KEPT = re.compile(r"/repos/[^/]+/[^/]+(?:/contents(?:/.*)?|/labels|/issues/[0-9]+)?")
 _HEADERS = ("content-type", "etag", "link", "last-modified")
 
 
 class ConditionalTransport(httpx.BaseTransport):
-    """Asks `inner` conditionally where `memory` holds an answer. `account` is whose token the requests carry."""
+    """Sends conditional requests through `inner` where `memory` has an answer for this `account`."""
 
     def __init__(self, inner: httpx.BaseTransport, memory: Memory, *, account: str, base_path: str) -> None:
         self._inner = inner
@@ -82,19 +77,19 @@ class ConditionalTransport(httpx.BaseTransport):
         self._base_path = base_path.rstrip("/")
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """Send a request; the answer to an unchanged thing looks as if it had been sent anew."""
+        """Send a request; an answer from memory looks like one that GitHub has just sent."""
         url = self._url(request)
         known = self._memory.get(self._account, url) if url else None
         if known is not None:
-            request.headers["If-None-Match"] = known.etag
+            request.headers["If-None-Match"] = known.headers["etag"]
         response = self._inner.handle_request(request)
         if known is not None:
-            # A redirect takes the request's headers along, and a 304 to what it leads to would mean nothing here.
+            # A redirect would take the header along, and a 304 for its target would mean nothing here.
             del request.headers["If-None-Match"]
         if url:
             CACHE.labels("hit" if response.status_code == 304 else "miss").inc()
         if known is not None and response.status_code == 304:
-            # What GitHub says of limits and time is new with each answer.
+            # Limits and time are new in each answer.
             new = {name: value for name, value in response.headers.items() if name.startswith("x-") or name == "date"}
             return httpx.Response(200, headers={**new, **known.headers}, content=known.body)
         if url and response.status_code == 200 and response.headers.get("etag"):
@@ -105,17 +100,17 @@ class ConditionalTransport(httpx.BaseTransport):
         return response
 
     def _url(self, request: httpx.Request) -> str:
-        """What is asked for; empty for what is not kept, and where the caller has an ETag of their own."""
+        """The key of a request in memory; empty if it is not kept, or the caller has an ETag of its own."""
         path = request.url.path.removeprefix(self._base_path)
         if request.method != "GET" or not _KEPT.fullmatch(path) or "If-None-Match" in request.headers:
             return ""
-        # GitHub answers in the form that is accepted.
+        # GitHub's answer depends on the accepted form.
         url = f"{request.url} {request.headers.get('Accept', '')}"
         return url if len(url) <= _LONGEST_URL else ""
 
 
 def _is_whole(body: bytes) -> bool:
-    """Whether this is JSON, as all that is kept: what was cut off on its way would be cut off as long as it is true."""
+    """Whether this is JSON: an answer that was cut off on its way must not stay in memory."""
     try:
         json.loads(body)
     except ValueError:

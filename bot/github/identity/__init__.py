@@ -1,1 +1,1 @@
-"""Who asks, and by which token: the App, an installation of it, somebody who signs in, or nobody in particular."""
+"""The identities at GitHub: the App, its installations, and people who sign in."""

@@ -1,4 +1,4 @@
-"""What only the App itself may ask and do: who it is, where it is installed, its webhook and what was delivered.
+"""What only the App itself may do: read who it is, its installations, its webhook and deliveries.
 
 https://docs.github.com/rest/apps
 """
@@ -6,6 +6,7 @@ https://docs.github.com/rest/apps
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -24,7 +25,7 @@ _MOST = 100_000
 
 @dataclass(frozen=True, slots=True)
 class AppInfo:
-    """The App as GitHub knows it: what it was granted (`issues: write`) and which events it gets."""
+    """The App as GitHub knows it: its permissions (`issues: write`) and the events that it gets."""
 
     slug: str
     permissions: Mapping[str, str]
@@ -32,13 +33,13 @@ class AppInfo:
 
     @property
     def bot_login(self) -> str:
-        """The login under which the App comments."""
+        """The login of the App's comments."""
         return f"{self.slug}[bot]"
 
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """One account that has installed the App. Permissions are those that the account has accepted so far."""
+    """One account that has installed the App, with the permissions that it has accepted so far."""
 
     id: int
     account: str
@@ -47,14 +48,14 @@ class Installation:
 
 
 REFUSED_SIGNATURE = 401
-"""What our receiver answers where the secrets of the two sides differ."""
+"""Our receiver's answer to a delivery that was signed with another secret."""
 
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
     """One attempt at a delivery. `guid` is `X-GitHub-Delivery`, the same each time; `status_code` 0 means no answer.
 
-    `taken` is whether the receiver answered well, which GitHub calls a status of `OK`.
+    `taken` is GitHub's status `OK`: the receiver answered well.
     """
 
     id: int
@@ -66,7 +67,7 @@ class Delivery:
 
 
 class AppClient:
-    """The App's own operations. All raise KeyRefused where id and key do not fit, RateLimited and Unavailable."""
+    """The App's own operations. All raise KeyRefused if id and key do not match, RateLimited and Unavailable."""
 
     def __init__(self, api: Api, api_of: Callable[[int], Api], skew: Callable[[], float | None]) -> None:
         self._api = api
@@ -76,26 +77,22 @@ class AppClient:
     def get_app(self) -> AppInfo:
         """Who we are."""
         data: Any = self._api.call("read the App", self._api.rest.apps.get_authenticated)
-        return AppInfo(
-            slug=data.get("slug") or "",
-            permissions=dict(data["permissions"]),
-            events=tuple(data["events"]),
-        )
+        return AppInfo(data.get("slug") or "", dict(data["permissions"]), tuple(data["events"]))
 
     def clock_skew(self) -> float | None:
         """Seconds by which GitHub's clock is ahead of ours, 0 if below two; None before the first answer."""
         return self._skew()
 
     def installation_of(self, repo: RepoRef) -> int:
-        """The id of the installation that covers a repository. Raises NotFound where the App is not installed."""
+        """The id of the installation that covers a repository. Raises NotFound if the App is not installed."""
         request = partial(self._api.rest.apps.get_repo_installation, repo.owner, repo.name)
         return self._api.call(f"find the installation for {repo}", request)["id"]
 
     def repository(self, repo: RepoRef, repo_id: int) -> tuple[int, Repository]:
-        """Where a repository is now, whatever was said of it before: its installation, and its present state.
+        """A repository's present installation and state.
 
-        Raises NotFound where the App is not installed on it (any more), or where its name is another repository's by
-        now. A public repository can be read by everybody, so that reading it would not tell.
+        Raises NotFound if the App is not installed on it, or another repository has its name by now. (It asks for the
+        installation, since everybody can read a public repository.)
         """
         installation_id = self.installation_of(repo)
         api = self._api_of(installation_id)
@@ -107,18 +104,17 @@ class AppClient:
         return installation_id, found
 
     def is_installed_on(self, repo: RepoRef, repo_id: int) -> bool:
-        """Whether a repository is ours at present, also where access to it is suspended."""
+        """Whether the App is installed on a repository, even if access to it is suspended."""
         try:
-            self.repository(repo, repo_id)
+            # Forbidden means that access is suspended: the App may always ask which installation has a repository.
+            with suppress(Forbidden):
+                self.repository(repo, repo_id)
         except NotFound:
             return False
-        except Forbidden:
-            # Suspended, since the App itself may always ask which installation has a repository.
-            return True
         return True
 
     def installation(self, installation_id: int) -> Installation:
-        """One installation. Raises NotFound where it has ended."""
+        """One installation. Raises NotFound if it has ended."""
         request = partial(self._api.rest.apps.get_installation, installation_id)
         data: Any = self._api.call(f"read installation {installation_id}", request)
         return _installation(data)
@@ -140,12 +136,12 @@ class AppClient:
         return [convert.repository(data) for data in listed]
 
     def hook_url(self) -> str:
-        """Where GitHub delivers events; empty where that is nowhere."""
+        """The address to which GitHub delivers events; empty if there is none."""
         data: Any = self._api.call("read the webhook's settings", self._api.rest.apps.get_webhook_config_for_app)
         return data.get("url") or ""
 
     def set_hook_url(self, url: str) -> None:
-        """Change where GitHub delivers."""
+        """Change the address to which GitHub delivers."""
         request = partial(self._api.rest.apps.update_webhook_config_for_app, url=url, content_type="json")
         self._api.call("change the webhook's settings", request)
 
@@ -164,7 +160,14 @@ class AppClient:
             response = self._api.send(operation, request)
             for data in self._api.read(operation, response):
                 most -= 1
-                yield _delivery(data)
+                yield Delivery(
+                    id=data["id"],
+                    guid=data["guid"],
+                    status_code=data["status_code"],
+                    delivered_at=convert.moment(data["delivered_at"]),
+                    redelivery=data["redelivery"],
+                    taken=data["status"] == "OK",
+                )
             following = response.raw_response.links.get("next", {}).get("url", "")
             cursor = next(iter(parse_qs(urlsplit(following).query).get("cursor", ())), None)
             if cursor is None:
@@ -184,15 +187,4 @@ def _installation(data: Mapping[str, Any]) -> Installation:
         account=account.get("login") or account.get("slug") or "",
         permissions=dict(data["permissions"]),
         suspended=data.get("suspended_at") is not None,
-    )
-
-
-def _delivery(data: Mapping[str, Any]) -> Delivery:
-    return Delivery(
-        id=data["id"],
-        guid=data["guid"],
-        status_code=data["status_code"],
-        delivered_at=convert.moment(data["delivered_at"]),
-        redelivery=data["redelivery"],
-        taken=data["status"] == "OK",
     )

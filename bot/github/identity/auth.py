@@ -1,7 +1,7 @@
-"""Who we are to GitHub: the App (a signed token, ten minutes) or one of its installations (a token of an hour).
+"""Authenticates as the App (a signed token for ten minutes) or as one of its installations (a token for an hour).
 
 https://docs.github.com/apps/creating-github-apps/authenticating-with-a-github-app/about-authentication-with-a-github-app
-githubkit fetches tokens and knows which route wants which; here are the clock it signs by and the place they are kept.
+githubkit fetches the tokens; this module gives it GitHub's clock to sign by, and a place to keep them.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ import jwt
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 from githubkit.auth.app import AppAuth
 from githubkit.auth.base import BaseAuthStrategy
-from githubkit.cache import BaseCache, BaseCacheStrategy
-from githubkit.exception import CacheUnsupportedError
+from githubkit.cache import MemCache, MemCacheStrategy
 from githubkit.utils import UNSET
 
 from bot.github.http.transport import ServerClock
@@ -27,23 +26,21 @@ from bot.signing_key import read_key
 if TYPE_CHECKING:
     from githubkit import GitHubCore
 
-# GitHub takes ten minutes at most; the minute before now is for clocks that differ.
-_JWT_EARLIER = 60
-_JWT_LATER = 540
-_JWT_KEPT = 480
-_JWT_KEY = "doppel:jwt:"
+# Seconds. GitHub takes ten minutes at most; the minute before now allows for clocks that differ.
+_JWT_EARLIER, _JWT_LATER, _JWT_KEPT = 60, 540, 480
 
 
-class Tokens(BaseCache):
+class Tokens(MemCache):
     """Tokens in memory, until shortly before they expire. Thread safe.
 
     `monotonic` counts seconds and never goes back; `server_clock` corrects what githubkit reckons by the host's clock.
     """
 
     def __init__(self, monotonic: Callable[[], float], server_clock: ServerClock) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
         self._monotonic = monotonic
         self._server_clock = server_clock
-        # Each with the moment until which it is good.
+        # Each with the moment at which it expires.
         self._tokens: dict[str, tuple[str, float]] = {}
         self._lock = threading.Lock()
 
@@ -63,41 +60,29 @@ class Tokens(BaseCache):
             self._tokens[key] = (value, self._monotonic() + seconds)
 
     def forget(self) -> None:
-        """Drop all: GitHub says that they are no good."""
+        """Drop all tokens, because GitHub refuses them."""
         with self._lock:
             self._tokens.clear()
 
 
-@dataclass(frozen=True, slots=True)
-class TokenStore(BaseCacheStrategy):
-    """What githubkit wants to be given, in place of a cache that all clients of a process share."""
+class TokenStore(MemCacheStrategy):
+    """Gives githubkit the tokens of one client, in place of a cache that all clients of a process share."""
 
-    tokens: Tokens
+    def __init__(self, tokens: Tokens) -> None:
+        super().__init__()
+        self._tokens = tokens
 
     def get_cache_storage(self) -> Tokens:
         """The tokens."""
-        return self.tokens
-
-    async def get_async_cache_storage(self) -> Any:
-        """Not used: nothing here is asynchronous."""
-        raise CacheUnsupportedError
-
-    def get_hishel_storage(self) -> Any:
-        """Not used: answers are not cached over HTTP."""
-        raise CacheUnsupportedError
-
-    async def get_async_hishel_storage(self) -> Any:
-        """Not used."""
-        raise CacheUnsupportedError
+        return self._tokens
 
 
 @dataclass(frozen=True, slots=True)
 class AppCredentials(BaseAuthStrategy):
     """The App, or with `installation_id` one installation of it; `repository_ids` narrow its token to a few.
 
-    A narrowed token costs one more token request an hour and repository. Then even a search query that somebody has
-    smuggled another name into cannot see the installation's other private repositories. The token's permissions are
-    those of the App's manifest, which asks for no more than is used.
+    A narrowed token costs one more token request an hour and repository. With it, a search query into which somebody
+    has smuggled another name cannot see the installation's other private repositories.
     """
 
     app_id: int
@@ -108,7 +93,7 @@ class AppCredentials(BaseAuthStrategy):
     repository_ids: Sequence[int] = ()
 
     def get_auth_flow(self, github: GitHubCore[Any]) -> AppAuth:
-        """What signs each request."""
+        """githubkit's flow that signs each request."""
         return _Signer(
             github,
             self.app_id,
@@ -122,14 +107,14 @@ class AppCredentials(BaseAuthStrategy):
 
 @dataclass(repr=False)
 class _Signer(AppAuth):
-    """githubkit's own, but it signs by GitHub's clock, knows who it is, and its `repr` shows no key."""
+    """githubkit's flow, with GitHub's clock, one fixed identity, and a `repr` that shows no key."""
 
     server_clock: ServerClock = field(kw_only=True)
     tokens: Tokens = field(kw_only=True)
 
     def get_jwt(self) -> str:
         """The App's token, signed anew every eight minutes."""
-        key = f"{_JWT_KEY}{self.issuer}"
+        key = f"doppel:jwt:{self.issuer}"
         if not (token := self.tokens.get(key)):
             now = int(self.server_clock.now())
             claims = {"iss": self.issuer, "iat": now - _JWT_EARLIER, "exp": now + _JWT_LATER}
@@ -140,9 +125,9 @@ class _Signer(AppAuth):
         return token
 
     def _get_api_route(self, url: httpx.URL) -> httpx.URL:
-        """The route by which githubkit chooses between the App and the installation as the one to sign for.
+        """The route by which githubkit decides whether to sign as the App or as the installation.
 
-        Each client here asks for one of them only. Going by the address, githubkit takes the label `installation` for
-        a route of the App's, and trips over a `#` in another.
+        Each client here is only one of them. By the address itself, githubkit would take the label `installation` for a
+        route of the App's, and trip over a `#`.
         """
         return httpx.URL("/app" if self.installation_id is UNSET else "/")

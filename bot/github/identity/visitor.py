@@ -1,6 +1,5 @@
-"""What is asked with the token of a person who signs in to the dashboard: who they are, and what they look after.
+"""Calls for people who sign in to the dashboard, and for a new App's credentials.
 
-And as nobody in particular: the credentials of an App that was just created.
 https://docs.github.com/rest/apps/installations
 https://docs.github.com/rest/apps/apps#create-a-github-app-from-a-manifest
 """
@@ -14,22 +13,22 @@ from urllib.parse import quote
 
 from bot.github.api.calls import Api
 
-# Who looks after more than these is told of the first ones.
+# A person who looks after more sees only the first ones.
 _MOST_INSTALLATIONS, _MOST_REPOSITORIES = 20, 300
 
 
 class VisitorClient:
-    """One person's token, which is asked once and then forgotten."""
+    """Asks with one person's token, which is then forgotten."""
 
     def __init__(self, api: Api) -> None:
         self._api = api
 
     def login(self) -> str:
-        """Who it is."""
+        """The person's login."""
         return str(self._api.call("read who signs in", self._api.rest.users.get_authenticated)["login"])
 
     def looked_after(self) -> Iterator[int]:
-        """The ids of the repositories with the App in which the person may triage."""
+        """The ids of the App's repositories in which the person may triage."""
         rest = self._api.rest.apps
         first = self._api.call(
             "list the installations of who signs in",
@@ -47,7 +46,7 @@ class VisitorClient:
 
 @dataclass(frozen=True, slots=True)
 class NewApp:
-    """An App as GitHub tells of it once."""
+    """A new App with its secrets, which GitHub tells only once."""
 
     id: int
     slug: str
@@ -58,10 +57,7 @@ class NewApp:
 
 
 def convert_manifest(api: Api, code: str) -> NewApp:
-    """The App for the code that GitHub sent its maker back with; works once, within the hour.
-
-    Raises NotFound for a code that is no good.
-    """
+    """Exchange the code that GitHub gave a new App's maker; works once, within the hour. Raises NotFound otherwise."""
     made = api.call("exchange the manifest's code", partial(api.rest.apps.create_from_manifest, quote(code, safe="")))
     return NewApp(
         id=made["id"],

@@ -1,1 +1,1 @@
-"""GitHub's limits: what a request costs, whether it is its turn, and what an answer that refuses one means."""
+"""GitHub's rate limits: the cost of a request, its turn, and what a refusal means."""

@@ -1,7 +1,7 @@
-"""What an answer of GitHub's means for the request that got it: done, once more, or give up. Pure.
+"""Decides by GitHub's answer whether a request is done, sent again or given up. Pure.
 
-The rules are those of https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api: honour
-`retry-after`, else `x-ratelimit-reset` where nothing remains, else wait a minute at least and longer each time.
+https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api has the rules: honour `retry-after`, else
+`x-ratelimit-reset` if nothing remains, else wait at least a minute, and longer each time.
 """
 
 from __future__ import annotations
@@ -16,24 +16,22 @@ from typing import Any
 from bot.moments import aware
 
 RETRIES = 3
-"""How often a request that may be repeated is repeated after a failure of GitHub's."""
+"""How often a repeatable request is repeated after GitHub failed."""
 
-_FIRST_PAUSE = 0.5
-_LIMIT_PAUSE = 60.0
-_LONGEST_LIMIT_PAUSE = 960.0
-# GitHub's longest window is an hour. Whoever believed a header that names years would be silent for as long.
-_LONGEST_TOLD = 86_400.0
+_FIRST_PAUSE, _LIMIT_PAUSE, _LONGEST_LIMIT_PAUSE = 0.5, 60.0, 960.0
+# GitHub's longest window is an hour. A header that names years must not silence the bot for as long.
+_LONGEST_STATED = 86_400.0
 # `x-ratelimit-reset` and `Date` are whole seconds: a second more is never too early.
 _ROUNDING = 1.0
-_TELLS_OF_LIMIT = re.compile(rb"rate.limit", re.IGNORECASE)
+_MENTIONS_LIMIT = re.compile(rb"rate.limit", re.IGNORECASE)
 _TOO_QUICK = "was submitted too quickly"
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back. `status` is 0 where nothing did; header names are lower case.
+    """GitHub's answer. `status` is 0 if there was none; header names are lower case.
 
-    `body` matters for 403, 422 and 429, and for what GraphQL answers: limits are told there with status 200 as well.
+    `body` matters for 403, 422 and 429, and for GraphQL, which reports limits with status 200 as well.
     """
 
     status: int
@@ -43,16 +41,16 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Ok:
-    """Hand the answer over: a success, or a refusal that waiting cannot change."""
+    """Return the answer: a success, or a refusal that waiting cannot change."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """GitHub says "not now": which resource (None: everything), for how many seconds, and whether it said how long."""
+    """GitHub's "not now": for how many seconds, for which resource (None: everything), and whether it said how long."""
 
     after: float
     resource: str | None
-    told: bool
+    stated: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +63,7 @@ class Retry:
 
 @dataclass(frozen=True, slots=True)
 class Raise:
-    """Do not ask again now. `limit` is set for a rate limit; without it GitHub is out of order."""
+    """Give up for now, because of a rate `limit`, or because GitHub is out of order."""
 
     limit: Limit | None = None
 
@@ -86,11 +84,10 @@ def decide(
 ) -> Verdict:
     """Judge one answer.
 
-    `attempt` counts the retries made so far, `patience` is how many seconds may still be spent on this request, `now`
-    is GitHub's time (seconds since 1970), `resource` is the primary limit that the request counts for, `strikes` counts
-    the limits before this one that named no time, and `jitter` in [0, 1) spreads the clients. `repeatable` says that
-    doing it twice does no harm: a request that was refused for a limit was not done and may always be repeated, one
-    that failed in any other way perhaps was.
+    `attempt` counts the retries so far, `patience` the seconds left for this request, `strikes` the limits before this
+    one that named no time. `now` is GitHub's time (seconds since 1970), `resource` the primary limit of the request;
+    `jitter` in [0, 1) spreads the clients. `repeatable` says that sending it twice does no harm. GitHub did not carry
+    out a request that it refused for a limit, so that may always be repeated; after another failure it may have.
     """
     if limit := find_limit(answer, now=now, resource=resource, strikes=strikes, jitter=jitter):
         if attempt < RETRIES and limit.after <= patience:
@@ -105,18 +102,23 @@ def decide(
 
 
 def find_limit(answer: Answer, *, now: float, resource: str, strikes: int = 0, jitter: float = 0.0) -> Limit | None:
-    """The rate limit that this answer reports, if it reports one. Arguments as for `decide`.
+    """The rate limit that this answer reports, if any. Arguments as for `decide`.
 
-    A 403 is both GitHub's word for a limit and for a missing permission; headers and message tell them apart. The
-    primary limit covers one resource, a secondary one everything.
+    A 403 stands for a limit and for a missing permission; headers and message tell them apart. The primary limit covers
+    one resource, a secondary one everything.
     """
     headers = answer.headers
     if answer.status == 422:
-        message, used_up = _too_quick(answer.body), False
+        # "Validation failed, or the endpoint has been spammed", says GitHub's manual. For the latter the error has the
+        # code `abuse` (https://github.com/octokit/plugin-throttling.js/issues/775) or the message of GraphQL's
+        # mutations, which REST passes on (https://github.com/cli/cli/issues/4801).
+        errors = _errors(_read(answer.body))
+        hasty = any(one.get("code") == "abuse" or one.get("message") == _TOO_QUICK for one in errors)
+        message, used_up = _TOO_QUICK if hasty else "", False
     elif answer.status in (403, 429):
         message, used_up = message_of(answer.body).lower(), headers.get("x-ratelimit-remaining") == "0"
     elif answer.status == 200:
-        # Of GraphQL's primary limit the header need not say that nothing is left (octokit/plugin-throttling.js, 636).
+        # For GraphQL's primary limit the header may still say that some is left (octokit/plugin-throttling.js, 636).
         message, used_up = _limit_in(answer.body)
     else:
         return None
@@ -124,39 +126,35 @@ def find_limit(answer: Answer, *, now: float, resource: str, strikes: int = 0, j
         return None
     covers = resource if used_up and "secondary" not in message else None
     if (after := retry_after(headers, now)) is not None:
-        return Limit(after, covers, told=True)
+        return Limit(after, covers, stated=True)
     if used_up and (reset := _until_reset(headers, now)) is not None:
-        return Limit(max(reset, 0.0) + _ROUNDING, covers, told=True)
+        return Limit(max(reset, 0.0) + _ROUNDING, covers, stated=True)
     if answer.status != 403 or "rate limit" in message or "abuse detection" in message:
         pause = min(_LIMIT_PAUSE * 2 ** min(strikes, 10), _LONGEST_LIMIT_PAUSE)
-        return Limit(pause * (1 + jitter / 4), None, told=False)
+        return Limit(pause * (1 + jitter / 4), None, stated=False)
     return None
 
 
 def retry_after(headers: Mapping[str, str], now: float) -> float | None:
-    """Seconds from the `retry-after` header, which is a number or a date (RFC 9110, 10.2.3), at most a day; None if
-    absent or odd.
-    """
+    """Seconds by the `retry-after` header, a number or a date (RFC 9110, 10.2.3), at most a day; None without one."""
     text = headers.get("retry-after", "").strip()
     if (seconds := _number(text)) is not None:
-        return min(seconds, _LONGEST_TOLD)
+        return min(seconds, _LONGEST_STATED)
     try:
         moment = parsedate_to_datetime(text)
     except (TypeError, ValueError):
         return None
-    return min(max(aware(moment).timestamp() - now, 0.0), _LONGEST_TOLD)
+    return min(max(aware(moment).timestamp() - now, 0.0), _LONGEST_STATED)
 
 
 def quota(headers: Mapping[str, str], now: float) -> tuple[int, float] | None:
-    """How many requests of a resource are left, and for how many seconds from `now`: at most a day, and less than none
-    where the time is over. None if the headers do not tell.
-    """
+    """How many requests are left, and for how many seconds (a day at most, negative after the reset), if known."""
     remaining, reset = _number(headers.get("x-ratelimit-remaining")), _until_reset(headers, now)
     return None if remaining is None or reset is None else (int(remaining), reset)
 
 
 def message_of(body: bytes) -> str:
-    """The `message` of an error body, with the messages of its `errors`; empty if the body is nothing of the kind."""
+    """The `message` of an error body, with the messages of its `errors`; empty for any other body."""
     data = _read(body)
     parts = [data.get("message")]
     for error in data.get("errors") or ():
@@ -164,26 +162,14 @@ def message_of(body: bytes) -> str:
     return " ".join(" ".join(part for part in parts if isinstance(part, str)).split())
 
 
-def _too_quick(body: bytes) -> str:
-    """What a 422 says that refuses something only because it came too fast; empty for all others.
-
-    "Validation failed, or the endpoint has been spammed", says GitHub's manual. The error then has the code `abuse`
-    (https://github.com/octokit/plugin-throttling.js/issues/775) or the message of GraphQL's mutations, which REST
-    passes on (https://github.com/cli/cli/issues/4801).
-    """
-    hasty = any(one.get("code") == "abuse" or one.get("message") == _TOO_QUICK for one in _errors(_read(body)))
-    return _TOO_QUICK if hasty else ""
-
-
 def _limit_in(body: bytes) -> tuple[str, bool]:
-    """What GraphQL says of a limit in an answer of status 200, and whether it is the primary one; empty if nothing.
+    """GraphQL's message about a limit in an answer of status 200, and whether it is the primary one; empty if none.
 
-    It is told with 200 as well as with 403
-    (https://docs.github.com/graphql/overview/rate-limits-and-query-limits-for-the-graphql-api). The primary limit has a
+    https://docs.github.com/graphql/overview/rate-limits-and-query-limits-for-the-graphql-api: the primary limit has a
     type of its own, a secondary one only its message.
     """
-    # Answers are large, and few tell of a limit; texts of people can hold the words too.
-    data = _read(body) if _TELLS_OF_LIMIT.search(body) else {}
+    # Answers are large, and few report a limit; people's texts can contain the words too.
+    data = _read(body) if _MENTIONS_LIMIT.search(body) else {}
     for error in _errors(data):
         message = str(error.get("message")).lower()
         if "secondary rate limit" in message and not data.get("data"):
@@ -194,7 +180,7 @@ def _limit_in(body: bytes) -> tuple[str, bool]:
 
 
 def _read(body: bytes) -> dict[str, Any]:
-    """An answer's JSON; empty where it is no mapping, or its `errors` are no list."""
+    """An answer's JSON; empty if it is no mapping, or its `errors` are no list."""
     try:
         data = json.loads(body)
     except ValueError:
@@ -208,9 +194,9 @@ def _errors(data: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _until_reset(headers: Mapping[str, str], now: float) -> float | None:
     reset = _number(headers.get("x-ratelimit-reset"))
-    return None if reset is None else min(reset - now, _LONGEST_TOLD)
+    return None if reset is None else min(reset - now, _LONGEST_STATED)
 
 
 def _number(text: str | None) -> float | None:
-    """A header's whole number; anything longer than a date in seconds is no number that anyone meant."""
+    """A header's whole number, with no more digits than a date in seconds has."""
     return float(text) if text and text.isascii() and text.isdigit() and len(text) <= 10 else None

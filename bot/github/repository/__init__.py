@@ -1,1 +1,1 @@
-"""What is asked of a repository and changed in it: a file for each kind of thing."""
+"""The operations on a repository."""

@@ -1,8 +1,7 @@
-"""The list of a repository's issues by the time of their last change: what an index of them is kept by.
+"""A repository's issues by the time of their last change, to keep an index current.
 
-https://docs.github.com/rest/issues/issues#list-repository-issues. Pages are not counted beyond 10,000 entries ("use
-cursor based pagination (after/before)", says the 422): the `Link` header then leads on by `after`. ETags hold for as
-long as the token does, an hour at most.
+https://docs.github.com/rest/issues/issues#list-repository-issues. GitHub numbers pages only up to 10,000 entries; the
+`Link` header then leads on by the cursor `after`. ETags hold as long as the token does, an hour at most.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ _COUNT = """query Count($owner: String!, $name: String!) {
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What GitHub says of the hour's requests: `remaining` of `limit`, for so many `seconds` more."""
+    """The hour's requests: `remaining` of `limit`, for so many `seconds` more."""
 
     remaining: int
     limit: int
@@ -38,11 +37,11 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class ChangesPage:
-    """One page: the issues on it, without pull requests, those changed longest ago first.
+    """One page: its issues, without pull requests, those changed longest ago first.
 
     `last` is when the last entry was changed, pull requests included; None for an empty page. `more` says whether pages
-    follow, `after` is the cursor that leads to the next one, empty where the server counts pages only. `etag` is empty
-    for a full page. `unchanged` is GitHub's answer to an `etag` that still holds; the rest is empty then.
+    follow; `after` is the cursor of the next one, empty if the server only numbers pages. `etag` is empty for a full
+    page. `unchanged` means that the given `etag` still holds; the rest is empty then.
     """
 
     issues: tuple[Issue, ...] = ()
@@ -57,10 +56,10 @@ class ChangesPage:
 def changed_issues(
     api: Api, repo: RepoRef, *, since: str = "", after: str = "", page: int = 1, etag: str = ""
 ) -> ChangesPage:
-    """The issues that were changed at `since` (ISO 8601, empty: ever) or later, a page of a hundred entries.
+    """A page of a hundred issues that were changed at `since` (ISO 8601, empty: ever) or later.
 
-    Raises NotFound also for a name that the repository no longer has, since a redirect may lose what was asked for.
-    Raises Forbidden, Invalid, RateLimited, Unavailable.
+    Raises NotFound also for a former name, since a redirect may lose the query; Forbidden, Invalid, RateLimited,
+    Unavailable.
     """
     query: dict[str, str | int] = {"state": "all", "sort": "updated", "direction": "asc", "per_page": PAGE}
     if since:
@@ -80,13 +79,13 @@ def changed_issues(
         ),
     )
     raw: httpx.Response = response.raw_response
-    # Fetching a token is part of the history, too.
+    # The history also has the request for a token.
     if moved := [one for one in raw.history if one.is_redirect]:
         raise NotFound(operation, moved[0].status_code, "it has another name now")
     budget = _budget(raw.headers)
     if raw.status_code == 304:
         if not etag:
-            # Of what has never been read it says nothing; something on the way has asked a question of its own.
+            # Something between here and GitHub has sent an ETag of its own.
             raise Unavailable(f"{operation}: GitHub answered 304 to who knows nothing yet")
         return ChangesPage(etag=etag, unchanged=True, budget=budget)
     try:
@@ -99,17 +98,17 @@ def changed_issues(
         last=convert.moment(entries[-1]["updated_at"]) if entries else None,
         more=bool(following),
         after=next(iter(parse_qs(urlsplit(following).query).get("after", ())), ""),
-        # Of a full page only the `Link` tells that another follows by now, and an ETag knows nothing of headers.
+        # Only the `Link` of a full page tells that another follows by now, and an ETag does not cover headers.
         etag=raw.headers.get("etag", "") if len(entries) < PAGE else "",
         budget=budget,
     )
 
 
 def count_issues(api: Api, repo: RepoRef, repo_id: int) -> int | None:
-    """How many issues a repository has, without pull requests; None where GraphQL does not say.
+    """How many issues a repository has, without pull requests; None if GraphQL does not say.
 
-    Raises NotFound where the name is by now that of another repository than the one with `repo_id`. Public ones can be
-    read by everybody, and lists of issues do not tell whose they are.
+    Raises NotFound if the name now belongs to another repository than `repo_id`: everybody can read a public one, and
+    lists of issues do not tell whose they are.
     """
     operation = f"count the issues of {repo}"
     data, _ = api.graphql(operation, _COUNT, {"owner": repo.owner, "name": repo.name})
@@ -120,13 +119,10 @@ def count_issues(api: Api, repo: RepoRef, repo_id: int) -> int | None:
 
 
 def missing_issues(api: Api, repo: RepoRef, numbers: Sequence[int], repo_id: int) -> set[int]:
-    """Those of the numbers under which there is no issue any more, in one request for a hundred of them.
-
-    What GitHub does not say for certain is not missing. `repo_id` as for `count_issues`.
-    """
+    """Which of these issues are surely gone, in one request for each hundred. `repo_id` as for `count_issues`."""
     operation = f"ask which issues of {repo} are there"
     missing: set[int] = set()
-    for part in ask_of_issues(api, operation, repo, numbers, "number", beside="databaseId"):
+    for part in ask_of_issues(api, operation, repo, numbers, "number", of_repository="databaseId"):
         _make_sure(operation, part.repository or {}, repo_id)
         missing |= {
             number
@@ -137,13 +133,13 @@ def missing_issues(api: Api, repo: RepoRef, numbers: Sequence[int], repo_id: int
 
 
 def _make_sure(operation: str, found: Mapping[str, Any], repo_id: int) -> None:
-    """Raise NotFound where this is another repository than was meant; GraphQL has no ids of more than 31 bits."""
+    """Raise NotFound if this is another repository. GraphQL leaves out ids of more than 31 bits."""
     if found.get("databaseId") not in (None, repo_id):
         raise NotFound(operation, 404, "the name belongs to another repository now")
 
 
 def _budget(headers: Mapping[str, str]) -> Budget | None:
-    """The budget, where the server counts (an Enterprise server need not)."""
+    """The budget; None on an Enterprise server without limits."""
     found = [headers.get(f"x-ratelimit-{name}", "") for name in ("remaining", "limit", "reset")]
     try:
         remaining, limit, reset = map(int, found)

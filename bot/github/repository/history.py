@@ -1,8 +1,8 @@
-"""All issues of a repository with what was said of duplicates, in as few requests as there can be.
+"""All issues of a repository with their comments and duplicate marks, in as few requests as possible.
 
-REST would need a request for each hundred comments, and does not tell what an issue was marked a duplicate of. GraphQL
-gives issues without pull requests, each with its marks and its latest comments, PAGE in one request of about two points
-of the 5,000 an hour (https://docs.github.com/graphql/overview/rate-limits-and-query-limits-for-the-graphql-api).
+REST would need a request for each hundred comments, and does not tell which issue another was marked a duplicate of.
+GraphQL gives PAGE issues in one request, for about two points of the 5,000 an hour
+(https://docs.github.com/graphql/overview/rate-limits-and-query-limits-for-the-graphql-api).
 """
 
 from __future__ import annotations
@@ -15,12 +15,11 @@ from bot.errors import GitHubError, Unavailable
 from bot.github.api.calls import Api, is_failure
 from bot.model import RepoRef
 
-PAGE = 50
-LEAST = 5
-"""GitHub gives up on an answer, or on parts of it, that takes it ten seconds or too many of its resources; a page is
-then asked for in smaller parts, down to this."""
+# GitHub gives up on an answer, or on parts of it, that takes ten seconds or too many resources. Then it is asked for
+# smaller pages, down to LEAST.
+PAGE, LEAST = 50, 5
 
-# Whoever closes an issue says why at its end. Marks are few.
+# People say at the end of an issue why they close it. Marks are few.
 _COMMENTS, _MARKS, _LABELS = 20, 10, 20
 
 _QUERY = f"""query History(
@@ -55,7 +54,7 @@ fragment number on Issue {{ number }}"""
 
 @dataclass(frozen=True, slots=True)
 class HistoryPage:
-    """Issues as GraphQL gives them, changed longest ago first; `total` is how many there are since the time asked."""
+    """Issues as GraphQL gives them, changed longest ago first; `total` counts those of all pages."""
 
     issues: Sequence[Mapping[str, Any]]
     total: int
@@ -68,23 +67,17 @@ def history(api: Api, repo: RepoRef, since: str = "") -> Iterator[HistoryPage]:
     """
     operation = f"read the history of {repo}"
     size, cursor, more = PAGE, None, True
+    fixed = {"owner": repo.owner, "name": repo.name, "filter": {"since": since} if since else {}}
     while more:
-        variables = {
-            "owner": repo.owner,
-            "name": repo.name,
-            "first": size,
-            "after": cursor,
-            "filter": {"since": since} if since else {},
-        }
         try:
-            data, errors = api.graphql(operation, _QUERY, variables)
+            data, errors = api.graphql(operation, _QUERY, {**fixed, "first": size, "after": cursor})
         except Unavailable:
             if size <= LEAST:
                 raise
             size //= 2
             continue
         if size > LEAST and any(map(is_failure, errors)):
-            # What it left out would be passed over for good, as only what it fails over each time is.
+            # A smaller page may have what this one left out.
             size //= 2
             continue
         page = (data.get("repository") or {}).get("issues")

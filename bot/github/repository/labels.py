@@ -1,46 +1,31 @@
-"""What happened to an issue, as GitHub keeps it.
-
-https://docs.github.com/rest/issues/events
-"""
+"""An issue's labels: their history, and the suggestions of new ones. https://docs.github.com/rest/issues/events"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 from bot.errors import NotFound
 from bot.github.api import convert
 from bot.github.api.calls import Api
 from bot.model import Actor, RepoRef
 
-_MOST_EVENTS = 2_000
-
-
-def issue_events(api: Api, repo: RepoRef, number: int) -> Iterator[Any]:
-    """All events of an issue as GitHub tells them, the oldest first, 2,000 at most. Raises NotFound."""
-    return api.pages(
-        f"read the events of {repo}#{number}",
-        partial(api.rest.issues.list_events, repo.owner, repo.name, number),
-        most=_MOST_EVENTS,
-    )
-
-
 Confidence = Literal["low", "medium", "high"]
 
 DUPLICATE = "duplicate"
-"""GitHub gives this label to every new repository; it is used where it still exists."""
+"""GitHub gives this label to every new repository. The bot uses it where it still exists."""
 
 SUGGESTIONS_SINCE = "2026-03-10"
-"""The version of the API from which on a label can be suggested; to an older one it is a label like any other."""
+"""The first version of the API that knows suggestions; an older one adds the label outright."""
 
-_MOST_SUGGESTIONS = 2_000
+_MOST = 2_000
 
 
 @dataclass(frozen=True, slots=True)
 class LabelEvent:
-    """A label was set on an issue or taken off it, at a time in seconds since 1970."""
+    """Somebody set a label on an issue or took it off, at a time in seconds since 1970."""
 
     name: str
     added: bool
@@ -49,12 +34,13 @@ class LabelEvent:
 
 
 def duplicate_label(names: Iterable[str]) -> str | None:
-    """The label `duplicate` as it is written among these; None where it is none of them."""
+    """The label `duplicate` as it is written among these names; None if it is not there."""
     return next((name for name in names if name.lower() == DUPLICATE), None)
 
 
 def label_events(api: Api, repo: RepoRef, number: int) -> list[LabelEvent]:
-    """All that happened to an issue's labels, the oldest first. Raises NotFound."""
+    """The history of an issue's labels, oldest first. Raises NotFound."""
+    events = partial(api.rest.issues.list_events, repo.owner, repo.name, number)
     return [
         LabelEvent(
             convert.label_name(data["label"]),
@@ -62,22 +48,19 @@ def label_events(api: Api, repo: RepoRef, number: int) -> list[LabelEvent]:
             convert.actor(data.get("actor")),
             convert.moment(data["created_at"]).timestamp(),
         )
-        for data in issue_events(api, repo, number)
+        for data in api.pages(f"read the events of {repo}#{number}", events, most=_MOST)
         if data["event"] in ("labeled", "unlabeled")
     ]
 
 
 def suggested_labels(api: Api, repo: RepoRef, number: int) -> frozenset[str] | None:
-    """The labels that were ever suggested on an issue, whatever came of it; None where the repository lacks that.
+    """All labels that were ever suggested on an issue; None if the repository has no suggestions.
 
-    To ask is the only way to know, and without the feature a suggestion would be a label like any other.
+    Nothing else tells whether it has, and without them GitHub would add a suggested label outright.
     """
+    asked = partial(api.rest.issues.list_suggestions, repo.owner, repo.name, number, state="all")
     try:
-        listed = api.pages(
-            f"read the suggestions on {repo}#{number}",
-            partial(api.rest.issues.list_suggestions, repo.owner, repo.name, number, state="all"),
-            most=_MOST_SUGGESTIONS,
-        )
+        listed = api.pages(f"read the suggestions on {repo}#{number}", asked, most=_MOST)
         return frozenset(str(data.get("target_value") or "") for data in listed)
     except NotFound:
         return None

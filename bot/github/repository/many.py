@@ -1,14 +1,15 @@
-"""What is asked about many issues of a repository, through GraphQL: each has an alias, and a hundred are asked at once.
+"""Asks GraphQL about many issues of a repository, a hundred at once, each under an alias.
 
-GitHub answers in part: an issue that it cannot give is null, and so may be a field of one that it gives. `errors` say
-why, each with a path that leads through the alias, such as `["repository", "i12", "duplicateOf"]`.
+GitHub answers in part: an issue, or a field of one, is null if it cannot be given. `errors` say why, each with a path
+through the alias, such as `["repository", "i12", "duplicateOf"]`.
 https://docs.github.com/graphql/reference/objects#issue
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,10 +23,10 @@ from bot.model import Closer, IssueRef, RepoRef, name_key
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What GitHub answers about those that were asked at once.
+    """GitHub's answer to one request.
 
-    `repository` has what was asked of the repository itself, None where GitHub gives nothing of it. `issues` are those
-    that it gives, by number. `errors` are all that it says went wrong, `errors_of` those over single issues, by number.
+    `repository` has the fields of the repository itself, None if GitHub gives none. `issues` has those that it gives,
+    by number. `errors` are all errors, `errors_of` those about single issues, by number.
     """
 
     repository: Mapping[str, Any] | None
@@ -34,7 +35,7 @@ class Part:
     errors_of: Mapping[int, Sequence[GraphQLError]]
 
     def failed(self, number: int) -> bool:
-        """Whether GitHub itself failed over the issue or a field of it, so that what is null there says nothing."""
+        """Whether GitHub itself failed over the issue or a field of it, so that null there means nothing."""
         return any(map(is_failure, self.errors_of.get(number, ())))
 
 
@@ -45,47 +46,30 @@ def ask_of_issues(
     numbers: Sequence[int],
     fields: str,
     *,
-    beside: str = "",
+    of_repository: str = "",
     texts: Mapping[str, str] | None = None,
 ) -> Iterator[Part]:
-    """Ask for the `fields` of each issue, and for those `beside` of the repository, with a request for every hundred.
+    """Ask for the `fields` of each issue and those `of_repository`, with a request for every hundred issues.
 
-    `texts` are variables: what others wrote travels in them, never inside the query. Raises as `Api.graphql` does.
+    `texts` are further variables: people's words travel in them, never inside the query. Raises as `Api.graphql` does.
     """
     variables = {"owner": repo.owner, "name": repo.name, **(texts or {})}
-    for asked in batches(list(dict.fromkeys(numbers)), PAGE):
-        data, errors = api.graphql(operation, _query(asked, fields, beside, variables), variables)
-        yield _part(asked, data.get("repository"), errors)
-
-
-def _query(numbers: Sequence[int], fields: str, beside: str, variables: Iterable[str]) -> str:
-    """One query about all the `numbers`; every variable is a text."""
     declared = ", ".join(f"${name}: String!" for name in variables)
-    issues = "\n".join(f"{_alias(number)}: issue(number: {number}) {{ ...asked }}" for number in numbers)
-    return (
-        f"query Issues({declared}) {{\n"
-        f"repository(owner: $owner, name: $name) {{\n{beside}\n{issues}\n}}\n}}\n"
-        f"fragment asked on Issue {{ {fields} }}"
-    )
-
-
-def _part(asked: Sequence[int], answer: Mapping[str, Any] | None, errors: Sequence[GraphQLError]) -> Part:
-    given = answer or {}
-    errors_of = {
-        number: [error for error in errors if error.path and error.path[:2] == ["repository", _alias(number)]]
-        for number in asked
-    }
-    return Part(
-        answer,
-        {number: issue for number in asked if (issue := given.get(_alias(number)))},
-        errors,
-        {number: found for number, found in errors_of.items() if found},
-    )
-
-
-def _alias(number: int) -> str:
-    """What an issue is called in a query, in its answer, and in the paths of the errors."""
-    return f"i{number}"
+    for asked in batches(list(dict.fromkeys(numbers)), PAGE):
+        issues = "\n".join(f"i{number}: issue(number: {number}) {{ ...asked }}" for number in asked)
+        query = (
+            f"query Issues({declared}) {{\n"
+            f"repository(owner: $owner, name: $name) {{\n{of_repository}\n{issues}\n}}\n}}\n"
+            f"fragment asked on Issue {{ {fields} }}"
+        )
+        data, errors = api.graphql(operation, query, variables)
+        answer: Mapping[str, Any] | None = data.get("repository")
+        found = {number: issue for number in asked if (issue := (answer or {}).get(f"i{number}"))}
+        errors_of = {
+            number: [error for error in errors if error.path and error.path[:2] == ["repository", f"i{number}"]]
+            for number in asked
+        }
+        yield Part(answer, found, errors, {number: some for number, some in errors_of.items() if some})
 
 
 _HOME = "repository { nameWithOwner }"
@@ -99,19 +83,17 @@ _HASH = re.compile("[0-9a-f]{40,64}")
 
 
 def closers(api: Api, repo: RepoRef, numbers: Sequence[int]) -> Mapping[int, Closer]:
-    """What closed these issues the last time, in one request for a hundred of them.
+    """The pull request or commit that last closed each of these issues.
 
-    Left out are those that a person closed by hand, and those that something in another repository has closed: not
-    everybody who reads of it may be allowed to look there. Never raises for GitHub's sake: a comment goes without.
+    It leaves out issues that a person closed by hand, and closers in another repository, which not every reader may
+    see. Errors of GitHub's only make the result smaller: a comment goes without.
     """
     found: dict[int, Closer] = {}
-    try:
+    with suppress(GitHubError, Retryable):
         for part in ask_of_issues(api, f"read what closed issues in {repo}", repo, numbers, _CLOSER):
             for number, issue in part.issues.items():
                 if closer := _closer(issue, repo):
                     found[number] = closer
-    except (GitHubError, Retryable):
-        return found
     return found
 
 
@@ -130,11 +112,7 @@ _ORIGINAL = "duplicateOf { number repository { nameWithOwner } }"
 
 
 def duplicate_of(api: Api, repo: RepoRef, number: int) -> IssueRef | None:
-    """The issue that this one is closed as a duplicate of.
-
-    None where it is not, where the original is out of our sight, and on servers whose GraphQL does not know the field.
-    Raises Unavailable where GitHub itself failed, which is no answer.
-    """
+    """The issue that this one is closed as a duplicate of, if we can see it. Raises Unavailable if GitHub failed."""
     operation = f"read the original of {repo}#{number}"
     (part,) = ask_of_issues(api, operation, repo, [number], _ORIGINAL)
     if part.failed(number):
@@ -143,10 +121,9 @@ def duplicate_of(api: Api, repo: RepoRef, number: int) -> IssueRef | None:
 
 
 def originals(api: Api, repo: RepoRef, numbers: Sequence[int]) -> Mapping[int, int | None]:
-    """Of what in the same repository each of these issues is a duplicate, in one request for a hundred of them.
+    """The original of each of these issues, if it is in the same repository; None as for `duplicate_of`, or elsewhere.
 
-    None where `duplicate_of` says so, and where the original is in another repository. Left out are those of which
-    GitHub does not say it: over which it failed, and all of them on servers whose GraphQL does not know the field.
+    It leaves out issues over which GitHub failed, and all issues on servers whose GraphQL has no such field.
     """
     found: dict[int, int | None] = {}
     for part in ask_of_issues(api, f"read the originals of issues in {repo}", repo, numbers, _ORIGINAL):
@@ -170,7 +147,7 @@ _COUNTS = """
 
 
 def reactions(api: Api, repo: RepoRef, numbers: Sequence[int]) -> Mapping[int, tuple[int, int]]:
-    """The 👍 and 👎 of each issue, in one request for a hundred of them; an issue that is not there is left out."""
+    """The 👍 and 👎 of each issue that exists."""
     operation = f"count the reactions to issues in {repo}"
     found: dict[int, tuple[int, int]] = {}
     for part in ask_of_issues(api, operation, repo, numbers, _COUNTS):
@@ -183,36 +160,31 @@ def reactions(api: Api, repo: RepoRef, numbers: Sequence[int]) -> Mapping[int, t
 
 
 DEFAULT_FIELDS = ("Workflow State", "Status")
-"""Looked for in this order where no name is set."""
-
-_ITEMS = 10
+"""The fields to look for, in this order, if no name is set."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkflowStates:
-    """The state of each issue asked for, None where it has none. `reason` says why nothing was read, else empty."""
+    """The state of each issue, None if it has none. `reason` says why nothing was read, else it is empty."""
 
     states: Mapping[int, str | None]
     reason: str
 
 
 def workflow_states(api: Api, repo: RepoRef, numbers: Sequence[int], field: str | None = None) -> WorkflowStates:
-    """The states of all `numbers`, a hundred in a request. Never raises for GitHub's sake: the finding goes on without.
-
-    Names of fields travel as variables, never inside the query.
-    """
+    """The states of all `numbers`. Errors of GitHub's become a `reason`: the search goes on without states."""
     names = {f"f{i}": name for i, name in enumerate((field,) if field else DEFAULT_FIELDS)}
     values = " ".join(
         f"v{i}: fieldValueByName(name: $f{i}) {{ ... on ProjectV2ItemFieldSingleSelectValue {{ name }} }}"
         for i in range(len(names))
     )
-    items = f"projectItems(first: {_ITEMS}) {{ nodes {{ {values} }} }}"
+    items = f"projectItems(first: 10) {{ nodes {{ {values} }} }}"
     states: dict[int, str | None] = dict.fromkeys(numbers)
     problem = ""
     try:
         for part in ask_of_issues(api, f"read the workflow states in {repo}", repo, numbers, items, texts=names):
             states |= {number: state_of(issue, len(names)) for number, issue in part.issues.items()}
-            # Among many numbers one may have been deleted or transferred meanwhile, which says nothing about projects.
+            # That an issue was deleted or transferred meanwhile says nothing about projects.
             problem = problem or next((error.message for error in part.errors if error.type != "NOT_FOUND"), "")
     except (GitHubError, Retryable) as error:
         problem = str(error)
@@ -220,7 +192,7 @@ def workflow_states(api: Api, repo: RepoRef, numbers: Sequence[int], field: str 
 
 
 def state_of(issue: Mapping[str, Any], fields: int) -> str | None:
-    """The first value of the first field that any of the issue's project items has."""
+    """The value of the first of these fields that any of the issue's project items has."""
     nodes = (issue.get("projectItems") or {}).get("nodes") or ()
     for index in range(fields):
         for node in nodes:

@@ -1,4 +1,4 @@
-"""What one installation can do: the client that finder and handlers are given, and its view for one issue thread."""
+"""The client of one installation, and its variant for the work on one issue, which remembers what it read."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ R = TypeVar("R")
 
 
 class RepoClient(Writes):
-    """Everything that the bot asks of GitHub and does there as one installation. Thread safe."""
+    """All that the bot reads and writes on GitHub as one installation. Thread safe."""
 
     search = operation(search)
     similar_issues = operation(similar_issues)
@@ -46,23 +46,23 @@ class RepoClient(Writes):
         self._tracker = tracker
 
     def thread(self, key: str, *, fresh: bool = False) -> ThreadClient:
-        """This client for the work on one issue (`OWNER/REPO#N`): what it read in the last minutes it remembers (T5).
+        """This client for the work on one issue (`OWNER/REPO#N`), which remembers its reads for some minutes (T5).
 
-        `fresh` asks GitHub anew, and remembers that.
+        With `fresh` it reads all anew, and remembers that.
         """
         return ThreadClient(self._api, self._tracker, key, fresh=fresh)
 
     def forget_thread(self, key: str) -> None:
-        """Forget what was read for a thread: something was changed since, of which it tells."""
+        """Forget what was read for a thread, because it has changed since."""
         self._tracker.clear_session(key)
 
 
 def _remembered(
     ask: Callable[Concatenate[RepoClient, P], R], unless: Callable[[R], Any] | None = None
 ) -> Callable[Concatenate[ThreadClient, P], R]:
-    """A reading operation that is answered from memory; not for what it answered `unless` something was wrong.
+    """A reading operation that answers from memory. It does not keep an answer about which `unless` is true.
 
-    `cached_at` of an answer that has it says when a remembered one was fetched.
+    A remembered answer's `cached_at`, if it has that, says when it was fetched.
     """
     tool, signature = f"github.{ask.__name__}", inspect.signature(ask)
     keep = None if unless is None else lambda result: not unless(result)
@@ -73,12 +73,12 @@ def _remembered(
         given.apply_defaults()
         _, *known = given.arguments.items()
         arguments = {name: tuple(value) if isinstance(value, list) else value for name, value in known}
-        # T5: the rule for tools that nobody described would take two issues of a repository for one.
+        # T5: the default rule for similar calls would take two issues of a repository for one.
         client._tracker.add_rule(tool, equal)
         answer = client._tracker.call(
             client._key, tool, arguments, partial(ask, client, *args, **kwargs), fresh=client._fresh, keep=keep
         )
-        # What a caller does to a list is not in the next answer.
+        # The caller may change a list; the next answer must not have that.
         result: Any = copy(answer.result)
         if answer.cached and hasattr(result, "cached_at"):
             result = replace(result, cached_at=answer.at)
@@ -88,11 +88,9 @@ def _remembered(
 
 
 class ThreadClient(RepoClient):
-    """A RepoClient that answers repeated reads from memory: those of its table. What failed, or came incomplete, is
-    asked again.
+    """A RepoClient that answers repeated reads from memory, unless they failed or came incomplete.
 
-    What the bot is about to act upon is always read anew: issues, comments, permissions, the repository. Writes are
-    never remembered.
+    It always reads anew what the bot is about to act upon: issues, comments, permissions, the repository.
     """
 
     search = _remembered(RepoClient.search, unless=lambda page: page.incomplete)

@@ -1,6 +1,6 @@
 """GitHub's issue search: lexical, or hybrid (lexical and by meaning). https://docs.github.com/rest/search/search
 
-Also its own ranking of the issues most like one (F8a), and the search of discussions, which only GraphQL can
+Also GitHub's own ranking of similar issues (F8a), and the search of discussions, which only GraphQL has
 (https://docs.github.com/graphql/guides/using-the-graphql-api-for-discussions).
 """
 
@@ -19,16 +19,16 @@ from bot.github.api.calls import PAGE, Api
 from bot.model import Actor, Issue, Likeness, RepoRef
 
 LONGEST_BODY = 10_000
-"""Characters of a result's body that are kept: a page of a hundred may bring 6 MB, and pages are remembered."""
+"""Characters of a body that are kept: a page of a hundred results may bring 6 MB, and pages are remembered."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchPage:
     """The first page of a search.
 
-    `total_count` counts all hits, `incomplete` says that GitHub ran out of time, `search_type` how it searched in the
-    end, `fallback_reasons` why a hybrid search became a lexical one. `cached_at` is the time of day at which the page
-    was fetched if it is a remembered one, else empty. Bodies are cut to LONGEST_BODY characters.
+    `total_count` counts all hits, `incomplete` says that GitHub ran out of time, `search_type` how it searched,
+    `fallback_reasons` why a hybrid search became a lexical one. `cached_at` is the time of day at which a remembered
+    page was fetched, else empty.
     """
 
     total_count: int
@@ -42,8 +42,7 @@ class SearchPage:
 def search(api: Api, query: str, *, hybrid: bool = False, per_page: int = PAGE) -> SearchPage:
     """One search request: lexical (30 a minute) or hybrid (10 a minute).
 
-    Raises Invalid with GitHub's explanation for a query that it refuses, such as one for a repository by a name that it
-    no longer has: searches do not follow renames.
+    Raises Invalid with GitHub's explanation for a query that it refuses, such as one with a repository's former name.
     """
     data = api.call(
         "search issues",
@@ -54,15 +53,11 @@ def search(api: Api, query: str, *, hybrid: bool = False, per_page: int = PAGE) 
     return SearchPage(
         total_count=data["total_count"],
         incomplete=data["incomplete_results"],
-        items=tuple(_shortened(convert.issue(item)) for item in data["items"]),
-        # Servers that know no other search do not name it.
+        items=tuple(replace(one, body=one.body[:LONGEST_BODY]) for one in map(convert.issue, data["items"])),
+        # Servers without hybrid search do not name the type.
         search_type=data.get("search_type") or "lexical",
         fallback_reasons=tuple(data.get("lexical_fallback_reason") or ()),
     )
-
-
-def _shortened(issue: Issue) -> Issue:
-    return replace(issue, body=issue.body[:LONGEST_BODY]) if len(issue.body) > LONGEST_BODY else issue
 
 
 log = logging.getLogger(__name__)
@@ -72,9 +67,9 @@ _REFUSALS = (403, 404, 410)
 
 @dataclass(frozen=True, slots=True)
 class SimilarIssues:
-    """The first page, best first, each with what GitHub says of it. `cached_at` is as in `SearchPage`.
+    """The first page, best first, each with GitHub's judgement. `cached_at` is as in `SearchPage`.
 
-    `enabled` is whether GitHub ranks similar issues in this repository at all.
+    `enabled` says whether GitHub ranks similar issues in this repository.
     """
 
     items: tuple[tuple[Issue, Likeness], ...] = ()
@@ -83,9 +78,9 @@ class SimilarIssues:
 
 
 def similar_issues(api: Api, repo: RepoRef, number: int) -> SimilarIssues:
-    """One request, without a threshold: GitHub's own prefers to be right, and nobody knows the scale.
+    """Ask GitHub for similar issues, without a threshold: GitHub's own prefers precision, and its scale is not known.
 
-    Where the ranking is not enabled GitHub answers bare issues, or refuses; then it is not asked there for a day.
+    If the ranking is not enabled, GitHub answers bare issues, or refuses. Then it is not asked again for a day.
     """
     feature = f"similar issues in {repo.key}"
     if feature in api.switched_off:
@@ -99,7 +94,7 @@ def similar_issues(api: Api, repo: RepoRef, number: int) -> SimilarIssues:
         return _not_enabled(api, feature, f"GitHub answered {refusal.status}")
     if not isinstance(found, list):
         raise GitHubError(f"ask for issues like {repo}#{number}", 200, "the answer is no list")
-    if not all(map(_is_ranked, found)):
+    if not all(isinstance(one, dict) and isinstance(one.get("issue"), dict) and one.get("confidence") for one in found):
         return _not_enabled(api, feature, "GitHub does not rank them")
     return SimilarIssues(tuple((convert.issue(one["issue"]), _likeness(one)) for one in found))
 
@@ -110,17 +105,13 @@ def _not_enabled(api: Api, feature: str, why: str) -> SimilarIssues:
     return SimilarIssues(enabled=False)
 
 
-def _is_ranked(item: object) -> bool:
-    return isinstance(item, dict) and isinstance(item.get("issue"), dict) and bool(item.get("confidence"))
-
-
 def _likeness(item: dict[str, Any]) -> Likeness:
     score = item.get("score")
     known = isinstance(score, int | float)
     return Likeness(score if known else None, str(item["confidence"]), item.get("likely_duplicate") is True)
 
 
-# A search leaves out silently what must not be read; counting the discussions does not, and says why.
+# A search silently leaves out what the token may not read. Counting the discussions gives an error instead.
 _DISCUSSIONS = """query Discussions($owner: String!, $name: String!%s) {
   repository(owner: $owner, name: $name) { discussions(first: 1) { totalCount } }
 %s
@@ -136,10 +127,9 @@ fragment found on SearchResultItemConnection {
 
 @dataclass(frozen=True, slots=True)
 class FoundDiscussions:
-    """For each search that was answered, by its text, the best matches in the shape of issues, and how many there are.
+    """For each text whose search was answered: how many discussions match, and the best ones in the shape of issues.
 
-    `reason` says why nothing, or not everything, was read. `cached_at` is the time of day at which this was fetched if
-    it is a remembered answer, else empty.
+    `reason` says why nothing, or not everything, was read. `cached_at` is as in `SearchPage`.
     """
 
     lists: Mapping[str, tuple[int, tuple[Issue, ...]]] = field(default_factory=dict)
@@ -148,10 +138,10 @@ class FoundDiscussions:
 
 
 def search_discussions(api: Api, repo: RepoRef, texts: Sequence[str]) -> FoundDiscussions:
-    """Search for each of the `texts`, which are neutral words, in one request; names travel as variables.
+    """Search for each of the `texts`, which are plain words, in one request.
 
-    A lacking permission, and a server that knows no discussions, is a `reason`; other failures raise as everywhere.
-    GraphQL may fail for one discussion and bring the others, which then count.
+    A missing permission, or a server without discussions, becomes a `reason`; other failures raise. GraphQL may fail
+    over one discussion and give the others, which then count.
     """
     declared = "".join(f", $t{at}: String!" for at in range(len(texts)))
     searches = "\n".join(

@@ -1,9 +1,8 @@
-"""👍 and 👎 on comments, many at once, and folding a comment.
+"""Reads 👍 and 👎 on many comments at once, and folds comments.
 
-GitHub sends no event for a reaction, so that they are asked for again and again. REST wants two requests a comment, and
-its ETags hold no longer than the hour that a token of an installation lives; GraphQL answers for fifty comments at the
-price of one or two requests. `Reactable.reactions`, `minimizeComment` and `ReportedContentClassifiers` in
-https://docs.github.com/graphql/reference.
+GitHub sends no event for a reaction, so the bot polls. REST needs two requests a comment, and its ETags end with the
+token, after an hour; GraphQL reads fifty comments for the price of one or two requests. See `Reactable.reactions`,
+`minimizeComment` and `ReportedContentClassifiers` in https://docs.github.com/graphql/reference.
 """
 
 from __future__ import annotations
@@ -17,12 +16,11 @@ from bot.github.api import convert
 from bot.github.api.calls import Api
 
 PAGE = 50
-"""Comments that are asked about at once."""
+"""Comments in one request."""
 
+# The latest votes of one kind that are read of a comment. They include those of people who count, unless a crowd is at
+# work, which must not push out what was read before.
 MOST = 20
-"""Votes of one kind that are read of a comment, the latest: those of people who count are among them, or a crowd is at
-work, which must not push out what was read before."""
-
 _LATEST = f"first: {MOST}, orderBy: {{field: CREATED_AT, direction: DESC}}"
 _QUERY = f"""query Votes($ids: [ID!]!) {{
   rateLimit {{ remaining limit }}
@@ -44,7 +42,7 @@ _UNFOLD = """mutation Unfold($id: ID!) {
   unminimizeComment(input: {subjectId: $id}) { unminimizedComment { isMinimized } }
 }"""
 FOLDED_AS = "outdated"
-"""The reason that GitHub shows on what `fold` has folded."""
+"""The reason that GitHub shows on a comment that `fold` has folded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +56,10 @@ class Vote:
 
 @dataclass(frozen=True, slots=True)
 class Votes:
-    """What is on one comment. `author` is who opened its issue, empty if nobody knows; `folded` why it is folded.
+    """The votes on one comment. `author` opened its issue, empty if unknown; `folded` says why the comment is folded.
 
-    `since` has the kinds of votes of which there are more than were read, each with the time of the first that was.
-    `locked` is whether the issue is.
+    `since` has the kinds of votes that were not all read, each with the time of the first that was. `locked` says
+    whether the issue is.
     """
 
     author: str
@@ -73,9 +71,9 @@ class Votes:
 
 @dataclass(frozen=True, slots=True)
 class VotesPage:
-    """The votes by the comment's id. A comment that is left out is not there any more, or out of our sight.
+    """The votes by the comment's id. A comment that is missing is deleted, or we cannot see it.
 
-    `remaining` and `limit` are what GitHub says of the hour's budget, None where it does not count.
+    `remaining` and `limit` are the hour's budget, None if GitHub does not count.
     """
 
     found: Mapping[str, Votes] = field(default_factory=dict)
@@ -84,7 +82,7 @@ class VotesPage:
 
 
 def votes(api: Api, node_ids: Sequence[str]) -> VotesPage:
-    """Ask about at most PAGE comments. Raises GitHubError, RateLimited and Unavailable."""
+    """The votes on at most PAGE comments. Raises GitHubError, RateLimited and Unavailable."""
     data, errors = api.graphql("read the reactions to comments", _QUERY, {"ids": list(node_ids[:PAGE])})
     nodes = data.get("nodes")
     if nodes is None:

@@ -1,1 +1,1 @@
-"""How a database is opened, told from others, waited for, brought up to date, and why it fails."""
+"""Opens databases, waits for locks, migrates, and explains failures."""

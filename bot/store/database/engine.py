@@ -1,8 +1,7 @@
 """Database engines that behave alike on SQLite and PostgreSQL: bounded waits, real transactions, many processes.
 
-SQLite runs in WAL mode, where readers and the one writer do not block each other. Python's driver opens a transaction
-only before the first write, so `write` takes the write lock at its beginning: a read that decides about a write can
-then never be outdated by the time of the write, and the wait for the lock happens where `busy_timeout` bounds it.
+SQLite runs in WAL mode, where readers and the one writer do not block each other. `write` takes its write lock at the
+beginning, so that nothing changes between a read and the write that follows from it.
 """
 
 from __future__ import annotations
@@ -14,11 +13,11 @@ import sqlalchemy as sa
 
 from bot.store.database.sqlite import sqlite_engine, take_write_lock, turn_to_write
 
-# How long a statement waits for other processes before it gives up, unless the caller must answer sooner.
+# Seconds for which a statement waits for other processes, unless the caller must answer sooner.
 PATIENCE = 30.0
 
-# What can stand behind the question mark of a database's address and opens it: libpq's `password`, `sslpassword` and
-# `oauth_client_secret` ("Parameter Key Words" in PostgreSQL's manual).
+# They are part of the names of libpq's secret parameters: `password`, `sslpassword` and `oauth_client_secret`
+# ("Parameter Key Words" in PostgreSQL's manual).
 _SECRETS = ("password", "secret")
 
 # PostgreSQL's code for "read only SQL transaction".
@@ -26,7 +25,7 @@ _READ_ONLY = "25006"
 
 
 def shown(url: str) -> str:
-    """A database's address for messages: without what opens it, wherever in the address that stands."""
+    """A database's address for messages, without its secrets."""
     parts = sa.make_url(url)
     hidden = {name: "***" for name in parts.query if any(word in name.lower() for word in _SECRETS)}
     return parts.update_query_dict(hidden).render_as_string(hide_password=True)
@@ -37,15 +36,15 @@ def make_engine(
 ) -> sa.Engine:
     """An engine for a `sqlite:///PATH` or `postgresql+psycopg://` URL; connects on first use.
 
-    `patience` is how many seconds a statement waits for a lock and a caller for a connection. `synchronous` is
-    SQLite's: NORMAL survives every crash of a process, FULL a power failure too, for an fsync with each commit.
+    A statement waits `patience` seconds for a lock, and a caller for a connection. `synchronous` is SQLite's: NORMAL
+    survives every crash of a process, FULL a power failure too, for an fsync with each commit.
     """
     if url.startswith("sqlite"):
         return sqlite_engine(url, patience, synchronous, pool_size)
     bound = int(patience * 1000)
     engine = sa.create_engine(
         url,
-        # Whoever writes an error into a message must not write what the statement was given, which may be a comment.
+        # Parameters may be people's words, which must not get into the message of an error.
         hide_parameters=True,
         pool_size=pool_size,
         max_overflow=0,
@@ -55,7 +54,7 @@ def make_engine(
             "connect_timeout": connect_timeout,
             # A server that has vanished from the network does not even refuse.
             "tcp_user_timeout": bound,
-            # The second frees the locks of a process that was frozen in the middle of a transaction.
+            # The second ends the transaction of a process that is frozen.
             "options": f"-c lock_timeout={bound} -c idle_in_transaction_session_timeout=60000",
         },
     )
@@ -64,10 +63,7 @@ def make_engine(
 
 
 def _mark_as_lost(context: sa.engine.ExceptionContext) -> None:
-    """Tell whoever asks that there was no connection, also where none could be made, or only one that cannot write.
-
-    A connection that was made while the server took no writes takes none for as long as it is open.
-    """
+    """Count a failure to connect as a lost connection, and so a read-only one: it stays that as long as it is open."""
     if context.connection is None or getattr(context.original_exception, "sqlstate", "") == _READ_ONLY:
         context.is_disconnect = True
 
@@ -79,14 +75,14 @@ def write(engine: sa.Engine) -> Iterator[sa.Connection]:
         with engine.begin() as connection:
             yield connection
         return
-    # To the end: a thread that waits gets the lock at once, and need not ask for it again and again.
+    # The turn lasts to the end, so that the next thread gets the lock at once and need not poll for it.
     with turn_to_write(engine), engine.begin() as connection:
         take_write_lock(connection)
         yield connection
 
 
 def database_time(engine: sa.Engine) -> sa.ColumnElement[float]:
-    """The database's time in seconds since 1970, so that machines need not agree on theirs."""
+    """The database's time in seconds since 1970; the clocks of several machines can differ."""
     if engine.dialect.name == "sqlite":
         return sa.literal_column("((julianday('now') - 2440587.5) * 86400.0)", sa.Float())
     return sa.literal_column("extract(epoch from clock_timestamp())::double precision", sa.Float())

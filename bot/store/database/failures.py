@@ -1,7 +1,6 @@
-"""Why a database failed, and whether that passes by itself.
+"""Why a database failed, in words without secrets, and whether the failure passes by itself.
 
-In words that hold no secret: a driver's own text can repeat the address with its password, or what a statement was
-given, which may be the words of a comment.
+A driver's own text can repeat the address with its password, or a statement's parameters, which may be people's words.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ _SQLITE = {
     14: "the file cannot be opened",
     26: "the file is not an SQLite database",
 }
-# Those of them that pass by themselves, and 7, where memory is short. SQL that is wrong has the code 1.
+# Those that pass by themselves; 7 is out of memory. Wrong SQL has the code 1.
 _SQLITE_PASSES = {5, 6, 7, 8, 10, 13, 14}
 
 # PostgreSQL's codes ("PostgreSQL Error Codes" in its manual).
@@ -38,11 +37,11 @@ _POSTGRES = {
     "XX002": "the server's files are damaged; restore a backup",
 }
 
-# Of these what a server answers after a failover or with its disk nearly full, and where a host takes the right to
-# insert from who has used up their plan; what cuts a connection is told otherwise.
+# A server's answers after a failover, with its disk nearly full, or for a hosting plan that is used up. A cut
+# connection shows in another way.
 _POSTGRES_PASSES = {"25006", "42501"}
 
-# What the driver says where there is no code, since no connection was made; a server may do so in another language.
+# The driver's texts when it cannot connect, which gives no code; a server may use another language.
 _UNCONNECTED = (
     ("Connection refused", "nothing listens there"),
     ("No such file or directory", "nothing listens there"),
@@ -60,10 +59,7 @@ _UNCONNECTED = (
 
 
 def why(problem: BaseException) -> str:
-    """The reason of a failure that SQLAlchemy, a driver or the system has told, for people; if none is known, its kind.
-
-    Pure. Names neither addresses nor files.
-    """
+    """The reason of a failure, for people, without addresses and files; its kind if the reason is not known. Pure."""
     cause = getattr(problem, "orig", None) or problem
     kind = type(cause).__name__
     if isinstance(cause, OSError):
@@ -73,16 +69,16 @@ def why(problem: BaseException) -> str:
         known = _SQLITE.get(_code(cause))
     else:
         code = getattr(cause, "sqlstate", None) or ""
-        known = _POSTGRES.get(code) if code or cause is problem else _unconnected(str(cause))
+        known = _POSTGRES.get(code)
+        if not code and cause is not problem:
+            known = next((says for words, says in _UNCONNECTED if words in str(cause)), None)
     return known or (f"{kind}, {code}" if code else kind)
 
 
 def passes(error: BaseException) -> bool:
-    """Whether the same may succeed later, as with GitHub's own outages: the database is away, full, locked or takes no
-    writes, and nothing is wrong with what was asked of it. Pure.
-    """
+    """Whether the same may succeed later: the database is away, full, locked or read-only. Pure."""
     if isinstance(error, sa.exc.TimeoutError):
-        # No connection of the pool came free in time.
+        # The pool had no free connection in time.
         return True
     if not isinstance(error, sa.exc.DBAPIError):
         return False
@@ -101,9 +97,5 @@ def is_locked(error: BaseException | None) -> bool:
 
 
 def _code(error: sqlite3.Error) -> int:
-    """The result code without its extension; 0 for errors of the driver's own, as about a connection that is closed."""
+    """The result code without its extension; 0 for the driver's own errors, as about a closed connection."""
     return getattr(error, "sqlite_errorcode", 0) & 0xFF
-
-
-def _unconnected(text: str) -> str | None:
-    return next((says for words, says in _UNCONNECTED if words in text), None)

@@ -1,8 +1,7 @@
 """Whether a SQLite database's name still leads to the file that this process has open.
 
-Who restores a backup beside a running bot, against the manual's word, takes that file away. What is written to it from
-then on is gone with the last process that has it open, though GitHub was told that it is kept. So nothing is written to
-it any more; and nothing to the new one either before that stands still, for it may be half of a copy.
+Somebody may restore a backup beside a running bot, against the manual. The old file then loses all further writes, so
+the bot stops writing to it. It uses the new one only when that has stopped changing: it may be half of a copy.
 """
 
 from __future__ import annotations
@@ -23,16 +22,13 @@ SETTLED = 5.0
 
 
 def sqlite_file(url: sa.URL | str) -> Path | None:
-    """The file of a SQLite database, whether it is there or not; None for other databases and for one in memory."""
+    """The file of a SQLite database, whether it exists or not; None for other databases and for one in memory."""
     url = sa.make_url(url)
     return Path(url.database) if url.get_backend_name() == "sqlite" and url.database else None
 
 
 def look_at(url: sa.URL | str) -> tuple[int, int, int] | None:
-    """What tells the present file of a SQLite database from another, and whether it was written to; None without one.
-
-    The first is its number: whoever has a file open keeps that from being given to the next. SQLite goes by it as well.
-    """
+    """The inode, size and time of a SQLite database's file; None without one. An open file keeps its inode."""
     file = sqlite_file(url)
     return None if file is None else _looked_at(str(file))
 
@@ -45,16 +41,16 @@ def _looked_at(file: str) -> tuple[int, int, int] | None:
     return found.st_ino, found.st_size, found.st_mtime_ns
 
 
-# The number of no file.
+# A number that no file has.
 _LOST = -1
 
 
 class Named:
-    """The file of one engine. Thread safe."""
+    """The file that one engine uses. Thread safe."""
 
     def __init__(self, url: sa.URL) -> None:
         file = sqlite_file(url)
-        # As text, and read from the address once: it is looked at for each connection that is taken from the pool.
+        # As text, since it is looked at for each connection that is taken from the pool.
         self._file = None if file is None else str(file)
         self._lock = threading.Lock()
         self._ours: int | None = None
@@ -62,14 +58,14 @@ class Named:
         self._since = 0.0
 
     def opened(self) -> int | None:
-        """Note that a connection was made, and to which file."""
+        """Note a new connection; returns the number of its file."""
         found = self._look()
         if self._ours is None and found is not None:
             self._ours = found[0]
         return found and found[0]
 
     def present(self) -> int | None:
-        """The file that may be used, None before there is one. Raises OperationalError while there is none to use."""
+        """The number of the file to use, None before there is one. Raises OperationalError while none may be used."""
         if self._ours is None:
             return None
         found = self._look()
@@ -79,21 +75,18 @@ class Named:
             now = time.monotonic()
             if self._ours != _LOST:
                 log.error("%s was replaced or taken away while it is in use", self._file)
-                # Its number can be given to the next file as soon as nobody has it open.
+                # The next file can get its number as soon as nobody has it open.
                 self._ours, self._seen, self._since = _LOST, found, now
             if found != self._seen:
                 self._seen, self._since = found, now
             if found is None or now - self._since < SETTLED:
-                raise _moved()
+                # SQLite's own error, when it notices.
+                cause = sqlite3.OperationalError("the database's file was replaced or taken away")
+                cause.sqlite_errorcode = sqlite3.SQLITE_READONLY_DBMOVED
+                cause.sqlite_errorname = "SQLITE_READONLY_DBMOVED"
+                raise sa.exc.OperationalError(None, None, cause)
             self._ours = found[0]
             return self._ours
 
     def _look(self) -> tuple[int, int, int] | None:
         return None if self._file is None else _looked_at(self._file)
-
-
-def _moved() -> sa.exc.OperationalError:
-    """What SQLite itself says where it notices."""
-    cause = sqlite3.OperationalError("the database's file was replaced or taken away")
-    cause.sqlite_errorcode, cause.sqlite_errorname = sqlite3.SQLITE_READONLY_DBMOVED, "SQLITE_READONLY_DBMOVED"
-    return sa.exc.OperationalError(None, None, cause)

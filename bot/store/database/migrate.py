@@ -1,9 +1,8 @@
-"""Bring the store's schema up to date, safely when several processes start at once.
+"""Brings the store's schema up to date, safely when several processes start at once.
 
-Processes of this release and of the one before run side by side while a host upgrades, on the newer schema. So a step
-only ever adds: tables, indexes, columns that may be NULL or have a default of the server's. What is no longer used goes
-in a later release than the one that stopped using it (docs/operations.md). That another process is at it shows in its
-lock, which both databases take from one that has died.
+While a host upgrades, processes of two releases run side by side on the newer schema. So a step only ever adds: tables,
+indexes, columns that may be NULL or have a server default. A later release drops what the one before stopped using
+(docs/operations.md). The process that upgrades holds a lock, which both databases free when it dies.
 """
 
 from __future__ import annotations
@@ -26,24 +25,23 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: Seconds between two tries to take PostgreSQL's lock, and after which the log says for the first time, and again, that
-#: somebody waits. On SQLite each try takes as long as the engine is patient.
+# Seconds between two tries to take PostgreSQL's lock, before the first line in the log about the wait, and between
+# further ones. On SQLite each try takes as long as the engine is patient.
 PAUSE, FIRST_TOLD, TOLD_EVERY = 0.1, 5.0, 15.0
 
 
 def waiting(what: str) -> Callable[[], None]:
-    """What to call after each try that came to nothing; `what` is being brought up to date."""
+    """A function to call after each failed try to lock `what`: it pauses, and logs now and then."""
     began = time.monotonic()
-    next_told = FIRST_TOLD
+    next_line = FIRST_TOLD
 
     def wait() -> None:
-        nonlocal next_told
+        nonlocal next_line
         waited = time.monotonic() - began
-        if waited >= next_told:
-            log.warning(
-                "another process has locked %s, to bring its schema up to date: waited for it for %.0f s", what, waited
-            )
-            next_told = waited + TOLD_EVERY
+        if waited >= next_line:
+            says = "another process has locked %s, to bring its schema up to date: waited for it for %.0f s"
+            log.warning(says, what, waited)
+            next_line = waited + TOLD_EVERY
         time.sleep(PAUSE)
 
     return wait
@@ -51,15 +49,12 @@ def waiting(what: str) -> Callable[[], None]:
 
 @contextmanager
 def alone(engine: sa.Engine, lock: int, what: str, patience: float | None) -> Iterator[None]:
-    """A stretch of time for one process at a time, on PostgreSQL; several connections may be used in it.
-
-    Raises TimeoutError where others take longer than `patience` seconds; None waits for as long as they take.
-    """
+    """Let one process at a time into this block, on PostgreSQL. Raises TimeoutError after `patience` seconds."""
     if engine.dialect.name != "postgresql":
         yield
         return
     wait, began = waiting(what), time.monotonic()
-    # Without a transaction, which the server would end for doing nothing.
+    # The server would end an idle transaction.
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         while not connection.execute(sa.select(sa.func.pg_try_advisory_lock(lock))).scalar():
             if patience is not None and time.monotonic() - began > patience:
@@ -74,33 +69,30 @@ def alone(engine: sa.Engine, lock: int, what: str, patience: float | None) -> It
 _MIGRATIONS = Path(__file__).parent.parent / "migrations"
 _version = sa.table("store_version", sa.column("version_num"))
 
-# Any constant will do, as long as nothing else in the database locks the same number.
+# The number of an advisory lock, which nothing else in the database may use.
 _LOCK = 7_205_759_403
 
 
 def migrate(engine: sa.Engine, *, wait: bool = False) -> None:
-    """Make all tables, or apply what is missing, in one transaction: all or nothing, and one process at a time.
+    """Make all tables, or apply the missing steps, in one transaction, one process at a time.
 
-    SQLite's write lock and an advisory lock on PostgreSQL make the others wait; they then find nothing to do. So does
-    a process of an earlier release, which is started again while its host upgrades. With `wait` they wait for as long
-    as that takes; else for as long as the engine is patient, and what the database raises then goes through.
+    SQLite's write lock and an advisory lock on PostgreSQL make the others wait; they then find nothing to do. With
+    `wait` they wait without end; else for as long as the engine is patient, and then the database's error is raised.
     """
-    tell_and_wait = waiting("the store")
+    pause = waiting("the store")
     while _reached(engine) < newest():
         try:
-            done = _upgrade(engine, wait)
+            if _upgrade(engine, wait):
+                break
         except sa.exc.OperationalError as refused:
             if not (wait and is_locked(refused)):
                 raise
-            done = False
-        if done:
-            break
-        tell_and_wait()
+        pause()
 
 
 def _upgrade(engine: sa.Engine, wait: bool) -> bool:
-    """Apply what is missing; False, and nothing is done, where it is to be waited for another process."""
-    # Most processes find nothing to do, and begin a tenth of a second sooner without it.
+    """Apply the missing steps; False if another process has the lock, which the caller will wait for."""
+    # Most processes find nothing to do, and start a tenth of a second sooner without it.
     from alembic import command
 
     config = _config()
@@ -127,17 +119,17 @@ def is_current(engine: sa.Engine) -> bool:
 
 
 def is_later(engine: sa.Engine) -> bool:
-    """Whether the schema is that of a later version of the program, which this one can work on but not take further."""
+    """Whether a later version of the program has made the schema, on which this one can work."""
     return _reached(engine) > newest()
 
 
 def has_schema(engine: sa.Engine) -> bool:
-    """Whether a store is there at all, of whatever version."""
+    """Whether there is a store, of any version."""
     return bool(_reached(engine))
 
 
 def newest() -> str:
-    """The latest revision there is: a migration's file name begins with its own."""
+    """The latest revision; each migration's file name begins with its own."""
     return max(file.name.partition("_")[0] for file in (_MIGRATIONS / "versions").glob("[0-9]*.py"))
 
 
@@ -147,7 +139,7 @@ def _reached(engine: sa.Engine) -> str:
 
 
 def _revision(connection: sa.Connection) -> str:
-    """The revision of the database, empty where it has none; revisions are ordered as texts."""
+    """The revision of the database, empty if it has none; revisions are ordered as texts."""
     if not sa.inspect(connection).has_table(_version.name):
         return ""
     found: str | None = connection.execute(sa.select(_version.c.version_num)).scalar()

@@ -1,38 +1,30 @@
-"""Noticing that the database is another one, because somebody has restored a backup beside a running worker.
+"""Notices that somebody has replaced the database, by restoring a backup beside a running worker.
 
-Each connection finds the new one by itself. But what a worker remembers of its indexes is of the lost one, and the new
-one may lack tables: the worker ends, and the next begins with what is there.
+Connections find the new one by themselves. But a worker remembers indexes of the old one, and the new one may lack
+tables, so the worker ends and the next one starts afresh.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
 
 import sqlalchemy as sa
 
 from bot.store.database.files import look_at
 
-# Each primary key has a number of its own, which no other gets while it is there. A dump that is restored makes its
-# keys anew, after all rows; and a database that gets the name of another has another number itself.
+# Each primary key has a number of its own. A restored dump makes new keys, after all rows; and a database that takes
+# over another's name has another number itself.
 _TABLES = sa.text(
     "SELECT pg_database.oid, relname, pg_constraint.oid FROM pg_database, "
     "pg_class LEFT JOIN pg_constraint ON conrelid = pg_class.oid AND contype = 'p' WHERE datname = current_database() "
     "AND relkind = 'r' AND relnamespace = to_regnamespace(current_schema())"
 )
-# Of the store and of the queue each release has one of these.
+# Every release has these tables, one of the store and one of the queue.
 _BOTH = frozenset({"store_version", "jobs"})
 
 
-class Replaceable(Protocol):
-    """What a worker's databases are, as they were when it began."""
-
-    def replaced(self) -> bool:
-        """Whether others stand there, and have not changed since the last look: one may be half of a copy."""
-
-
 class Files:
-    """The files of some databases, as they are now. What is not there yet is left out."""
+    """The files of some SQLite databases, as they are now, without those that do not exist yet."""
 
     def __init__(self, urls: Sequence[str]) -> None:
         self._begun = {url: found[0] for url in urls if (found := look_at(url)) is not None}
@@ -40,7 +32,9 @@ class Files:
         self._lost = False
 
     def replaced(self) -> bool:
-        """As `Replaceable` says."""
+        """Whether other files have taken their place, and have not changed since the last look: one may be half of a
+        copy.
+        """
         found = {url: look_at(url) for url in self._begun}
         still, self._before = found == self._before, found
         self._lost |= any(one is None or one[0] != self._begun[url] for url, one in found.items())
@@ -55,9 +49,9 @@ class Tables:
         self._begun = self._before = self._look()
 
     def replaced(self) -> bool:
-        """As `Replaceable` says: both are there, of an older release maybe, and no table waits for its key.
+        """Whether other tables have taken their place, are complete, and have not changed since the last look.
 
-        An upgrade adds tables to those that it keeps. Raises what the database raises.
+        They may be of an older release. An upgrade only adds tables. Raises what the database raises.
         """
         found = self._look()
         still, self._before = found == self._before, found
@@ -65,7 +59,7 @@ class Tables:
         return still and names >= _BOTH and without <= keyless and keys.isdisjoint(begun)
 
     def _look(self) -> tuple[frozenset[tuple[int, int]], frozenset[str], int]:
-        """The keys of tables, each with its database; the names of those tables; how many tables are without."""
+        """The tables' primary keys, each with its database; the names of those tables; how many tables have no key."""
         with self._engine.connect() as connection:
             rows = connection.execute(_TABLES).all()
         keyed = [row for row in rows if row[2] is not None]
@@ -73,6 +67,6 @@ class Tables:
         return keys, frozenset(name for _, name, _ in keyed), len(rows) - len(keyed)
 
 
-def present(urls: Sequence[str], engine: sa.Engine) -> Replaceable:
-    """What the databases at these addresses are now; `engine` is of one of them, and on PostgreSQL they are one."""
+def present(urls: Sequence[str], engine: sa.Engine) -> Files | Tables:
+    """The databases at these addresses, as they are now; `engine` is of one, and on PostgreSQL they are the same."""
     return Files(urls) if engine.dialect.name == "sqlite" else Tables(engine)

@@ -1,4 +1,4 @@
-"""Writing to SQLite for several threads at once: each commit there waits for the disk."""
+"""Shares SQLite's commits between threads, since each commit waits for the disk."""
 
 from __future__ import annotations
 
@@ -15,16 +15,14 @@ _DELAY = 0.002
 
 
 class SharedCommit(Generic[T]):
-    """Threads that have something to write at about the same moment share one commit.
+    """Threads that write at about the same moment share one commit.
 
-    A thread writes for all, and whatever comes while it waits for the disk is written together afterwards. This is a
-    group commit (Gawlick and Kinkade, "Varieties of Concurrency Control in IMS/VS Fast Path", 1985).
+    One thread writes for all. What comes while it waits for the disk goes into the next commit. This is a group commit
+    (Gawlick and Kinkade, "Varieties of Concurrency Control in IMS/VS Fast Path", 1985).
     """
 
     def __init__(self, write: Callable[[Sequence[T]], Sequence[bool]], patience: float | None) -> None:
-        """`write` commits several together, and answers for each. Who waits for longer than `patience` seconds, the
-        writing itself not counted, is told so; None waits without end.
-        """
+        """`write` commits several together, and answers for each. A caller waits `patience` seconds for its turn."""
         self._commit = write
         self._patience = patience
         self._changing = threading.Lock()
@@ -32,27 +30,22 @@ class SharedCommit(Generic[T]):
         self._writing = False
 
     def write(self, new: T) -> bool:
-        """The answer; it is committed when this returns.
-
-        Raises TimeoutError, RuntimeError where the system gives no thread, or what was raised for those that were
-        written together.
-        """
-        told = Future[bool]()
+        """Commit this, and return the answer of `write`. Raises TimeoutError, RuntimeError or the commit's error."""
+        answer = Future[bool]()
         with self._changing:
             if not self._writing:
                 threading.Thread(target=self._write, name="shared-commit", daemon=True).start()
                 self._writing = True
-            self._waiting.append((new, told))
+            self._waiting.append((new, answer))
         try:
-            return told.result(self._patience)
+            return answer.result(self._patience)
         except TimeoutError:
-            if told.cancel():
+            if answer.cancel():
                 raise
-        # It is being written or refused: the database has a patience of its own.
-        return told.result()
+        # It is being written, and the database has a patience of its own.
+        return answer.result()
 
     def _write(self) -> None:
-        """Write as long as something waits."""
         while True:
             time.sleep(_DELAY)
             with self._changing:
@@ -60,11 +53,11 @@ class SharedCommit(Generic[T]):
                 self._writing = bool(gathered)
             if not gathered:
                 return
-            batch = [(new, told) for new, told in gathered if told.set_running_or_notify_cancel()]
+            batch = [(new, answer) for new, answer in gathered if answer.set_running_or_notify_cancel()]
             try:
-                for (_, told), answer in zip(batch, self._commit([new for new, _ in batch]), strict=True):
-                    told.set_result(answer)
-            # Whatever ends this thread, those that wait for it have an answer.
+                for (_, answer), result in zip(batch, self._commit([new for new, _ in batch]), strict=True):
+                    answer.set_result(result)
+            # Whatever ends this thread, the waiting ones get an answer.
             except BaseException as problem:
-                for _, told in batch:
-                    told.set_exception(problem)
+                for _, answer in batch:
+                    answer.set_exception(problem)

@@ -1,4 +1,4 @@
-"""SQLite's engine: a private file in WAL mode, whose write lock is waited for fairly."""
+"""SQLite's engine: a private file in WAL mode, with a fair wait for its write lock."""
 
 from __future__ import annotations
 
@@ -18,25 +18,23 @@ from bot.machine.private_files import close_to_others, for_a_database, make_file
 from bot.store.database.failures import is_locked
 from bot.store.database.files import Named
 
-# Seconds between two tries to take SQLite's write lock: in the time that a commit usually takes, and later.
+# Seconds between two tries to take SQLite's write lock: for as long as a commit usually takes, and later.
 _SHORT_WAIT, _LONG_WAIT, _SOON = 0.001, 0.01, 0.1
 
-# Times that the log is tried to be emptied: of a busy process's moments some are free.
+# How often to try to empty the log: even a busy process has free moments.
 _TRIES = 500
 
-# The option of an engine that holds the turn at the write lock.
-_TURN = "doppel_turn_to_write"
-# And the one that says for how many seconds it is waited for.
-_PATIENCE = "doppel_patience"
+# An engine's options: the turn at the write lock, and for how many seconds to wait for it.
+_TURN, _PATIENCE = "doppel_turn_to_write", "doppel_patience"
 
-# What a connection knows of its file.
+# The number of a connection's file, in its pool record.
 _FILE = "doppel_file"
 
-# Prepared statements that a connection keeps. They are memory of the driver's and SQLite's own, up to 20 kB each, and a
-# query has another text for each length of a list. The processor time for a job is the same as with the driver's 128.
+# Prepared statements that a connection keeps, of up to 20 kB each. A query has another text for each length of a list,
+# and a job takes the same processor time as with the driver's 128.
 _PREPARED = 16
 
-# Bytes without which a delivery, or what is kept of one, may not fit onto the disk.
+# Bytes that must be free on the disk, or a delivery may not fit.
 _ROOM = 1 << 20
 
 # How a statement that writes begins.
@@ -49,7 +47,7 @@ def sqlite_engine(url: str, patience: float, synchronous: str, pool_size: int) -
         url,
         hide_parameters=True,
         poolclass=QueuePool,
-        # A quiet process uses few of its connections then, and each has memory of its own.
+        # A quiet process then uses few connections, each of which takes memory.
         pool_use_lifo=True,
         pool_size=pool_size,
         max_overflow=0,
@@ -68,7 +66,13 @@ def sqlite_engine(url: str, patience: float, synchronous: str, pool_size: int) -
     @sa.event.listens_for(engine, "do_connect")
     def keep_private(*_: Any) -> None:
         named.present()
-        _make_private(engine.url)
+        if engine.url.database and engine.url.database != ":memory:":
+            path = Path(engine.url.database)
+            with for_a_database():
+                make_file(path)
+            # SQLite makes these with the mode of the database; existing ones may have another.
+            for end in ("-wal", "-shm"):
+                close_to_others(path.with_name(f"{path.name}{end}"))
 
     @sa.event.listens_for(engine, "checkout")
     def find_again(connection: sqlite3.Connection, record: Any, proxy: Any) -> None:
@@ -78,17 +82,20 @@ def sqlite_engine(url: str, patience: float, synchronous: str, pool_size: int) -
     @sa.event.listens_for(engine, "connect")
     def prepare(connection: sqlite3.Connection, record: Any) -> None:
         record.info[_FILE] = named.opened()
-        _prepare(connection, patience, synchronous)
+        _use_wal(connection, patience)
+        connection.execute(f"PRAGMA synchronous={synchronous}")
+        connection.execute("PRAGMA foreign_keys=ON")
+        # Overwrite what is deleted, which not every build of SQLite does: erased text would stay in the file. And
+        # shrink the log when it begins anew, or erased text would stay at its end.
+        connection.execute("PRAGMA secure_delete=ON")
+        connection.execute("PRAGMA journal_size_limit=0")
 
     sa.event.listen(engine, "before_cursor_execute", _wait_fairly)
     return engine
 
 
 def memory_engine() -> sa.Engine:
-    """An engine for an empty database in memory, for one thread that has one connection at a time; gone once disposed.
-
-    Nothing can fail between two of its writes, so that none is taken back.
-    """
+    """An engine for an empty database in memory, for one thread with one connection at a time. It cannot roll back."""
     engine = sa.create_engine(
         "sqlite://",
         hide_parameters=True,
@@ -104,30 +111,9 @@ def memory_engine() -> sa.Engine:
     return engine
 
 
-def _make_private(url: sa.URL) -> None:
-    """Make the database's file, and have its owner alone read what stands beside it."""
-    if url.database and url.database != ":memory:":
-        path = Path(url.database)
-        with for_a_database():
-            make_file(path)
-        # SQLite gives these the mode of the database when it makes them; those that are there had another one.
-        for end in ("-wal", "-shm"):
-            close_to_others(path.with_name(f"{path.name}{end}"))
-
-
-def _prepare(connection: sqlite3.Connection, patience: float, synchronous: str) -> None:
-    _use_wal(connection, patience)
-    connection.execute(f"PRAGMA synchronous={synchronous}")
-    connection.execute("PRAGMA foreign_keys=ON")
-    # What is deleted is overwritten, as Debian's SQLite does by itself and others do not: erased text would stay in
-    # the file. And the log shrinks when it begins anew, or what it held at its longest would stay at its end.
-    connection.execute("PRAGMA secure_delete=ON")
-    connection.execute("PRAGMA journal_size_limit=0")
-
-
 def _wait_fairly(connection: sa.Connection, cursor: sqlite3.Cursor, statement: str, *_: Any) -> None:
-    # The driver begins a transaction before the first statement that writes, and there SQLite would wait as it does:
-    # transactions of those that know nothing of `write` would starve beside those that do.
+    # Before the first write the driver begins a transaction with SQLite's own wait. Transactions without `write` would
+    # starve beside those with it.
     if statement.lstrip()[:6].upper() in _WRITES and not cursor.connection.in_transaction:
         with turn_to_write(connection.engine):
             take_write_lock(connection)
@@ -135,10 +121,8 @@ def _wait_fairly(connection: sa.Connection, cursor: sqlite3.Cursor, statement: s
 
 @contextmanager
 def turn_to_write(engine: sa.Engine) -> Iterator[None]:
-    """Hold an engine's turn at the write lock: of its threads one asks for that at a time.
-
-    For twenty that ask would take a good part of a core. Who has waited for too long goes on without, and is refused by
-    SQLite.
+    """Hold an engine's turn at the write lock, for which one of its threads polls at a time: twenty would keep a core
+    busy. A thread that has waited too long goes on without, and SQLite refuses it.
     """
     options = engine.get_execution_options()
     mine = options[_TURN].acquire(timeout=options[_PATIENCE])
@@ -150,11 +134,10 @@ def turn_to_write(engine: sa.Engine) -> Iterator[None]:
 
 
 def take_write_lock(connection: sa.Connection) -> None:
-    """Begin a transaction of SQLite's that may write, waiting as long as the connection is set to.
+    """Begin a transaction that may write, and wait for the lock as long as the connection is set to.
 
-    SQLite itself waits by sleeping ever longer, up to a tenth of a second ("sqlite3_busy_timeout"), and meanwhile
-    whoever has just written takes the lock again: some wait for seconds while the disk is idle. Asking more often costs
-    little and is fair.
+    SQLite itself sleeps ever longer between its tries, up to a tenth of a second ("sqlite3_busy_timeout"). Meanwhile
+    the last writer takes the lock again, and others wait for seconds while the disk is idle. More tries are fair.
     """
     driver = connection.connection.driver_connection
     assert isinstance(driver, sqlite3.Connection)
@@ -170,17 +153,14 @@ def take_write_lock(connection: sa.Connection) -> None:
                 if not is_locked(error):
                     break
             time.sleep(_SHORT_WAIT if waited < _SOON else _LONG_WAIT)
-        # The last time through SQLAlchemy, whose errors callers know.
+        # The last try goes through SQLAlchemy, whose errors callers know.
         connection.exec_driver_sql("BEGIN IMMEDIATE")
     finally:
         driver.execute(f"PRAGMA busy_timeout={patience}")
 
 
 def _use_wal(connection: sqlite3.Connection, patience: float) -> None:
-    """Switch the file to WAL. SQLite answers "locked" at once, without waiting, while another process switches it.
-
-    What else it answers, such as that the disk is full, goes through at once.
-    """
+    """Switch the file to WAL. While another process does so, SQLite answers "locked" at once instead of waiting."""
     deadline = time.monotonic() + patience
     while True:
         try:
@@ -193,27 +173,23 @@ def _use_wal(connection: sqlite3.Connection, patience: float) -> None:
 
 
 def is_full(engine: sa.Engine) -> bool:
-    """Whether the disk with SQLite's file has no room left for us, of which its write lock tells nothing.
-
-    To write something would tell, but wear the disk at each look. Of a server's disk nothing is known here.
-    """
+    """Whether the disk with SQLite's file is full, which its write lock does not show. False for PostgreSQL."""
     if engine.dialect.name != "sqlite":
         return False
     return shutil.disk_usage(Path(engine.url.database or ".").absolute().parent).free < _ROOM
 
 
 def empty_log(engine: sa.Engine, tries: int = _TRIES) -> bool:
-    """Have nothing left in SQLite's log (`-wal`) of what was deleted; whether that could be done. Never raises.
+    """Empty SQLite's log (`-wal`), which keeps deleted text until it is written over; whether that succeeded.
 
-    The log keeps a copy of each page that was written, also after the database has it, until others are written over
-    it, which may be never. Emptying it needs a moment in which nobody reads from it. With PostgreSQL nothing is done.
+    It needs a moment in which nobody reads from the log. Never raises; does nothing on PostgreSQL.
     """
     if engine.dialect.name != "sqlite":
         return True
     try:
         with engine.connect() as connection:
             (patience,) = connection.exec_driver_sql("PRAGMA busy_timeout").one()
-            # While SQLite waits for that moment itself, nobody can write.
+            # If SQLite waited for that moment itself, nobody could write meanwhile.
             connection.exec_driver_sql("PRAGMA busy_timeout=0")
             try:
                 for _ in range(tries):

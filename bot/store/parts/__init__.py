@@ -1,1 +1,1 @@
-"""What is kept: a class for each concern over a table or two, those that belong together in one file."""
+"""The parts of the store: a class for each concern, over a table or two."""

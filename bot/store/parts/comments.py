@@ -1,8 +1,8 @@
-"""Which comments of the bot's own stand where, so that a retry, a crash or a redelivery never posts one twice (C2).
+"""The bot's own comments, so that a retry, a crash or a redelivery never posts one twice (C2).
 
-A comment answers either an issue (the one advisory comment; `command_id` is `ADVISORY`) or the command in the comment
-`command_id`. Its way: `claim` before anything is written on GitHub, then `settle` with the comment, or with none where
-there was nothing to say. Who is told `DOUBTFUL` first looks on GitHub whether an earlier attempt's comment is there.
+A comment answers either an issue (the one advisory comment; `command_id` is `ADVISORY`) or the commands in the comment
+`command_id`. The caller first claims it, then writes on GitHub, then settles it: with the comment, or with none if
+there was nothing to say. If a claim is `DOUBTFUL`, the caller first looks on GitHub for an earlier attempt's comment.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ADVISORY = 0
 
 
 class CommentState(StrEnum):
-    """Where a comment stands. `DELETED` is for good: what a maintainer deleted is never posted again (C1)."""
+    """A comment's state. `DELETED` is for good: what a maintainer deleted is never posted again (C1)."""
 
     INTENDED = "intended"
     POSTED = "posted"
@@ -32,10 +32,10 @@ class CommentState(StrEnum):
 
 
 class Claim(StrEnum):
-    """The answer to who wants to create a comment.
+    """The answer to a claim.
 
     `CLEAR`: go on, nothing can have been written. `DOUBTFUL`: go on, but an earlier attempt may have written it.
-    `BUSY`: another attempt is at it right now. `SETTLED`: it is posted, or deleted by a maintainer.
+    `BUSY`: another attempt is writing it. `SETTLED`: it is posted, or deleted by a maintainer.
     """
 
     CLEAR = "clear"
@@ -48,8 +48,8 @@ class Claim(StrEnum):
 class KeptComment:
     """A comment as last written.
 
-    `text_hash` is of the text that it answers, `body_hash` of its own. `shown` are the candidates that it last showed:
-    of a comment that says "nothing left", those before that. `updated_at` tells whether anybody wrote it since.
+    `text_hash` is of the text that it answers, `body_hash` of its own. `shown` are the candidates that it last showed,
+    even if it now says "nothing left". `updated_at` tells whether anybody has written the row since.
     """
 
     repo_id: int
@@ -64,7 +64,7 @@ class KeptComment:
 
 
 _KEY = ("repo_id", "number", "command_id")
-# What a maintainer deleted is never written over.
+# No update touches a comment that a maintainer deleted.
 _THERE = comments.c.state != CommentState.DELETED
 
 
@@ -72,7 +72,7 @@ class Comments(Part):
     """The `comments` table."""
 
     def get(self, repo_id: int, number: int, command_id: int = ADVISORY) -> KeptComment | None:
-        """What is known of this comment, None where the question never came up."""
+        """The stored comment; None if there never was a row."""
         row = self._first(sa.select(comments).where(_key(repo_id, number, command_id)))
         if row is None:
             return None
@@ -82,15 +82,12 @@ class Comments(Part):
         return KeptComment(*key, state, row.comment_id, *hashes, shown, row.updated_at)
 
     def claim(self, repo_id: int, number: int, command_id: int, *, now: float, lease: float) -> Claim:
-        """Note that the comment is about to be created, for `lease` seconds in which nobody else may.
-
-        Of several that ask at once exactly one may go on.
-        """
+        """Claim the comment for `lease` seconds, in which nobody else may create it."""
         mine = _key(repo_id, number, command_id)
         insert = self._new(repo_id, number, command_id, state=CommentState.INTENDED, updated_at=now)
         intend = sa.update(comments).values(state=CommentState.INTENDED, updated_at=now)
         silent = comments.c.state == CommentState.SILENT
-        # A claim far ahead of this clock is from before that was set back.
+        # A claim far ahead of this clock is from before the clock was set back.
         over = sa.or_(comments.c.updated_at <= now - lease, comments.c.updated_at > now + lease)
         expired = sa.and_(comments.c.state == CommentState.INTENDED, over)
         with write(self._engine) as connection:
@@ -104,26 +101,19 @@ class Comments(Part):
         return Claim.BUSY if state == CommentState.INTENDED else Claim.SETTLED
 
     def claimed_at(self, repo_id: int, number: int, command_id: int) -> float | None:
-        """When the comment was claimed by who is about to create it; None where nobody is."""
+        """When the comment was claimed; None if nobody holds a claim."""
         claimed = sa.select(comments.c.updated_at)
         return self._scalar(claimed.where(_key(repo_id, number, command_id), comments.c.state == CommentState.INTENDED))
 
     def renew(self, repo_id: int, number: int, command_id: int, *, since: float, now: float) -> bool:
-        """Let the claim that was taken at `since` begin anew `now`; False if somebody else has taken it since."""
-        return self._reset(repo_id, number, command_id, since, now)
+        """Renew the claim of `since`, which its time identifies; False if somebody else has taken it since."""
+        state, at = comments.c.state, comments.c.updated_at
+        mine = sa.and_(_key(repo_id, number, command_id), state == CommentState.INTENDED, at == since)
+        return self._change(sa.update(comments).where(mine).values(updated_at=now)) > 0
 
     def release(self, repo_id: int, number: int, command_id: int, *, since: float) -> None:
-        """Give the claim of `since` up early; the next one to ask gets it at once, and is told to look first."""
-        self._reset(repo_id, number, command_id, since, 0.0)
-
-    def _reset(self, repo_id: int, number: int, command_id: int, since: float, to: float) -> bool:
-        """A claim is told from a later one by its time, since a second one is given only when the first has expired."""
-        mine = sa.and_(
-            _key(repo_id, number, command_id),
-            comments.c.state == CommentState.INTENDED,
-            comments.c.updated_at == since,
-        )
-        return self._change(sa.update(comments).where(mine).values(updated_at=to)) > 0
+        """Give up the claim of `since`: the next caller gets it at once, as `DOUBTFUL`."""
+        self.renew(repo_id, number, command_id, since=since, now=0.0)
 
     def settle(
         self,
@@ -138,10 +128,10 @@ class Comments(Part):
         now: float,
         since: float,
     ) -> bool:
-        """Note what has become of what was claimed or written at `since`: this comment, or none.
+        """Note the outcome of what was claimed or written at `since`: this comment, or none.
 
-        Where nothing is `shown`, what was shown before stays on record. Has no effect on a comment that was deleted,
-        nor on one that was claimed, written or forgotten by somebody else since then; False then.
+        If nothing is `shown`, what was shown before stays on record. Returns False, without effect, if the comment was
+        deleted, or somebody else has claimed, written or forgotten it since.
         """
         own = sa.and_(_key(repo_id, number, command_id), _THERE, comments.c.updated_at == since)
         values = {
@@ -163,10 +153,10 @@ class Comments(Part):
         shown: Sequence[int] = (),
         now: float,
     ) -> None:
-        """Note that a text was answered by writing nothing; a comment that there is stays, and what it showed.
+        """Note that a text was answered by writing nothing. An existing comment stays, and so does what it showed.
 
-        A claim stays one: what it is for may be written by now, and the next one must look first. Has no effect on a
-        comment that was deleted.
+        A claim stays too: its comment may be written by now, and the next caller must look first. Has no effect on a
+        deleted comment.
         """
         nobody_writes = sa.and_(comments.c.comment_id.is_(None), comments.c.state != CommentState.INTENDED)
         answered = {"text_hash": text_hash, "updated_at": now, **_if_shown(shown)}
@@ -175,8 +165,9 @@ class Comments(Part):
         self._change(insert.on_conflict_do_update(index_elements=_KEY, set_={"state": state, **answered}, where=_THERE))
 
     def doubt(self, repo_id: int, number: int, command_id: int, *, now: float) -> None:
-        """Note that nobody knows what the comment says: it answers nothing until the next attempt has edited it, who,
-        where none is known, may begin at once and is told to look first.
+        """Note that nobody knows what the comment says: it answers nothing until the next attempt has edited it.
+
+        If the comment itself is unknown, the next attempt may begin at once, and must look first.
         """
         unknown = comments.c.comment_id.is_(None)
         values = {
@@ -188,18 +179,13 @@ class Comments(Part):
         self._change(sa.update(comments).where(_key(repo_id, number, command_id), _THERE).values(values))
 
     def lose(self, repo_id: int, number: int, command_id: int) -> None:
-        """Note that nobody knows which comment it is: the next attempt may begin at once, and is told to look first."""
-        values = {
-            "state": CommentState.INTENDED,
-            "comment_id": None,
-            "text_hash": "",
-            "body_hash": "",
-            "updated_at": 0.0,
-        }
+        """Note that nobody knows which comment it is: the next attempt may begin at once, and must look first."""
+        unknown = {"comment_id": None, "text_hash": "", "body_hash": ""}
+        values = {"state": CommentState.INTENDED, **unknown, "updated_at": 0.0}
         self._change(sa.update(comments).where(_key(repo_id, number, command_id), _THERE).values(values))
 
     def silence(self, repo_id: int, number: int, comment_id: int) -> None:
-        """Note that the bot itself took a comment away; another may be posted in its place, or is already."""
+        """Note that the bot itself deleted a comment. It may post another, or has done so."""
         its = (comments.c.repo_id == repo_id, comments.c.number == number, comments.c.comment_id == comment_id)
         posted = comments.c.state == CommentState.POSTED
         self._change(sa.update(comments).where(*its, posted).values(state=CommentState.SILENT, comment_id=None))
@@ -207,11 +193,10 @@ class Comments(Part):
     def mark_deleted(
         self, repo_id: int, number: int, comment_id: int, now: float, command_id: int | None = None
     ) -> bool:
-        """Note that a maintainer deleted a comment; False if it was none that is kept here.
+        """Note that a maintainer deleted a comment; False if it is none of the bot's.
 
-        By its marker it answered `command_id`, where that is known. So one is noted too of which nobody knows that it
-        was there: GitHub wrote it without an answer, and who looked for it later, if anybody did, found it gone; or it
-        was written before all that was known here was erased or lost.
+        `command_id` is what it answered, by its marker, if that is known. With that, a comment is noted even if its id
+        is not stored: GitHub wrote it without an answer, or the store was erased or lost since.
         """
         here = sa.and_(comments.c.repo_id == repo_id, comments.c.number == number)
         gone = {"state": CommentState.DELETED, "updated_at": now}
@@ -222,11 +207,10 @@ class Comments(Part):
             return False
         insert = self._new(repo_id, number, command_id, comment_id=comment_id, **gone)
         unknown = comments.c.comment_id.is_(None)
-        noted = insert.on_conflict_do_update(index_elements=_KEY, set_=gone, where=unknown)
-        return self._write(noted)
+        return self._write(insert.on_conflict_do_update(index_elements=_KEY, set_=gone, where=unknown))
 
     def _new(self, repo_id: int, number: int, command_id: int, **known: Any) -> Any:
-        """An INSERT of a comment of which only so much is known."""
+        """An INSERT of a comment with these values; the others are empty."""
         unknown = {"comment_id": None, "text_hash": "", "body_hash": "", "shown": "[]"}
         return self._insert(comments).values(repo_id=repo_id, number=number, command_id=command_id, **unknown | known)
 
@@ -236,5 +220,4 @@ def _key(repo_id: int, number: int, command_id: int) -> sa.ColumnElement[bool]:
 
 
 def _if_shown(shown: Sequence[int]) -> dict[str, str]:
-    """The column's new value, where it is to have one."""
     return {"shown": json.dumps(list(shown))} if shown else {}

@@ -1,6 +1,4 @@
-"""Feedback: what people said other than by commands (which are in `verdicts`), which comments are looked at for it, and
-where it has put a repository's bar.
-"""
+"""Feedback other than by commands (see `verdicts`), the comments that are polled for it, and calibrated thresholds."""
 
 from __future__ import annotations
 
@@ -20,57 +18,52 @@ from bot.store.tables.schema import calibrations, comments, signals, watched
 
 
 class Signals(Part):
-    """What was said about the issues of repositories; each person once in each kind about one pair."""
+    """People's signals about issues: one of each kind from each person about one pair."""
 
     def put(self, repo_id: int, signal: Signal) -> None:
-        """Keep what somebody said, in place of what they said before."""
+        """Keep a signal, in place of the person's former one."""
         self._change(self._put(repo_id, signal))
 
     def replace(self, repo_id: int, number: int, kind: Kind, said: Iterable[Signal]) -> None:
-        """Keep these as all that is said in this way about an issue: what is not among them was taken back."""
+        """Keep these as all signals of this kind about an issue; others were taken back."""
         with write(self._engine) as connection:
             connection.execute(sa.delete(signals).where(*_signals_of(repo_id, number, kind)))
             for signal in said:
                 connection.execute(self._put(repo_id, signal))
 
     def drop(self, repo_id: int, number: int, kind: Kind, other: int | None = None) -> None:
-        """Forget what was said in this way about an issue, or about one pair."""
+        """Forget the signals of this kind about an issue, or about one pair."""
         mine = _signals_of(repo_id, number, kind)
         if other is not None:
             mine = (*mine, signals.c.other == other)
         self._change(sa.delete(signals).where(*mine))
 
     def drop_own(self, repo_id: int, number: int, kind: Kind, login: str, other: int) -> None:
-        """Forget what one person said in this way about one pair."""
+        """Forget one person's signal of this kind about one pair."""
         mine = (*_signals_of(repo_id, number, kind), signals.c.login == name_key(login), signals.c.other == other)
         self._change(sa.delete(signals).where(*mine))
 
     def of_issue(self, repo_id: int, number: int, kind: Kind) -> list[Signal]:
-        """What is said in this way about one issue."""
+        """The signals of this kind about one issue."""
         return self._read(*_signals_of(repo_id, number, kind))
 
     def since(self, repo_id: int, since: float) -> list[Signal]:
-        """Everything that was said at `since` (seconds since 1970) or later, the earliest first."""
+        """All signals at `since` (seconds since 1970) or later, the earliest first."""
         return self._read(signals.c.repo_id == repo_id, signals.c.at >= since)
 
     def deciding(self, repo_id: int, kinds: Collection[Kind]) -> list[Signal]:
-        """What was said in one of these ways by people whose word counts, of a pair or of a comment of the bot's."""
+        """The signals of these kinds from people who count, about a pair or a comment of the bot's."""
         about = sa.or_(signals.c.other != 0, signals.c.kind == Kind.REACTION.value)
         named = signals.c.kind.in_([kind.value for kind in kinds])
         return self._read(signals.c.repo_id == repo_id, named, about, signals.c.who != Who.OTHER.value)
 
     def prune(self, before: float) -> int:
-        """Erase what was said before a time, of all repositories; how many rows."""
+        """Erase all repositories' signals before a time; returns how many."""
         return self._change(sa.delete(signals).where(signals.c.at < before))
 
     def _put(self, repo_id: int, signal: Signal) -> Any:
-        key = {
-            "repo_id": repo_id,
-            "number": signal.number,
-            "kind": signal.kind.value,
-            "login": name_key(signal.login),
-            "other": signal.other,
-        }
+        person, about = name_key(signal.login), {"number": signal.number, "kind": signal.kind.value}
+        key = {"repo_id": repo_id, **about, "login": person, "other": signal.other}
         return self._upsert(signals, key, {"same": signal.same, "who": signal.who.value, "at": signal.at})
 
     def _read(self, *conditions: sa.ColumnElement[bool]) -> list[Signal]:
@@ -87,7 +80,7 @@ def _signals_of(repo_id: int, number: int, kind: Kind) -> tuple[sa.ColumnElement
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """The advisory comment on issue `number`; `node_id` is GitHub's name for it in GraphQL, empty until it is known."""
+    """The advisory comment on issue `number`; `node_id` is its id in GraphQL, empty until it is known."""
 
     number: int
     comment_id: int
@@ -96,10 +89,10 @@ class Watched:
 
 
 class WatchedComments(Part):
-    """Rows appear with the first look at a comment's reactions."""
+    """The `watched` table. A comment's row appears when its reactions are first read."""
 
     def latest(self, repo_id: int, since: float, most: int) -> list[Watched]:
-        """The advisory comments that stand there and were written or edited at `since` or later, the last one first."""
+        """The posted advisory comments that were written or edited at `since` or later, the last one first."""
         ours = sa.and_(watched.c.repo_id == comments.c.repo_id, watched.c.number == comments.c.number)
         query = (
             sa.select(comments.c.number, comments.c.comment_id, watched.c.comment_id, watched.c.node_id, watched.c.fold)
@@ -115,13 +108,13 @@ class WatchedComments(Part):
             .limit(most)
         )
         return [
-            # A row of an earlier comment says nothing about this one.
+            # The row may be of an earlier comment.
             Watched(number, comment_id, node_id, Fold(fold)) if known == comment_id else Watched(number, comment_id)
             for number, comment_id, known, node_id, fold in self._all(query)
         ]
 
     def put(self, repo_id: int, looked_at: Sequence[Watched]) -> None:
-        """Keep what is known of these comments now."""
+        """Keep what is known of these comments."""
         with write(self._engine) as connection:
             for one in looked_at:
                 values = {"comment_id": one.comment_id, "node_id": one.node_id, "fold": one.fold.value}
@@ -129,10 +122,10 @@ class WatchedComments(Part):
 
 
 class Calibrations(Part):
-    """One row a repository, from the first calibration or reset on."""
+    """The `calibrations` table: one row for each repository, from its first calibration or reset on."""
 
     def get(self, repo_id: int) -> KeptCalibration | None:
-        """What holds; None where nothing was ever calibrated."""
+        """The calibration in force; None if there never was one."""
         row = self._first(sa.select(calibrations).where(calibrations.c.repo_id == repo_id))
         if row is None:
             return None
@@ -142,10 +135,7 @@ class Calibrations(Part):
     def move(
         self, repo_id: int, before: KeptCalibration | None, bar: float | None, right: float, wrong: float, now: float
     ) -> bool:
-        """Keep where a calibration puts the bar, and the weights that say so; whether that moved it.
-
-        It rests on what counted where `before` held. Where somebody has put the bar back since, nothing is kept.
-        """
+        """Keep a calibrated threshold unless somebody has reset it since `before`; whether it moved."""
         moved = bar != (before.bar if before else None)
         values = {
             "bar": bar,
@@ -159,7 +149,7 @@ class Calibrations(Part):
         return bool(self._change(same.values(**values))) and moved
 
     def reset(self, repo_id: int, now: float) -> None:
-        """Put the bar back; what was said until `now` counts no more."""
+        """Reset the threshold; signals until `now` count no more."""
         values = {"bar": None, "since": now, "changed_at": now, "basis": _basis(0.0, 0.0)}
         self._change(self._upsert(calibrations, {"repo_id": repo_id}, values))
 

@@ -1,6 +1,4 @@
-"""The repositories that the App is installed on, by GitHub's id; in each the bot's own issues
-(`bot/posts/own_issues.py`), its files as last fetched, and how far the first reading of its issues has come.
-"""
+"""The App's repositories, by GitHub's id, with the bot's own issues in them, their cached files and their backfills."""
 
 from __future__ import annotations
 
@@ -19,7 +17,7 @@ from bot.store.tables.schema import digest_issues, repositories, scan_issues, te
 
 @dataclass(frozen=True, slots=True)
 class StoredRepository:
-    """A repository as last heard of. `installation` is None until an event has named it."""
+    """A repository as of the last event. `installation` is None until an event has named it."""
 
     id: int
     ref: RepoRef
@@ -30,63 +28,55 @@ class StoredRepository:
 
     @property
     def summary(self) -> Repository:
-        """The part that webhooks tell."""
+        """The part that webhooks contain."""
         return Repository(self.id, self.ref, self.private, self.archived)
 
 
 class Repositories(Part):
-    """Which repositories there are. Erasing one is `Store.forget`, since other tables hold things of it too."""
+    """The `repositories` table. `Store.forget` erases one, since other tables have rows of it too."""
 
     def upsert(self, repository: Repository, installation: int | None, now: float) -> None:
-        """Take over what a webhook says; an unknown installation (None) leaves the known one as it is."""
-        values: dict[str, Any] = {
-            "owner": repository.ref.owner,
-            "name": repository.ref.name,
-            "lookup": repository.ref.key,
-            "private": repository.private,
-            "archived": repository.archived,
-            "updated_at": now,
-        }
-        insert = self._insert(repositories).values(
-            repo_id=repository.id, installation=installation, suspended=False, **values
-        )
+        """Keep what a webhook says; an unknown installation (None) leaves the known one as it is."""
+        ref, state = repository.ref, {"private": repository.private, "archived": repository.archived}
+        values: dict[str, Any] = {"owner": ref.owner, "name": ref.name, "lookup": ref.key, **state, "updated_at": now}
+        new = {"repo_id": repository.id, "installation": installation, "suspended": False}
+        insert = self._insert(repositories).values(**new, **values)
         if installation is not None:
             values["installation"] = installation
         with write(self._engine) as connection:
-            # Whoever erases holds this too: a row that is not there yet cannot be locked.
+            # `Store.forget` takes this lock too: a row that does not exist yet cannot be locked.
             lock_index(connection, repository.id)
             connection.execute(insert.on_conflict_do_update(index_elements=["repo_id"], set_=values))
 
     def get(self, repo_id: int) -> StoredRepository | None:
         """The repository with this id."""
-        return self._one(sa.select(repositories).where(repositories.c.repo_id == repo_id))
+        row = self._first(sa.select(repositories).where(repositories.c.repo_id == repo_id))
+        return row and _stored(row)
 
     def by_name(self, ref: RepoRef) -> StoredRepository | None:
-        """The repository that bears this name, in any case; the one heard of last, if an older one still seems to."""
+        """The repository with this name, in any case; of several rows the one that was updated last."""
         found = sa.select(repositories).where(repositories.c.lookup == ref.key)
-        return self._one(found.order_by(repositories.c.updated_at.desc(), repositories.c.repo_id.desc()).limit(1))
+        found = found.order_by(repositories.c.updated_at.desc(), repositories.c.repo_id.desc()).limit(1)
+        row = self._first(found)
+        return row and _stored(row)
 
     def list(self, installation: int | None = None) -> list[StoredRepository]:
-        """All repositories of an installation, or all there are, by name."""
+        """The repositories of an installation, or all, by name."""
         query = sa.select(repositories).order_by(repositories.c.lookup, repositories.c.repo_id)
         if installation is not None:
             query = query.where(repositories.c.installation == installation)
         return [_stored(row) for row in self._all(query)]
 
     def suspend(self, installation: int, suspended: bool) -> None:
-        """Mark all repositories of an installation as suspended, or as running again."""
+        """Mark all repositories of an installation as suspended or not."""
         theirs = sa.update(repositories).where(repositories.c.installation == installation)
         self._change(theirs.values(suspended=suspended))
 
-    def held(self, connection: sa.Connection, repo_id: int) -> StoredRepository | None:
-        """The repository with this id, whose row nobody else makes, changes or erases until the transaction ends."""
+    def locked(self, connection: sa.Connection, repo_id: int) -> StoredRepository | None:
+        """The repository with this id. Its row is locked until the transaction ends, even if it does not exist yet."""
         lock_index(connection, repo_id)
         mine = sa.select(repositories).where(repositories.c.repo_id == repo_id).with_for_update()
         row = connection.execute(mine).first()
-        return None if row is None else _stored(row)
-
-    def _one(self, query: sa.Select[Any]) -> StoredRepository | None:
-        row = self._first(query)
         return None if row is None else _stored(row)
 
 
@@ -97,44 +87,41 @@ def _stored(row: sa.Row[Any]) -> StoredRepository:
 
 
 class Kind(StrEnum):
-    """`SCAN` shows the groups of the backlog, `DIGEST` what the bot did in the last week."""
+    """The bot's own issues: `SCAN` shows the groups of the backlog, `DIGEST` the last week's work."""
 
     SCAN = "scan"
     DIGEST = "digest"
 
 
-_TABLES = {Kind.SCAN: scan_issues, Kind.DIGEST: digest_issues}
-
-
 @dataclass(frozen=True, slots=True)
 class KeptIssue:
-    """`number` is None while nobody knows whether it was opened, at a time in seconds since 1970."""
+    """The bot's own issue. `number` is None while nobody knows whether it was opened."""
 
     number: int | None
     updated_at: float
 
 
 class OwnIssues(Part):
-    """The numbers of one kind of issues, one in each repository."""
+    """The bot's own issues of one kind, one in each repository."""
 
     def __init__(self, engine: sa.Engine, kind: Kind) -> None:
         super().__init__(engine)
         self.kind = kind
-        self._table = _TABLES[kind]
+        self._table = scan_issues if kind is Kind.SCAN else digest_issues
 
     def get(self, repo_id: int) -> KeptIssue | None:
-        """None where there was none, or it was deleted."""
+        """The issue; None if there was none, or it was deleted."""
         table = self._table
         row = self._first(sa.select(table.c.number, table.c.updated_at).where(table.c.repo_id == repo_id))
-        return None if row is None else KeptIssue(row.number, row.updated_at)
+        return row and KeptIssue(*row)
 
     def set(self, repo_id: int, number: int | None, now: float) -> None:
-        """Note the issue, or with None that it is about to be opened."""
+        """Note the issue, or with None that the bot is about to open it."""
         values = {"number": number, "updated_at": now}
         self._change(self._upsert(self._table, {"repo_id": repo_id}, values))
 
     def opened(self, repo_id: int, number: int, now: float) -> int:
-        """Note an issue that was opened, unless another has been noted meanwhile; the number of the one that is."""
+        """Note a new issue, unless another has been noted meanwhile; returns the number of the noted one."""
         values = {"number": number, "updated_at": now}
         unknown = self._table.c.number.is_(None)
         if self._write(self._upsert(self._table, {"repo_id": repo_id}, values, unknown)):
@@ -143,31 +130,31 @@ class OwnIssues(Part):
         return number if kept is None or kept.number is None else kept.number
 
     def drop(self, repo_id: int) -> None:
-        """Note that there is none."""
+        """Note that there is no issue."""
         self._change(sa.delete(self._table).where(self._table.c.repo_id == repo_id))
 
 
 @dataclass(frozen=True, slots=True)
 class StoredText:
-    """`text` is None where the file does not exist."""
+    """A cached file; `text` is None if it does not exist."""
 
     text: str | None
     fetched_at: float
 
     def is_fresh(self, now: float, seconds: float) -> bool:
         """Whether it was fetched within so many seconds."""
-        # What was fetched long after now is from before the clock was set back.
+        # A time far ahead of now is from before the clock was set back.
         return abs(now - self.fetched_at) < seconds
 
 
 class Texts(Part):
-    """The `texts` table: by repository and a name that the caller chooses."""
+    """The `texts` table: files by repository and a name that the caller chooses."""
 
     def get(self, repo_id: int, name: str) -> StoredText | None:
-        """The text as last fetched, None if it never was."""
+        """The text as last fetched; None if it never was."""
         query = sa.select(texts.c.text, texts.c.fetched_at).where(texts.c.repo_id == repo_id, texts.c.name == name)
         row = self._first(query)
-        return None if row is None else StoredText(row.text, row.fetched_at)
+        return row and StoredText(*row)
 
     def put(self, repo_id: int, name: str, text: str | None, now: float) -> None:
         """Keep a text. NUL characters, which PostgreSQL cannot store, become U+FFFD."""
@@ -175,20 +162,21 @@ class Texts(Part):
         self._change(self._upsert(texts, {"repo_id": repo_id, "name": name}, values))
 
     def drop(self, repo_id: int) -> None:
-        """Forget the repository's texts, because a push or a renaming has outdated them."""
+        """Forget the repository's texts, because of a push or a new name."""
         self._change(sa.delete(texts).where(texts.c.repo_id == repo_id))
 
 
 OFF = "its settings say mode: off"
-"""The problem of a repository whose maintainers do not want it read."""
+"""The problem of a repository that its maintainers do not want indexed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """`cursor` is what to ask for next, in the words of whoever asks (a page, a cursor, a time); empty at the start.
+    """The progress of a backfill.
 
-    `etag` is that of the first page, by which a later look learns for nothing that nothing has changed. `seen` issues
-    have been read of about `expected`. `problem` says why it does not go on at the moment, empty if it does.
+    `cursor` says where to go on (`bot.indexing.reading.Place`), empty at the start. `etag` is that of the first page:
+    asking with it costs nothing while nothing has changed. `seen` issues of about `expected` have been read. `problem`
+    says why the backfill does not go on at the moment, else it is empty.
     """
 
     cursor: str = ""
@@ -201,12 +189,12 @@ class Progress:
 
     @property
     def size(self) -> int | None:
-        """How many issues the repository has, None where nobody has counted them."""
+        """How many issues the repository has; None if nobody has counted them."""
         return self.seen if self.done else self.expected
 
     @property
     def stopped(self) -> bool:
-        """Whether nobody goes on with it, for the reason that `problem` says."""
+        """Whether the backfill has stopped because of its `problem`."""
         return self.problem != "" and not self.updated_at
 
 
@@ -214,27 +202,27 @@ class Backfills(Part):
     """The `backfills` table."""
 
     def get(self, repo_id: int) -> Progress | None:
-        """None for a repository whose backfill has not begun."""
+        """The progress; None if the backfill has not begun."""
         with self._engine.connect() as connection:
             return _progress(connection, repo_id)
 
     def complete(self, repo_id: int) -> bool:
-        """Whether all issues of a repository were read once, so that the index may be trusted."""
+        """Whether all issues of a repository have been read, so that its index is complete."""
         progress = self.get(repo_id)
         return progress is not None and progress.done
 
     def set(self, repo_id: int, progress: Progress) -> None:
-        """Keep the progress, after the issues themselves: those of a crash in between are then read again."""
+        """Keep the progress, after the issues themselves: after a crash in between they are read again."""
         self._change(self._put(repo_id, progress))
 
     def replace(self, repo_id: int, before: Progress | None, after: Progress) -> bool:
-        """The same for who has gone on from `before`; nothing is kept, and False returned, where that is not there.
+        """Keep the progress if it still was `before`; False otherwise.
 
-        Then the repository was erased meanwhile, and what was read of it with it: a place to go on at would have that
-        passed over for good where the repository is ours again. Or somebody else has come further.
+        The repository may have been erased meanwhile, with its index: the next backfill must then begin at the start.
+        Or another worker has come further.
         """
         with write(self._engine) as connection:
-            # Whoever erases holds this too.
+            # `Store.forget` takes this lock too.
             lock_index(connection, repo_id)
             if _progress(connection, repo_id) != before:
                 return False

@@ -1,4 +1,4 @@
-"""In how many issues of a repository each word occurs, which tells the finder the rare words (F8)."""
+"""Counts in how many issues of a repository each word occurs, which shows the finder the rare words (F8)."""
 
 from __future__ import annotations
 
@@ -12,22 +12,24 @@ from bot.store.database.engine import write
 from bot.store.parts.base import Part
 from bot.store.tables.schema import counted, words
 
-# What one issue may add: its text is a stranger's, and must not fill the table with words that no other issue has.
+# One issue, a stranger's text, must not fill the table with words that no other issue has.
 LONGEST_WORD = 64
 MOST_WORDS_OF_AN_ISSUE = 500
-# Where a repository has more words than this, those that occur once are dropped: they say the least.
+# Beyond so many words of a repository, those that occur once are dropped.
 MOST_WORDS = 200_000
 
 # SQLite takes 32,766 parameters in a statement; a row has three.
 _BATCH = 2_000
 _LOOK_EVERY = 1_000
 
+_WordsByNumber = Mapping[int, Collection[str]]
+
 
 class Words(Part):
     """The `words` and `counted` tables."""
 
-    def add(self, repo_id: int, issues: Mapping[int, Collection[str]]) -> int:
-        """Count the words of issues by number; returns how many were new. An issue counts once, however often added."""
+    def add(self, repo_id: int, issues: _WordsByNumber) -> int:
+        """Count the words of issues by number, each issue once; returns how many issues were new."""
         with write(self._engine) as connection:
             fresh: set[int] = set()
             for numbers in batches(sorted(issues), _BATCH):
@@ -38,8 +40,8 @@ class Words(Part):
                 self._prune(connection, repo_id, len(fresh))
         return len(fresh)
 
-    def remove(self, repo_id: int, issues: Mapping[int, Collection[str]]) -> None:
-        """Take back the words of issues by number, as they were counted; of issues that were not, nothing."""
+    def remove(self, repo_id: int, issues: _WordsByNumber) -> None:
+        """Undo the counts of issues by number, given the words that were counted; ignores issues that were not."""
         with write(self._engine) as connection:
             gone: set[int] = set()
             for numbers in batches(sorted(issues), _BATCH):
@@ -50,14 +52,13 @@ class Words(Part):
                 connection.execute(sa.delete(words).where(none))
 
     def counts(self, repo_id: int, wanted: Collection[str]) -> dict[str, int]:
-        """In how many issues each of the words occurs; words that occur in none are left out."""
+        """In how many issues each of the words occurs, without words that occur in none."""
         found: dict[str, int] = {}
         with self._engine.connect() as connection:
             for batch in batches(sorted(set(wanted)), _BATCH):
-                query = sa.select(words.c.word, words.c.issues).where(
-                    words.c.repo_id == repo_id, words.c.word.in_(batch)
-                )
-                found.update({row.word: row.issues for row in connection.execute(query)})
+                these = (words.c.repo_id == repo_id, words.c.word.in_(batch))
+                rows = connection.execute(sa.select(words.c.word, words.c.issues).where(*these))
+                found.update({row.word: row.issues for row in rows})
         return found
 
     def includes(self, repo_id: int, number: int) -> bool:
@@ -66,35 +67,26 @@ class Words(Part):
         return self._first(query) is not None
 
     def total(self, repo_id: int, *, but: int | None = None) -> int:
-        """How many issues of this repository have been counted, without the one of the number `but`."""
+        """How many issues of this repository have been counted, without number `but`."""
         others = () if but is None else (counted.c.number != but,)
         with self._engine.connect() as connection:
             return _count(connection, counted, repo_id, *others)
 
     def _count(
-        self,
-        connection: sa.Connection,
-        repo_id: int,
-        numbers: Iterable[int],
-        issues: Mapping[int, Collection[str]],
-        each: int,
+        self, connection: sa.Connection, repo_id: int, numbers: Iterable[int], issues: _WordsByNumber, each: int
     ) -> list[str]:
-        """Let the words of these issues occur in so many more; returns which words."""
-        # Sorted, so that two processes changing the same words cannot wait for each other's rows in a circle.
+        """Add `each` to the counts of these issues' words; returns the words."""
+        # Sorted, so that two processes that change the same words cannot deadlock.
         found = Counter(word for number in numbers for word in _usable(issues[number]))
         for batch in batches(sorted(found.items()), _BATCH):
-            insert = self._insert(words).values(
-                [{"repo_id": repo_id, "word": word, "issues": each * count} for word, count in batch]
-            )
-            connection.execute(
-                insert.on_conflict_do_update(
-                    index_elements=["repo_id", "word"], set_={"issues": words.c.issues + insert.excluded.issues}
-                )
-            )
+            rows = [{"repo_id": repo_id, "word": word, "issues": each * count} for word, count in batch]
+            insert = self._insert(words).values(rows)
+            sums = {"issues": words.c.issues + insert.excluded.issues}
+            connection.execute(insert.on_conflict_do_update(index_elements=["repo_id", "word"], set_=sums))
         return sorted(found)
 
     def _prune(self, connection: sa.Connection, repo_id: int, fresh: int) -> None:
-        """Keep the table bounded. Counting all words takes a while, so it is done once in a thousand issues."""
+        """Keep the table bounded: once in a thousand issues, since it takes a while to count all words."""
         total = _count(connection, counted, repo_id)
         if total // _LOOK_EVERY == (total - fresh) // _LOOK_EVERY or _count(connection, words, repo_id) <= MOST_WORDS:
             return
@@ -107,6 +99,6 @@ def _count(connection: sa.Connection, table: sa.Table, repo_id: int, *among: sa.
 
 
 def _usable(of_issue: Iterable[str]) -> list[str]:
-    """The words to count; PostgreSQL cannot store a NUL character, which no real word has."""
+    """The words to count. PostgreSQL cannot store a NUL character, which no real word has."""
     usable = {word for word in of_issue if 0 < len(word) <= LONGEST_WORD and "\0" not in word}
     return sorted(usable)[:MOST_WORDS_OF_AN_ISSUE]

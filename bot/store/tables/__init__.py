@@ -1,4 +1,4 @@
-"""The tables: each file's are imported here, since the schema is complete only with all of them."""
+"""The store's tables, all imported here, so that the schema is complete."""
 
 from bot.store.tables import index, schema
 

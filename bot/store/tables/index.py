@@ -1,7 +1,7 @@
-"""The tables of the repository index (`bot/index`), in the store's schema so that migrating and `forget` know them.
+"""The tables of the repository index (`bot/index`), in the store's schema, so that `migrate` and `forget` know them.
 
-What is read together lies together: SQLite keeps the tables of narrow rows sorted by their primary key instead of by a
-row id of its own. Issues are taken out by `Index.remove`, which also takes back what was counted.
+SQLite sorts the tables with narrow rows by their primary key, so that what is read together lies together. Only
+`Index.remove` takes issues out, since it also undoes their counts.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ INDEX = {"index": True}
 def lock_index(connection: sa.Connection, repo_id: int) -> None:
     """Let nobody else change a repository's index until the transaction ends."""
     if connection.dialect.name == "postgresql":
-        # SQLite's write transactions exclude each other anyway. A row that is not there yet cannot be locked.
+        # SQLite's write transactions exclude each other anyway. A row that does not exist yet cannot be locked.
         connection.execute(sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtextextended(f"index/{repo_id}", 0))))
 
 
 def _table(name: str, *columns: Any, narrow: bool = False) -> sa.Table:
     table = sa.Table(name, metadata, *columns, info=INDEX, sqlite_with_rowid=not narrow)
-    # What PostgreSQL's planner knows of one repository is wrong of another: of one that came after the last ANALYZE it
-    # believes that it has one row, and reads all of it for each key. Without statistics it believes that each has many.
+    # PostgreSQL's planner expects one row of a repository that came after the last ANALYZE, and reads all its rows for
+    # each key. Without statistics it expects many rows of each.
     unknown = sa.DDL("ALTER TABLE %(fullname)s ALTER COLUMN repo_id SET STATISTICS 0")  # type: ignore[no-untyped-call]
     sa.event.listen(table, "after_create", unknown.execute_if(dialect="postgresql"))
     return table
 
 
-# One row a repository. `sequence` counts the changes, so that a process sees that what it remembers is outdated;
-# `lengths` are the summed lengths of each field as JSON; `centre` is the mean vector that cosines are taken around; the
-# issues were read by the version `reading` of the analyser.
+# One row for each repository. `sequence` counts the changes, which tells a process that its memory is outdated;
+# `lengths` has the summed lengths of each field as JSON; `centre` is the mean vector, around which cosines are taken;
+# `reading` is the version of the analyser that read the issues.
 index_states = _table(
     "index_states",
     key("repo_id"),
@@ -49,7 +49,7 @@ index_states = _table(
     column("reading", sa.BigInteger()),
 )
 
-# An issue as GitHub shows it; the body, cut, is elsewhere because it is seldom asked for.
+# An issue as GitHub shows it, without the body, which is seldom read.
 indexed_issues = _table(
     "indexed_issues",
     key("repo_id"),
@@ -74,8 +74,7 @@ indexed_issues = _table(
 
 indexed_bodies = _table("indexed_bodies", key("repo_id"), key("number"), column("body", sa.Text()))
 
-# What its text says: the terms of each field, packed (`bot/index/postings/packing.py`). `changed` is the sequence of
-# the change.
+# The terms of each field, packed (`bot/index/postings/packing.py`). `changed` is the sequence of the change.
 indexed_terms = _table(
     "indexed_terms",
     key("repo_id"),
@@ -94,8 +93,8 @@ indexed_vectors = _table(
     sa.Index("ix_indexed_vectors_changed", "repo_id", "changed"),
 )
 
-# What the text model (`bot/embedding/local.py`) makes of title and text together, as a scale and bytes. `changed`
-# is that of the text in `indexed_terms`: with another one the vector is that of a former text.
+# The text model's vector (`bot/embedding/local.py`) of title and body, as a scale and bytes. If `changed` differs from
+# that in `indexed_terms`, the vector is of a former text.
 text_vectors = _table(
     "text_vectors",
     key("repo_id"),
@@ -105,7 +104,7 @@ text_vectors = _table(
     column("vector", sa.LargeBinary()),
 )
 
-# The number that a term has in a repository, by a hash of the term.
+# A term's number in a repository, by a hash of the term.
 index_vocabulary = _table(
     "index_vocabulary",
     key("repo_id"),
@@ -115,7 +114,7 @@ index_vocabulary = _table(
     narrow=True,
 )
 
-# In how many issues a term occurs in a field (`list` is both in one number), and the last few of them.
+# How many issues have a term in a field (`list` is both in one number), and the last few of them.
 index_lists = _table(
     "index_lists",
     key("repo_id"),
@@ -125,11 +124,10 @@ index_lists = _table(
     narrow=True,
 )
 
-# The earlier ones of a frequent term, in pieces.
+# The earlier issues of a frequent term, in chunks.
 index_chunks = _table("index_chunks", key("repo_id"), key("list"), key("chunk"), column("postings", sa.LargeBinary()))
 
-# The models that workers have had, when each was chosen, and when a worker last said that it has it. It is of no
-# repository, and stays.
+# The models of workers: when each was chosen, and when a worker last reported it. It belongs to no repository.
 embedding_models = sa.Table(
     "embedding_models",
     metadata,
@@ -138,7 +136,7 @@ embedding_models = sa.Table(
     column("seen_at", TIME),
 )
 
-# How far the first reading of a repository's issues has come.
+# The progress of the first reading of a repository's issues.
 backfills = _table(
     "backfills",
     key("repo_id"),

@@ -1,8 +1,7 @@
-"""The tables. What belongs to a repository carries its GitHub id as `repo_id`, because names can change.
+"""The store's tables. Rows of a repository have its GitHub id as `repo_id`, because names can change.
 
-`forget` finds the tables of a repository by that column, and those of an issue by `repo_id` and `number`; a table that
-holds such data under other names would be left behind. Times are seconds since 1970, UTC. The migrations make these
-tables; a test holds that both agree.
+`forget` finds the tables of a repository by that column, and those of an issue by `repo_id` and `number`, so such data
+must have these names. Times are seconds since 1970. A test checks that the migrations make the same tables.
 """
 
 from __future__ import annotations
@@ -13,18 +12,18 @@ import sqlalchemy as sa
 
 metadata = sa.MetaData()
 
-# SQLite numbers rows by itself only where the primary key's type is exactly INTEGER.
+# SQLite numbers rows by itself only if the primary key's type is exactly INTEGER.
 ROW_ID = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 TIME = sa.Float(53)
 
 
 def column(name: str, kind: Any, *, nullable: bool = False, **options: Any) -> sa.Column[Any]:
-    """A column that refuses NULL unless told otherwise."""
+    """A column that refuses NULL unless it is `nullable`."""
     return sa.Column(name, kind, nullable=nullable, **options)
 
 
 def key(name: str) -> sa.Column[int]:
-    """A number in the primary key, such as an id of GitHub's, which the database does not count up itself."""
+    """A number in the primary key that the database does not count up, such as GitHub's ids."""
     return column(name, sa.BigInteger(), primary_key=True, autoincrement=False)
 
 
@@ -34,7 +33,7 @@ repositories = sa.Table(
     key("repo_id"),
     column("owner", sa.Text()),
     column("name", sa.Text()),
-    # GitHub compares names without case; two rows can share one while a renaming is on its way to us.
+    # GitHub ignores the case of names. Two rows can share a name while a renaming is on its way to us.
     column("lookup", sa.Text(), index=True),
     column("private", sa.Boolean()),
     column("archived", sa.Boolean()),
@@ -43,7 +42,7 @@ repositories = sa.Table(
     column("updated_at", TIME),
 )
 
-# A comment of the bot's own: the advisory one of an issue (`command_id` 0), or the reply to a command in that comment.
+# The bot's own comments: the advisory one of an issue (`command_id` 0), or the reply to the commands in a comment.
 comments = sa.Table(
     "comments",
     metadata,
@@ -54,7 +53,7 @@ comments = sa.Table(
     column("comment_id", sa.BigInteger(), nullable=True),
     column("text_hash", sa.Text()),
     column("body_hash", sa.Text()),
-    # The numbers of the candidates that it last showed, as JSON.
+    # The candidates that it last showed, as JSON.
     column("shown", sa.Text()),
     column("updated_at", TIME),
 )
@@ -73,13 +72,12 @@ verdicts = sa.Table(
     column("undone_by", sa.BigInteger(), nullable=True),
     column("command_id", sa.BigInteger()),
     column("details", sa.Text()),
-    # A command that is delivered twice gives one verdict.
+    # A command that comes twice gives one verdict.
     sa.UniqueConstraint("repo_id", "command_id", "kind", "number", "other", name="uq_verdicts_command"),
     sa.Index("ix_verdicts_number", "repo_id", "number"),
     sa.Index("ix_verdicts_other", "repo_id", "other"),
 )
 
-# A command that is delivered twice rejects once.
 rejected_elsewhere = sa.Table(
     "rejected_elsewhere",
     metadata,
@@ -94,8 +92,8 @@ rejected_elsewhere = sa.Table(
     column("undone_by", sa.BigInteger(), nullable=True),
 )
 
-# What was heeded of a comment with commands: the newest of what it said, by GitHub's time (`said_at`), and the delivery
-# that carries it out. `text_hash` is of that time and the commands.
+# The commands of a comment that are carried out: those of its newest text by GitHub's time (`said_at`), and the
+# delivery that does it. `text_hash` is of that time and the commands.
 heeded = sa.Table(
     "heeded",
     metadata,
@@ -134,13 +132,8 @@ words = sa.Table(
     column("issues", sa.BigInteger()),
 )
 
-# Which issues are already in `words`, so that a repeated delivery counts none twice.
-counted = sa.Table(
-    "counted",
-    metadata,
-    key("repo_id"),
-    key("number"),
-)
+# The issues that `words` counts already, so that a repeated delivery counts none twice.
+counted = sa.Table("counted", metadata, key("repo_id"), key("number"))
 
 texts = sa.Table(
     "texts",
@@ -151,7 +144,7 @@ texts = sa.Table(
     column("fetched_at", TIME),
 )
 
-# People at the dashboard: `key` is the hash of the name that their browser has, `repositories` JSON, `at` the sign-in.
+# The dashboard's sessions: `key` is the hash of the browser's token, `repositories` JSON, `at` the time of signing in.
 sessions = sa.Table(
     "sessions",
     metadata,
@@ -163,11 +156,11 @@ sessions = sa.Table(
 
 
 def tables_of_repositories() -> list[sa.Table]:
-    """The tables that hold things of a repository: what can be erased."""
+    """The tables with rows of repositories, from which these can be erased."""
     return [table for table in metadata.sorted_tables if "repo_id" in table.c]
 
 
-# One look at an issue (`bot/decisions`): `evidence` is JSON without any text of an issue.
+# The bot's decisions about issues (`bot/decisions`): `evidence` is JSON without any text of an issue.
 decisions = sa.Table(
     "decisions",
     metadata,
@@ -185,8 +178,8 @@ decisions = sa.Table(
     sa.Index("ix_decisions_number", "repo_id", "number"),
 )
 
-# What somebody said of a decision other than by a command (`bot/feedback`): each person once in each kind about one
-# pair, or with `other` 0 about all that was shown. `who` is what they may do here.
+# Feedback on a decision other than by a command (`bot/feedback`): one signal of each kind from each person about one
+# pair, or with `other` 0 about the whole comment. `who` is what they may do here.
 signals = sa.Table(
     "signals",
     metadata,
@@ -200,8 +193,8 @@ signals = sa.Table(
     column("at", TIME),
 )
 
-# The bot's comments whose reactions are read: `node_id` is how GraphQL calls one, empty until it is known, `fold` what
-# the bot has done about a 👎.
+# The bot's comments whose reactions are read: `node_id` is GraphQL's id, empty until it is known, `fold` what the bot
+# has done about a 👎.
 watched = sa.Table(
     "watched",
     metadata,
@@ -212,7 +205,7 @@ watched = sa.Table(
     column("fold", sa.Text()),
 )
 
-# Where a repository's own feedback has put the bar (null: nowhere else), from what was said after `since`.
+# A repository's calibrated threshold `bar` (null: the one of the settings), by the feedback after `since`.
 calibrations = sa.Table(
     "calibrations",
     metadata,
@@ -223,15 +216,14 @@ calibrations = sa.Table(
     column("basis", sa.Text()),
 )
 
-# The bot's own issue with the weekly digest. `number` is null from before it is opened until GitHub has answered.
-digest_issues = sa.Table(
-    "digest_issues",
-    metadata,
-    key("repo_id"),
-    column("number", sa.BigInteger(), nullable=True),
-    column("updated_at", TIME),
-)
 
+def _own_issues(name: str) -> sa.Table:
+    """The bot's own issues of one kind. `number` is null from before one is opened until GitHub has answered."""
+    number = column("number", sa.BigInteger(), nullable=True)
+    return sa.Table(name, metadata, key("repo_id"), number, column("updated_at", TIME))
+
+
+digest_issues, scan_issues = _own_issues("digest_issues"), _own_issues("scan_issues")
 
 # The newest evaluation of each repository, as JSON.
 evaluations = sa.Table(
@@ -246,7 +238,7 @@ evaluations = sa.Table(
     column("made_at", TIME, nullable=True),
 )
 
-# A delivery that nobody has taken yet, under its GUID: its last attempt, and how often we asked for another.
+# Deliveries that were not taken, by GUID: the last attempt, and how often we asked for another.
 missed = sa.Table(
     "missed",
     metadata,
@@ -258,17 +250,11 @@ missed = sa.Table(
     column("asked_at", TIME),
 )
 
-# How far lists that grow on GitHub's side have been read, by their name.
-marks = sa.Table(
-    "marks",
-    metadata,
-    column("name", sa.Text(), primary_key=True),
-    column("at", TIME),
-)
+# How far GitHub's growing lists have been read, by name.
+marks = sa.Table("marks", metadata, column("name", sa.Text(), primary_key=True), column("at", TIME))
 
-
-# What was found for one issue: `candidates` as JSON, `sequence` the index's count of changes at that time, `model` the
-# weights and the vectors that judged.
+# The scan's findings for one issue: `candidates` as JSON, `sequence` of the index at that time, `model` the weights and
+# vectors that judged.
 scan_answers = sa.Table(
     "scan_answers",
     metadata,
@@ -277,13 +263,4 @@ scan_answers = sa.Table(
     column("sequence", sa.BigInteger()),
     column("model", sa.Text()),
     column("candidates", sa.Text()),
-)
-
-# The bot's own issue that shows the groups. `number` is null from before it is opened until GitHub has answered.
-scan_issues = sa.Table(
-    "scan_issues",
-    metadata,
-    key("repo_id"),
-    column("number", sa.BigInteger(), nullable=True),
-    column("updated_at", TIME),
 )

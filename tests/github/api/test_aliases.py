@@ -45,7 +45,9 @@ def test_each_is_asked_once_a_hundred_at_a_time_and_answered_under_its_number(
     numbers: list[int], texts: dict[str, str]
 ) -> None:
     github = HalfOfThem()
-    parts = list(ask_of_issues(cast("Api", github), "ask", REPO, numbers, "number", beside="databaseId", texts=texts))
+    parts = list(
+        ask_of_issues(cast("Api", github), "ask", REPO, numbers, "number", of_repository="databaseId", texts=texts)
+    )
     different = list(dict.fromkeys(numbers))
     assert github.asked == [different[at : at + 100] for at in range(0, len(different), 100)]
     assert [part.repository and part.repository["databaseId"] for part in parts] == [7] * len(github.asked)

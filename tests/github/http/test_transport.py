@@ -203,7 +203,7 @@ def test_a_write_does_not_follow_an_issue_to_another_repository(client: RepoClie
 def test_connections_stay_open(client: RepoClient, sim: Simulator) -> None:
     """githubkit closes its client after every request; the pool below must outlive that."""
     client.issue(REPO, 1)
-    pool = client._api.github.config.transport._inner._connections._pool  # type: ignore[union-attr]
+    pool = client._api.github.config.transport._inner.connections._pool  # type: ignore[union-attr]
     before = list(pool.connections)
     for _ in range(5):
         client.issue(REPO, 1)

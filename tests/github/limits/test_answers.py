@@ -41,7 +41,7 @@ def test_g_then_the_reset_of_the_resource_that_is_used_up() -> None:
     headers = {"x-ratelimit-remaining": "0", "x-ratelimit-reset": str(int(NOW) + 9)}
     limit = find_limit(Answer(403, headers, PRIMARY), now=NOW, resource="search")
     assert limit is not None
-    assert (limit.after, limit.resource, limit.told) == (10.0, "search", True)
+    assert (limit.after, limit.resource, limit.stated) == (10.0, "search", True)
 
 
 RESET = str(int(NOW) + 1000)
@@ -84,7 +84,7 @@ def test_g_else_a_minute_at_least_and_longer_each_time() -> None:
         limit = find_limit(Answer(403, {}, SECONDARY), now=NOW, resource="core", strikes=strikes)
         assert limit is not None
         assert limit.resource is None
-        assert not limit.told
+        assert not limit.stated
         waits.append(limit.after)
     assert waits == [60, 120, 240, 480, 960, 960, 960, 960]
 
@@ -101,7 +101,7 @@ def test_g_what_was_written_too_fast_is_refused_like_what_is_wrong(error: bytes)
         Answer(422, {}, b'{"message": "Validation Failed", "errors": [%s]}' % error), now=NOW, resource="core"
     )
     assert limit is not None
-    assert (limit.after, limit.resource, limit.told) == (60, None, False)
+    assert (limit.after, limit.resource, limit.stated) == (60, None, False)
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def test_no_answer_is_too_odd_and_no_wait_is_too_short_or_too_long(
         assert limit is not None
         wanted = retry_after(answer.headers, NOW)
         assert limit.after >= (wanted or 0)
-        assert limit.told or limit.after >= 60
+        assert limit.stated or limit.after >= 60
 
 
 @given(st.binary(max_size=200))

@@ -82,10 +82,10 @@ def test_what_github_says_is_used_up_is_not_asked_for() -> None:
 def test_a_secondary_limit_stops_everything_and_a_primary_one_its_resource() -> None:
     clock = Clock()
     pacer = Pacer(clock)
-    pacer.refused(Limit(30.0, "search", told=True))
+    pacer.refused(Limit(30.0, "search", stated=True))
     assert (pacer.take(SEARCH), pacer.take(READ)) == (30.0, 0.0)
-    pacer.refused(Limit(10.0, None, told=True))
-    pacer.refused(Limit(5.0, None, told=True))
+    pacer.refused(Limit(10.0, None, stated=True))
+    pacer.refused(Limit(5.0, None, stated=True))
     assert (pacer.take(SEARCH), pacer.take(READ)) == (30.0, 10.0)
 
 
@@ -94,11 +94,11 @@ def test_strikes_grow_with_each_pause_not_with_each_thread_and_end_with_a_succes
     pacer = Pacer(clock)
     for _ in range(4):
         assert pacer.strikes() == 0
-        pacer.refused(Limit(60.0, None, told=False))
+        pacer.refused(Limit(60.0, None, stated=False))
     pacer.succeeded()
     clock.time += 61
     assert pacer.strikes() == 1, "what was under way when the pause began does not end it"
-    pacer.refused(Limit(120.0, None, told=False))
+    pacer.refused(Limit(120.0, None, stated=False))
     clock.time += 121
     assert pacer.strikes() == 2
     pacer.succeeded()

@@ -1,1 +1,1 @@
-"""One file a step, oldest first."""
+"""The migrations, a file for each step."""
