@@ -15,7 +15,6 @@ from bot.embedding import EmbeddingError
 from bot.errors import Failed, Remark
 from bot.index import Analysis, Index, IndexedIssue, Query, View, idf, shared
 from bot.index.postings.packing import Floats, Integers
-from bot.index.postings.scoring import distinct
 from bot.index.text_vectors import Fresh, TextVectors
 from bot.index.vectors.vectors import Vectors
 from bot.matching import features
@@ -191,7 +190,7 @@ class Closely:
             return None
         cosines = vectors @ own
         closest = np.argsort(-cosines, kind="stable")[:CLOSEST]
-        places = distinct(np.concatenate([np.flatnonzero(there < leaders), closest]))
+        places = np.unique(np.concatenate([np.flatnonzero(there < leaders), closest]))
         out = stands_out(own, vectors, places, total)
         return Likeness(rows[there[places]], cosines[places].astype(np.float64), out, smallness(total))
 
@@ -253,7 +252,7 @@ class Look:
     def _judged(self, also: Collection[int]) -> list[Match]:
         """All of its own candidates and those of `also` that are in the index, best first."""
         wanted = [number for number in also if number != self._question.number and not self._late(number)]
-        pool = distinct(np.concatenate([self._pool, np.array(wanted, dtype=np.int64)]))
+        pool = np.unique(np.concatenate([self._pool, np.array(wanted, dtype=np.int64)]))
         there, candidates = load(self._view, pool, self._question.vectors is not None)
         if not len(there):
             return []

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from bot.index import Analysis, Bags, IndexedIssue, Kind, Query, Scores, Terms, View, bm25, idf, shared
 from bot.index.postings.packing import Floats, Integers
-from bot.index.postings.scoring import Scoring, distinct
+from bot.index.postings.scoring import Scoring
 from bot.index.vectors.vectors import Vectors
 from bot.model import NOBODY, Actor, Issue
 
@@ -156,7 +156,7 @@ def fused(lists: Iterable[Integers], skip: int, most: int | None = POOL) -> Inte
     if not given:
         return np.zeros(0, dtype=np.int64)
     together = np.concatenate(given)
-    numbers = distinct(together)
+    numbers = np.unique(together)
     parts = 1 / (_RRF + 1 + np.concatenate([np.arange(len(one)) for one in given]))
     scores = np.bincount(np.searchsorted(numbers, together), parts, len(numbers))
     # Numbers ascend, so that a stable order has older ones first.

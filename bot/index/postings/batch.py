@@ -1,4 +1,4 @@
-"""Several issues' terms as arrays: what a change writes, computed without a loop over terms. Pure."""
+"""Several issues' terms as arrays: what a change writes. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bot.index.postings.packing import MOST_COUNTED, Bags, Integers, Postings, p
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """One field of all issues: row by row the issue's position, the term's position in the batch, and its count."""
+    """One field of all issues. Each entry has the issue's position, the term's position in the batch, and its count."""
 
     rows: Integers
     terms: Integers
@@ -24,13 +24,13 @@ class _Column:
 
 
 class Batch:
-    """Analysed issues. `hashes` are those of all their terms, each once."""
+    """Analysed issues; `hashes` are the hashes of all their terms, each once."""
 
     def __init__(self, fields: Sequence[Field], analyses: Mapping[int, Analysis]) -> None:
         self._fields = fields
         self.numbers: Integers = np.array(list(analyses), dtype=np.int64)
         free = itertools.count()
-        # A word that has no position yet gets the next one.
+        # A word's first look-up gives it the next position.
         spaces: dict[str, dict[str, int]] = {field.space: defaultdict(free.__next__) for field in fields}
         self._columns = [_column(field.name, spaces[field.space], analyses.values()) for field in fields]
         self.hashes: Integers = np.zeros(sum(map(len, spaces.values())), dtype=np.int64)
@@ -39,7 +39,7 @@ class Batch:
         self.lengths = [np.bincount(c.rows, c.counts, len(self.numbers)).astype(np.int64) for c in self._columns]
 
     def entries(self, numbered: Integers) -> tuple[Integers, Postings, list[bytes]]:
-        """With the terms' numbers, beside `hashes`: the lists' keys, their new postings, each issue's packed terms."""
+        """The lists' keys, a posting for each, and each issue's packed terms. `numbered` are numbers for `hashes`."""
         keys: list[Integers] = []
         postings: list[Postings] = []
         fields: list[Bags] = []
@@ -55,7 +55,7 @@ class Batch:
 
 
 def stored_entries(blobs: Mapping[int, bytes], fields: int) -> tuple[Integers, Integers, list[int]]:
-    """Of packed terms by number: the lists' keys, beside each the number that is in it, and the fields' lengths."""
+    """From packed terms by issue: the lists' keys, the issue's number for each, and the fields' summed lengths."""
     numbers = np.array(list(blobs), dtype=np.int64)
     bags = unpack_terms(list(blobs.values()), range(fields))
     keys = [lists.keys(position, bag.terms) for position, bag in enumerate(bags)]
@@ -71,5 +71,5 @@ def _column(name: str, positions: dict[str, int], analyses: Iterable[Analysis]) 
     words = itertools.chain.from_iterable(found)
     terms = np.fromiter(map(positions.__getitem__, words), np.int64, total)
     counts = np.fromiter(itertools.chain.from_iterable([each.values() for each in found]), np.int64, total)
-    # Counts are cut here, since those that are stored are taken back when an issue leaves.
+    # Cut here as they are stored, so that the same counts are subtracted when an issue leaves.
     return _Column(np.repeat(np.arange(len(found)), sizes), terms, np.minimum(counts, MOST_COUNTED))

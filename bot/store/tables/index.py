@@ -128,16 +128,6 @@ index_lists = _table(
 # The earlier ones of a frequent term, in pieces.
 index_chunks = _table("index_chunks", key("repo_id"), key("list"), key("chunk"), column("postings", sa.LargeBinary()))
 
-# The models that workers have had, when each was chosen, and when a worker last said that it has it. It is of no
-# repository, and stays.
-embedding_models = sa.Table(
-    "embedding_models",
-    metadata,
-    column("name", sa.Text(), primary_key=True),
-    column("chosen_at", TIME),
-    column("seen_at", TIME),
-)
-
 # How far the first reading of a repository's issues has come.
 backfills = _table(
     "backfills",
