@@ -17,14 +17,12 @@ from bot.index.database import delete, fetch, upsert
 from bot.index.issues import LONGEST_BODY, LONGEST_TITLE, IndexedIssue, kept_text
 from bot.index.memory import Memories
 from bot.index.postings import lists, vocabulary
-from bot.index.postings.batch import Batch, stored_entries
-from bot.index.postings.lists import Change
+from bot.index.postings.lists import Batch, Change, stored_entries
 from bot.index.postings.packing import Integers, Postings
 from bot.index.reader import Reader
 from bot.index.state import NO_KEYS, State
 from bot.index.text_vectors import TextVectors
-from bot.index.vectors.embedded import Embedded, drop
-from bot.index.vectors.vectors import Vectors
+from bot.index.vectors.vectors import Embedded, Vectors, drop
 from bot.index.view import View
 from bot.store.database.engine import write
 from bot.store.tables.index import indexed_bodies, indexed_issues, indexed_terms, indexed_vectors, text_vectors
@@ -96,8 +94,12 @@ class Index:
 
     def latest(self, repo_id: int, most: int) -> list[IndexedIssue]:
         """The issues with the highest numbers, with their bodies, in any order."""
+        mine = sa.select(indexed_issues.c.number).where(indexed_issues.c.repo_id == repo_id)
         with self._engine.connect() as connection:
-            return issue_rows.latest(connection, repo_id, most)
+            numbers = connection.execute(mine.order_by(indexed_issues.c.number.desc()).limit(most)).scalars().all()
+            texts = issue_rows.texts(connection, repo_id, numbers)
+            found = issue_rows.read(connection, repo_id, numbers)
+        return [issue._replace(body=texts[number][1]) for number, issue in found.items()]
 
     def untold(self, repo_id: int, limit: int) -> list[int]:
         """Some of the issues whose original was not known when they were added (`UNTOLD`)."""

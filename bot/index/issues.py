@@ -20,7 +20,7 @@ LONGEST_BODY = 8_000
 LONGEST_TITLE = 1_000
 
 UNTOLD = 0
-"""Stored as `duplicate_of` when GitHub calls an issue a duplicate and did not tell of which other one."""
+"""Stored as `duplicate_of` of an issue that GitHub calls a duplicate without naming its original."""
 
 # Fields that IndexedIssue and Issue share.
 _SAME = ("number", "title", "body", "state", "state_reason", "labels", "thumbs_up", "thumbs_down", "comments", "id")
@@ -95,14 +95,6 @@ def texts(connection: sa.Connection, repo_id: int, numbers: Collection[int]) -> 
     return {number: (title, found.get(number, "")) for number, title in titles}
 
 
-def latest(connection: sa.Connection, repo_id: int, most: int) -> list[IndexedIssue]:
-    """The issues with the highest numbers, with their bodies."""
-    numbers = sa.select(table.c.number).where(table.c.repo_id == repo_id).order_by(table.c.number.desc()).limit(most)
-    found = read(connection, repo_id, list(connection.execute(numbers).scalars()))
-    bodies_of = texts(connection, repo_id, found)
-    return [issue._replace(body=bodies_of[number][1]) for number, issue in found.items()]
-
-
 def updated(connection: sa.Connection, repo_id: int, numbers: Collection[int]) -> dict[int, float]:
     """By number, when GitHub says that each indexed issue was last changed."""
     return dict(fetch(connection, repo_id, (table.c.number, table.c.updated_at), table.c.number, numbers))
@@ -111,12 +103,6 @@ def updated(connection: sa.Connection, repo_id: int, numbers: Collection[int]) -
 def changes(connection: sa.Connection, repo_id: int, numbers: Collection[int]) -> dict[int, int]:
     """By number, the index's change in which each issue got its present text."""
     return dict(fetch(connection, repo_id, (terms.c.number, terms.c.changed), terms.c.number, numbers))
-
-
-def count_by(connection: sa.Connection, repo_id: int, author: str, below: int) -> int:
-    """How many issues with smaller numbers an author wrote."""
-    mine = sa.and_(table.c.repo_id == repo_id, table.c.author == kept_text(author, 200), table.c.number < below)
-    return connection.execute(sa.select(sa.func.count()).select_from(table).where(mine)).scalar_one()
 
 
 def write(
@@ -158,5 +144,5 @@ def untold(connection: sa.Connection, repo_id: int, limit: int) -> list[int]:
 def tell(connection: sa.Connection, repo_id: int, originals: Mapping[int, int | None]) -> None:
     """Write the originals of those issues whose original is still not known."""
     mine = sa.and_(table.c.repo_id == repo_id, table.c.number == sa.bindparam("issue"), table.c.duplicate_of == UNTOLD)
-    told = sa.update(table).where(mine).values(duplicate_of=sa.bindparam("original"))
-    connection.execute(told, [{"issue": issue, "original": original} for issue, original in originals.items()])
+    change = sa.update(table).where(mine).values(duplicate_of=sa.bindparam("original"))
+    connection.execute(change, [{"issue": issue, "original": original} for issue, original in originals.items()])

@@ -154,14 +154,12 @@ class Memory:
         """
         with self._lock:
             if self._counted < state.sequence:
-                if self._frequencies and (
-                    # Another process has erased the repository and filled it again, with other numbers for terms.
-                    not _has_unchanged(connection, repo_id, self._counted)
-                    # Looking up the words of so many issues takes longer than counting all.
-                    or _changed(connection, repo_id, self._counted) > FEW_CHANGED + state.issues // 100
-                    or len(self._left) > MOST_LEFT
-                ):
-                    self._frequencies.clear()
+                if self._frequencies:
+                    unchanged, changed = _changed(connection, repo_id, self._counted)
+                    # With no unchanged issue, another process may have erased the repository and filled it again, with
+                    # other numbers for terms. After many changes, looking up words takes longer than counting all.
+                    if not unchanged or changed > FEW_CHANGED + state.issues // 100 or len(self._left) > MOST_LEFT:
+                        self._frequencies.clear()
                 for name, counts in self._frequencies.items():
                     self._frequencies[name] = grown(counts, state.next_term, fill=self._absent[name])
                 left = [key for key, sequence in self._left.items() if sequence <= state.sequence]
@@ -248,18 +246,12 @@ def _count_all(connection: sa.Connection, repo_id: int, field: int, terms: int, 
     return counts
 
 
-def _has_unchanged(connection: sa.Connection, repo_id: int, upto: int) -> bool:
-    """Whether any issue is as it was at a change."""
-    table = indexed_terms
-    query = sa.select(table.c.number).where(table.c.repo_id == repo_id, table.c.changed <= upto).limit(1)
-    return connection.execute(query).first() is not None
-
-
-def _changed(connection: sa.Connection, repo_id: int, after: int) -> int:
-    """How many issues have changed since a change."""
-    table = indexed_terms
-    query = sa.select(sa.func.count()).where(table.c.repo_id == repo_id, table.c.changed > after)
-    return int(connection.execute(query).scalar_one())
+def _changed(connection: sa.Connection, repo_id: int, after: int) -> tuple[int, int]:
+    """How many issues are as they were at a change, and how many have changed since."""
+    newer = sa.func.coalesce(sa.func.sum(sa.case((indexed_terms.c.changed > after, 1), else_=0)), 0)
+    query = sa.select(sa.func.count() - newer, newer).where(indexed_terms.c.repo_id == repo_id)
+    unchanged, changed = connection.execute(query).one()
+    return unchanged, changed
 
 
 def _count_changed(

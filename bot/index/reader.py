@@ -62,7 +62,8 @@ class Reader:
             known = set(itertools.chain.from_iterable(forms))
             # Few lines are common enough to come from a form.
             usual = {line for line, issues in here.items() if issues + seen[line] >= SUPPLIED_ISSUES} | known
-            stored = self._stored(connection, repo_id, texts) if usual or again else {}
+            columns, key = (indexed_terms.c.number, indexed_terms.c.terms), indexed_terms.c.number
+            stored = dict(fetch(connection, repo_id, columns, key, texts)) if usual or again else {}
         before = self._before(stored, lines, copies, terms) if again else {}
         analyses = {}
         for number, (title, body) in texts.items():
@@ -70,7 +71,8 @@ class Reader:
                 analyses[number] = self._analyser.read(title, body, lines[number], form)
                 continue
             if number in stored:
-                seen.subtract(self._counted_of(stored[number], terms))
+                bags = unpack_terms([stored[number]], self._counted)
+                seen.subtract(terms[term] for bag in bags for term in bag.terms.tolist() if term in terms)
                 count -= 1
             possible, copy = usual.intersection(lines[number]), copies[number]
             form = supplied(possible, own[number], known, seen, seen[copy], count) if possible else set()
@@ -92,16 +94,6 @@ class Reader:
         for key, issues in lists.issues_in(connection, repo_id, keys).items():
             seen[keys[key]] += issues
         return seen
-
-    def _stored(self, connection: sa.Connection, repo_id: int, numbers: Collection[int]) -> dict[int, bytes]:
-        """The packed terms of the stored ones among these issues, by number."""
-        columns = (indexed_terms.c.number, indexed_terms.c.terms)
-        return dict(fetch(connection, repo_id, columns, indexed_terms.c.number, numbers))
-
-    def _counted_of(self, packed: bytes, terms: Mapping[int, str]) -> list[str]:
-        """The lines that were counted of a stored issue, as its own or as boilerplate."""
-        bags = unpack_terms([packed], self._counted)
-        return [terms[term] for bag in bags for term in bag.terms.tolist() if term in terms]
 
     def _before(
         self,

@@ -74,9 +74,10 @@ def load(connection: sa.Connection, repo_id: int) -> State:
     rows = fetch(connection, repo_id, tuple(table.columns), table.c.repo_id, [repo_id])
     if not rows:
         return State()
-    _, sequence, issues, next_term, lengths, model, vectors, *sums, reading = rows[0]
+    _, sequence, issues, next_term, lengths, model, vectors, total, centre, reading = rows[0]
     by_position = {int(position): length for position, length in json.loads(lengths).items()}
-    return State(sequence, issues, next_term, by_position, model, vectors, *map(_matrix, sums), reading)
+    sums = _matrix(total), _matrix(centre)
+    return State(sequence, issues, next_term, by_position, model, vectors, *sums, reading)
 
 
 def lock(connection: sa.Connection, repo_id: int) -> State:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from bot.index import issues
 from bot.index.analysis import Analysis, Field, hashes
 from bot.index.database import fetch
-from bot.index.issues import IndexedIssue
+from bot.index.issues import IndexedIssue, kept_text
 from bot.index.memory import Memory, Recent
 from bot.index.postings import lists, vocabulary
 from bot.index.postings.lists import List
@@ -34,7 +34,7 @@ from bot.index.state import State
 from bot.index.text_vectors import Fresh, TextVectors
 from bot.index.vectors import vectors
 from bot.index.vectors.vectors import Kind, Neighbours, Vectors
-from bot.store.tables.index import indexed_terms
+from bot.store.tables.index import indexed_issues, indexed_terms
 
 #: Postings that one search may read, those of the best terms. It bounds the cost in a large repository.
 BUDGET = 60_000
@@ -86,7 +86,8 @@ class View:
         self._position = {field.name: position for position, field in enumerate(fields)}
         self._narrow = frozenset(field.name for field in fields if field.narrow)
         self._memory = memory
-        self._state = state
+        #: The repository's totals; read only.
+        self.state = state
         self._version = state.version
         self._lists: dict[int, List | None] = {}
         self._chunks: dict[int, list[bytes]] = {}
@@ -94,31 +95,16 @@ class View:
     @property
     def count(self) -> int:
         """How many issues there are."""
-        return self._state.issues
+        return self.state.issues
 
     @property
     def vector_count(self) -> int:
         """How many issues have vectors."""
-        return self._state.vectors
-
-    @property
-    def sequence(self) -> int:
-        """The number of the last change."""
-        return self._state.sequence
-
-    @property
-    def state(self) -> State:
-        """The repository's totals; read only."""
-        return self._state
-
-    @property
-    def model(self) -> str:
-        """The name of the model that made the vectors; empty if there are none."""
-        return self._state.model
+        return self.state.vectors
 
     def average_length(self, field: str, without: int | None = None) -> float:
         """The mean length of a field, at least 1; `without` is the length of one issue that does not count."""
-        return self._state.average_length(self._position[field], without)
+        return self.state.average_length(self._position[field], without)
 
     def look_up(self, analysis: Analysis) -> dict[str, Terms]:
         """Look up a text's terms in this repository, for each field that can be searched."""
@@ -156,7 +142,7 @@ class View:
     def frequencies(self, field: str) -> NDArray[np.int32]:
         """In how many issues each term occurs in a field, by the term's number. Cached: a little behind `look_up`."""
         position, narrow = self._position[field], field in self._narrow
-        return self._memory.frequencies(self._connection, self._repo_id, position, self._state, narrow=narrow)
+        return self._memory.frequencies(self._connection, self._repo_id, position, self.state, narrow=narrow)
 
     def search_all(self, queries: Sequence[Query], *, budget: int = BUDGET, below: int | None = None) -> list[Scores]:
         """For each query, find all issues with one of its terms in its field, each with the sum of weight × scoring.
@@ -186,7 +172,7 @@ class View:
 
     def centred(self, pair: Vectors) -> Vectors:
         """A text's vectors in the form of the stored ones: (3, dimensions), by `Kind`."""
-        around: Vectors = vectors.with_both(vectors.around(pair[None], self._state.centre))[0]
+        around: Vectors = vectors.with_both(vectors.around(pair[None], self.state.centre))[0]
         return around
 
     def vectors(self, numbers: Integers) -> Vectors:
@@ -211,7 +197,9 @@ class View:
 
     def reported(self, author: str, below: int) -> int:
         """How many issues with smaller numbers an author wrote."""
-        return issues.count_by(self._connection, self._repo_id, author, below)
+        table = indexed_issues.c
+        mine = sa.and_(table.repo_id == self._repo_id, table.author == kept_text(author, 200), table.number < below)
+        return self._connection.execute(sa.select(sa.func.count()).where(mine)).scalar_one()
 
     def issues(self, numbers: Collection[int]) -> dict[int, IndexedIssue]:
         """Issues by number, without bodies; those that are not in the index are left out."""
@@ -262,7 +250,7 @@ class View:
         return add_up(numbers_of(postings), scores, below, complete)
 
     def _neighbours(self) -> Neighbours:
-        return self._memory.neighbours(self._connection, self._repo_id, self._state)
+        return self._memory.neighbours(self._connection, self._repo_id, self.state)
 
     def _issues_in(self, keys: Sequence[int]) -> Floats:
         """In how many issues the terms of loaded lists occur."""

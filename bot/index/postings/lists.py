@@ -1,20 +1,34 @@
 """Postings lists: for each term of each field, which issues have it, and how many.
 
 A list is one row with the count and the latest postings, its tail. When the tail grows long it moves into a chunk. So
-most terms cost one row to read, and a new issue writes a bounded number of bytes for each of its terms.
+most terms cost one row to read, and a new issue writes a bounded number of bytes for each of its terms. A `Batch` is
+what a change writes, for many issues at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import itertools
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import sqlalchemy as sa
 from numpy.typing import NDArray
 
+from bot.index.analysis import Analysis, Field, hashes
 from bot.index.database import among, delete, fetch, upsert
-from bot.index.postings.packing import Integers, Postings, numbers_of, read_postings
+from bot.index.postings.packing import (
+    MOST_COUNTED,
+    Bags,
+    Integers,
+    Postings,
+    numbers_of,
+    pack_postings,
+    pack_terms,
+    read_postings,
+    unpack_terms,
+)
 from bot.store.tables.index import index_chunks as chunks
 from bot.store.tables.index import index_lists as lists
 
@@ -180,3 +194,57 @@ def _take_out(connection: sa.Connection, repo_id: int, leaving: Mapping[int, Col
             gone.append((name, chunk))
     upsert(connection, chunks, rows)
     _drop(connection, repo_id, gone)
+
+
+class Batch:
+    """Analysed issues; `hashes` are the hashes of all their terms, each once."""
+
+    def __init__(self, fields: Sequence[Field], analyses: Mapping[int, Analysis]) -> None:
+        self._fields = fields
+        self.numbers: Integers = np.array(list(analyses), dtype=np.int64)
+        free = itertools.count()
+        # A word's first look-up gives it the next position.
+        spaces: dict[str, dict[str, int]] = {field.space: defaultdict(free.__next__) for field in fields}
+        self._columns = [_column(field.name, spaces[field.space], analyses.values()) for field in fields]
+        self.hashes: Integers = np.zeros(sum(map(len, spaces.values())), dtype=np.int64)
+        for space, positions in spaces.items():
+            self.hashes[np.fromiter(positions.values(), np.int64, len(positions))] = hashes(space, positions)
+        self.lengths = [
+            np.bincount(rows, counts, len(self.numbers)).astype(np.int64) for rows, _, counts in self._columns
+        ]
+
+    def entries(self, numbered: Integers) -> tuple[Integers, Postings, list[bytes]]:
+        """The lists' keys, a posting for each, and each issue's packed terms. `numbered` are numbers for `hashes`."""
+        added: list[Integers] = []
+        postings: list[Postings] = []
+        fields: list[Bags] = []
+        for position, ((rows, places, counts), lengths) in enumerate(zip(self._columns, self.lengths, strict=True)):
+            terms = numbered[places]
+            order = np.argsort(rows << 32 | terms)
+            rows, terms, counts = rows[order], terms[order], counts[order]
+            added.append(keys(position, terms))
+            postings.append(pack_postings(self.numbers[rows], lengths[rows], counts))
+            starts = np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=len(self.numbers)))))
+            fields.append(Bags(starts, terms.astype(np.uint32), counts.astype(np.uint8)))
+        return np.concatenate(added), np.concatenate(postings), pack_terms(fields, len(self.numbers))
+
+
+def stored_entries(blobs: Mapping[int, bytes], fields: int) -> tuple[Integers, Integers, list[int]]:
+    """From packed terms by issue: the lists' keys, the issue's number for each, and the fields' summed lengths."""
+    numbers = np.array(list(blobs), dtype=np.int64)
+    bags = unpack_terms(list(blobs.values()), range(fields))
+    left = [keys(position, bag.terms) for position, bag in enumerate(bags)]
+    lengths = [int(bag.counts.sum(dtype=np.int64)) for bag in bags]
+    return np.concatenate(left), np.concatenate([numbers[bag.rows] for bag in bags]), lengths
+
+
+def _column(name: str, positions: dict[str, int], analyses: Iterable[Analysis]) -> tuple[Integers, Integers, Integers]:
+    """One field of all issues: for each entry the issue's position, the term's position in the batch, and its count."""
+    found = [analysis.terms.get(name, {}) for analysis in analyses]
+    sizes = np.fromiter(map(len, found), np.int64, len(found))
+    total = int(sizes.sum())
+    words = itertools.chain.from_iterable(found)
+    terms = np.fromiter(map(positions.__getitem__, words), np.int64, total)
+    counts = np.fromiter(itertools.chain.from_iterable([each.values() for each in found]), np.int64, total)
+    # Cut here as they are stored, so that the same counts are subtracted when an issue leaves.
+    return np.repeat(np.arange(len(found)), sizes), terms, np.minimum(counts, MOST_COUNTED)

@@ -1,10 +1,11 @@
-"""Each issue has two vectors, of the title and of the whole text. This stores them and finds the closest.
+"""Each issue has two vectors, of the title and of the whole text. This makes and stores them, and finds the closest.
 
 They are stored as bytes with a scale, in a quarter of the space, which moves a cosine by less than 0.01.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Mapping, Sequence
 from enum import IntEnum
 from typing import Any
@@ -13,12 +14,16 @@ import numpy as np
 import sqlalchemy as sa
 from numpy.typing import NDArray
 
-from bot.embedding.protocol import unit
-from bot.index.database import fetch
+from bot.embedding.protocol import Embedder, EmbeddingError, unit
+from bot.index.analysis import About, Analysis
+from bot.index.database import delete, fetch, upsert
 from bot.index.postings.packing import Integers
 from bot.index.postings.scoring import Scores
-from bot.index.state import State
+from bot.index.state import NO_VECTORS, State
+from bot.store.tables.index import indexed_terms
 from bot.store.tables.index import indexed_vectors as table
+
+_log = logging.getLogger(__name__)
 
 Vectors = NDArray[np.float32]
 
@@ -79,20 +84,6 @@ def lengths_of_both(vectors: Vectors) -> Vectors:
     return np.where(lengths > 1e-6, lengths, np.float32(np.inf))
 
 
-def cosines(pairs: Vectors, around: Vectors, scales: Vectors, lengths: Vectors) -> Vectors:
-    """(3, issues), by `Kind`: the cosines of issues' vectors with a text's, `around`, (3, dimensions).
-
-    `pairs`, (issues, 2, dimensions), times `scales`, (issues, 2), are the vectors; `lengths` are `lengths_of_both`.
-    """
-
-    def one(own: Kind, asked: Kind) -> Vectors:
-        product: Vectors = pairs[:, own] @ around[asked] * scales[:, own]
-        return product
-
-    both = (one(Kind.TITLE, Kind.BOTH) + one(Kind.TEXT, Kind.BOTH)) / lengths
-    return np.stack([one(Kind.TITLE, Kind.TITLE), one(Kind.TEXT, Kind.TEXT), both])
-
-
 def read(connection: sa.Connection, repo_id: int, numbers: Collection[int]) -> dict[int, bytes]:
     """The stored vectors, by number."""
     return dict(fetch(connection, repo_id, (table.c.number, table.c.vectors), table.c.number, numbers))
@@ -147,14 +138,20 @@ class Neighbours:
         """
         count = self._count
         numbers, values, scales, lengths = self._numbers[:count], self._values, self._scales, self._lengths
-        all_cosines = np.zeros((len(Kind), count), dtype=np.float32)
+        cosines = np.zeros((len(Kind), count), dtype=np.float32)
         for start in range(0, count, _BLOCK):
             block = slice(start, min(start + _BLOCK, count))
-            all_cosines[:, block] = cosines(values[block].astype(np.float32), asked, scales[block], lengths[block])
+            pairs = values[block].astype(np.float32)
+            title, text = pairs[:, Kind.TITLE], pairs[:, Kind.TEXT]
+            by_title, by_text = scales[block, Kind.TITLE], scales[block, Kind.TEXT]
+            cosines[Kind.TITLE, block] = title @ asked[Kind.TITLE] * by_title
+            cosines[Kind.TEXT, block] = text @ asked[Kind.TEXT] * by_text
+            both = title @ asked[Kind.BOTH] * by_title + text @ asked[Kind.BOTH] * by_text
+            cosines[Kind.BOTH, block] = both / lengths[block]
         there = np.flatnonzero(numbers < (_GONE if below is None else below))
         there = there[np.argsort(numbers[there], kind="stable")]
         # Rounded, because later digits depend on the block, and equal texts must be equally close.
-        found = np.round(all_cosines[:, there].astype(np.float64), _DECIMALS)
+        found = np.round(cosines[:, there].astype(np.float64), _DECIMALS)
         return {kind: Scores(numbers[there], found[kind]).best(k) for kind, k in wanted.items()}
 
     def stored(self, numbers: Integers) -> Vectors:
@@ -205,3 +202,84 @@ def grown(array: NDArray[Any], length: int, fill: int = 0) -> NDArray[Any]:
         return array
     more = max(length, have + have // 2) - have
     return np.concatenate([array, np.full((more, *array.shape[1:]), fill, dtype=array.dtype)])
+
+
+#: Vectors are centred once there are this many, and again each time their number has doubled.
+FIRST_CENTRE = 512
+
+
+class Embedded:
+    """The part of an index that knows the model. Hold the lock of the repository's row while you change its vectors."""
+
+    def __init__(self, embedder: Embedder, about: About) -> None:
+        self._embedder = embedder
+        self._about = about
+        #: The name of this process's model, and whether it is a remote endpoint.
+        self.model, self.remote = embedder.name, embedder.remote
+
+    def allowed(self, repo_id: int) -> bool:
+        """Whether the repository's texts may be given to the model."""
+        return self._about.may_embed(repo_id)
+
+    def make(self, analyses: Sequence[Analysis]) -> Vectors:
+        """Embed title and text of each analysis: (texts, 2, dimensions). Raises EmbeddingError."""
+        texts = [analysis.title for analysis in analyses] + [analysis.text for analysis in analyses]
+        both = self._embedder.embed(texts)
+        return np.stack([both[: len(analyses)], both[len(analyses) :]], axis=1)
+
+    def check(self, state: State, pair: Vectors) -> None:
+        """Raise EmbeddingError if a text's vectors cannot be compared with the stored ones.
+
+        The stored vectors may be another model's, and an endpoint can put another model behind the same name.
+        """
+        if state.vectors and (state.model != self.model or _width(state) != pair.shape[-1]):
+            raise EmbeddingError("the model was changed, and the issues are being embedded anew")
+
+    def missing(self, connection: sa.Connection, repo_id: int, state: State, limit: int) -> list[int]:
+        """The numbers of issues that this model has not embedded, highest first."""
+        terms, stored = indexed_terms.c, table.c
+        query = sa.select(terms.number).where(terms.repo_id == repo_id)
+        if state.model == self.model:
+            joined = sa.and_(stored.repo_id == terms.repo_id, stored.number == terms.number)
+            query = query.outerjoin(table, joined).where(stored.number.is_(None))
+        return list(connection.execute(query.order_by(terms.number.desc()).limit(limit)).scalars())
+
+    def put(self, connection: sa.Connection, repo_id: int, state: State, numbers: Sequence[int], made: Vectors) -> None:
+        """Write vectors and count them in the state. Vectors of another model, or of another width, are dropped."""
+        another = state.model == self.model and _width(state) not in (0, made.shape[-1])
+        if another:
+            _log.warning(
+                "%s answers with %d dimensions, not with %d as before: repository %d is embedded anew",
+                self.model,
+                made.shape[-1],
+                _width(state),
+                repo_id,
+            )
+        if another or state.model != self.model:
+            connection.execute(sa.delete(table).where(table.c.repo_id == repo_id))
+            state.model, state.vectors, state.vector_sum, state.centre = self.model, 0, NO_VECTORS, NO_VECTORS
+        drop(connection, repo_id, state, numbers)
+        blobs = pack(made)
+        rows = [(repo_id, number, state.sequence, blob) for number, blob in zip(numbers, blobs, strict=True)]
+        upsert(connection, table, rows)
+        before = state.vectors
+        state.vectors += len(numbers)
+        # Summed as stored, so that it can be subtracted exactly.
+        total = unpack(blobs).sum(axis=0, dtype=np.float64)
+        state.vector_sum = state.vector_sum + total if state.vector_sum.size else total
+        if state.vectors >= FIRST_CENTRE and state.vectors.bit_length() > before.bit_length():
+            state.centre = state.vector_sum / state.vectors
+
+
+def _width(state: State) -> int:
+    """How many dimensions the stored vectors have; 0 before there are any."""
+    return int(state.vector_sum.shape[1])
+
+
+def drop(connection: sa.Connection, repo_id: int, state: State, numbers: Collection[int]) -> None:
+    """Delete the vectors of these issues and subtract them from the state."""
+    old = read(connection, repo_id, numbers)
+    if old:
+        state.vector_sum = state.vector_sum - unpack(list(old.values())).sum(axis=0, dtype=np.float64)
+        state.vectors -= len(old)
+        delete(connection, table, repo_id, "number", list(old))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bot.embedding import Embedder, EmbeddingError
 from bot.index import Index, IndexedIssue, Kind, TextAnalyser
-from bot.index.vectors import embedded as embedded_module
+from bot.index.vectors import vectors as vectors_module
 from tests.index.conftest import HashingModel
 
 TITLES = [
@@ -43,7 +43,7 @@ def unit(rows: NDArray[np.float64]) -> NDArray[np.float64]:
 def test_cosines_are_those_of_the_model_around_the_centre(
     index: Index, model: Embedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(embedded_module, "FIRST_CENTRE", 6)
+    monkeypatch.setattr(vectors_module, "FIRST_CENTRE", 6)
     put(index)
     analyses = [index.analyse(1, title, f"text of {title}") for title in TITLES]
     raw = np.stack([model.embed([a.title for a in analyses]), model.embed([a.text for a in analyses])], axis=1)
