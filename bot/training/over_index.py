@@ -21,6 +21,7 @@ much knows what is reported.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import count
@@ -29,9 +30,9 @@ from typing import Any
 import numpy as np
 
 from bot.embedding import TextModel
-from bot.index.postings.packing import Floats
+from bot.index.postings.packing import Floats, Integers
 from bot.matching import confidence, standing
-from bot.matching.model import KNOWN, READ, UNKNOWN, shipped_data
+from bot.matching.model import KNOWN, READ, UNKNOWN, shipped_text
 from bot.matching.readings import CLOSEST
 from bot.ranking.size import CALIBRATION, SMALLNESS, calibration
 from bot.training.arrival import Arrival
@@ -84,11 +85,9 @@ class Marked:
 
     def odds(self, arrival: Arrival, signed: bool) -> Floats:
         """The log-odds of each candidate of an arrival; -inf for one that ranks too low to be judged."""
-        scores = self.order.scores(standing.standings(arrival.values))
-        best = np.argsort(-scores, kind="stable")
-        rows = confidence.rows(arrival.values[best], scores[best], arrival.earlier)
+        best, rows = _ranked(arrival, self.order)
         by = self.known if signed else self.unknown
-        odds = np.full(len(scores), -np.inf)
+        odds = np.full(len(best), -np.inf)
         marked = confidence.calibration(by.confidence.scores(rows), arrival.earlier)
         odds[best[: len(rows)]] = by.calibration.scores(marked)
         return odds
@@ -126,7 +125,7 @@ def _readings(
             odds += [own for own, _ in judged]
             reads += [replace(read, weight=read.weight / total) for _, read in judged]
     if not reads:
-        shipped: dict[str, object] = shipped_data()[READ]
+        shipped: dict[str, object] = json.loads(shipped_text())[READ]
         return shipped
     with_text, by_odds = fit_readings(odds, reads)
     return {"text model": TextModel().name, "with text": with_text.data(), "by odds": by_odds.data()}
@@ -256,8 +255,13 @@ def ordered(arrivals: Sequence[Arrival], orders: Sequence[Fitted], seed: int, la
     return [_leaders(one, orders[at % len(orders)]) for at, one in of_any_size(arrivals, seed, later)]
 
 
-def _leaders(arrival: Arrival, order: Fitted) -> Leaders:
+def _ranked(arrival: Arrival, order: Fitted) -> tuple[Integers, Floats]:
+    """The places of an arrival's candidates, best first, and `confidence.rows`."""
     scores = order.scores(standing.standings(arrival.values))
     best = np.argsort(-scores, kind="stable")
-    rows = confidence.rows(arrival.values[best], scores[best], arrival.earlier)[:SHOWN]
-    return Leaders(arrival.earlier, rows, arrival.same[best[:SHOWN]], arrival.stands_for)
+    return best, confidence.rows(arrival.values[best], scores[best], arrival.earlier)
+
+
+def _leaders(arrival: Arrival, order: Fitted) -> Leaders:
+    best, rows = _ranked(arrival, order)
+    return Leaders(arrival.earlier, rows[:SHOWN], arrival.same[best[:SHOWN]], arrival.stands_for)
