@@ -21,10 +21,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bot.finder import Finder, FinderSettings, FindOptions
+from bot.github.repository.search import SearchPage
 from bot.model import Issue
 from bot.ranking.scoring import score_candidates
 from bot.replay import PastIssue, ReplayGitHub, read_archive
-from bot.replay.github import FoundPage
 
 SYLLABLES = [consonant + vowel for consonant in "bdfgklmnprstvz" for vowel in "aeiou"]
 START = datetime(2024, 1, 1, tzinfo=UTC)
@@ -39,7 +39,7 @@ class Timed(ReplayGitHub):
         self.seconds = 0.0
         self.found: dict[int, Issue] = {}
 
-    def search(self, query: str, *, hybrid: bool = False, per_page: int = 100) -> FoundPage:
+    def search(self, query: str, *, hybrid: bool = False, per_page: int = 100) -> SearchPage:
         started = time.process_time()
         page = super().search(query, hybrid=hybrid, per_page=per_page)
         self.seconds += time.process_time() - started

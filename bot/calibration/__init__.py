@@ -1,1 +1,1 @@
-"""From what people said of a repository's comments to the probability from which on it gets any (C7)."""
+"""Moves a repository's threshold for comments by what people said of earlier ones (C7)."""

@@ -1,4 +1,4 @@
-"""Which bar is in force in a repository, and who put it there. Pure."""
+"""The threshold that is in force in a repository, and where it comes from. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bot.judgements import KeptCalibration
 
 
 class Origin(StrEnum):
-    """`SETTINGS`: the repository's file names it. `FEEDBACK`: what people said moved it. `USUAL`: neither."""
+    """`SETTINGS`: the repository's file sets it. `FEEDBACK`: feedback has moved it. `USUAL`: neither."""
 
     SETTINGS = "settings"
     FEEDBACK = "feedback"
@@ -19,7 +19,7 @@ class Origin(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """The probability from which on candidates are shown; `right` and `wrong` are what moved it, as weights."""
+    """The threshold from which on candidates are shown, and the weights of the feedback that moved it."""
 
     value: float
     origin: Origin
@@ -28,7 +28,7 @@ class Bar:
 
 
 def bar_in_force(config: RepoConfig, kept: KeptCalibration | None) -> Bar:
-    """What the settings name wins, and with `calibrate: off` feedback moves nothing."""
+    """The repository's file wins; with `calibrate: off` feedback moves nothing."""
     if config.min_confidence is not None:
         return Bar(config.min_confidence, Origin.SETTINGS)
     if config.calibrate and kept is not None and kept.bar is not None:

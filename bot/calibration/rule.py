@@ -1,20 +1,19 @@
-"""Where the bar should be, from what people said. Pure.
+"""Calculates a repository's threshold, the bar, from people's feedback. Pure.
 
-Only people's verdicts count: what they say of something that they were shown. Marks are another matter. Who closes an
-issue as a duplicate of what the bot held back has found that without it, and who finds nothing says nothing; so marks
-tell of what is there and never of what is not, and a bar that follows them would end at what people mark (P1).
+Only verdicts count: what people say of something that they were shown. Marks are another matter. Somebody who closes an
+issue as a duplicate of what the bot held back has found it alone, and somebody who finds nothing says nothing. So marks
+show only what is there, and a threshold that follows them would end at what people mark (P1).
 
-The bar moves away from the usual one only for good reason, and the reason is always in the stretch between the two:
+The threshold leaves its default only for good reason, which lies in the interval between the two:
 
-* it rises to a threshold where of the comments between the usual bar and that threshold surely fewer than RIGHT are
-  right: nearly all that is lost by it was wrong;
-* it falls to a threshold where of what was not said between the two surely more than RIGHT would have been right, by
-  the word of people who were shown it all the same, as on the dashboard.
+* it rises if surely less than RIGHT of the comments in the interval were right: nearly all that it loses was wrong;
+* it falls if surely more than RIGHT of what was held back in the interval would have been right, by the word of people
+  who saw it all the same, as on the dashboard.
 
-"Surely" is the bound of Wilson's interval (1927) at 95 %. Both ask for ENOUGH weight on the side that speaks for them,
-AT_LEAST so much of it in the last step, and more there than against it, so that nothing moves further than what was
-said. One word more against the comments can never lower the bar, nor one more for them raise it: each bound moves one
-way with each word, and a gate counts only the words of its own side. tests/calibration holds that as a property.
+"Surely" is the bound of Wilson's interval (1927) at 95 %. A move also needs ENOUGH weight on its own side, AT_LEAST so
+much of it in its last step, and more there than against it; so the threshold moves no further than the feedback goes.
+One more verdict against the comments never lowers the threshold, and one more for them never raises it: each bound
+moves one way with each verdict, and a gate counts only its own side. tests/calibration holds this as a property.
 """
 
 from __future__ import annotations
@@ -29,12 +28,12 @@ from bot.judgements import Kind
 from bot.likelihood import LIKELY, POSSIBLY, wilson
 
 MARKS = frozenset({Kind.CLOSED, Kind.OF})
-"""What is a verdict on a comment that names the pair, and else a mark."""
+"""These are verdicts if a comment names the pair, else marks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One issue's comment (or what would have been one): `right` or wrong from a bar of `probability` downwards.
+    """One issue's comment, posted or not: `right` or wrong for every threshold up to `probability`.
 
     `weight` is in (0, 1].
     """
@@ -45,12 +44,12 @@ class Point:
 
 
 def points(decisions: Iterable[Decision], made: Iterable[Example]) -> list[Point]:
-    """What the examples say of the comments on each issue, those in shadow and the silent ones too.
+    """Judge the comments on each issue by the examples, including shadow and silent ones.
 
-    A comment is right where it names an issue that somebody says is the same, up to the bar at which that one is named;
-    it is wrong where each issue that it names is said to be another one. Several who say the same count as the one of
-    them who counts most, so that nobody gains by repetition. Looks with the same likeliest candidate are one comment:
-    the first of them, which people have seen first. Where `not` has brought another one up, that is another comment.
+    A comment is right if it names an issue that somebody calls the same, up to the threshold at which it is named. It
+    is wrong if every issue that it names is said to be another. Of several people who say the same, the one with the
+    highest weight counts, so that repetition gains nothing. Decisions with the same first candidate are one comment,
+    the earliest; if `not` has moved another candidate up, that is another comment.
     """
     looks: dict[int, dict[int, Decision]] = {}
     for decision in sorted(decisions, key=lambda one: one.at):
@@ -66,12 +65,12 @@ def points(decisions: Iterable[Decision], made: Iterable[Example]) -> list[Point
 
 
 def _named(decision: Decision) -> tuple[Evidence, ...]:
-    """What the comment names; for a silent one all that it could have named."""
+    """The candidates that the comment names; for a silent one, all that it could have named."""
     return decision.shown or tuple(one for one in decision.evidence if one.own)
 
 
 def _for(comments: Sequence[Decision], made: Sequence[Example]) -> Iterator[Point]:
-    """The weight of what is right from each bar downwards: a lower one can only add to it."""
+    """The weight of right comments: a lower threshold can only add to it."""
     agreed = [
         (known.probability, one.weight)
         for one in made
@@ -86,43 +85,39 @@ def _for(comments: Sequence[Decision], made: Sequence[Example]) -> Iterator[Poin
 
 
 def _against(comment: Decision, made: Sequence[Example]) -> Iterator[Point]:
-    """The weight of what is wrong up to the bar at which the first of it is named."""
+    """The weight by which all candidates that the comment names are rejected, if they are."""
     named = _named(comment)
-    if weight := _rejected(named, made):
-        yield Point(named[0].probability, right=False, weight=weight)
-
-
-def _rejected(named: Sequence[Evidence], made: Sequence[Example]) -> float:
-    """By how much weight all that is named is said to be something else; 0 where something is not."""
-    return min(
+    weight = min(
         max((one.weight for one in made if not one.same and candidate.is_about(one.other)), default=0.0)
         for candidate in named
     )
+    if weight:
+        yield Point(named[0].probability, right=False, weight=weight)
 
 
 LOWEST, HIGHEST = POSSIBLY, LIKELY
-"""The bar never goes beyond these by itself: silence in all but likely cases, or naming what is not even possibly the
-same, is for people to choose."""
+"""Feedback never moves the threshold beyond these. Only people may choose silence in all but likely cases, or comments
+about issues that are not even possibly the same."""
 
 ENOUGH = 6.0
-"""Weight on one side: six comments about which people with triage say the same, or twelve of which only authors do."""
+"""The least weight on one side: the verdicts of people with triage access on six comments, or of authors on twelve."""
 
 AT_LEAST = 2.0
-"""Weight on that side in the last step towards the new bar."""
+"""The least weight on that side in the last step towards the new threshold."""
 
 RIGHT = 0.5
-"""At least every second comment about which people say something shall be right."""
+"""At least every second comment that people judge should be right."""
 
 STEPS = tuple(step / 20 for step in range(2, 13))
-"""The thresholds that are tried, .10 to .60, each STEP above the one before."""
+"""The thresholds to try, .10 to .60, STEP apart."""
 STEP = 0.05
 
 WINDOW = 365 * 86_400.0
-"""Seconds for which what was said counts."""
+"""Seconds for which feedback counts."""
 
 
 class Move(StrEnum):
-    """What becomes of the bar."""
+    """How the threshold moves."""
 
     STAYS = "stays"
     RISES = "rises"
@@ -131,9 +126,9 @@ class Move(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """The bar and why: the weight of what was `right` and `wrong` between the usual bar and this one.
+    """The threshold, and the weights of `right` and `wrong` comments between the default and it.
 
-    Where it stays these are of everything that was said.
+    If it stays, the weights are of all feedback.
     """
 
     bar: float
@@ -143,7 +138,7 @@ class Calibration:
 
 
 def calibrate(points: Sequence[Point], usual: float) -> Calibration:
-    """The bar for a repository whose bar is usually `usual`, from all points that count."""
+    """The threshold for a repository whose default is `usual`, from all points that count."""
     for bar in sorted((step for step in STEPS if usual < step <= HIGHEST), reverse=True):
         right, wrong = _between(points, usual, bar)
         last = _between(points, max(usual, bar - STEP), bar)
@@ -159,7 +154,7 @@ def calibrate(points: Sequence[Point], usual: float) -> Calibration:
 
 
 def _speaks(weight: float, against: float) -> bool:
-    """Whether there is enough for a move, and surely more than half of everything is."""
+    """Whether there is enough weight for a move, and surely more of it than RIGHT."""
     return weight >= ENOUGH and wilson(weight / (weight + against), weight + against)[0] > RIGHT
 
 
@@ -168,6 +163,6 @@ def _leads(weight: float, against: float) -> bool:
 
 
 def _between(points: Sequence[Point], low: float, high: float) -> tuple[float, float]:
-    """The weights of right and wrong ones in [low, high)."""
+    """The weights of right and wrong points in [low, high)."""
     inside = [one for one in points if low <= one.probability < high]
     return sum(one.weight for one in inside if one.right), sum(one.weight for one in inside if not one.right)

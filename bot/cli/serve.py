@@ -119,7 +119,7 @@ def worker() -> None:
     from bot.monitoring.exposition import counted
     from bot.wiring import process
     from bot.wiring.clients import prepare_databases
-    from bot.wiring.worker import build_services, chores, job_handler, model_held
+    from bot.wiring.worker import build_services, chores, job_handler
 
     settings = host_settings.load()
     configure_logging(settings.log_level, settings.log_format)
@@ -131,9 +131,8 @@ def worker() -> None:
     # Here alone a worker waits for others, where SIGTERM still ends it at once.
     prepare_databases(settings)
     services = build_services(settings)
-    with model_held(settings, services.store):
-        services.indexing.take_up()
-        process.run(settings, job_handler(services), chores(services))
+    services.indexing.take_up()
+    process.run(settings, job_handler(services), chores(services))
 
 
 @click.command()

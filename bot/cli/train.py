@@ -52,7 +52,7 @@ def train(
     Doppel comes with are bot/matching/weights.json. With --text-model the text model is tuned instead.
     """
     if pipe := next((path for path in (*files, *readings) if is_no_file(path)), None):
-        # Each file is read twice, and several are by processes of their own, which have no pipe of this one.
+        # Each file is read twice.
         raise UserError(
             f"{pipe} is a pipe or a device, and training reads files alone; gzipped files are read as they are"
         )

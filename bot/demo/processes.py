@@ -1,4 +1,4 @@
-"""The bot as its hosts run it: gunicorn and a worker as processes of their own, pointed at the simulator."""
+"""Runs the bot as hosts do, with gunicorn and a worker as processes, against the simulator."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LOG = "processes.log"
 
 
 class Processes:
-    """Web and worker, running. `settings` are theirs, `receiver` is the address that deliveries go to."""
+    """The running web and worker, their `settings`, and the address `receiver` for deliveries."""
 
     def __init__(self, settings: Settings, supervisor: Supervisor) -> None:
         self.settings = settings
@@ -40,24 +40,24 @@ class Processes:
         self._store = make_engine(settings.database_url, pool_size=1)
 
     def check(self) -> None:
-        """Start again what has died; raises Unavailable for what keeps dying."""
+        """Restart a process that has died; raise Unavailable for one that keeps dying."""
         self._supervisor.check(time.monotonic())
 
     def takes_deliveries(self) -> bool:
-        """Whether web says that it does."""
+        """Whether web is ready for deliveries."""
         return is_well(self.receiver.replace("/webhook", "/readyz"))
 
     def done(self, delivery_id: str) -> bool:
-        """Whether the work of a delivery is over."""
+        """Whether the job of a delivery is done."""
         with self._engine.connect() as connection:
             return connection.scalar(sa.select(jobs.c.state).where(jobs.c.id == delivery_id)) == "done"
 
     def progress(self, repo_id: int) -> Progress | None:
-        """How far the index of a repository is; None before it is begun."""
+        """How far the index of a repository is; None before it has begun."""
         return Backfills(self._store).get(repo_id)
 
     def decided(self, repo_id: int, number: int) -> Decision | None:
-        """What the last look at an issue came to; None if nobody has looked."""
+        """The last decision about an issue; None if there is none."""
         return next(reversed(Decisions(self._store).of_issue(repo_id, number)), None)
 
     def close(self) -> None:
@@ -69,14 +69,14 @@ class Processes:
 
 @contextmanager
 def running(server: Server, home: Path, database_url: str = "") -> Iterator[Processes]:
-    """Web and worker for the length of a `with` block, on the data directory `home`.
+    """Web and worker for the length of a `with` block, with the data directory `home` and their log in it.
 
-    What they print goes to a log file there. They get no setting of the machine that this runs on.
+    They get none of this machine's settings.
     """
     environ = environment(server, home, database_url)
     make_file(home / LOG)
     with (home / LOG).open("wb") as log:
-        # Nobody else on the network has business with a demo.
+        # The demo is for this machine alone.
         web = (*GUNICORN, "--bind", f"127.0.0.1:{environ['PORT']}")
         supervisor = Supervisor({"web": web, "worker": WORKER}, environ, cwd=home, output=log)
         processes = Processes(host.load(environ, home / ".env"), supervisor)
@@ -84,7 +84,7 @@ def running(server: Server, home: Path, database_url: str = "") -> Iterator[Proc
             supervisor.start()
             yield processes
         except DoppelError as problem:
-            # The log goes with the directory, so what it says of the failure must leave now.
+            # The log is deleted with the directory, so its end goes with the error.
             last = (home / LOG).read_text("utf-8", "replace").splitlines()[-20:]
             problem.add_note("\n".join(("What web and worker wrote last:", *last)))
             raise
@@ -93,7 +93,7 @@ def running(server: Server, home: Path, database_url: str = "") -> Iterator[Proc
 
 
 def wait_for(processes: Processes, what: str, happened: Callable[[], bool]) -> None:
-    """Return once something of the start-up has happened; raises Unavailable naming it when that takes too long."""
+    """Wait until something has happened; raise Unavailable naming it if that takes too long."""
     end = time.monotonic() + READY_WITHIN_SECONDS
     while not happened():
         processes.check()
@@ -103,7 +103,7 @@ def wait_for(processes: Processes, what: str, happened: Callable[[], bool]) -> N
 
 
 def environment(server: Server, home: Path, database_url: str) -> dict[str, str]:
-    """What web and worker see: the settings of this demo, and none of the machine's; writes the key into `home`."""
+    """The environment of web and worker: this demo's settings, none of the machine's. It writes the key into `home`."""
     key = home / "key.pem"
     replace_file(key, [server.private_key_pem])
     ours = {variable.name for variable in VARIABLES}

@@ -1,6 +1,6 @@
-"""Plays the scenes against the simulator: it acts as the people in the script do, and waits for what they are owed.
+"""Plays the scenes against the simulator: it does what the people in the script do, and waits for the bot.
 
-What does not happen within its bound ends the show with a ShowFailed that names it.
+If the bot does not do in time what the script promises, a ShowFailed names it.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from bot.simulator.state.issues import Comment, Issue
 
 T = TypeVar("T")
 
-# At rest an answer takes about a second; a loaded machine may need several.
+# An answer takes about a second, and several on a busy machine.
 PATIENCE_SECONDS = 15.0
 POLL_SECONDS = 0.02
 
 
 class ShowFailed(DoppelError):
-    """Something that the script promises did not happen; the message says what."""
+    """Something that the script promises did not happen. The message names it."""
 
 
 class Show:
-    """A show in one repository of the simulator, told to `tell`; `patience` bounds each wait, in seconds."""
+    """A show in one repository of the simulator, reported to `tell`; each wait takes at most `patience` seconds."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class Show:
 
     def _tell_of_silence(self, number: int, seconds: float) -> None:
         decision = self._bot.decided(self._sim.repository(self._repository).id, number)
-        # There is none of an issue that a bot has opened.
+        # There is no decision about an issue that a bot has opened.
         reason, bar = (decision.reason, decision.bar) if decision else ("it was not looked at", 0.0)
         own = next((one for one in decision.evidence if one.own), None) if decision else None
         title = self._sim.issue(self._repository, own.number).title if own else ""
@@ -88,7 +88,7 @@ class Show:
         given = time.monotonic()
         what = f"answer to {command.text.splitlines()[-1]!r} on #{number}"
         self._wait(what, lambda: self._acknowledged(asked) and self._answered(command, asked, advice, before))
-        # The reply, where there is one, comes after the 👍.
+        # A reply comes after the 👍.
         self._wait_for_the_end(what, "comment", "id", asked.id)
         seconds = time.monotonic() - given
         for reply in self._replies(asked):
@@ -107,12 +107,12 @@ class Show:
         return advice.body != before and command.contains in advice.body and not named
 
     def _replies(self, asked: Comment) -> list[Comment]:
-        """What the bot wrote after a command."""
+        """The bot's comments after a command."""
         comments = self._sim.comments(self._repository, asked.issue.number)
         return [one for one in comments[comments.index(asked) :] if one.author is self._sim.app.bot]
 
     def _acknowledged(self, asked: Comment) -> bool:
-        """The command's comment carries the bot's 👍 (C4)."""
+        """Whether the command's comment has the bot's 👍 (C4)."""
         return any(reaction.content == "+1" for reaction in asked.reactions)
 
     def _advice(self, issue: Issue) -> Comment | None:
@@ -120,7 +120,7 @@ class Show:
         return next((comment for comment in comments if comment.author is self._sim.app.bot), None)
 
     def _nobody_was_disturbed(self) -> str:
-        """What the bot wrote, read as GitHub reads it: whom it would notify and where it would leave a back-link."""
+        """Check, as GitHub reads them, that the bot's comments notify nobody and leave no back-links."""
         with self._sim.lock:
             issues = self._sim.issues_of(self._sim.repository(self._repository))
             written = [one for issue in issues for one in issue.comments if one.author is self._sim.app.bot]
@@ -131,7 +131,7 @@ class Show:
         return f"in {len(written)} comments the bot mentioned nobody and left no back-link on any issue"
 
     def _wait_for_the_end(self, what: str, kind: str, key: str, value: int) -> None:
-        """Wait until the work is over on the latest delivery of an issue or a comment."""
+        """Wait until the job of the latest delivery about an issue or a comment is done."""
         log = reversed(self._sim.webhooks.log)
         guid = next(one.guid for one in log if one.payload.get(kind, {}).get(key) == value)
         self._wait(f"end of the {what}", lambda: self._bot.done(guid))

@@ -1,4 +1,4 @@
-"""The show, event by event: for people as rich prints it, in 80 columns and in a log too, and for programs as JSON."""
+"""Prints the show event by event: for people with rich, in 80 columns and in a log too, and for programs as JSON."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from bot.counted import counted
 from bot.machine.terminal import plain
 
 BODY_LINES = 24
-# The bot's own folds stand on lines of their own; nested ones it does not write.
+# The bot's folds are on lines of their own and are never nested.
 _FOLD = re.compile(r"<details(?: open)?>\s*<summary>(.*?)</summary>(.*?)</details>", re.DOTALL)
 
 
 class Lines:
-    """Takes the events of Terminal and puts each out as a dictionary: its values, and `event` with its name."""
+    """Takes Terminal's events and outputs each as a dictionary: its values, and its name as `event`."""
 
     def __init__(self, put: Callable[[dict[str, Any]], object]) -> None:
         self._put = put
@@ -34,9 +34,9 @@ class Lines:
 
 
 class Terminal:
-    """Prints each event, which is a method with the event's values. `bot` is the login that the bot comments under.
+    """Prints events. Each event is a method with its values; `bot` is the bot's login.
 
-    `seconds` are since the show began, the issue was opened or the command was given.
+    `seconds` count from the beginning of the show, the opening of the issue, or the command.
     """
 
     def __init__(self, console: Console, bot: str) -> None:
@@ -49,7 +49,6 @@ class Terminal:
     def ready(
         self, *, repository: str, about: str, issues: int, simulator: str, receiver: str, database: str, seconds: float
     ) -> None:
-        """Everything runs."""
         self._line("✓", f"ready after {seconds:.1f} s", "green")
         table = Table.grid(padding=(0, 2))
         table.add_row("repository", f"{repository}, {counted(issues, 'issue')}")
@@ -82,21 +81,19 @@ class Terminal:
         self._panel(_markdown(body, unfold), f"{self._bot} commented on #{number}", when, "green")
 
     def edited(self, *, number: int, before: str, body: str, seconds: float) -> None:
-        """The advisory comment was brought up to date."""
         when = f"{seconds:.2f} s after the command"
         self._panel(_markdown(body), f"{self._bot} edited its comment on #{number}", when, "green")
 
     def replied(self, *, number: int, body: str, seconds: float) -> None:
-        """The bot answered a command with a comment of its own."""
         when = f"{seconds:.2f} s after the command"
         self._panel(_markdown(body), f"{self._bot} replied on #{number}", when, "green")
 
     def stayed_silent(
         self, *, number: int, seconds: float, reason: str, bar: float, nearest: tuple[int, str, float] | None
     ) -> None:
-        """The issue was looked at and nothing was posted: why, and the likeliest that was found, if anything was.
+        """The bot checked the issue and posted nothing.
 
-        `bar` is the probability from which on the bot speaks; `nearest` is number, title and probability.
+        `bar` is the threshold; `nearest` is the likeliest candidate's number, title and probability, if there is one.
         """
         self._line("✓", f"{self._bot} looked and said nothing ({seconds:.2f} s after the issue was opened)", "green")
         if nearest is not None:
@@ -106,11 +103,10 @@ class Terminal:
         self._console.print(Padding(Text(reason), (0, 0, 0, 2)), style="dim")
 
     def issue_closed(self, *, number: int, original: int, seconds: float) -> None:
-        """The bot closed the issue for a maintainer."""
         self._line("✓", f"#{number} is closed as a duplicate of #{original} ({seconds:.2f} s)", "green")
 
     def checked(self, *, what: str) -> None:
-        """A promise was looked into and kept."""
+        """A promise was checked and kept."""
         self._line("✓", what, "green")
 
     def serving(self, *, url: str) -> None:
@@ -122,7 +118,7 @@ class Terminal:
         self._line("\n✓", f"{played}, in {seconds:.1f} s", "bold green")
 
     def _line(self, mark: str, text: str, style: str) -> None:
-        # Text and not markup: titles are other people's words, and `[red]` in one must stay what it is.
+        # Text and not markup, because `[red]` in somebody's title is no markup.
         self._console.print(Text(f"{mark} {text}", style=style))
 
     def _panel(self, inside: RenderableType, title: str, note: str, style: str) -> None:
@@ -131,6 +127,6 @@ class Terminal:
 
 
 def _markdown(comment: str, unfold: bool = False) -> Markdown:
-    """A comment as rich renders it: links are links where the terminal can do that, else their text alone."""
+    """A comment as rich renders it; links are links if the terminal can show them."""
     shown = "**▾ \\1**\n\\2" if unfold else "**▸ \\1** (folded)\n"
     return Markdown(_FOLD.sub(shown, comment))

@@ -33,9 +33,7 @@ def examine(
     yield from databases.writable(settings)
     yield from databases.schema(settings)
     yield from databases.at_work(settings)
-    chosen = model(settings)
-    yield host.model(settings, chosen)
-    yield from databases.models_of_others(settings, chosen)
+    yield host.model(settings, model(settings))
     yield from databases.indexes(settings)
     if settings.app_id and settings.private_key:
         yield from github(settings, wanted, door(settings).app())

@@ -12,8 +12,6 @@ import sqlalchemy as sa
 
 from bot.counted import counted
 from bot.doctor.finding import Finding, broken, warning, well
-from bot.embedding import Embedder
-from bot.index.vectors import models
 from bot.jobs.database import QUEUE, QueueUnavailable, jobs, queue_url
 from bot.monitoring.queue import standing
 from bot.settings import Settings
@@ -136,16 +134,6 @@ def at_work(settings: Settings) -> Iterator[Finding]:
     if now.dead:
         mend = "`doppel jobs` says why, and `doppel jobs retry --all` tries them again."
         yield warning("given up", counted(now.dead, "delivery", "deliveries"), mend)
-
-
-def models_of_others(settings: Settings, model: Embedder | None) -> Iterator[Finding]:
-    """Whether workers that are running have other models: then only those find by meaning that have the latest."""
-    chosen = _asked(settings, models.in_use) or {}
-    if chosen.keys() - {model.name if model else ""}:
-        latest = max(chosen, key=lambda name: chosen[name])
-        says = f"workers have {' and '.join(sorted(chosen))}; those that have not {latest} find by words alone"
-        mend = "Give all the same DOPPEL_EMBEDDING_MODEL and DOPPEL_EMBEDDING_URL, here too, and start them anew."
-        yield warning("models of the workers", says, mend)
 
 
 def indexes(settings: Settings) -> Iterator[Finding]:

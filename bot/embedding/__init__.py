@@ -14,10 +14,10 @@ NONE, DEFAULT = "none", "wordllama"
 
 
 def choose_embedder(model: str = DEFAULT, url: str = "", key: str = "") -> Embedder | None:
-    """The model that a host has set; nothing is loaded yet.
+    """The model that a host has set. Nothing is loaded yet.
 
-    `none` is no model, `wordllama` the one that is always there. Any other name is the endpoint's where there is a
-    `url`, and one of sentence-transformers where there is none.
+    `none` is no model, `wordllama` the one that is always there. Any other name is the endpoint's if there is a `url`,
+    else one of sentence-transformers.
     """
     if model == NONE:
         return None
@@ -28,13 +28,13 @@ def choose_embedder(model: str = DEFAULT, url: str = "", key: str = "") -> Embed
 
 @cache
 def default_model() -> Embedder:
-    """The model that is always there, loaded once in a process."""
+    """The model that is always there."""
     return WordLlama()
 
 
 def at_hand(model: Embedder | None) -> Embedder | None:
-    """What stands in for a host's model where some hundred texts are embedded for one question: itself, or the default
-    where it would be waited for, or where texts would leave this machine.
+    """The model for a question that needs some hundred texts embedded: the host's, or the default if that is slow or
+    remote.
     """
     slow = isinstance(model, SentenceModel) or (model is not None and model.remote)
     return default_model() if slow else model

@@ -1,4 +1,4 @@
-"""The models that run on this machine."""
+"""Models that run on this machine."""
 
 from __future__ import annotations
 
@@ -21,81 +21,71 @@ from bot.machine.packages import pip_install
 _WEIGHTS = "weights/l2_supercat_256.safetensors"
 _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
 _ROWS = "embedding.weight"
-# Texts whose rows are gathered at once, which bounds the memory that this takes.
+# Texts that are embedded at once, to bound the memory.
 _BATCH = 32
 
 
-class WordLlama:
-    """The default: the static word vectors that the `wordllama` package brings; a text's is the mean of its tokens'.
+_lock = threading.Lock()
 
-    The package's two files are read directly. Importing it would configure the process's logging and take twice the
-    memory.
+
+class WordLlama:
+    """The default: static word vectors from the `wordllama` package. A text's vector is the mean of its tokens'.
+
+    The package's two files are read directly, because importing it configures the process's logging and takes twice
+    the memory.
     """
 
     name = "wordllama-l2-supercat-256"
     remote = False
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._loaded: tuple[Any, NDArray[np.float16]] | None = None
-
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         return unit(self.vectors(texts))
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Like `embed`, but of any length, and NaN where the model's file is broken."""
-        tokenizer, rows = self._load()
-        parts = [self._sums(tokenizer, rows, batch) for batch in batches(texts, _BATCH)]
-        return np.concatenate(parts) if parts else np.zeros((0, rows.shape[1]), dtype=np.float32)
-
-    def _sums(self, tokenizer: Any, rows: NDArray[np.float16], texts: Sequence[str]) -> NDArray[np.float32]:
-        # The fast way, which does not note where in the text each token was.
-        tokens = tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
-        ids = (np.array(one.ids, dtype=np.int64) for one in tokens)
-        return np.array([rows[each].astype(np.float32).sum(axis=0) for each in ids], dtype=np.float32)
-
-    def _load(self) -> tuple[Any, NDArray[np.float16]]:
-        with self._lock:
-            if self._loaded is None:
-                self._loaded = _read_files()
-            return self._loaded
-
-
-def _read_files() -> tuple[Any, NDArray[np.float16]]:
-    package = importlib.util.find_spec("wordllama")
-    if package is None or package.origin is None:
-        raise EmbeddingError("the package wordllama is not installed; install it, or choose another model or none")
-    try:
-        return _read_wordllama(Path(package.origin).parent)
-    except Exception as failure:
-        told = "the model could not be read"
-        raise EmbeddingError(f"wordllama's model could not be read: {failure}", told=told) from failure
+        """Like `embed`, but of any length, and NaN if the model's file is broken."""
+        # The lock keeps two threads from reading the files at once.
+        with _lock:
+            tokenizer, rows = _read_wordllama()
+        sums = np.zeros((len(texts), rows.shape[1]), dtype=np.float32)
+        for places in batches(range(len(texts)), _BATCH):
+            # The fast way does not note where in the text each token was.
+            tokens = tokenizer.encode_batch_fast([texts[place] for place in places], add_special_tokens=False)
+            for place, one in zip(places, tokens, strict=True):
+                sums[place] = rows[np.array(one.ids, dtype=np.int64)].astype(np.float32).sum(axis=0)
+        return sums
 
 
 @cache
-def _read_wordllama(directory: Path) -> tuple[Any, NDArray[np.float16]]:
-    """Once a process, whoever asks: it takes a tenth of a second and 16 MB, and nobody changes what was read."""
-    from safetensors.numpy import load_file
-    from tokenizers import Tokenizer
+def _read_wordllama() -> tuple[Any, NDArray[np.float16]]:
+    package = importlib.util.find_spec("wordllama")
+    if package is None or package.origin is None:
+        raise EmbeddingError("the package wordllama is not installed; install it, or choose another model or none")
+    directory = Path(package.origin).parent
+    try:
+        from safetensors.numpy import load_file
+        from tokenizers import Tokenizer
 
-    tokenizer = Tokenizer.from_file(str(directory / _TOKENIZER))
-    tokenizer.no_padding()
-    tokenizer.no_truncation()
-    rows: NDArray[np.float16] = load_file(directory / _WEIGHTS)[_ROWS]
+        tokenizer = Tokenizer.from_file(str(directory / _TOKENIZER))
+        tokenizer.no_padding()
+        tokenizer.no_truncation()
+        rows: NDArray[np.float16] = load_file(directory / _WEIGHTS)[_ROWS]
+    except Exception as failure:
+        told = "the model could not be read"
+        raise EmbeddingError(f"wordllama's model could not be read: {failure}", told=told) from failure
     rows.setflags(write=False)
     return tokenizer, rows
 
 
-#: Tokens of a text that are read, and characters, of which no 128 tokens have more.
+#: The tokens of a text that are read, and its characters; no 128 tokens have more.
 MOST_TOKENS, MOST_CHARACTERS = 128, 1_200
 
 
 class TextModel:
     """A small transformer that reads title and text together, tuned on issues that were marked duplicates.
 
-    `minilm/` holds its weights (int8, ONNX), its tokenizer and how both were made. ONNX Runtime runs it on the
-    processor; a text of 128 tokens takes some 20 ms of one core. Safe to share between threads.
-    `directory` holds `model.onnx`, `tokenizer.json` and `made.json`, by default those that Doppel comes with.
+    ONNX Runtime runs it on the processor; a text of 128 tokens takes some 20 ms of one core. Safe to share between
+    threads. `directory` holds `model.onnx` (int8), `tokenizer.json` and `made.json`, which tells how both were made; by
+    default the shipped `minilm/`.
     """
 
     remote = False
@@ -105,14 +95,15 @@ class TextModel:
 
     @property
     def name(self) -> str:
-        """Which weights these are: vectors of other ones are not compared with them."""
+        """The name of the weights; vectors of other weights are not compared with these."""
         return _name_of(self._directory)
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """(texts, 384), each of length one. Raises EmbeddingError where the model cannot be loaded."""
-        session, tokenizer = _loaded_once(self._directory)
+        """(texts, 384), each of length one. Raises EmbeddingError if the model cannot be loaded."""
+        with _lock:
+            session, tokenizer = _read_text_model(self._directory)
         made = np.zeros((len(texts), 384), dtype=np.float32)
-        # One by one: the scale of the bytes between its layers depends on all of a batch, and so would the vectors.
+        # One by one, because the scale of the bytes between layers depends on the whole batch, and so would vectors.
         for row, text in enumerate(texts):
             tokens = tokenizer.encode(text[:MOST_CHARACTERS])
             ids, mask = (np.array([numbers], dtype=np.int64) for numbers in (tokens.ids, tokens.attention_mask))
@@ -125,15 +116,6 @@ def _name_of(directory: Path) -> str:
     return str(json.loads((directory / "made.json").read_text(encoding="utf-8"))["name"])
 
 
-_lock = threading.Lock()
-
-
-def _loaded_once(directory: Path) -> tuple[Any, Any]:
-    # Without the lock two threads that ask first would both read the file.
-    with _lock:
-        return _read_text_model(directory)
-
-
 @cache
 def _read_text_model(directory: Path) -> tuple[Any, Any]:
     try:
@@ -142,7 +124,7 @@ def _read_text_model(directory: Path) -> tuple[Any, Any]:
     except ImportError as failure:
         raise EmbeddingError(f"the text model needs a package that is not installed: {failure.name}") from failure
     options = onnxruntime.SessionOptions()
-    # Threads of its own would wait for those of a worker, which has one for each issue.
+    # More threads would wait for those of the worker, which has one for each issue.
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3
     try:
@@ -183,8 +165,8 @@ class SentenceModel:
         return unit(vectors)
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Like `embed`, but as the model gives them: of any length, and NaN where it is broken."""
-        # The library says nothing of calls from several threads at once.
+        """Like `embed`, but as the model gives them: of any length, and NaN if it is broken."""
+        # The library does not say whether several threads may call it at once.
         with self._lock:
             if self._loaded is None:
                 self._loaded = self._load()

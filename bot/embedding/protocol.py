@@ -1,4 +1,4 @@
-"""What the index asks of a model."""
+"""The interface of embedding models."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from bot.errors import Retryable
 
 
 class EmbeddingError(Retryable):
-    """The model cannot be had, or does not answer; the message says which, and what to do about it.
+    """The model is missing or does not answer. The message says which, and what to do about it.
 
-    The message is for whoever runs the host: it can name addresses and folders. `told` is what anybody may read of it,
-    by default the message.
+    The message is for the host and may name addresses and folders. `told` is what anybody may read, by default the
+    message.
     """
 
     def __init__(self, message: str, after: float | None = None, *, told: str = "") -> None:
@@ -24,20 +24,20 @@ class EmbeddingError(Retryable):
 
 
 class Embedder(Protocol):
-    """A model. Safe to share between threads; loaded on first use."""
+    """An embedding model, loaded on first use. Safe to share between threads."""
 
     @property
     def name(self) -> str:
-        """Which model this is. Vectors of models with different names are not compared."""
+        """The model's name. Vectors of models with different names are not compared."""
         ...
 
     @property
     def remote(self) -> bool:
-        """Whether texts leave this machine, which private ones may only where host and repository allow it (C6a)."""
+        """Whether texts leave this machine. Private texts may only if host and repository allow it (C6a)."""
         ...
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """(texts, dimensions), each of length one, or zero where a text has nothing that the model knows.
+        """(texts, dimensions), each of length one, or zero if a text has nothing that the model knows.
 
         Raises EmbeddingError.
         """
@@ -45,15 +45,15 @@ class Embedder(Protocol):
 
 
 def no_numbers(rows: NDArray[np.float32]) -> bool:
-    """Whether no row is of numbers, as where a model does not run well on its host: that is a failure, and no answer.
+    """Whether no row has numbers only: then the model does not run well on its host.
 
-    Of a single text it can be that the model cannot read it.
+    A single such row may be a text that the model cannot read.
     """
     return len(rows) > 0 and not np.isfinite(rows).all(axis=1).any()
 
 
 def unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Rows of length one; what has no direction, or is no number, becomes zero."""
+    """Scale rows to length one; a row without direction, or without numbers, becomes zero."""
     rows = np.asarray(rows, dtype=np.float32)
     lengths = np.sqrt(np.einsum("...d,...d->...", rows, rows))[..., None]
     if not np.isfinite(lengths).all():

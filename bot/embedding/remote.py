@@ -1,8 +1,8 @@
-"""A model behind an HTTP endpoint that speaks OpenAI's `POST /embeddings`, as Voyage, Ollama and vLLM do too.
+"""A model behind an HTTP endpoint with OpenAI's `POST /embeddings`, which Voyage, Ollama and vLLM have too.
 
-Many refuse a whole request for one text that is longer than their model reads (vLLM: 400), or for more texts than they
-take at once (Text Embeddings Inference: 413 or 422). Which of it was wrong they say each in their own words, so a
-request that is refused is asked again in parts, and a text that is refused alone by its first half.
+Many endpoints refuse a request for one text that is too long for the model (vLLM: 400), or for too many texts (Text
+Embeddings Inference: 413 or 422). Their messages differ, so a refused request is sent again in parts, and a refused
+single text is cut in half.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ _BATCH = 64
 _TIMEOUT = (5.0, 60.0)
 _ENDPOINT = "the model's endpoint"
 _REFUSED = (400, 413, 422)
-# A text of so few characters is too long for no model, not even for one that reads 128 tokens and takes each Chinese
-# sign, or each byte of one, for a token of its own: something else is wrong, such as the model's name.
+# Such a short text fits every model, even one that reads 128 tokens and takes each byte of a Chinese sign for a token.
+# If it is refused, something else is wrong, such as the model's name.
 _SHORT = 40
 
 
 class _Refused(EmbeddingError):
-    """The endpoint objects to this question, and would again."""
+    """The endpoint refuses this request, and would refuse it again."""
 
 
 class RemoteModel:
@@ -58,7 +58,7 @@ class RemoteModel:
         return EmbeddingError(f"{self._url}: {says}", told=f"{_ENDPOINT} {says}")
 
     def _parts(self, texts: Sequence[str]) -> Iterator[NDArray[np.float32]]:
-        """The vectors of some texts, in as many pieces as the endpoint wants them."""
+        """The vectors of some texts, in as many requests as the endpoint needs."""
         try:
             yield self._ask(texts)
             return
@@ -68,7 +68,7 @@ class RemoteModel:
         if len(texts) == 1:
             yield from self._parts([texts[0][: len(texts[0]) // 2]])
             return
-        # Half of a whole batch is what many take; from there on quarters find sooner what is wrong.
+        # Many endpoints take half of a batch; below that, quarters find sooner what is wrong.
         size = len(texts) // 2 if len(texts) > _BATCH // 2 else -(-len(texts) // 4)
         for piece in batches(texts, size):
             yield from self._parts(piece)
@@ -77,7 +77,7 @@ class RemoteModel:
         # Endpoints refuse empty texts; their vectors are zero here.
         question = {"model": self._model, "input": [text or " " for text in texts], "encoding_format": "float"}
         try:
-            # A redirect would carry the texts to a place that nobody has named.
+            # A redirect would send the texts to an address that the host has not named.
             answer = requests.post(
                 self._url, json=question, headers=self._headers, timeout=_TIMEOUT, allow_redirects=False
             )

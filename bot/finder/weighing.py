@@ -155,7 +155,7 @@ def _best(
 
 def said(match: Match) -> tuple[Reason, ...]:
     """The reasons (C3); the evidence costs something, and few matches are shown."""
-    return match.evidence.reasons
+    return match.reasons
 
 
 #: How far a chain of duplicates is followed from the candidates, and how many issues are looked up for it at most.

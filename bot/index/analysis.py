@@ -1,4 +1,4 @@
-"""What is taken from a text: the terms of its fields, and what is embedded; what its form has supplied is not."""
+"""Analyses an issue's text into terms, by field, and into the texts to embed. A form's boilerplate is left out."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from bot.text.titles import subject
 
 
 class About(Protocol):
-    """What the index asks about a repository itself. Answers must be quick, and may change at any time."""
+    """What the index asks about a repository. Answers must be quick, and may change at any time."""
 
     def may_embed(self, repo_id: int) -> bool:
-        """Whether this repository's texts may be given to the model (C6a: private ones not to every remote one)."""
+        """Whether the model may get this repository's texts (C6a: private text is kept from most remote models)."""
         ...
 
     def form_lines(self, repo_id: int) -> Collection[str]:
-        """The lines that its issue forms and templates put into an issue."""
+        """The lines that the repository's issue forms and templates put into an issue."""
         ...
 
 
 @dataclass
 class Forms:
-    """For texts that stay on this machine, of which nothing is known but what forms put into them."""
+    """The answers for texts that never leave this machine; only the lines of their forms are known."""
 
     lines: Collection[str] = ()
 
@@ -40,18 +40,16 @@ class Forms:
         return self.lines
 
 
-#: Lines of one issue that are counted. Never to be changed: `supplied_before` knows by it that there were more.
+#: Lines of one issue that are counted. Never change it: `supplied_before` relies on it for stored issues.
 MOST_LINES = 200
-# Bytes of a term's hash.
-_HASH = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A kind of evidence. In how many issues each of its terms occurs is counted for the field by itself.
+    """A kind of evidence, with its own count of the issues that have each term.
 
-    A `posted` field can be searched. In fields of the same `space` equal terms have equal numbers, so that the title of
-    one issue can be compared with the body of another. A `narrow` field never has many of the terms of its space.
+    A `posted` field can be searched. Fields of one `space` share the numbers of terms, so that one issue's title can be
+    compared with another's body. A `narrow` field has few of the terms of its space.
     """
 
     name: str
@@ -62,7 +60,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """A text as terms: how often each occurs, by the field's name. `title` and `text` are what is embedded."""
+    """A text's terms with their counts, by the field's name; `title` and `text` are embedded."""
 
     terms: Mapping[str, Mapping[str, int]]
     title: str = ""
@@ -70,23 +68,23 @@ class Analysis:
 
 
 def counted(lines: Iterable[str]) -> list[str]:
-    """Those of an issue's lines that are counted, each once; the terms of that field."""
+    """The lines of an issue that are counted, each once."""
     distinct = dict.fromkeys(lines)
     distinct.pop("", None)
     return list(itertools.islice(distinct, MOST_LINES))
 
 
 def whole(title: str, lines: Iterable[str]) -> str:
-    """Title and text together as one more term among the lines: who has it too is a copy, word for word.
+    """Title and text as one term in the field of lines. An issue that has it too is a copy, word for word.
 
-    Lines hold no line breaks, so it is none of them.
+    It is never equal to a line, because lines hold no line breaks.
     """
     return "\n".join([" ".join(title.lower().split()), *lines])
 
 
 def hashes(space: str, terms: Iterable[str]) -> list[int]:
-    """The terms' names in the database: 64 bits, signed; nobody can make two terms collide on purpose."""
-    begun = hashlib.blake2b(digest_size=_HASH, person=space.encode()[:16])
+    """The terms' hashes in the database: 64 bits, signed; nobody can make two terms collide on purpose."""
+    begun = hashlib.blake2b(digest_size=8, person=space.encode()[:16])
     digests = []
     for term in terms:
         digest = begun.copy()
@@ -95,65 +93,65 @@ def hashes(space: str, terms: Iterable[str]) -> list[int]:
     return list(struct.unpack(f"<{len(digests)}q", b"".join(digests)))
 
 
-#: A line that at least so many issues, and so large a part of all, have in common comes from the form.
+#: A line that at least this many issues, and this share of all, have in common is a form's boilerplate.
 SUPPLIED_ISSUES, SUPPLIED_SHARE = 5, 0.003
 
 
 def supplied(
     lines: Set[str], own: Collection[str], known: Set[str], seen: Mapping[str, int], copies: int, issues: int
 ) -> set[str]:
-    """Those of an issue's lines that its form has supplied.
+    """The boilerplate among an issue's lines.
 
-    `lines` are those of the issue that may be the form's, `own` all that count, `known` what the repository's forms are
-    known to say. `seen` says in how many of the `issues` before it each occurs. Of these, `copies` are this very issue
-    again, title and text: as often as that recurs, its lines may recur for it alone, and no form is to blame.
+    `lines` are the lines that may be a form's, `own` all lines that count, `known` the lines of the repository's
+    present forms. `seen` tells in how many of the earlier `issues` each line occurs. `copies` of those issues have the
+    same title and text: a line that occurs no more often than that is no sign of a form.
     """
     least = max(SUPPLIED_ISSUES, SUPPLIED_SHARE * issues)
     recurring = {line for line in lines if seen[line] >= SUPPLIED_ISSUES > copies}
     found = {line for line in lines if seen[line] >= least > copies} | (known & lines)
     if found and (recurring | found).issuperset(own):
-        # An empty form keeps even those lines of it that most people delete.
+        # Nothing but boilerplate: this is an empty form, with the lines that most people delete.
         found |= recurring
     return found
 
 
 def supplied_before(lines: Sequence[str], copy: str, stored: Collection[str]) -> set[str] | None:
-    """Those of an issue's lines that its form was found to have supplied when the issue was read; None if unknown.
+    """The lines that were taken for boilerplate when the issue was read; None if that is not known.
 
-    `stored` are those of its lines that were counted then, and `copy`, the text as one, if anything was. Who asks how
-    often a line recurs now would get another answer: a form that is out of use no longer recurs often enough.
+    `stored` are the lines that were counted then, with `copy`, the text as one term, if there were any. Counting again
+    would not do: the lines of a form that is no longer used do not recur often enough now.
     """
     if stored and copy not in stored:
-        # It was read by a version that had other lines.
+        # Another version of the analyser has read it.
         return None
     if len(stored) > MOST_LINES:
-        # Those behind the last one that is counted may be anybody's.
+        # Lines after the last counted one may be boilerplate or not.
         return None
     return {line for line in lines if line} - {*stored}
 
 
-#: A word of the title counts like so many of the body.
+#: A word of the title counts like this many of the body.
 TITLE_WEIGHT = 3
 #: Characters of the body that are embedded, after the title.
 BODY_EMBEDDED = 1_500
 
 
 class TextAnalyser:
-    """How an issue is read; lines that forms supply are left out, and of which kind its title says that it is.
+    """Analyses an issue without its form's boilerplate, and without the kind of issue that its title begins with.
 
     | field | what is in it |
     |---|---|
     | `title` | the words of the title |
     | `words` | the words of title and body, those of the title counted three times |
-    | `lines` | whole lines, by which what forms supply is recognised, and all of the issue as one, by which a copy is |
+    | `lines` | whole lines, to recognise boilerplate, and the whole issue as one term, to recognise copies |
     | `codes` | names from code, paths, versions, error codes of title and body |
     | `messages` | error messages that title and body quote, whole and in runs of three words |
-    | `supplied` | the lines that are left out: how often a form's lines recur is known only with these |
+    | `supplied` | the boilerplate that was left out, without which nobody could tell how often its lines recur |
     """
 
-    #: Raised whenever some text has other terms than before, so that what is stored is read again; a test notices when.
+    #: Raise this when a text gets other terms than before, so that stored issues are read again. A test notices.
     version = 5
-    #: Stored by position: new ones go to the end, and none may be taken away without indexing anew.
+    #: Stored by position: add new ones at the end; removing one takes a new index.
     fields = (
         Field("title", posted=True, narrow=True),
         Field("words", posted=True),
@@ -165,11 +163,11 @@ class TextAnalyser:
     lines, supplied = "lines", "supplied"
 
     def lines_of(self, body: str) -> list[str]:
-        """The lines of a body, all of them, as they are compared: in lower case, with single spaces."""
+        """All lines of a body in the form in which they are compared: lower case, single spaces."""
         return [" ".join(line.split()) for line in body[:BODY_READ].lower().split("\n")]
 
     def read(self, title: str, body: str, lines: Sequence[str], supplied: Collection[str]) -> Analysis:
-        """Read an issue with its `lines_of`. So many issues have those that are `supplied` that they say nothing."""
+        """Analyse an issue. `lines` are its `lines_of`; those in `supplied` are boilerplate, and are left out."""
         body = body[:BODY_READ]
         own, left_out = lines, []
         if supplied:
@@ -188,7 +186,7 @@ class TextAnalyser:
         fields = {
             "title": in_title,
             "words": words,
-            # A form that is empty again is not counted again, and so is no copy of itself either.
+            # An empty form has no lines of its own, and does not count as a copy of another.
             "lines": dict.fromkeys([*counts, whole(title, lines)] if counts else (), 1),
             "codes": codes(both),
             "messages": message_terms(both),
@@ -198,16 +196,14 @@ class TextAnalyser:
 
 
 def _plain(text: str) -> str:
-    """`text` in small letters with single spaces. To a model a word can be another one behind a tab, at the beginning
-    of a line or with a capital.
-    """
+    """`text` in lower case with single spaces: to a model, capitals, tabs and line breaks make other words."""
     return " ".join(text.lower().split())
 
 
 def _without(supplied: Collection[str], lines: Sequence[str], written: Sequence[str]) -> str:
-    """What is left of a body without the lines that are `supplied`.
+    """The body without its boilerplate.
 
-    Of one that ends a comment of the author's own its mark stays: else that comment would hide all that follows.
+    If a line of boilerplate ends an HTML comment of the author's own, its mark stays; else all that follows is hidden.
     """
     left = []
     commented = False
@@ -215,7 +211,7 @@ def _without(supplied: Collection[str], lines: Sequence[str], written: Sequence[
         if line not in supplied:
             left.append(as_written)
             if "<!--" in line or "-->" in line:
-                # Elsewhere than at the beginning of a line it need be none (`without_comments`).
+                # Only at the beginning of a line is it a comment for sure (`without_comments`).
                 commented = line.startswith("<!--") and line.rfind("<!--") > line.rfind("-->")
         elif commented and "-->" in line:
             left.append("-->")

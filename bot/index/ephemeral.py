@@ -1,4 +1,4 @@
-"""Indexes that live as long as they are used: for replays, demos and measurements, and for what no index holds."""
+"""Temporary indexes: for replays, measurements, and finds in repositories that have no index."""
 
 from __future__ import annotations
 
@@ -22,14 +22,13 @@ def ephemeral_index(
     within: Path | None = None,
     text_model: Embedder | None = None,
 ) -> Iterator[Index]:
-    """An empty index in an SQLite file of its own, which is deleted afterwards; nothing waits for the disk.
+    """An empty index in a temporary SQLite file, which is deleted afterwards; writes do not wait for the disk.
 
-    The file is made in the folder `within`, by default the system's for temporary files.
+    The file is in the folder `within`, by default the system's folder for temporary files.
     """
     with tempfile.TemporaryDirectory(prefix="doppel-", dir=within) as directory:
         engine = make_engine(f"sqlite:///{Path(directory) / 'index.db'}", synchronous="OFF")
         try:
-            # What all migrations come to, without going through each of them.
             metadata.create_all(engine)
             yield Index(engine, analyser, embedder, text_model=text_model)
         finally:
@@ -43,7 +42,7 @@ def index_in_memory(
     about: About | None = None,
     text_model: Embedder | None = None,
 ) -> Iterator[Index]:
-    """An empty index for a few hundred issues and one thread, which takes a few milliseconds to make."""
+    """An empty index in memory, for a few hundred issues and one thread. It is made in a few milliseconds."""
     engine = memory_engine()
     try:
         tables = [table for table in metadata.sorted_tables if table.info.get("index")]

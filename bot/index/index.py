@@ -1,4 +1,4 @@
-"""The index of all repositories: issues are put in and taken out here; finding is done in a view."""
+"""The index of all repositories. It adds and removes issues; a view searches them."""
 
 from __future__ import annotations
 
@@ -17,30 +17,27 @@ from bot.index.database import delete, fetch, upsert
 from bot.index.issues import LONGEST_BODY, LONGEST_TITLE, IndexedIssue, kept_text
 from bot.index.memory import Memories
 from bot.index.postings import lists, vocabulary
-from bot.index.postings.batch import Batch, stored_entries
-from bot.index.postings.lists import Change
+from bot.index.postings.lists import Batch, Change, stored_entries
 from bot.index.postings.packing import Integers, Postings
 from bot.index.reader import Reader
 from bot.index.state import NO_KEYS, State
 from bot.index.text_vectors import TextVectors
-from bot.index.vectors.embedded import Embedded, drop
-from bot.index.vectors.vectors import Vectors
+from bot.index.vectors.vectors import Embedded, Vectors, drop
 from bot.index.view import View
 from bot.store.database.engine import write
 from bot.store.tables.index import indexed_bodies, indexed_issues, indexed_terms, indexed_vectors, text_vectors
 from bot.store.tables.schema import metadata
 
-#: Issues that are written in one transaction at most. The more there are, the fewer pages are written for each.
+#: Issues that one transaction writes at most. The more there are, the fewer pages are written for each.
 BATCH = 5_000
-#: Issues that are embedded by one request to an endpoint, or a few.
+#: Issues that are embedded and written at a time if the model is a remote endpoint.
 _ASKED = 32
 
 
 class Index:
-    """Issues of many repositories, which know nothing of each other. Safe to share between threads and processes.
+    """The issues of many repositories, kept apart. Safe to share between threads and processes.
 
-    Without an `embedder` there are no vectors, and everything else works. The same holds for a repository whose texts
-    must not be given to it.
+    Without an `embedder`, or for a repository whose texts it must not get, there are no vectors; all else works.
     """
 
     def __init__(
@@ -54,8 +51,8 @@ class Index:
     ) -> None:
         """Use an engine made by `make_engine`, on a database that `migrate` has prepared.
 
-        The `text_model` reads the best few candidates more closely; it must be on this machine, since every
-        repository's texts are given to it.
+        The `text_model` compares the best few candidates. It must run on this machine, because it gets the texts of
+        every repository.
         """
         self._engine = engine
         self.analyser, self.embedder, self.about = analyser, embedder, about or Forms()
@@ -63,27 +60,25 @@ class Index:
         self._fields, self._reading = analyser.fields, analyser.version
         self._posted = {position for position, field in enumerate(self._fields) if field.posted}
         self._memories = Memories()
-        self._reader = Reader(engine, analyser, self.about, self._memories)
+        self._reader = Reader(engine, analyser, self.about)
         self._embedded = Embedded(embedder, self.about) if embedder else None
-        #: What the text model makes of issues; None without one.
+        #: The text model's vectors; None without a text model.
         self.texts = TextVectors(engine, self._reader, text_model) if text_model else None
 
     def close(self) -> None:
-        """Let go of the connections to the database; what is asked afterwards makes new ones."""
+        """Close the connections to the database; later calls open new ones."""
         self._engine.dispose()
 
     @contextmanager
     def view(self, repo_id: int) -> Iterator[View]:
-        """A repository as it is now, for reading."""
+        """A repository at this moment, for reading: later changes do not show in it."""
         with self._engine.connect() as connection, self._memories.using(repo_id) as memory:
-            # All that one find reads is of one moment.
             if connection.dialect.name == "postgresql":
                 connection.execution_options(isolation_level="REPEATABLE READ")
             else:
-                # Python's driver begins nothing before a write.
+                # Python's driver begins no transaction before a write.
                 connection.exec_driver_sql("BEGIN")
-            state = memory.state(connection, repo_id)
-            yield View(connection, repo_id, self._fields, memory, state)
+            yield View(connection, repo_id, self._fields, memory, states.load(connection, repo_id))
 
     def count(self, repo_id: int) -> int:
         """How many issues of a repository there are."""
@@ -91,41 +86,43 @@ class Index:
             return states.load(connection, repo_id).issues
 
     def numbers(self, repo_id: int, above: int, limit: int) -> list[int]:
-        """The numbers of issues, from the one after `above` on, in order."""
+        """The numbers of the first issues above `above`, ascending."""
         mine = sa.and_(indexed_issues.c.repo_id == repo_id, indexed_issues.c.number > above)
         query = sa.select(indexed_issues.c.number).where(mine).order_by(indexed_issues.c.number).limit(limit)
         with self._engine.connect() as connection:
             return list(connection.execute(query).scalars())
 
     def latest(self, repo_id: int, most: int) -> list[IndexedIssue]:
-        """The issues with the highest numbers, in any order and with their bodies."""
+        """The issues with the highest numbers, with their bodies, in any order."""
+        mine = sa.select(indexed_issues.c.number).where(indexed_issues.c.repo_id == repo_id)
         with self._engine.connect() as connection:
-            return issue_rows.latest(connection, repo_id, most)
+            numbers = connection.execute(mine.order_by(indexed_issues.c.number.desc()).limit(most)).scalars().all()
+            texts = issue_rows.texts(connection, repo_id, numbers)
+            found = issue_rows.read(connection, repo_id, numbers)
+        return [issue._replace(body=texts[number][1]) for number, issue in found.items()]
 
     def untold(self, repo_id: int, limit: int) -> list[int]:
-        """Some of the issues that were put in as duplicates of nobody knew what (`UNTOLD`)."""
+        """Some of the issues whose original was not known when they were added (`UNTOLD`)."""
         with self._engine.connect() as connection:
             return issue_rows.untold(connection, repo_id, limit)
 
     def tell(self, repo_id: int, originals: Mapping[int, int | None]) -> None:
-        """Add of what they are duplicates, None for nothing in the repository."""
+        """Add the originals of such issues; None if the original is not in this repository."""
         if originals:
             with write(self._engine) as connection:
                 state = states.lock(connection, repo_id)
                 issue_rows.tell(connection, repo_id, originals)
-                # It is a change, or who has read these issues would not notice.
+                # It counts as a change, or caches would not notice.
                 states.save(connection, repo_id, state)
             self._follow(repo_id, state, originals)
 
     def vector_count(self, repo_id: int) -> int | None:
-        """How many issues of a repository have vectors of the present model; None where it gets none."""
+        """How many issues of a repository have vectors of the configured model; None if it gets no vectors."""
         embedded = self._embeds(repo_id)
         if embedded is None:
             return None
         with self._engine.connect() as connection:
             state = states.load(connection, repo_id)
-            if not embedded.may_write(connection, repo_id, state):
-                return None
         return state.vectors if state.model == embedded.model else 0
 
     def text_count(self, repo_id: int) -> int | None:
@@ -133,52 +130,43 @@ class Index:
         return None if self.texts is None else self.texts.count(repo_id)
 
     def analyse(self, repo_id: int, title: str, body: str, number: int = 0) -> Analysis:
-        """Read a text as the repository's issues are read, without what its forms supply; nothing is stored.
+        """Analyse a text the way the repository's issues are, without its forms' boilerplate. Nothing is stored.
 
-        Where it is that of an issue of this `number`, it makes no difference whether the issue is there already.
+        With the issue's own `number` the result is the same whether or not the issue is in the index already.
         """
         return self._reader.read(repo_id, {number: _kept(title, body)})[number]
 
     def embed(self, repo_id: int, analysis: Analysis) -> Vectors | None:
-        """The two vectors of a repository's text, (2, dimensions); None without a model.
-
-        Raises EmbeddingError, also while the repository's vectors are still those of another model.
-        """
+        """Embed a text's title and whole: (2, dimensions); None without a model. Raises EmbeddingError."""
         embedded = self._embeds(repo_id)
         if embedded is None:
             return None
-        # As it was when the text was analysed.
-        with self._memories.using(repo_id) as memory:
-            model = memory.model
-        embedded.comparable(repo_id, model)
         pair: Vectors = embedded.make([analysis])[0]
         return pair
 
     def check(self, view: View, pair: Vectors) -> None:
-        """Whether a text's vectors, which `embed` gave, can be compared in a view; raises EmbeddingError if not."""
+        """Raise EmbeddingError if vectors from `embed` cannot be compared with those in a view."""
         if self._embedded is not None:
             self._embedded.check(view.state, pair)
 
     def put(self, repo_id: int, issues: Sequence[IndexedIssue], *, embed: bool = True) -> None:
-        """Add issues, or replace those with the same numbers; what is older than what is stored changes nothing.
+        """Add issues, or replace those with the same numbers. An issue that is older than the stored one is ignored.
 
-        With `embed` False vectors are left for `embed_missing`. Raises EmbeddingError, before anything is written.
+        With `embed=False` the vectors are left to `embed_missing`. Raises EmbeddingError before anything is written.
         """
         for batch in batches(issues, BATCH):
             part = {issue.number: issue for issue in batch}
             while (state := self._put(repo_id, part, embed)) is None:
-                # Somebody changed one of them meanwhile, so that what is to be written is another.
+                # Another process has changed one of them meanwhile: read and analyse again.
                 continue
             self._follow(repo_id, state, part)
 
     def _put(self, repo_id: int, part: dict[int, IndexedIssue], embed: bool) -> State | None:
-        """Write issues; None, and nothing is written, where the text of one was changed while they were read."""
+        """Write issues. If the text of one was changed since they were read, write nothing and return None."""
         with self._engine.connect() as connection:
-            # Before the texts: what changes while these are read, analysed or embedded has another number by then.
+            # Read before the texts, so that a text that changes later has another number.
             seen = issue_rows.changes(connection, repo_id, part)
             known = issue_rows.texts(connection, repo_id, part)
-            if embed and self._embedded and self._embedded.outdone(repo_id):
-                embed = self._embedded.may_write(connection, repo_id, states.load(connection, repo_id))
         texts = {number: _kept(issue.title, issue.body) for number, issue in part.items()}
         changed = {number: text for number, text in texts.items() if known.get(number) != text}
         analyses = self._reader.read(repo_id, changed)
@@ -189,7 +177,7 @@ class Index:
             if issue_rows.changes(connection, repo_id, part) != seen:
                 return None
             stored = issue_rows.updated(connection, repo_id, part)
-            # Two deliveries can overtake each other; GitHub's own time says which of them is the later state.
+            # Deliveries can overtake each other; GitHub's own time says which is later.
             late = {number for number, at in stored.items() if at > part[number].updated_at}
             current = [issue for number, issue in part.items() if number not in late]
             rows = [row for row, number in enumerate(analyses) if number not in late]
@@ -200,8 +188,7 @@ class Index:
                 state.reading = self._reading
             if analyses:
                 self._change(connection, repo_id, state, Batch(self._fields, analyses), list(analyses))
-                embedded = self._embedded
-                if embedded and made is not None and embedded.may_write(connection, repo_id, state, take=True):
+                if embedded is not None and made is not None:
                     embedded.put(connection, repo_id, state, list(analyses), made[rows])
                 else:
                     drop(connection, repo_id, state, analyses)
@@ -209,7 +196,7 @@ class Index:
         return state
 
     def remove(self, repo_id: int, numbers: Collection[int]) -> None:
-        """Take issues out, with all that was counted of them."""
+        """Remove issues, and subtract what was counted of them."""
         with write(self._engine) as connection:
             state = states.lock(connection, repo_id)
             self._change(connection, repo_id, state, None, numbers)
@@ -220,7 +207,7 @@ class Index:
         self._follow(repo_id, state, numbers)
 
     def forget(self, repo_id: int) -> None:
-        """Erase all that is stored of a repository's issues (C6a). `Store.forget` does this too."""
+        """Erase all that is stored of a repository's issues (C6a), as `Store.forget` does."""
         with write(self._engine) as connection:
             states.lock(connection, repo_id)
             for table in metadata.sorted_tables:
@@ -229,13 +216,13 @@ class Index:
         self._memories.forget(repo_id)
 
     def is_outdated(self, repo_id: int) -> bool:
-        """Whether an earlier version of the analyser has read the issues, which are to be read anew then."""
+        """Whether the issues were analysed by an earlier version, and must be read again."""
         with self._engine.connect() as connection:
             state = states.load(connection, repo_id)
         return state.issues > 0 and state.reading < self._reading
 
     def missing_vectors(self, repo_id: int, limit: int = 500) -> list[int]:
-        """Numbers of issues that the present model has not embedded, newest first."""
+        """The numbers of issues that the configured model has not embedded, newest first."""
         embedded = self._embeds(repo_id)
         if embedded is None:
             return []
@@ -243,15 +230,15 @@ class Index:
             return embedded.missing(connection, repo_id, states.load(connection, repo_id), limit)
 
     def embed_missing(self, repo_id: int, limit: int = 500) -> list[int]:
-        """Embed some of the issues that lack vectors; returns which. To be called until it returns none.
+        """Embed some of the issues that lack vectors, and return their numbers. Call it until it returns none.
 
-        Where the stored vectors are of another model, they are dropped first. What an endpoint has answered is kept
-        where it refuses the rest. Raises EmbeddingError, also where it refuses all.
+        Vectors of another model are dropped first. If a remote endpoint fails midway, what it has answered is kept.
+        Raises EmbeddingError if nothing could be embedded.
         """
         embedded, numbers = self._embedded, self.missing_vectors(repo_id, limit)
         done: list[int] = []
         for part in batches(numbers, _ASKED if embedded and embedded.remote else max(1, limit)):
-            # It can have been forbidden meanwhile.
+            # It may have been forbidden meanwhile.
             if (allowed := self._embeds(repo_id)) is None:
                 break
             try:
@@ -265,7 +252,7 @@ class Index:
 
     def _embed_these(self, embedded: Embedded, repo_id: int, numbers: Sequence[int]) -> None:
         with self._engine.connect() as connection:
-            # As in `_put`.
+            # Read before the texts, as in `_put`.
             seen = issue_rows.changes(connection, repo_id, numbers)
             texts = issue_rows.texts(connection, repo_id, numbers)
         analyses = self._reader.read_again(repo_id, texts)
@@ -274,8 +261,6 @@ class Index:
             state = states.lock(connection, repo_id)
             now = issue_rows.changes(connection, repo_id, analyses)
             kept = [row for row, number in enumerate(analyses) if number in now and now[number] == seen.get(number)]
-            if kept and not embedded.may_write(connection, repo_id, state, take=True):
-                kept = []
             if kept:
                 embedded.put(connection, repo_id, state, [list(analyses)[row] for row in kept], made[kept])
                 states.save(connection, repo_id, state)
@@ -283,19 +268,19 @@ class Index:
             self._follow(repo_id, state, ())
 
     def _follow(self, repo_id: int, state: State, numbers: Collection[int]) -> None:
-        """Tell what this process remembers that these issues have changed, once the change is committed."""
+        """Bring this process's caches up to date after a change of these issues was committed."""
         assert state.before is not None
         with self._memories.using(repo_id) as memory:
             memory.follow(state.before, state, numbers)
 
     def _embeds(self, repo_id: int) -> Embedded | None:
-        """What makes the repository's vectors; None without a model, and where its texts must not be given to it."""
+        """The repository's embedder; None without a model, or if the model must not get its texts."""
         return self._embedded if self._embedded and self._embedded.allowed(repo_id) else None
 
     def _change(
         self, connection: sa.Connection, repo_id: int, state: State, batch: Batch | None, numbers: Collection[int]
     ) -> None:
-        """Take out the terms of `numbers` that are stored, and add those of the batch."""
+        """Remove the stored terms of `numbers`, and add those of the batch."""
         columns = (indexed_terms.c.number, indexed_terms.c.terms, indexed_terms.c.changed)
         old = fetch(connection, repo_id, columns, indexed_terms.c.number, numbers)
         dropped, leaving, lengths = stored_entries({row[0]: row[1] for row in old}, len(self._fields))

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from bot.index.database import fetch, fetch_all, upsert
+from bot.index.database import fetch, upsert
 from bot.model import Actor, Issue, RepoRef, State
 from bot.store.tables.index import indexed_bodies as bodies
 from bot.store.tables.index import indexed_issues as table
@@ -20,16 +20,16 @@ LONGEST_BODY = 8_000
 LONGEST_TITLE = 1_000
 
 UNTOLD = 0
-"""Stored as `duplicate_of` of an issue that GitHub calls a duplicate, where it could not be asked of what."""
+"""Stored as `duplicate_of` of an issue that GitHub calls a duplicate without naming its original."""
 
-# What both call and hold alike.
+# Fields that IndexedIssue and Issue share.
 _SAME = ("number", "title", "body", "state", "state_reason", "labels", "thumbs_up", "thumbs_down", "comments", "id")
 
 
 class IndexedIssue(NamedTuple):
-    """An issue, with `duplicate_of` the number of the one that it was closed as a duplicate of, where that is known.
+    """An issue; `duplicate_of` is the number of its original, if it was closed as a duplicate and that is known.
 
-    Times are seconds since 1970, UTC. `body` is empty where it was not asked for.
+    Times are seconds since 1970, UTC. `body` is empty unless it was asked for.
     """
 
     number: int
@@ -51,7 +51,7 @@ class IndexedIssue(NamedTuple):
 
     @classmethod
     def of(cls, issue: Issue, duplicate_of: int | None = None) -> IndexedIssue:
-        """What GitHub says of an issue."""
+        """An issue from GitHub, as the index keeps it."""
         return cls(
             author=issue.author.login,
             bot=issue.author.is_bot,
@@ -63,7 +63,7 @@ class IndexedIssue(NamedTuple):
         )
 
     def issue(self, repo: RepoRef, url: str) -> Issue:
-        """The same as GitHub would say it; the index keeps no `node_id`."""
+        """The issue as GitHub has it, but for its `node_id`, which the index does not keep."""
         return Issue(
             repo=repo,
             node_id="",
@@ -77,15 +77,15 @@ class IndexedIssue(NamedTuple):
 
 
 def kept_text(text: str, longest: int) -> str:
-    """A text as it is kept: cut, and without what PostgreSQL or UTF-8 cannot hold (NUL, half a surrogate pair)."""
+    """Cut a text, and replace what PostgreSQL or UTF-8 cannot hold (NUL, half a surrogate pair)."""
     text = text[:longest].replace("\0", "\ufffd")
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
 def read(connection: sa.Connection, repo_id: int, numbers: Collection[int]) -> dict[int, IndexedIssue]:
     """Issues by number, without their bodies; those that are not indexed are left out."""
-    rows = fetch(connection, repo_id, tuple(table.columns), table.c.number, numbers)
-    return {row[1]: _issue(row) for row in rows}
+    rows = fetch(connection, repo_id, [table.c[name] for name in _STORED], table.c.number, numbers)
+    return {row[0]: _issue(row) for row in rows}
 
 
 def texts(connection: sa.Connection, repo_id: int, numbers: Collection[int]) -> dict[int, tuple[str, str]]:
@@ -95,29 +95,14 @@ def texts(connection: sa.Connection, repo_id: int, numbers: Collection[int]) -> 
     return {number: (title, found.get(number, "")) for number, title in titles}
 
 
-def latest(connection: sa.Connection, repo_id: int, most: int) -> list[IndexedIssue]:
-    """Those with the highest numbers, with their bodies."""
-    numbers = sa.select(table.c.number).where(table.c.repo_id == repo_id).order_by(table.c.number.desc()).limit(most)
-    found = read(connection, repo_id, list(connection.execute(numbers).scalars()))
-    bodies_of = texts(connection, repo_id, found)
-    return [issue._replace(body=bodies_of[number][1]) for number, issue in found.items()]
-
-
 def updated(connection: sa.Connection, repo_id: int, numbers: Collection[int]) -> dict[int, float]:
-    """When each of those issues that are indexed was changed last, as GitHub says."""
+    """By number, when GitHub says that each indexed issue was last changed."""
     return dict(fetch(connection, repo_id, (table.c.number, table.c.updated_at), table.c.number, numbers))
 
 
 def changes(connection: sa.Connection, repo_id: int, numbers: Collection[int]) -> dict[int, int]:
-    """In which change each of those issues that are there got the text that it has."""
+    """By number, the index's change in which each issue got its present text."""
     return dict(fetch(connection, repo_id, (terms.c.number, terms.c.changed), terms.c.number, numbers))
-
-
-def count_by(connection: sa.Connection, repo_id: int, author: str, below: int) -> int:
-    """How many issues with smaller numbers somebody wrote."""
-    mark = "?" if connection.dialect.name == "sqlite" else "%s"
-    asked = f"SELECT count(*) FROM {table.name} WHERE repo_id = {mark} AND author = {mark} AND number < {mark}"  # noqa: S608
-    return int(fetch_all(connection, asked, (repo_id, kept_text(author, 200), below))[0][0])
 
 
 def write(
@@ -128,40 +113,28 @@ def write(
     upsert(connection, bodies, [(repo_id, number, body) for number, (_, body) in changed.items()])
 
 
+_STORED = tuple(column.name for column in table.columns if column.name != "repo_id")
+
+
 def _row(repo_id: int, issue: IndexedIssue) -> tuple[Any, ...]:
-    return (
-        repo_id,
-        issue.number,
-        issue.id,
-        kept_text(issue.title, LONGEST_TITLE),
-        issue.state,
-        issue.state_reason,
-        kept_text(issue.author, 200),
-        issue.bot,
-        json.dumps([kept_text(label, 200) for label in issue.labels]),
-        issue.created_at,
-        issue.updated_at,
-        issue.closed_at,
-        issue.thumbs_up,
-        issue.thumbs_down,
-        issue.comments,
-        issue.duplicate_of,
-    )
+    values = issue._asdict() | {
+        "title": kept_text(issue.title, LONGEST_TITLE),
+        "author": kept_text(issue.author, 200),
+        "labels": json.dumps([kept_text(label, 200) for label in issue.labels]),
+    }
+    return (repo_id, *(values[name] for name in _STORED))
 
 
 def _issue(row: tuple[Any, ...]) -> IndexedIssue:
-    _, number, id, title, state, reason, author, bot, labels, created, updated, closed, up, down, comments, of = row
-    tags = tuple(json.loads(labels)) if labels != "[]" else ()
-    of = None if of == UNTOLD else of
-    return IndexedIssue(
-        number, title, "", state, reason, author, bool(bot), tags, created, updated, closed, up, down, comments, of, id
-    )
+    values = dict(zip(_STORED, row, strict=True))
+    values |= {"bot": bool(values["bot"]), "labels": tuple(json.loads(values["labels"]))}
+    return IndexedIssue(**values | {"duplicate_of": values["duplicate_of"] or None})
 
 
 def untold(connection: sa.Connection, repo_id: int, limit: int) -> list[int]:
-    """Some of the issues that are duplicates of nobody knows what, others each time.
+    """Some of the issues whose original is not known, others each time.
 
-    GitHub may never tell it of some, which must not keep the rest from being asked about.
+    GitHub may never name the original of some; these must not keep the rest from being asked about.
     """
     mine = sa.and_(table.c.repo_id == repo_id, table.c.duplicate_of == UNTOLD)
     query = sa.select(table.c.number).where(mine).order_by(sa.func.random()).limit(limit)
@@ -169,7 +142,7 @@ def untold(connection: sa.Connection, repo_id: int, limit: int) -> list[int]:
 
 
 def tell(connection: sa.Connection, repo_id: int, originals: Mapping[int, int | None]) -> None:
-    """Note of what those among them are duplicates that are so still."""
+    """Write the originals of those issues whose original is still not known."""
     mine = sa.and_(table.c.repo_id == repo_id, table.c.number == sa.bindparam("issue"), table.c.duplicate_of == UNTOLD)
-    told = sa.update(table).where(mine).values(duplicate_of=sa.bindparam("original"))
-    connection.execute(told, [{"issue": issue, "original": original} for issue, original in originals.items()])
+    change = sa.update(table).where(mine).values(duplicate_of=sa.bindparam("original"))
+    connection.execute(change, [{"issue": issue, "original": original} for issue, original in originals.items()])

@@ -1,6 +1,6 @@
-"""What a process keeps of a repository: how frequent each term is, the vectors, and the issues that were read lately.
+"""What a process caches of each repository: term frequencies, vectors, and the issues that were read lately.
 
-The first two are read once, and then follow the changes by their sequence numbers, whichever process made them.
+Frequencies and vectors are read once and then follow the changes of all processes by their sequence numbers.
 """
 
 from __future__ import annotations
@@ -16,24 +16,22 @@ import numpy as np
 import sqlalchemy as sa
 from numpy.typing import NDArray
 
-from bot.index import state as states
-from bot.index.database import stream
 from bot.index.issues import IndexedIssue
 from bot.index.postings import lists
 from bot.index.postings.lists import List
 from bot.index.postings.packing import unpack_terms
 from bot.index.state import State, Version
 from bot.index.vectors.vectors import Neighbours, grown
-from bot.store.tables.index import indexed_terms
+from bot.store.tables.index import index_lists, indexed_terms
 
 T = TypeVar("T")
 
 
 class Recent(Generic[T]):
-    """What was read of single issues lately, by number, for as long as it is known to be current.
+    """A bounded cache by number, first in, first out. Safe to share between threads.
 
-    Whoever changes some of them in this process says which; a change of another process is noticed by the repository's
-    version, and makes everything be read anew. What has been kept longest goes first. Safe to share between threads.
+    A change in this process drops the entries that it names. A change by another process shows in the repository's
+    version, and empties the cache.
     """
 
     def __init__(self, most_bytes: int, bytes_of: Callable[[T], int]) -> None:
@@ -44,7 +42,7 @@ class Recent(Generic[T]):
         self.size = 0
 
     def get(self, version: Version, numbers: Iterable[int]) -> dict[int, T]:
-        """Those of the issues that are known as they are in this version of the repository."""
+        """The cached entries among these numbers, if the cache is of this version."""
         with self._lock:
             if version != self._version:
                 return {}
@@ -52,13 +50,13 @@ class Recent(Generic[T]):
             return {number: kept[number] for number in numbers if number in kept}
 
     def keep(self, version: Version, found: Mapping[int, T]) -> None:
-        """Remember what was read after the repository was seen to be of this version.
+        """Cache what was read after the repository was seen in this version.
 
-        It may be newer than that, since what has changed meanwhile is dropped as soon as the change is known.
+        An entry may be newer than the version: it is dropped as soon as the change that made it is known.
         """
         with self._lock:
             if version != self._version:
-                # Whoever still reads an older version makes the others begin anew; nobody is told what is outdated.
+                # A reader of an older version empties the cache for the others, but nobody gets outdated entries.
                 self._version, self.size = version, 0
                 self._kept.clear()
             for number in self._kept.keys() & found.keys():
@@ -69,7 +67,7 @@ class Recent(Generic[T]):
                 self._drop(next(iter(self._kept)))
 
     def follow(self, before: Version, after: Version, numbers: Collection[int]) -> None:
-        """This process has changed these issues, and made one version of another; all other issues are as they were."""
+        """Take over a change by this process: `after` is `before` but for these numbers."""
         with self._lock:
             if self._version == before:
                 self._version = after
@@ -82,51 +80,45 @@ class Recent(Generic[T]):
             self.size -= self._bytes_of(one)
 
 
-#: Of all repositories together; the least recently used are forgotten first.
+#: Bytes for all repositories together; the least recently used are dropped first.
 MOST_BYTES = 128 << 20
-#: Of one repository: of its issues without their bodies, and of their terms.
+#: Bytes for one repository's issues without their bodies, and for their terms.
 MOST_ISSUES, MOST_TERMS = 16 << 20, 40 << 20
-#: Of the words that were asked for lately: their numbers, and the lists of the issues that have them. Every issue has
-#: words that no other has, so what is kept of the first would fill any bound, and is read again in no time.
+#: Bytes for the words that were asked for lately: their numbers, their lists, and the lists' chunks. The first is
+#: small because every issue has words that no other has, which would fill any bound.
 MOST_WORDS, MOST_LISTS, MOST_CHUNKS = 1 << 20, 8 << 20, 16 << 20
-#: So many changed issues, and one in a hundred, are counted by looking up their words.
+#: If more issues than this and one in a hundred have changed, all words are counted again.
 FEW_CHANGED = 50
-#: Where issues have left more lists than this, all words are counted anew.
+#: If issues have left more lists than this, all words are counted again.
 MOST_LEFT = 20_000
 
 _ROWS = 10_000
-# What there is of any repository: the sums of its vectors, their centre, and what is empty yet.
-_OWN_BYTES = 20_000
-# The tuple of an issue, its numbers and its place in a dictionary.
-_ISSUE_BYTES = 500
-# A number, a row with a key and a count, and the place in a dictionary.
-_WORD_BYTES = 200
+# Estimates: an empty Memory, an issue's tuple and its place in a dictionary, and the same for a word's row.
+_OWN_BYTES, _ISSUE_BYTES, _WORD_BYTES = 20_000, 500, 200
 
 
 class Memory:
-    """One repository's. Safe to share between threads.
+    """One repository's cache. Safe to share between threads.
 
-    `reading` is held while much is read at once, for which several times as much memory is needed as is kept.
+    It holds the lock `reading` during large reads, which need several times the memory that they leave in use.
     """
 
     def __init__(self, reading: threading.Lock) -> None:
         self._lock = threading.Lock()
         self._reading = reading
-        self._state: State | None = None
-        # By field, of which each array has room for terms to come; all up to one change.
+        # By field; the arrays have room for more terms, and are current up to the change `_counted`.
         self._frequencies: dict[int, NDArray[np.int32]] = {}
-        # By field, what a term without a list there counts: whoever followed the changes says so as who has just read.
+        # By field, the count of a term that has no list there.
         self._absent: dict[int, int] = {}
         self._counted = 0
-        # The keys of the lists that issues have left since, each with the change in which they did.
+        # The keys of the lists that issues have left since then, each with the change in which they left.
         self._left: dict[int, int] = {}
         self._neighbours = Neighbours(State())
         self.issues: Recent[IndexedIssue] = Recent(MOST_ISSUES, _issue_bytes)
-        # As `packing.aligned` gives them.
         self.terms: Recent[bytes] = Recent(MOST_TERMS, lambda blob: _WORD_BYTES + len(blob))
         self.vocabulary: Recent[int] = Recent(MOST_WORDS, lambda _: _WORD_BYTES)
-        # Not followed: what is asked about a new issue are the very lists that its coming has changed. They serve
-        # those who ask many things between two changes, as a scan does.
+        # These two do not follow changes: a new issue changes the very lists that it is compared by. They help a scan,
+        # which asks about many issues between two changes.
         self.lists: Recent[List] = Recent(MOST_LISTS, lambda row: _WORD_BYTES + len(row[2]))
         self.chunks: Recent[list[bytes]] = Recent(MOST_CHUNKS, lambda parts: _WORD_BYTES + sum(map(len, parts)))
 
@@ -138,25 +130,14 @@ class Memory:
         read = (self.issues, self.terms, self.vocabulary, self.lists, self.chunks)
         return _OWN_BYTES + self._neighbours.size + counts + sum(recent.size for recent in read)
 
-    @property
-    def model(self) -> str:
-        """The name of the model that made the vectors, when the state was read last; empty where there are none."""
-        return "" if self._state is None else self._state.model
-
-    def state(self, connection: sa.Connection, repo_id: int) -> State:
-        """The present state, for reading only."""
-        self._state = states.load(connection, repo_id, self._state)
-        return self._state
-
     def follow(self, before: Version, state: State, numbers: Collection[int]) -> None:
-        """This process has changed these issues, and made this state of the repository of the version before."""
+        """Take over a change of these issues by this process, from the version `before` to this state."""
         self.issues.follow(before, state.version, numbers)
         self.terms.follow(before, state.version, numbers)
         if not state.lost_words:
             self.vocabulary.follow(before, state.version, ())
         if len(state.left):
             with self._lock:
-                # What is more is not looked up anyway.
                 if self._frequencies and len(self._left) <= MOST_LEFT:
                     self._left |= dict.fromkeys(state.left.tolist(), state.sequence)
 
@@ -165,21 +146,20 @@ class Memory:
     ) -> NDArray[np.int32]:
         """In how many issues each term occurs in a field, by the term's number.
 
-        A term that a `narrow` field does not have counts 0 there. Other fields have nearly all of their terms, most of
-        them in one issue: so those are not read, and a term without a list counts 1.
-        Of what other processes take out or edit, the words that an issue has no more are counted on until somebody
-        changes another issue that has them.
+        A term that has no list counts 0 in a `narrow` field. Other fields have nearly all terms of their space, most of
+        them in one issue: those lists are not read, and a term without one counts 1.
+
+        If another process removes or edits an issue, the words that the issue lost are still counted, until another
+        issue that has them changes.
         """
         with self._lock:
             if self._counted < state.sequence:
-                if self._frequencies and (
-                    # Another process has forgotten the repository, and filled it with terms of other numbers.
-                    not _is_left(connection, repo_id, self._counted)
-                    # To look up the words of so many takes longer than to count all.
-                    or _changed(connection, repo_id, self._counted) > FEW_CHANGED + state.issues // 100
-                    or len(self._left) > MOST_LEFT
-                ):
-                    self._frequencies.clear()
+                if self._frequencies:
+                    unchanged, changed = _changed(connection, repo_id, self._counted)
+                    # With no unchanged issue, another process may have erased the repository and filled it again, with
+                    # other numbers for terms. After many changes, looking up words takes longer than counting all.
+                    if not unchanged or changed > FEW_CHANGED + state.issues // 100 or len(self._left) > MOST_LEFT:
+                        self._frequencies.clear()
                 for name, counts in self._frequencies.items():
                     self._frequencies[name] = grown(counts, state.next_term, fill=self._absent[name])
                 left = [key for key, sequence in self._left.items() if sequence <= state.sequence]
@@ -193,7 +173,7 @@ class Memory:
                 with self._reading:
                     counts = _count_all(connection, repo_id, field, state.next_term, absent)
                 if self._counted > state.sequence:
-                    # Who began before a change that the other fields have would count what it changed never again.
+                    # This view is older than the other fields; kept with them, it would miss a change for good.
                     return counts
                 self._frequencies[field], self._absent[field] = counts, absent
             return self._frequencies[field]
@@ -210,13 +190,13 @@ class Memory:
 
 
 class Memories:
-    """Those of the repositories used last."""
+    """The caches of the repositories that were used last."""
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
         self._most = most_bytes
         self._lock, self._reading = threading.Lock(), threading.Lock()
         self._kept: OrderedDict[int, Memory] = OrderedDict()
-        # As counted when each was used last: to count thousands for every question would take longer than to answer it.
+        # As counted when each was last used; counting all of them for every question would take too long.
         self._sizes: dict[int, int] = {}
         self._size = 0
 
@@ -238,7 +218,7 @@ class Memories:
             self._drop(repo_id)
 
     def _settle(self, repo_id: int) -> None:
-        """Count what a repository has grown to, and forget those used least recently if all are too much now."""
+        """Count a repository's size again, and drop the least recently used ones while all are too large."""
         with self._lock:
             if repo_id not in self._kept:
                 return
@@ -254,28 +234,24 @@ class Memories:
 
 
 def _count_all(connection: sa.Connection, repo_id: int, field: int, terms: int, absent: int) -> NDArray[np.int32]:
-    """All that count something else than those that are absent, some at a time."""
+    """The count of every term of a field; lists that count no more than an absent term are not read."""
     counts = np.full(terms, absent, dtype=np.int32)
-    first, last = lists.key(field, 0), lists.key(field, terms)
-    query = "SELECT list, issues FROM index_lists WHERE repo_id = %s AND list >= %s AND list < %s AND issues > %s"
-    for rows in stream(connection, query, (repo_id, first, last, absent), _ROWS):
-        pairs = np.array(rows, dtype=np.int64)
+    first, table = lists.key(field, 0), index_lists.c
+    query = sa.select(table.list, table.issues).where(
+        table.repo_id == repo_id, table.list >= first, table.list < lists.key(field, terms), table.issues > absent
+    )
+    for rows in connection.execute(query, execution_options={"yield_per": _ROWS}).partitions():
+        pairs = np.array(list(map(tuple, rows)), dtype=np.int64)
         counts[pairs[:, 0] - first] = pairs[:, 1]
     return counts
 
 
-def _is_left(connection: sa.Connection, repo_id: int, upto: int) -> bool:
-    """Whether any issue has not changed since a change."""
-    table = indexed_terms
-    query = sa.select(table.c.number).where(table.c.repo_id == repo_id, table.c.changed <= upto).limit(1)
-    return connection.execute(query).first() is not None
-
-
-def _changed(connection: sa.Connection, repo_id: int, after: int) -> int:
-    """How many issues have changed since a change."""
-    table = indexed_terms
-    query = sa.select(sa.func.count()).where(table.c.repo_id == repo_id, table.c.changed > after)
-    return int(connection.execute(query).scalar_one())
+def _changed(connection: sa.Connection, repo_id: int, after: int) -> tuple[int, int]:
+    """How many issues are as they were at a change, and how many have changed since."""
+    newer = sa.func.coalesce(sa.func.sum(sa.case((indexed_terms.c.changed > after, 1), else_=0)), 0)
+    query = sa.select(sa.func.count() - newer, newer).where(indexed_terms.c.repo_id == repo_id)
+    unchanged, changed = connection.execute(query).one()
+    return unchanged, changed
 
 
 def _count_changed(
@@ -286,7 +262,7 @@ def _count_changed(
     after: int,
     left: Collection[int],
 ) -> None:
-    """Bring the counts up to date of all words of issues that have changed, and of the lists that some have `left`."""
+    """Count again the words of issues that have changed, and the lists that issues have `left`."""
     table = indexed_terms
     query = sa.select(table.c.terms).where(table.c.repo_id == repo_id, table.c.changed > after)
     blobs = list(connection.execute(query).scalars())

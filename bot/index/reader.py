@@ -1,4 +1,4 @@
-"""Reads texts as the issues of their repository are read: what its forms supply is left out."""
+"""Analyses texts the way their repository's issues are analysed: without the boilerplate of its issue forms."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import sqlalchemy as sa
 
+from bot.index import state as states
 from bot.index.analysis import (
     SUPPLIED_ISSUES,
     About,
@@ -20,32 +21,30 @@ from bot.index.analysis import (
     whole,
 )
 from bot.index.database import fetch
-from bot.index.memory import Memories
 from bot.index.postings import lists, vocabulary
 from bot.index.postings.packing import unpack_terms
 from bot.store.tables.index import indexed_terms
 
 
 class Reader:
-    """One for all repositories of an index, whose engine and memories it shares. Nothing is stored here."""
+    """Serves all repositories of an index, with the index's engine and caches. It stores nothing."""
 
-    def __init__(self, engine: sa.Engine, analyser: TextAnalyser, about: About, memories: Memories) -> None:
+    def __init__(self, engine: sa.Engine, analyser: TextAnalyser, about: About) -> None:
         self._engine = engine
         self._analyser = analyser
         self._about = about
-        self._memories = memories
         names = [field.name for field in analyser.fields]
         self._counted = [names.index(name) for name in (analyser.lines, analyser.supplied)]
 
     def read(self, repo_id: int, texts: dict[int, tuple[str, str]]) -> dict[int, Analysis]:
-        """Analyse titles and bodies, by number, one after the other, each knowing the lines of those before it.
+        """Analyse titles and bodies, by number, one after the other; each counts the lines of those before it.
 
-        One that is stored already is read as if it came only now: that it says a line itself is no sign of a form.
+        An issue that is stored already is read as if it were new: its own lines are no sign of a form.
         """
         return self._read(repo_id, texts, again=False)
 
     def read_again(self, repo_id: int, texts: dict[int, tuple[str, str]]) -> dict[int, Analysis]:
-        """Analyse titles and bodies as they are stored, by number: what their forms supplied is known of each."""
+        """Analyse stored titles and bodies, by number. The boilerplate is what was left out when they were stored."""
         return self._read(repo_id, texts, again=True)
 
     def _read(self, repo_id: int, texts: dict[int, tuple[str, str]], *, again: bool) -> dict[int, Analysis]:
@@ -53,17 +52,18 @@ class Reader:
         copies = {number: whole(title, lines[number]) for number, (title, _) in texts.items()}
         own = {number: counted(every) for number, every in lines.items()}
         here = Counter(itertools.chain.from_iterable(own.values()))
-        # Asked while no connection is held: the answer may need one, and threads would wait for one another's.
+        # Asked before a connection is taken: the answer may need one too, and threads would wait for each other.
         forms = [counted(self._analyser.lines_of(line)) for line in self._about.form_lines(repo_id)]
-        with self._engine.connect() as connection, self._memories.using(repo_id) as memory:
-            count = memory.state(connection, repo_id).issues
+        with self._engine.connect() as connection:
+            count = states.load(connection, repo_id).issues
             asked = {*itertools.chain.from_iterable(lines.values())} if again else here.keys()
             terms = self._terms(connection, repo_id, {*asked, *copies.values()})
             seen = self._seen(connection, repo_id, terms)
             known = set(itertools.chain.from_iterable(forms))
-            # Few lines can come from the form at all, so few are looked at one by one.
+            # Few lines are common enough to come from a form.
             usual = {line for line, issues in here.items() if issues + seen[line] >= SUPPLIED_ISSUES} | known
-            stored = self._stored(connection, repo_id, texts) if usual or again else {}
+            columns, key = (indexed_terms.c.number, indexed_terms.c.terms), indexed_terms.c.number
+            stored = dict(fetch(connection, repo_id, columns, key, texts)) if usual or again else {}
         before = self._before(stored, lines, copies, terms) if again else {}
         analyses = {}
         for number, (title, body) in texts.items():
@@ -71,7 +71,8 @@ class Reader:
                 analyses[number] = self._analyser.read(title, body, lines[number], form)
                 continue
             if number in stored:
-                seen.subtract(self._counted_of(stored[number], terms))
+                bags = unpack_terms([stored[number]], self._counted)
+                seen.subtract(terms[term] for bag in bags for term in bag.terms.tolist() if term in terms)
                 count -= 1
             possible, copy = usual.intersection(lines[number]), copies[number]
             form = supplied(possible, own[number], known, seen, seen[copy], count) if possible else set()
@@ -82,27 +83,17 @@ class Reader:
         return analyses
 
     def _terms(self, connection: sa.Connection, repo_id: int, lines: Collection[str]) -> dict[int, str]:
-        """Those of the lines that any stored issue has, by their numbers as terms."""
+        """The lines that any stored issue has, by their numbers as terms."""
         named = dict(zip(hashes(self._analyser.lines, lines), lines, strict=True))
         return {term: named[value] for value, term in vocabulary.look_up(connection, repo_id, named).items()}
 
     def _seen(self, connection: sa.Connection, repo_id: int, terms: Mapping[int, str]) -> Counter[str]:
-        """In how many stored issues each of these lines is, whether it was left out of them or not."""
+        """In how many stored issues each line occurs, as their own or as boilerplate."""
         keys = {lists.key(field, term): line for term, line in terms.items() for field in self._counted}
         seen = Counter[str]()
         for key, issues in lists.issues_in(connection, repo_id, keys).items():
             seen[keys[key]] += issues
         return seen
-
-    def _stored(self, connection: sa.Connection, repo_id: int, numbers: Collection[int]) -> dict[int, bytes]:
-        """The packed terms of those of the issues that are stored, by number."""
-        columns = (indexed_terms.c.number, indexed_terms.c.terms)
-        return dict(fetch(connection, repo_id, columns, indexed_terms.c.number, numbers))
-
-    def _counted_of(self, packed: bytes, terms: Mapping[int, str]) -> list[str]:
-        """Those of the lines that are counted of a stored issue, left out of it or not."""
-        bags = unpack_terms([packed], self._counted)
-        return [terms[term] for bag in bags for term in bag.terms.tolist() if term in terms]
 
     def _before(
         self,
@@ -111,11 +102,10 @@ class Reader:
         copies: Mapping[int, str],
         terms: Mapping[int, str],
     ) -> dict[int, set[str] | None]:
-        """What the forms of stored issues supplied, by number; None where that is not known."""
+        """The boilerplate of stored issues, by number; None if it is not known."""
         found = {}
         for number, packed in stored.items():
             (bag,) = unpack_terms([packed], self._counted[:1])
-            # A line that is not among these is not in the text any more.
             then = {terms.get(term, "") for term in bag.terms.tolist()}
             found[number] = supplied_before(lines[number], copies[number], then)
         return found

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import sqlalchemy as sa
@@ -16,15 +15,12 @@ from bot.store.database.engine import database_time
 from bot.store.tables.index import index_states as table
 from bot.store.tables.index import lock_index
 
-_COLUMNS = tuple(table.columns)
-_VERSION = tuple(table.c[name] for name in ("sequence", "issues", "next_term", "lengths", "model", "vectors"))
-
 NO_KEYS: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
 NO_VECTORS: NDArray[np.float64] = np.zeros((0, 0))
 
 
 class Version(NamedTuple):
-    """What tells one state from another, without the vectors' sums: also from that of an index made anew meanwhile."""
+    """What tells one state from another, even from the state of an index that was made anew meanwhile."""
 
     sequence: int
     issues: int
@@ -36,12 +32,14 @@ class Version(NamedTuple):
 
 @dataclass(slots=True)
 class State:
-    """`sequence` counts changes, `issues` issues; `lengths` are the summed lengths of each field by its position.
+    """One repository's totals.
 
-    Of the vectors: the model that made them, how many there are, their sum, and the mean that they are centred by.
-    `reading` is the version of the analyser that has read the issues.
-    `before` is the version that a state under the lock changes, `left` the keys of the lists that issues leave by that;
-    `lost_words` says that it gives up numbers of terms.
+    `sequence` counts changes; `lengths` holds the summed length of each field, by the field's position. `model` made
+    the `vectors`, which are counted here; `vector_sum` is their sum and `centre` the mean they are centred by. The
+    analyser's version `reading` has read the issues.
+
+    The last three describe a change that is being made under the lock: the version `before` it, the keys of the lists
+    that issues have `left`, and whether numbers of terms were given up.
     """
 
     sequence: int = 0
@@ -60,34 +58,30 @@ class State:
 
     @property
     def version(self) -> Version:
-        return Version(self.sequence, self.issues, self.next_term, _lengths(self.lengths), self.model, self.vectors)
+        lengths = json.dumps(self.lengths)
+        return Version(self.sequence, self.issues, self.next_term, lengths, self.model, self.vectors)
 
     def average_length(self, position: int, without: int | None = None) -> float:
-        """The mean length of a field, at least 1, so that it can be divided by.
-
-        One issue is left out of it where `without` says how long that is.
-        """
+        """The mean length of a field, at least 1; `without` is the length of one issue that does not count."""
         total, issues = self.lengths.get(position, 0), self.issues
         if without is not None:
             total, issues = total - without, issues - 1
         return max(1.0, total / max(1, issues))
 
 
-def load(connection: sa.Connection, repo_id: int, known: State | None = None) -> State:
-    """The present state; an empty one for a repository that is not indexed.
-
-    The state that is `known` is returned if it is the present one: then little is read.
-    """
-    if known is not None:
-        rows = fetch(connection, repo_id, _VERSION, table.c.repo_id, [repo_id])
-        if rows and Version(*rows[0]) == known.version:
-            return known
-    rows = fetch(connection, repo_id, _COLUMNS, table.c.repo_id, [repo_id])
-    return _read(rows[0]) if rows else State()
+def load(connection: sa.Connection, repo_id: int) -> State:
+    """Read the state; an empty one for a repository that is not indexed."""
+    rows = fetch(connection, repo_id, tuple(table.columns), table.c.repo_id, [repo_id])
+    if not rows:
+        return State()
+    _, sequence, issues, next_term, lengths, model, vectors, total, centre, reading = rows[0]
+    by_position = {int(position): length for position, length in json.loads(lengths).items()}
+    sums = _matrix(total), _matrix(centre)
+    return State(sequence, issues, next_term, by_position, model, vectors, *sums, reading)
 
 
 def lock(connection: sa.Connection, repo_id: int) -> State:
-    """The present state, which nobody else can change until the transaction ends; its sequence is a new one."""
+    """Read the state and keep others from changing it until the transaction ends. Its sequence is the next one."""
     lock_index(connection, repo_id)
     state = load(connection, repo_id)
     state.before = state.version
@@ -97,43 +91,17 @@ def lock(connection: sa.Connection, repo_id: int) -> State:
 
 def save(connection: sa.Connection, repo_id: int, state: State) -> None:
     """Write the state back."""
-    upsert(
-        connection,
-        table,
-        [
-            (
-                repo_id,
-                state.sequence,
-                state.issues,
-                state.next_term,
-                _lengths(state.lengths),
-                state.model,
-                state.vectors,
-                state.vector_sum.astype("<f8").tobytes(),
-                state.centre.astype("<f8").tobytes(),
-                state.reading,
-            )
-        ],
-    )
+    sums = (sums.astype("<f8").tobytes() for sums in (state.vector_sum, state.centre))
+    upsert(connection, table, [(repo_id, *state.version, *sums, state.reading)])
 
 
 def _beginning(connection: sa.Connection) -> int:
-    """What an index that is made anew counts its changes from: it goes on above all that other processes may remember
-    of the one before, whose clocks may be ahead of this one's.
+    """The sequence that a new index starts from: milliseconds of the database's clock.
+
+    It is higher than whatever other processes may remember of an index that was erased.
     """
     now: float = connection.execute(sa.select(database_time(connection.engine))).scalar_one()
     return int(now * 1_000)
-
-
-def _read(row: tuple[Any, ...]) -> State:
-    _, sequence, issues, next_term, lengths, model, vectors, vector_sum, centre, reading = row
-    by_position = {int(position): length for position, length in json.loads(lengths).items()}
-    sums = _matrix(vector_sum), _matrix(centre)
-    return State(sequence, issues, next_term, by_position, model, vectors, *sums, reading)
-
-
-def _lengths(lengths: Mapping[int, int]) -> str:
-    return json.dumps({str(position): length for position, length in lengths.items()})
 
 
 def _matrix(blob: bytes) -> NDArray[np.float64]:

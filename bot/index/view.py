@@ -1,4 +1,4 @@
-"""A repository's index as one reader sees it: finding issues, and looking at those found."""
+"""One reader's view of a repository's index: it searches issues, and reads those that were found."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from bot.index import issues
 from bot.index.analysis import Analysis, Field, hashes
 from bot.index.database import fetch
-from bot.index.issues import IndexedIssue
+from bot.index.issues import IndexedIssue, kept_text
 from bot.index.memory import Memory, Recent
 from bot.index.postings import lists, vocabulary
 from bot.index.postings.lists import List
@@ -23,35 +23,34 @@ from bot.index.postings.packing import (
     Bags,
     Floats,
     Integers,
-    aligned,
-    bags_of,
     counts_of,
     lengths_of,
     numbers_of,
     read_postings,
+    unpack_terms,
 )
 from bot.index.postings.scoring import Scores, Scoring, add_up
 from bot.index.state import State
 from bot.index.text_vectors import Fresh, TextVectors
 from bot.index.vectors import vectors
 from bot.index.vectors.vectors import Kind, Neighbours, Vectors
-from bot.store.tables.index import indexed_terms
+from bot.store.tables.index import indexed_issues, indexed_terms
 
-#: Postings that one search may read. So its cost does not grow with the repository: what is read are the best terms.
+#: Postings that one search may read, those of the best terms. It bounds the cost in a large repository.
 BUDGET = 60_000
 
 T = TypeVar("T")
 
-# The key of a list that there is not.
+# The key of a list that does not exist.
 _NOWHERE = -1
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """The distinct terms of one field of a text that is asked about.
+    """The distinct terms of one field of a text.
 
-    Entry by entry: the word, its number in the repository (negative if it is new there), how often it occurs in the
-    text, and in how many issues it occurs in that field.
+    Entry by entry: the word, its number in the repository (negative if it is new there), its count in the text, and the
+    number of issues that have it in that field.
     """
 
     words: tuple[str, ...]
@@ -62,7 +61,7 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Terms to search for in a field, the weight of each, and how what is found of them is scored."""
+    """Terms to search for in a field, the weight of each, and how a posting is scored."""
 
     field: str
     terms: Integers
@@ -70,17 +69,8 @@ class Query:
     scoring: Scoring
 
 
-@dataclass(slots=True)
-class _Chosen:
-    """The lists that a query reads, the heaviest first, with their weights; `complete` says whether those are all."""
-
-    lists: list[List]
-    weights: list[float]
-    complete: bool = True
-
-
 class View:
-    """Made by `Index.view`, for one find; not to be shared between threads."""
+    """Made by `Index.view`, for one find. Do not share it between threads."""
 
     def __init__(
         self,
@@ -96,7 +86,8 @@ class View:
         self._position = {field.name: position for position, field in enumerate(fields)}
         self._narrow = frozenset(field.name for field in fields if field.narrow)
         self._memory = memory
-        self._state = state
+        #: The repository's totals; read only.
+        self.state = state
         self._version = state.version
         self._lists: dict[int, List | None] = {}
         self._chunks: dict[int, list[bytes]] = {}
@@ -104,34 +95,19 @@ class View:
     @property
     def count(self) -> int:
         """How many issues there are."""
-        return self._state.issues
+        return self.state.issues
 
     @property
     def vector_count(self) -> int:
-        """How many of them have vectors."""
-        return self._state.vectors
-
-    @property
-    def sequence(self) -> int:
-        """How many changes there were."""
-        return self._state.sequence
-
-    @property
-    def state(self) -> State:
-        """What there is of the repository as a whole, for reading only."""
-        return self._state
-
-    @property
-    def model(self) -> str:
-        """The name of the model that made the vectors; empty where there are none."""
-        return self._state.model
+        """How many issues have vectors."""
+        return self.state.vectors
 
     def average_length(self, field: str, without: int | None = None) -> float:
-        """The mean length of a field, at least 1; without an issue of that length, if one is given."""
-        return self._state.average_length(self._position[field], without)
+        """The mean length of a field, at least 1; `without` is the length of one issue that does not count."""
+        return self.state.average_length(self._position[field], without)
 
     def look_up(self, analysis: Analysis) -> dict[str, Terms]:
-        """The terms of a text in this repository, by the field that can be searched for them."""
+        """Look up a text's terms in this repository, for each field that can be searched."""
         fields = {field.name: field.space for field in self._fields if field.posted}
         each: dict[str, dict[str, None]] = {space: {} for space in fields.values()}
         for name, space in fields.items():
@@ -164,42 +140,39 @@ class View:
         }
 
     def frequencies(self, field: str) -> NDArray[np.int32]:
-        """In how many issues each term there is occurs in a field, by the term's number; from memory, a little less
-        exact than what `look_up` says of a text's.
-        """
+        """In how many issues each term occurs in a field, by the term's number. Cached: a little behind `look_up`."""
         position, narrow = self._position[field], field in self._narrow
-        return self._memory.frequencies(self._connection, self._repo_id, position, self._state, narrow=narrow)
+        return self._memory.frequencies(self._connection, self._repo_id, position, self.state, narrow=narrow)
 
     def search_all(self, queries: Sequence[Query], *, budget: int = BUDGET, below: int | None = None) -> list[Scores]:
-        """For each query all issues with one of its terms in its field, each with the sum of weight × scoring.
+        """For each query, find all issues with one of its terms in its field, each with the sum of weight × scoring.
 
-        The heaviest terms come first; a term whose list is longer than what is left of the budget, which each query has
-        for itself, is left out. `below` leaves out issues with that number and higher ones. All are read at once.
+        Each query has a budget of postings. The heaviest terms come first; a term whose list is longer than the rest of
+        the budget is left out. `below` leaves out issues with that number and higher ones.
         """
         keys = [self._keys(query.field, query.terms) for query in queries]
         self._load({key for each in keys for key in each})
         chosen = [self._choose(each, query.weights, budget) for each, query in zip(keys, queries, strict=True)]
-        long = {key for one in chosen for key, issues, tail in one.lists if 8 * issues > len(tail)}
+        long = {key for found, _ in chosen for (key, issues, tail), _ in found if 8 * issues > len(tail)}
         self._chunks |= self._recent(
             self._memory.chunks,
             long - self._chunks.keys(),
             lambda new: lists.chunks_of(self._connection, self._repo_id, new),
         )
-        return [self._add_up(one, query.scoring, below) for one, query in zip(chosen, queries, strict=True)]
+        return [self._add_up(*one, query.scoring, below) for one, query in zip(chosen, queries, strict=True)]
 
     def nearest(self, pair: Vectors, wanted: Mapping[Kind, int], *, below: int | None = None) -> dict[Kind, Scores]:
-        """For each kind the issues whose vectors have the highest cosines with those of a text, as many as `wanted`;
-        none where there are no vectors.
+        """For each kind, find the issues whose vectors are closest to a text's by cosine, as many as `wanted`.
 
-        `pair` is (2, dimensions), of its title and of the whole text.
+        `pair` is (2, dimensions): the vectors of the title and of the whole text. Without vectors nothing is found.
         """
         if not self.vector_count:
             return {kind: Scores(np.zeros(0, dtype=np.int64), np.zeros(0)) for kind in wanted}
         return self._neighbours().nearest(self.centred(pair), wanted, below)
 
     def centred(self, pair: Vectors) -> Vectors:
-        """A text's own vectors as those of issues are: (3, dimensions), by `Kind`."""
-        around: Vectors = vectors.with_both(vectors.around(pair[None], self._state.centre))[0]
+        """A text's vectors in the form of the stored ones: (3, dimensions), by `Kind`."""
+        around: Vectors = vectors.with_both(vectors.around(pair[None], self.state.centre))[0]
         return around
 
     def vectors(self, numbers: Integers) -> Vectors:
@@ -207,12 +180,12 @@ class View:
         return self._neighbours().stored(numbers)
 
     def pair(self, number: int) -> Vectors | None:
-        """An issue's own vectors, (2, dimensions), as `Index.embed` gives those of a text; None where it has none."""
+        """An issue's vectors, (2, dimensions), in the form of `Index.embed`; None if it has none."""
         blob = vectors.read(self._connection, self._repo_id, [number]).get(number)
         return None if blob is None else vectors.unpack([blob])[0]
 
     def texts_by(self, texts: TextVectors, numbers: Sequence[int], most: int | None) -> tuple[Integers, Vectors, Fresh]:
-        """What the text model makes of issues, as `TextVectors.of` says."""
+        """The text model's vectors of issues, as from `TextVectors.of`."""
         return texts.of(self._connection, self._repo_id, numbers, most)
 
     def terms(self, numbers: Integers, *fields: str) -> list[Bags]:
@@ -220,14 +193,16 @@ class View:
         wanted = numbers.tolist()
         found = self._recent(self._memory.terms, wanted, self._read_terms)
         there = [found.get(number, NO_TERMS) for number in wanted]
-        return bags_of(there, [self._position[field] for field in fields])
+        return unpack_terms(there, [self._position[field] for field in fields])
 
     def reported(self, author: str, below: int) -> int:
         """How many issues with smaller numbers an author wrote."""
-        return issues.count_by(self._connection, self._repo_id, author, below)
+        table = indexed_issues.c
+        mine = sa.and_(table.repo_id == self._repo_id, table.author == kept_text(author, 200), table.number < below)
+        return self._connection.execute(sa.select(sa.func.count()).where(mine)).scalar_one()
 
     def issues(self, numbers: Collection[int]) -> dict[int, IndexedIssue]:
-        """Issues by number, without bodies; those that are not there (any more) are left out."""
+        """Issues by number, without bodies; those that are not in the index are left out."""
         return self._recent(self._memory.issues, numbers, lambda new: issues.read(self._connection, self._repo_id, new))
 
     def texts(self, numbers: Collection[int]) -> Mapping[int, tuple[str, str]]:
@@ -237,7 +212,7 @@ class View:
     def _recent(
         self, memory: Recent[T], numbers: Collection[int], read: Callable[[Collection[int]], Mapping[int, T]]
     ) -> dict[int, T]:
-        """What is asked for of some issues: from memory, or else read and remembered."""
+        """Take entries from the cache; read and cache the others."""
         found = memory.get(self._version, numbers)
         if len(found) < len(numbers):
             fresh = read([number for number in numbers if number not in found])
@@ -247,40 +222,39 @@ class View:
 
     def _read_terms(self, numbers: Collection[int]) -> dict[int, bytes]:
         columns = (indexed_terms.c.number, indexed_terms.c.terms)
-        rows = fetch(self._connection, self._repo_id, columns, indexed_terms.c.number, numbers)
-        return {number: aligned(blob) for number, blob in rows}
+        return dict(fetch(self._connection, self._repo_id, columns, indexed_terms.c.number, numbers))
 
-    def _choose(self, keys: Sequence[int], weights: Floats, budget: int) -> _Chosen:
-        chosen = _Chosen([], [])
+    def _choose(self, keys: Sequence[int], weights: Floats, budget: int) -> tuple[list[tuple[List, float]], bool]:
+        """The lists that a query reads with their weights, heaviest first, and whether these are all."""
+        chosen, complete = [], True
         for place in np.argsort(-weights, kind="stable").tolist():
-            row = self._lists.get(keys[place])
-            weight = float(weights[place])
+            row, weight = self._lists.get(keys[place]), float(weights[place])
             if row is None or not weight > 0:
                 continue
             if row[1] > budget:
-                chosen.complete = False
+                complete = False
                 continue
             budget -= row[1]
-            chosen.lists.append(row)
-            chosen.weights.append(weight)
-        return chosen
+            chosen.append((row, weight))
+        return chosen, complete
 
-    def _add_up(self, chosen: _Chosen, scoring: Scoring, below: int | None) -> Scores:
-        if not chosen.lists:
-            return Scores(np.zeros(0, dtype=np.int64), np.zeros(0), chosen.complete)
-        blobs = [b"".join([*self._chunks.get(key, ()), tail]) for key, _, tail in chosen.lists]
+    def _add_up(
+        self, chosen: Sequence[tuple[List, float]], complete: bool, scoring: Scoring, below: int | None
+    ) -> Scores:
+        if not chosen:
+            return Scores(np.zeros(0, dtype=np.int64), np.zeros(0), complete)
+        blobs = [b"".join([*self._chunks.get(key, ()), tail]) for (key, _, tail), _ in chosen]
         postings = read_postings(*blobs)
         scores = scoring(counts_of(postings), lengths_of(postings))
-        scores *= np.repeat(chosen.weights, [len(blob) // 8 for blob in blobs])
-        return add_up(numbers_of(postings), scores, below, chosen.complete)
+        scores *= np.repeat([weight for _, weight in chosen], [len(blob) // 8 for blob in blobs])
+        return add_up(numbers_of(postings), scores, below, complete)
 
     def _neighbours(self) -> Neighbours:
-        return self._memory.neighbours(self._connection, self._repo_id, self._state)
+        return self._memory.neighbours(self._connection, self._repo_id, self.state)
 
     def _issues_in(self, keys: Sequence[int]) -> Floats:
         """In how many issues the terms of loaded lists occur."""
-        found = map(self._lists.get, keys)
-        return np.array([0 if row is None else row[1] for row in found], dtype=np.float64)
+        return np.array([row[1] if (row := self._lists.get(key)) else 0 for key in keys], dtype=np.float64)
 
     def _keys(self, field: str, terms: Integers) -> list[int]:
         position = self._position[field]

@@ -1,4 +1,4 @@
-"""Finding and judging earlier issues of one repository over its index: `Matcher.looking`, `Look.judge`."""
+"""Finds and judges earlier issues of one repository over its index: `Matcher.looking`, `Look.judge`."""
 
 from bot.matching.matcher import Look, Match, Matcher
 from bot.matching.model import Model, shipped_model

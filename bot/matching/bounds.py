@@ -1,4 +1,4 @@
-"""What is set by hand, whatever is learned: the bounds of each probability. Readings bear each of them out."""
+"""The bounds of each probability, set by hand. Readings bear each of them out."""
 
 from __future__ import annotations
 
@@ -14,26 +14,25 @@ from bot.ranking.size import SMALL
 from bot.text.titles import is_another, is_unfilled, says_another, siblings
 
 ANOTHER_CONFIDENCE = 0.1
-"""The most of what differs in its title by its number alone, or by a word in one place: it is meant to be another."""
+"""The most for a title that differs in a number alone, or in one word: it is meant as another issue."""
 
 LITTLE_CONFIDENCE = 0.1
-"""The most where one of the two says next to nothing: what they share is next to nothing as well."""
+"""The most if one of the two says next to nothing: then they share next to nothing as well."""
 
 NO_MORE_THAN_A_WORD = 0.25
-"""With fewer issues than `size.SMALL` a repository has no background to stand out from: whoever shares less than this
-part of their words there shares a common one."""
-
+"""A repository of fewer issues than `size.SMALL` has no background to stand out from. Two issues there that share less
+than this part of their words share a common one."""
 
 Booleans = NDArray[np.bool_]
 
 VERSION = 4
-"""Raised with every change of these rules: what was answered by others counts as another model's answer."""
+"""Raise this with every change of these rules, so that answers by earlier rules count as outdated."""
 
-# More than a few copies of one text come from a form that nobody filled in, unless most came within a week: a form is
-# left empty now and then, and what many send at once is one event.
+# More than a few copies of one text come from an empty form, unless most came within a week: a form is left empty now
+# and then, but what many send at once is one event.
 _FEW_COPIES, _AN_EVENT = 2, np.log1p(7.0)
-# Title and text word for word the same (P2); of one person's, or nobody's, more than a line. Of 35 such pairs, lines
-# and forms among them, readers call 26 the same.
+# Title and text are the same word for word (P2); if one person wrote both, or nobody knows, more than a line. Of 35
+# such pairs, lines and forms among them, readers call 26 the same.
 _WORD_FOR_WORD, _COPY_CONFIDENCE = 0.999, 0.95
 # In `length`: a title and a sentence.
 _A_LINE = np.log1p(20.0)
@@ -43,43 +42,40 @@ _LITTLE = np.log1p(6.5)
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """A question, and its pool of candidates as they are judged, a row each.
+    """A question and its candidates, a row each, ready to be judged.
 
-    `values` are (candidates, features.NAMES), `numbers` and `titles` the candidates' own. `others` are known to be by
-    somebody else than the question, `own` by the same person. `title` is the question's. `total` is how many issues
-    there are; a question is `vague` that has words and says nothing by them, and `signed` where it is known who asks.
+    `values` is (candidates, features.NAMES); `numbers` and `titles` are the candidates'; `others` marks those that are
+    known to be by another author. `title` is the question's. `total` counts the repository's issues. A `vague` question
+    says nothing; a `signed` one has a known author.
     """
 
     values: Floats
     numbers: Integers
     titles: Sequence[str]
     others: Booleans
-    own: Booleans
     title: str
     total: int
     vague: bool = False
     signed: bool = True
 
     def of(self, rows: Integers) -> Compared:
-        """Some of its rows, in the order that is given."""
+        """Some of its rows, in this order."""
         return replace(
             self,
             values=self.values[rows],
             numbers=self.numbers[rows],
             titles=[self.titles[row] for row in rows.tolist()],
             others=self.others[rows],
-            own=self.own[rows],
         )
 
 
 def bounds(pool: Compared, read: Booleans) -> tuple[Floats, Floats]:
-    """The least and the most that each probability can be; `read` are those that the text model was asked about.
+    """The least and the most that each probability can be; `read` marks candidates that the text model has read.
 
-    What is word for word the same has at least .95, whoever wrote it, and at most .1 where it is a form that nobody
-    filled in, which others send again and again. At most .1 has what the titles call another one (of 101 such pairs
-    readers call 7 the same), and where one of the two says next to nothing (0 of 19): what they share is next to
-    nothing then. The same holds for all candidates of a vague question, and for a common word that two issues of a
-    small repository share, if the text model does not know better.
+    Word for word the same is at least .95, whoever wrote it; but an empty form, which people send again and again, is
+    at most .1. So is a candidate whose title tells it apart (of 101 such pairs readers call 7 the same), a pair of
+    which one says next to nothing (0 of 19), and every candidate of a vague question. In a small repository so is a
+    pair that shares only a common word, unless the text model has read it.
     """
     column = {name: pool.values[:, place] for place, name in enumerate(features.NAMES)}
     days = column["days"][column["words_shared"] >= features.COPY]
@@ -105,21 +101,21 @@ def word_for_word(values: Floats) -> Booleans:
 
 
 def copies(values: Floats) -> Booleans:
-    """Which candidates have the question's text, as far as that tells anything.
+    """Which candidates have the question's text.
 
-    A line is soon the same, "please add this" or "see the log", and a task of a series has one for all: it is a copy
-    only under the same title.
+    Single lines are often the same, as "please add this", "see the log", or the text of a series of tasks. Such a
+    candidate is a copy only if it has the title, too.
     """
     shared, titles, length = (values[:, features.NAMES.index(name)] for name in ("words_shared", "titles", "length"))
-    told = (length >= _A_LINE) | (titles >= _WORD_FOR_WORD)
-    return np.asarray((shared >= features.COPY) & told, dtype=np.bool_)
+    telling = (length >= _A_LINE) | (titles >= _WORD_FOR_WORD)
+    return np.asarray((shared >= features.COPY) & telling, dtype=np.bool_)
 
 
 def _another(pool: Compared) -> Booleans:
-    """Which candidates the titles tell from the question.
+    """Which candidates are another issue by their titles.
 
-    Somebody else's text under a title with another word is the same text: whoever sends that again has seen the first
-    and bends its title, or both have copied it from one place.
+    The same text by another author, under a title with another word, does not count: its author has seen the first, or
+    both have copied it from one place.
     """
     another = np.array(siblings(pool.title, pool.titles), dtype=np.bool_) & ~(copies(pool.values) & pool.others)
     if says_another(pool.title):

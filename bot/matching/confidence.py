@@ -1,6 +1,6 @@
-"""From an order to a probability: how far a candidate stands out, and what it has in common with the question.
+"""Turns an order into probabilities, by how far a candidate stands out and what it shares with the question.
 
-The score that ranks is good at the order within one list and says nothing across lists. So whether to speak is learned
+The ranking's score is good at the order within one list, and says nothing across lists. So the probability is learned
 in a second step, from the score *relative to its list* and from features that mean the same everywhere.
 
 | feature | what it says |
@@ -10,16 +10,14 @@ in a second step, from the score *relative to its list* and from features that m
 | `ahead` | of the first: its score less that of the second |
 | `mass` | the candidate's part in a softmax over the list |
 | `spread` | entropy of that softmax: high where many are equally good |
-| `firsts` | the part of the kinds of likeness by which the candidate is the first of its pool |
-| `size` | log of how many issues there are, fifty at least: among many, one matches by chance as well |
+| `firsts` | the share of the compared features by which the candidate is the first of its pool |
+| `size` | log of how many issues there are, at least fifty: among many, some match by chance |
 | `question_length` | log of the question's words |
 | `most NAME` | the highest value of a feature in the pool |
 | `usual NAME` | the mean of a feature among the best five |
-| … | the candidate's own features, as in `features.py`, times up to a year: what is older is just old |
+| … | the candidate's own features, as in `features.py`, with times of at most a year |
 
-In a third step the log-odds are put right by the size of the repository, so that they hold in small and large ones.
-In a small one they are lowered, the more the fewer issues it has: what belongs together there, a series, a change and
-its follow-up, stands out as much as what is the same.
+A third step calibrates the log-odds by the repository's size (`bot/ranking/size.py`).
 """
 
 from __future__ import annotations
@@ -32,17 +30,16 @@ from bot.matching.standing import COMPARED
 from bot.ranking import size
 
 LEADERS = 20
-"""How many of a list are given a probability, the best: what comes after is at most as likely as the last."""
+"""The best of a list, which get a probability of their own; the others are at most as likely as the last of these."""
 
 BACKGROUND = slice(5, 25)
-"""Ranks (from 0) that stand for what an unrelated issue scores here; short lists have no such ranks."""
+"""The ranks (from 0) that show what an unrelated issue scores here; short lists have no such ranks."""
 
 LEAST_BACKGROUND = 3
-"""Where fewer have such ranks, all but the first stand for it."""
+"""If the background has fewer candidates, all but the first stand for it."""
 
 ALONE = 3.0
-"""How far the only one of a list stands above it."""
-
+"""How far the only candidate of a list stands above the background."""
 
 MOST = ("words_shared", "vector_both", "vector_title", "titles", "codes", "messages", "hub", "rarest_five")
 USUAL = ("words_shared", "vector_both", "titles", "days", "hub")
@@ -67,12 +64,12 @@ _FEW = 5
 
 
 def calibration(odds: Floats, total: int) -> Floats:
-    """`size.calibration` of rows' log-odds: a row for each."""
+    """`size.calibration` of each of the log-odds."""
     return np.array([size.calibration(one, total) for one in odds.tolist()])
 
 
 def rows(values: Floats, scores: Floats, total: int) -> Floats:
-    """(leaders, NAMES), of a whole list, best first: (candidates, features.NAMES) and its scores."""
+    """(leaders, NAMES), from a whole list, best first: (candidates, features.NAMES) and the scores."""
     leaders = min(LEADERS, len(scores))
     background = scores[BACKGROUND]
     if len(background) < LEAST_BACKGROUND:
@@ -95,8 +92,4 @@ def rows(values: Floats, scores: Floats, total: int) -> Floats:
         *values[:, _MOST].max(axis=0),
         *own[:_FEW, _USUAL].mean(axis=0),
     )
-    told = np.empty((leaders, len(NAMES)))
-    for place, column in enumerate(columns):
-        told[:, place] = column
-    told[:, len(columns) :] = own
-    return told
+    return np.column_stack([*(np.broadcast_to(column, leaders) for column in columns), own])

@@ -1,9 +1,8 @@
-"""What two issues share, as written, for the sentences that say why a candidate was picked (C3)."""
+"""Says what a question and a candidate share, as written: the reasons why the candidate was picked (C3)."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable
 from functools import cached_property
 
 import numpy as np
@@ -25,31 +24,8 @@ from bot.text.messages import runs
 from bot.text.terms import is_unspaced, raw_words, terms_of
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """The rarest first, in the spelling of the issue that is asked about; a word is named in one place only.
-
-    `message` is what both quote of an error message, empty if there is none; `identifiers` are names from code,
-    `title_words` in both titles, `words` anywhere else. All of it is a stranger's text. A `copy` has title and text of
-    the issue, and nothing is named.
-    """
-
-    message: str = ""
-    identifiers: tuple[str, ...] = ()
-    title_words: tuple[str, ...] = ()
-    words: tuple[str, ...] = ()
-    copy: bool = False
-
-    @property
-    def reasons(self) -> tuple[Reason, ...]:
-        """The same in words (C3)."""
-        if self.copy:
-            return (Reason(Shared.COPY),)
-        return shared_reasons(self.message, self.identifiers, self.title_words, self.words)
-
-
-class Witness:
-    """One question, ready to be compared with several candidates. `title` and `body` are what was asked."""
+class Explainer:
+    """Explains candidates of one question, whose `title` and `body` are given."""
 
     def __init__(self, question: Question, title: str, body: str, rarity: Rarity) -> None:
         self._text = title, body
@@ -62,35 +38,32 @@ class Witness:
 
     @property
     def vague(self) -> bool:
-        """Whether the question says nothing, once what forms supply is left out."""
+        """Whether the question says nothing but its form's boilerplate."""
         words = self._known["words"].words
-        # The title mostly does, and is read in a moment.
+        # The title is quick to read, and mostly says something.
         return says_nothing(Written(self._text[0], ""), words) and says_nothing(self._mine, words)
 
-    def of(self, pool: Pool, row: int, title: str, body: str) -> Evidence:
-        """What is shared with the candidate in a row of the pool, whose text is given."""
+    def reasons(self, pool: Pool, row: int, title: str, body: str) -> tuple[Reason, ...]:
+        """What is shared with the candidate in a row of the pool, whose title and body are given; rarest words first.
+
+        Words are spelled as in the question. They are a stranger's text. A copy names nothing.
+        """
         if is_copy(self._text, (title, body)):
-            return Evidence(copy=True)
-        messages = self._known["messages"]
-        # The index knows what forms supply, and leaves it out.
+            return (Reason(Shared.COPY),)
+        messages, words = self._known["messages"], self._known["words"]
+        # The index has left out boilerplate, so a message that it does not know is no evidence.
         quoted = {messages.words[place] for place in _places(messages, pool.messages, row)}
         forms = [form for form in self._mine.messages if _mostly(form, quoted)]
-        telling = self._telling(_places(self._known["words"], pool.words, row))
+        telling = [place for place in _places(words, pool.words, row) if self._rarities[place] >= TELLING]
+        rarest = [words.words[place] for place in sorted(telling, key=lambda at: -self._rarities[at])]
         theirs = Written(title, body)
-        identifiers, title_words, words = map(tuple, shared_words(self._mine, theirs, telling))
-        return Evidence(shared_message(self._mine, theirs, forms), identifiers, title_words, words)
-
-    def _telling(self, places: Sequence[int]) -> list[str]:
-        """The question's telling words at these places, rarest first."""
-        telling = [place for place in places if self._rarities[place] >= TELLING]
-        return [self._known["words"].words[place] for place in sorted(telling, key=lambda at: -self._rarities[at])]
+        return shared_reasons(shared_message(self._mine, theirs, forms), *shared_words(self._mine, theirs, rarest))
 
 
 def as_written(terms: Iterable[str], text: str) -> list[str]:
-    """The words of `text` that terms stand for, in the terms' order, each once: a name from code rather than its parts.
+    """The words of `text` that the terms stand for, in the terms' order, each once; other terms are left out.
 
-    Stems are for comparing; a person looks for the words that were written. Terms that `text` does not give are left
-    out.
+    Stems are for comparing, but people look for the words that were written. A name from code stands for its parts.
     """
     whole: dict[str, str] = {}
     parts: dict[str, str] = {}
@@ -107,7 +80,7 @@ def as_written(terms: Iterable[str], text: str) -> list[str]:
 
 
 def _mostly(message: str, quoted: Collection[str]) -> bool:
-    """Whether at least half of a message's runs of words are quoted: what stands before it on its line may differ."""
+    """Whether at least half of a message's runs of words are quoted; what precedes it on its line may differ."""
     parts = runs(message)
     return 2 * sum(part in quoted for part in parts) >= len(parts)
 

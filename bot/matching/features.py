@@ -1,6 +1,6 @@
-"""What speaks for two issues being the same, as numbers: pure functions over a pool of candidates, in arrays.
+"""The features by which two issues are compared: pure functions over a pool of candidates, in arrays.
 
-What is told by terms, and a term's rarity, in (0, 1], is in `shared_terms.py`.
+Those about terms are in `shared_terms.py`, where a term's rarity is defined too.
 
 | feature | what it says |
 |---|---|
@@ -52,9 +52,9 @@ closed_days lived_days length shorter hub feedback twin same_author reported
 """
 NAMES = tuple(_NAMES.split())
 
-#: From this part of shared words on, texts are nearly equal: that one person wrote both says nothing then.
+#: Texts that share this part of their words are nearly equal; the same author is no evidence then.
 COPY = 0.6
-#: What `reported` is taken from, so that an author whom nobody knows is neither new nor experienced.
+#: Subtracted from `reported`, so that an unknown author counts as neither new nor experienced.
 USUALLY_REPORTED = 2.5
 
 _DAY = 86_400.0
@@ -65,8 +65,8 @@ _FEEDBACK = 10
 def features(question: Question, pool: Pool, rarity: Rarity) -> Floats:
     """(candidates, NAMES).
 
-    Sums differ in their last digits with the order of what is added, which is that in which words first came into the
-    index. What is equal but for that is equal here, so that an index that was read at once answers like one that grew.
+    They are rounded, because the last digits depend on the order in which words came into the index. So an index that
+    was read at once gives the same answers as one that grew issue by issue.
     """
     if not pool.issues:
         return np.zeros((0, len(NAMES)))
@@ -86,18 +86,18 @@ def _by_titles(question: Question, pool: Pool) -> dict[str, Floats]:
 
 
 def _by_times(question: Question, pool: Pool, words_shared: Floats) -> dict[str, Floats]:
-    """By authors as well, since one person's series is told by both."""
-    told = dict(zip(IndexedIssue._fields, zip(*pool.issues, strict=True), strict=True))
-    created = np.array(told["created_at"], dtype=np.float64)
-    closed = np.array(told["closed_at"], dtype=np.float64)
+    """Features by times and authors: one person's series shows in both."""
+    fields = dict(zip(IndexedIssue._fields, zip(*pool.issues, strict=True), strict=True))
+    created = np.array(fields["created_at"], dtype=np.float64)
+    closed = np.array(fields["closed_at"], dtype=np.float64)
     closed = np.where(np.isnan(closed), created, closed)
-    opened = np.array([state == "open" for state in told["state"]], dtype=np.float64)
+    opened = np.array([state == "open" for state in fields["state"]], dtype=np.float64)
     days = np.abs(question.created_at - created) / _DAY
     since = np.log1p(np.maximum(question.created_at - closed, 0) / _DAY)
     lived = np.log1p(np.maximum(closed - created, 0) / _DAY)
-    author = np.array([author == question.author for author in told["author"]]) & bool(question.author)
+    author = np.array([author == question.author for author in fields["author"]]) & bool(question.author)
     author &= words_shared < COPY
-    # Who files related issues in a row is one person; others who come so soon may well have met the same thing.
+    # One person files related issues in a row, but other people who come so soon may have met the same problem.
     in_a_row = ~by_others(question, pool)
     reported = np.log1p(question.reported) - USUALLY_REPORTED if question.author else 0.0
     return {
@@ -122,7 +122,7 @@ def _by_vectors(question: Question, pool: Pool, bm25: Floats) -> dict[str, Float
     between = (both @ both.T).astype(np.float64)
     np.fill_diagonal(between, 0)
     best = np.argsort(-(_standard(bm25) + _standard(cosines[Kind.BOTH])), kind="stable")[:_FEEDBACK]
-    # A candidate among the best is not compared with itself.
+    # A candidate among the best does not count itself.
     others = len(best) - np.isin(np.arange(count), best)
     return {
         "vector_title": cosines[Kind.TITLE],
@@ -140,7 +140,7 @@ def _standard(values: Floats) -> Floats:
 
 @lru_cache(maxsize=1 << 15)
 def _title(title: str) -> tuple[str, str]:
-    """The words of a title, sorted, so that their order does not count when its letters are compared, and its topic."""
+    """The words of a title, sorted, so that `ratio` does not depend on their order; and its topic."""
     title = subject(title)
     topic, colon, _ = title.partition(":")
     return " ".join(sorted(split_words(title.lower()))), topic.strip().lower() if colon else ""

@@ -1,4 +1,4 @@
-"""Finding and judging earlier issues of one repository, over its index."""
+"""Finds and judges earlier issues of one repository, over its index."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import logging
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property, partial
-from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -15,12 +14,11 @@ from bot.embedding import EmbeddingError
 from bot.errors import Failed, Remark
 from bot.index import Analysis, Index, IndexedIssue, Query, View, idf, shared
 from bot.index.postings.packing import Floats, Integers
-from bot.index.postings.scoring import distinct
 from bot.index.text_vectors import Fresh, TextVectors
 from bot.index.vectors.vectors import Vectors
 from bot.matching import features
 from bot.matching.bounds import Compared
-from bot.matching.evidence import Evidence, Witness, as_written
+from bot.matching.evidence import Explainer, as_written
 from bot.matching.model import Model, shipped_model
 from bot.matching.readings import CLOSEST, Likeness, smallness, stands_out
 from bot.matching.retrieval import (
@@ -28,8 +26,6 @@ from bot.matching.retrieval import (
     VECTORS,
     Pool,
     Retrieved,
-    among,
-    by_author,
     by_others,
     by_vectors,
     by_words,
@@ -39,40 +35,39 @@ from bot.matching.retrieval import (
 )
 from bot.matching.shared_terms import Rarity
 from bot.model import Issue
-from bot.report import QueryRun
+from bot.report import QueryRun, Reason
 from bot.text.titles import says_nothing, subject
 
 _log = logging.getLogger(__name__)
 
-#: Vectors of candidates that one find makes where they are missing: each takes some 20 ms, and somebody waits.
+#: Missing vectors of candidates that one find makes at most: each takes some 20 ms, and somebody waits.
 MADE_AT_ONCE = 12
-# With so many other issues of the same title it says nothing, and so many of the likest titles are looked at.
+# A title that this many other issues share says nothing; this many of the most similar titles are compared.
 _COMMON_TITLE, _MOST_TITLES = 4, 12
-# Words of the question that its report names, the rarest.
+# The report names this many of the question's words, the rarest.
 _MOST_NAMED = 12
 
 
 class Match(NamedTuple):
     """One candidate of the question's own repository.
 
-    `confidence` is the probability that it reports the same thing, in [0, 1]; `score` is what it is ranked by, in
-    log-odds against the others of its list. `row` is its place among all that `explain` knows.
+    `confidence` is the probability that it reports the same thing, in [0, 1]. The ranking goes by `score`, in log-odds
+    against the others of its list.
     """
 
     number: int
     confidence: float
     score: float
-    row: int
-    explain: Callable[[int], Evidence]
+    explain: Callable[[], tuple[Reason, ...]]
 
     @property
-    def evidence(self) -> Evidence:
-        """What it shares with the question; looked up while its `Look` is open, since few candidates are shown."""
-        return self.explain(self.row)
+    def reasons(self) -> tuple[Reason, ...]:
+        """What it shares with the question (C3). It is looked up on demand, while the `Look` is open."""
+        return self.explain()
 
 
 class Reading(NamedTuple):
-    """A title and a body as the index reads them; without a `pair` of vectors they are compared by words alone."""
+    """A title and a body as the index analyses them; without a `pair` of vectors only words are compared."""
 
     text: tuple[str, str]
     analysis: Analysis
@@ -81,12 +76,11 @@ class Reading(NamedTuple):
 
 
 class Matcher:
-    """Cheap to build, without state of its own; one serves a whole process.
+    """Cheap to build and stateless; one serves a whole process.
 
-    Without a `model` the shipped one is read where something is first judged, and not before: whoever learns weights
-    compares without any, and the shipped ones may be for other features. `most` is how many vectors of candidates the
-    text model makes for a find where they are missing; None for all, so that the answer does not depend on earlier
-    ones.
+    Without a `model` the shipped one is read at the first judgement. Training compares without judging, since the
+    shipped weights may be for other features. A find makes at most `most` missing vectors of candidates; None makes
+    all, so that an answer does not depend on earlier ones.
     """
 
     def __init__(self, index: Index, model: Model | None = None, *, most: int | None = MADE_AT_ONCE) -> None:
@@ -106,12 +100,12 @@ class Matcher:
         stored: bool = False,
         total: int | None = None,
     ) -> Iterator[Look]:
-        """One find: search now, judge as often as needed until the end.
+        """One find: it searches now, and judges as often as you ask inside the `with` block.
 
-        `words` are searched for instead of the target's text, and what they find is judged by both; `below` leaves out
-        issues with that number and higher ones, and `only` all others. The target itself is never found. A model that
-        fails costs the vectors, which `problems` says. With `stored` the target's vectors are those that the index has
-        of it, and no model is asked. `total` is how many issues the repository has, where the index holds only some.
+        `words` replace the target's text in the search; what they find is judged by both. `below` leaves out issues
+        with that number and higher ones, `only` all but these. The target itself is never found. If the model fails,
+        vectors are missing, and `problems` says so. With `stored` the target's vectors come from the index instead of
+        the model. `total` is how many issues the repository has, if the index holds only some of them.
         """
         own = self._read(repo_id, target.title, target.body, target.number, embedded=not stored)
         searched = self._read(repo_id, words, "", target.number, embedded=not stored) if words else None
@@ -119,30 +113,25 @@ class Matcher:
             if target.body.strip() and _is_no_evidence(view, own.analysis, target, below):
                 own = self._read(repo_id, "", target.body, target.number, embedded=not stored)
             own = own._replace(pair=view.pair(target.number)) if stored else self._checked(view, own)
-            closely = self._closely(repo_id, view, own.analysis)
+            texts = self._index.texts
+            closely = Closely(texts, repo_id, view, own.analysis, self._most) if texts else None
             look = Look(view, self._model, target, own, below, closely, only=only, total=total)
             if searched:
                 reading = self._checked(view, searched)
                 look = Look(view, self._model, target, reading, below, closely, look, only=only, total=total)
             yield look
-        if self._index.texts is not None and closely is not None:
-            self._index.texts.keep(repo_id, closely.fresh)
-
-    def _closely(self, repo_id: int, view: View, analysis: Analysis) -> Closely | None:
-        return Closely(self._index.texts, repo_id, view, analysis, self._most) if self._index.texts else None
+        if texts is not None and closely is not None:
+            texts.keep(repo_id, closely.fresh)
 
     def _read(self, repo_id: int, title: str, body: str, number: int, *, embedded: bool) -> Reading:
         analysis = self._index.analyse(repo_id, title, body, number)
-        pair, problems = self._embed(repo_id, analysis) if embedded else (None, ())
-        return Reading((title, body), analysis, pair, problems)
-
-    def _embed(self, repo_id: int, analysis: Analysis) -> tuple[Vectors | None, tuple[Failed, ...]]:
         try:
-            return self._index.embed(repo_id, analysis), ()
+            pair = self._index.embed(repo_id, analysis) if embedded else None
         except EmbeddingError as failure:
             if failure.told != str(failure):
                 _log.warning("repository %d is searched by words alone: %s", repo_id, failure)
-            return None, (_problem(failure),)
+            return Reading((title, body), analysis, None, (_problem(failure),))
+        return Reading((title, body), analysis, pair, ())
 
     def _checked(self, view: View, reading: Reading) -> Reading:
         if reading.pair is None:
@@ -159,9 +148,9 @@ def _problem(failure: EmbeddingError) -> Failed:
 
 
 class Closely:
-    """What the text model says of a text and its candidates. What it makes of candidates is `fresh`, to be kept.
+    """Compares a text with its candidates by the text model. New vectors are in `fresh`, to be stored.
 
-    A model that fails costs this kind of likeness; `problem` says why.
+    If the model fails, this likeness is missing, and `problem` says why.
     """
 
     def __init__(self, texts: TextVectors, repo_id: int, view: View, analysis: Analysis, most: int | None) -> None:
@@ -174,10 +163,9 @@ class Closely:
         return self._texts.of_text(self._analysis)
 
     def likeness(self, numbers: Integers, order: Integers, leaders: int, total: int) -> Likeness | None:
-        """As `model.Reader` says, of a pool with these issue numbers; None where the model fails, or has read nothing.
+        """A `model.Reader` for a pool with these issue numbers; None if the model fails, or has read nothing.
 
-        In a large repository only leaders are looked at,
-        since a small one alone has a use for the others.
+        In a large repository it reads only the leaders, since only small ones need the others.
         """
         rows = order if smallness(total) else order[:leaders]
         try:
@@ -192,17 +180,17 @@ class Closely:
             return None
         cosines = vectors @ own
         closest = np.argsort(-cosines, kind="stable")[:CLOSEST]
-        places = distinct(np.concatenate([np.flatnonzero(there < leaders), closest]))
+        places = np.unique(np.concatenate([np.flatnonzero(there < leaders), closest]))
         out = stands_out(own, vectors, places, total)
         return Likeness(rows[there[places]], cosines[places].astype(np.float64), out, smallness(total))
 
 
 class Look:
-    """Made by `Matcher.looking`; not to be shared between threads.
+    """One find, made by `Matcher.looking`. Do not share it between threads.
 
-    `found` are the numbers that each source found, best first, of those that are worth comparing; a source that could
-    not be asked is missing. `runs` say what was asked, `problems` what went wrong. `itself` is the look for the
-    target's own text, where this one is for words in its place.
+    `found` has the numbers that each source found and that are worth comparing, best first; a source that could not be
+    asked is missing. `runs` tell what was asked, `problems` what went wrong. If this is the look for a person's words,
+    `itself` is the look for the target's own text.
     """
 
     def __init__(
@@ -233,20 +221,19 @@ class Look:
 
     @cached_property
     def found(self) -> Mapping[str, tuple[int, ...]]:
-        own = self._question.number
-        ranked = {source: fused(one.values(), own, None) for source, one in self._retrieved.items()}
-        return {source: among(numbers, self._pool) for source, numbers in ranked.items()}
+        own, pool = self._question.number, frozenset(self._pool.tolist())
+        ranked = {source: fused(one.values(), own, None).tolist() for source, one in self._retrieved.items()}
+        return {source: tuple(one for one in numbers if one in pool) for source, numbers in ranked.items()}
 
     @cached_property
     def runs(self) -> tuple[QueryRun, ...]:
         return tuple(self._run(source, one) for source, one in self._retrieved.items())
 
     def judge(self, numbers: Collection[int] | None = None, also: Collection[int] = ()) -> list[Match]:
-        """Those of its own candidates that are in `numbers` (all by default) and those of `also` that are in the
-        index, best first.
+        """Judge its candidates that are in `numbers` (by default all), and issues `also`; best first.
 
-        Whatever is asked for, all are judged together: how far a candidate stands out depends on the others. What words
-        found is judged by the target's own text as well, and the likelier counts: a few words say less than the issue.
+        All candidates are judged together in any case, because how far one stands out depends on the others. What a
+        person's words found is judged by the target's own text as well, and the higher probability counts.
         """
         matches = self._judged(also)
         if self._itself is not None:
@@ -255,43 +242,38 @@ class Look:
         return matches if numbers is None else [one for one in matches if one.number in {*numbers, *also}]
 
     def _judged(self, also: Collection[int]) -> list[Match]:
-        """All of its own candidates and those of `also` that are in the index, best first."""
+        """All candidates, and issues `also` if the index has them, best first."""
         wanted = [number for number in also if number != self._question.number and not self._late(number)]
-        pool = distinct(np.concatenate([self._pool, np.array(wanted, dtype=np.int64)]))
+        pool = np.unique(np.concatenate([self._pool, np.array(wanted, dtype=np.int64)]))
         there, candidates = load(self._view, pool, self._question.vectors is not None)
         if not len(there):
             return []
         rarity = Rarity.of(self._view, without=self._question.number)
         values = features.features(self._question, candidates, rarity)
-        witness = Witness(self._question, *self._text, rarity)
+        explainer = Explainer(self._question, *self._text, rarity)
         compared = Compared(
             values,
             there,
             [issue.title for issue in candidates.issues],
             others=by_others(self._question, candidates),
-            own=by_author(self._question, candidates),
             title=self._question.title,
             total=rarity.total if self._total is None else self._total,
-            vague=witness.vague,
+            vague=explainer.vague,
             signed=bool(self._question.author),
         )
         judged = (self._model or shipped_model()).judge(compared, partial(self.likeness, there, compared.total))
-        order = judged.order
-        told = zip(
-            there[order].tolist(),
-            judged.confidences[order].tolist(),
-            judged.scores[order].tolist(),
-            order.tolist(),
-            repeat(partial(self._explain, witness, candidates)),
-        )
-        return list(map(Match._make, told))
+        numbers, confidences, scores = there.tolist(), judged.confidences.tolist(), judged.scores.tolist()
+        return [
+            Match(numbers[row], confidences[row], scores[row], partial(self._explain, explainer, candidates, row))
+            for row in judged.order.tolist()
+        ]
 
     def likeness(self, numbers: Integers, total: int, order: Integers, leaders: int) -> Likeness | None:
-        """As `Closely.likeness` says; None without a text model, too."""
+        """`Closely.likeness`, or None without a text model."""
         return self._closely.likeness(numbers, order, leaders, total) if self._closely else None
 
     def compared(self) -> tuple[Integers, Floats]:
-        """Its own candidates and their features, (candidates, features.NAMES): what models are learned from."""
+        """Its candidates and their features, (candidates, features.NAMES), to learn models from."""
         there, candidates = load(self._view, self._pool, self._question.vectors is not None)
         rarity = Rarity.of(self._view, without=self._question.number)
         return there, features.features(self._question, candidates, rarity)
@@ -304,9 +286,9 @@ class Look:
         """Titles and bodies by number."""
         return self._view.texts(numbers)
 
-    def _explain(self, witness: Witness, pool: Pool, row: int) -> Evidence:
+    def _explain(self, explainer: Explainer, pool: Pool, row: int) -> tuple[Reason, ...]:
         number = pool.issues[row].number
-        return witness.of(pool, row, *self.texts([number]).get(number, ("", "")))
+        return explainer.reasons(pool, row, *self.texts([number]).get(number, ("", "")))
 
     def _late(self, number: int) -> bool:
         return self._below is not None and number >= self._below
@@ -316,14 +298,14 @@ class Look:
         return QueryRun(source, self._asked() if source == FULL_TEXT else self._text[0], hits)
 
     def _asked(self) -> str:
-        """The rarest words that were searched for, as the target has written them."""
+        """The rarest words that were searched for, as the target spells them."""
         words = self._question.known["words"]
         rarest = np.argsort(words.issues, kind="stable")
         return " ".join(as_written((words.words[at] for at in rarest.tolist()), "\n".join(self._text))[:_MOST_NAMED])
 
 
 def _is_no_evidence(view: View, analysis: Analysis, target: Issue, below: int | None) -> bool:
-    """Whether the target's title says nothing (P3): by itself, or since many other issues have it above other texts."""
+    """Whether the target's title says nothing (P3): by itself, or because many other issues have it."""
     known = view.look_up(analysis)["title"]
     (found,) = view.search_all([Query("title", known.terms, idf(view.count, known.issues), shared(3))], below=below)
     issues = view.issues(found.best(_MOST_TITLES).numbers.tolist())
@@ -331,12 +313,12 @@ def _is_no_evidence(view: View, analysis: Analysis, target: Issue, below: int | 
     same = [n for n, one in issues.items() if n != target.number and subject(one.title).casefold().split() == mine]
     if not says_nothing(target.title) and len(same) < _COMMON_TITLE:
         return False
-    # Of a copy the title is a part, whatever it says.
+    # For a copy the title counts, whatever it says.
     return not any(body.split() == target.body.split() for _, body in view.texts(same).values())
 
 
 def _likelier(matches: Sequence[Match], others: Sequence[Match]) -> list[Match]:
-    """Each number once, as whichever judged it likelier has it, most likely first."""
+    """Each number once, with the higher of its probabilities, most likely first."""
     likeliest: dict[int, Match] = {}
     for match in sorted((*matches, *others), key=lambda one: -one.confidence):
         likeliest.setdefault(match.number, match)

@@ -1,10 +1,9 @@
-"""The learned part: small models whose weights are data, shipped beside this file.
+"""The learned models. Their weights are in `weights.json`, which `doppel train` makes; it holds no text.
 
-The first orders candidates (`standing.py`), a softmax over the candidates of one question. The second says how likely
-each of the best few gets marked as a duplicate (`confidence.py`), a logistic regression. There are two of that: where
-nobody knows who asks, what comes within a day may be one person's series, and is less likely the same. The third makes
-of it, and of what the text model sees, how likely a careful reader calls them the same (`readings.py`). `weights.json`
-says what they were made from and by which command; `doppel train` makes it. Only weights are in it, no text.
+The first, a softmax over the candidates of one question, orders candidates (`standing.py`). The second, a logistic
+regression, tells how likely each of the best few is marked as a duplicate (`confidence.py`). It has other weights when
+the question's author is not known: issues of one day may then be one person's series. The third tells from that, and
+from the text model, how likely a careful reader calls the two the same (`readings.py`).
 """
 
 from __future__ import annotations
@@ -26,24 +25,11 @@ from bot.matching.bounds import VERSION, Compared, bounds, word_for_word
 from bot.matching.readings import Likeness
 from bot.ranking.size import CALIBRATION, SMALLNESS
 
-# Names that a message gives; files of another kind differ in all of some eighty.
+# An error message names this many features; another kind of file lacks all of them.
 _MOST_NAMED = 5
 
-# The size of a number in a file. What is learned stays below ten; sums of products of what is far larger end in
-# infinity, and the difference of two such is no number.
+# No learned weight is above ten. With far larger ones sums would become infinite, and their difference no number.
 _LARGEST = 1e9
-
-
-def read_linear(data: Mapping[str, Any], names: Sequence[str]) -> tuple[tuple[float, ...], float]:
-    """The weights in the order of the features' `names`, and the intercept.
-
-    Raises ValueError where they are for other features, or not numbers to reckon with.
-    """
-    if other := sorted(set(data["weights"]) ^ set(names)):
-        more = f" and {len(other) - _MOST_NAMED} more" if len(other) > _MOST_NAMED else ""
-        raise ValueError(f"the weights are for other features: {', '.join(other[:_MOST_NAMED])}{more}")
-    weights, intercept = tuple(_bounded(data["weights"][name], name) for name in names), data["intercept"]
-    return weights, _bounded(intercept, "intercept")
 
 
 def _bounded(value: Any, name: str) -> float:
@@ -51,29 +37,23 @@ def _bounded(value: Any, name: str) -> float:
         number = float(value)
     except OverflowError:
         number = math.inf
-    # Of what is not a number this is not so, either.
+    # This refuses NaN, too.
     if not abs(number) <= _LARGEST:
         raise ValueError(f"{name} is not a number to reckon with")
     return number
 
 
-#: What the probabilities are called in the file: of questions whose author is known, and of others.
+#: Keys of the file: the probabilities with and without a known author, and the last step.
 KNOWN, UNKNOWN = "known authors", "unknown authors"
-
-#: What the file calls what careful readers would say.
 READ = "readings"
 
-# Scores that agree to so many decimals are equal.
+# Scores that agree to this many decimals are equal.
 _DIGITS = 5
 
 Reader = Callable[[Integers, int], Likeness | None]
-"""What the text model says of the rows of a pool, which are given best first, and how many of them are to be judged
-whatever it says. It may add others; None where there is no text model.
+"""The text model's answer for a pool: it gets the rows, best first, and how many of them are judged in any case. It may
+add others. None without a text model.
 """
-
-
-def _unread(rows: Integers, leaders: int) -> None:
-    """Without a text model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +69,20 @@ class Linear:
 
     @classmethod
     def parse(cls, data: Mapping[str, Any], names: Sequence[str]) -> Linear:
-        """Read one model. Raises ValueError as `read_linear` does."""
-        weights, intercept = read_linear(data, names)
-        return cls(np.array(weights), intercept)
+        """Read one model, with the weights in the order of the features' `names`.
+
+        Raises ValueError if they are for other features, or no usable numbers.
+        """
+        if other := sorted(set(data["weights"]) ^ set(names)):
+            more = f" and {len(other) - _MOST_NAMED} more" if len(other) > _MOST_NAMED else ""
+            raise ValueError(f"the weights are for other features: {', '.join(other[:_MOST_NAMED])}{more}")
+        weights = np.array([_bounded(data["weights"][name], name) for name in names])
+        return cls(weights, _bounded(data["intercept"], "intercept"))
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """Candidates in the order in which they were given, and their `order`: the rows, best first."""
+    """The candidates' scores and confidences, in the order of the pool; `order` has the rows, best first."""
 
     order: Integers
     scores: Floats
@@ -105,18 +91,18 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Probability:
-    """What says how far to trust an order."""
+    """How likely the best of a list are marked as duplicates."""
 
     confidence: Linear
     calibration: Linear
 
     def __call__(self, rows: Floats, total: int) -> Floats:
-        """The log-odds that each row of `confidence.rows` gets marked, in a repository of so many issues."""
+        """The log-odds that each row of `confidence.rows` is marked, in a repository of `total` issues."""
         return self.calibration(confidence.calibration(self.confidence(rows), total))
 
     @classmethod
     def parse(cls, data: Mapping[str, Any]) -> Probability:
-        """Read both parts of one. Raises as `Linear.parse` does."""
+        """Read both parts. Raises what `Linear.parse` raises."""
         return cls(
             Linear.parse(data["confidence"], confidence.NAMES),
             Linear.parse(data["calibration"], (*CALIBRATION, SMALLNESS)),
@@ -125,16 +111,14 @@ class Probability:
 
 @dataclass(frozen=True, slots=True)
 class Readings:
-    """What a careful reader would say; `with_text` holds for the vectors of the text model of that name alone."""
+    """What a careful reader would say; the weights `with_text` hold only for the text model of that name."""
 
     text_model: str
     with_text: Linear
     by_odds: Linear
 
     def __call__(self, odds: Floats, likeness: Likeness | None) -> Floats:
-        """How likely each candidate is the same report, by log-odds of being marked, and by the text model where it
-        was asked about it.
-        """
+        """How likely each candidate is the same report, from its log-odds of being marked and the text model."""
         likely = readings.probability(self.by_odds(readings.rows_by_odds(odds)))
         if likeness is not None:
             with_text = readings.rows_with_text(odds[likeness.rows], likeness)
@@ -143,7 +127,7 @@ class Readings:
 
     @classmethod
     def parse(cls, data: Mapping[str, Any]) -> Readings:
-        """Read all of it. Raises as `Linear.parse` does."""
+        """Read all parts. Raises what `Linear.parse` raises."""
         return cls(
             str(data["text model"]),
             Linear.parse(data["with text"], readings.WITH_TEXT),
@@ -153,10 +137,7 @@ class Readings:
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """What orders candidates, how likely each of the best is marked, and how likely a reader calls it the same.
-
-    The second differs by whether the question's author is known.
-    """
+    """All three models; of the second there are two, for `known` authors and for `unknown` ones."""
 
     ranking: Linear
     known: Probability
@@ -165,7 +146,7 @@ class Model:
 
     @property
     def digest(self) -> str:
-        """Sixteen letters that tell it from every other model, and from itself by other rules set by hand."""
+        """Sixteen letters that differ for every model and every version of the bounds."""
         parts = (
             self.ranking,
             *(part for one in (self.known, self.unknown) for part in (one.confidence, one.calibration)),
@@ -177,7 +158,7 @@ class Model:
 
     @classmethod
     def parse(cls, text: str) -> Model:
-        """Read `weights.json`. Raises ValueError, KeyError or TypeError where it is none of this version."""
+        """Read `weights.json`. Raises ValueError, KeyError or TypeError for a file of another version."""
         data = json.loads(text)
         return cls(
             Linear.parse(data["ranking"], standing.NAMES),
@@ -186,15 +167,15 @@ class Model:
             Readings.parse(data[READ]),
         )
 
-    def judge(self, pool: Compared, reader: Reader = _unread) -> Judged:
-        """Judge a whole pool: the leaders of its order, and what the `reader` adds to them.
+    def judge(self, pool: Compared, reader: Reader = lambda rows, leaders: None) -> Judged:
+        """Judge a whole pool: the leaders of its order, and what the `reader` adds.
 
-        What has the question's very title and text is one thing that was sent several times: as likely as the likeliest
-        of them, those that are open first. Of equals the one that ranks higher comes first.
+        Candidates with the question's very title and text are one issue that was sent several times. They are all as
+        likely as the likeliest of them, open ones first. Among equals the one that ranks higher comes first.
         """
         values, total = pool.values, pool.total
         scores = self.ranking(standing.standings(values))
-        # Products of vectors differ in their last digits from one number of threads to another; equals stay equals.
+        # Products of vectors differ in their last digits with the number of threads; equal scores must stay equal.
         order = np.lexsort((pool.numbers, -np.round(scores, _DIGITS)))
         rows = confidence.rows(values[order], scores[order], total)
         odds = np.full(len(scores), -np.inf)
@@ -206,7 +187,7 @@ class Model:
             judged[likeness.rows] = read[likeness.rows] = True
         least, most = bounds(pool.of(np.flatnonzero(judged)), read[judged])
         likely = np.minimum(np.round(self.readings(odds, likeness)[judged], _DIGITS), most)
-        # What is not judged is at most as likely as each that is, and nothing raises it.
+        # A candidate that is not judged is at most as likely as any that is.
         confidences = np.full(len(scores), likely.min(initial=1.0))
         confidences[judged] = np.maximum(likely, least)
         again = word_for_word(values)
@@ -221,14 +202,9 @@ class Model:
 @cache
 def shipped_model() -> Model:
     """The model that comes with this version."""
-    return Model.parse(_shipped())
+    return Model.parse(shipped_text())
 
 
-def shipped_data() -> dict[str, Any]:
-    """What is in its file."""
-    data: dict[str, Any] = json.loads(_shipped())
-    return data
-
-
-def _shipped() -> str:
+def shipped_text() -> str:
+    """The text of its `weights.json`."""
     return resources.files("bot.matching").joinpath("weights.json").read_text(encoding="utf-8")

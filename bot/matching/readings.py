@@ -1,8 +1,8 @@
-"""From marks to readings (P1): the probability that a careful reader of both texts calls them the same report.
+"""The probability that a careful reader of both texts calls them the same report (P1).
 
-Who marks duplicates misses most of them, so the log-odds of `confidence.py` say only how likely a pair gets *marked*.
-What careful readers said of a few thousand pairs puts that right, together with what the text model sees, by logistic
-regression (a stack of two, Wolpert, 1992). Few weights learn the most from few readings (docs/research/accuracy.md).
+People who mark duplicates miss most of them, so the log-odds of `confidence.py` say only how likely a pair is *marked*.
+A logistic regression corrects this by what careful readers said of a few thousand pairs, and by the text model (a stack
+of two, Wolpert, 1992). It has few weights, since there are few readings (docs/research/accuracy.md).
 
 | feature | what it says |
 |---|---|
@@ -11,9 +11,9 @@ regression (a stack of two, Wolpert, 1992). Few weights learn the most from few 
 | `text` | the cosine of both texts by the text model (`bot/embedding/local.py`) |
 | `stands out` | in a small repository, how far that cosine is above those of either text's other neighbours |
 
-The last is twice the cosine less the third best cosine of each of the two with any other issue, as in cross-domain
-similarity local scaling (Conneau and others, 2018, "Word translation without parallel data"): among two hundred issues
-a likeness that nothing else comes near tells more than any words that both have.
+The last is twice the cosine, less the third best cosine of each of the two with any other issue, as in cross-domain
+similarity local scaling (Conneau and others, 2018, "Word translation without parallel data"). Among two hundred issues,
+a likeness that no other pair comes near tells more than shared words do.
 """
 
 from __future__ import annotations
@@ -29,32 +29,29 @@ from bot.likelihood import HIGHEST
 
 Vector = NDArray[np.float32]
 
-#: With the text model, and where there is none.
+#: The features with the text model, and without it.
 WITH_TEXT = ("odds", "odds in a small repository", "text", "stands out")
 BY_ODDS = ("odds",)
 
-#: A repository of so many issues or more is not small, by hand; those of the second number are as small as any is.
+#: Set by hand: from this many issues on a repository is not small at all; from the second number down, it is fully so.
 LARGE, SMALLEST = 2_000, 60
 
-#: So many of a small repository's issues that the text model finds closest are judged, however little their words say.
+#: In a small repository this many issues that the text model finds closest are judged, whatever their words say.
 CLOSEST = 5
 
-# Candidates that are less likely count as this, and keep the order of the ranking.
+# The least probability; candidates below it keep the order of the ranking.
 _LOWEST = 1e-4
-# Beside a cosine of the text model, log-odds beyond these say nothing more. A small repository has its own lower bound.
+# With a cosine of the text model, log-odds beyond these add nothing. A small repository has its own lower bound.
 _LEAST, _LEAST_IN_SMALL, _MOST = -8.0, -3.0, 4.0
-# Alone they do, but few pairs that were read lie beyond this.
+# Without one, few pairs that were read lie beyond this.
 _FAR = 6.0
-# Which neighbour of a text says how close others come: with the first few it may share what they report. One that is
-# missing, or farther away than unrelated texts of one project are, counts as this cosine.
+# The neighbour that shows how close others come; nearer ones may report the same thing. A missing neighbour, or one
+# farther away than unrelated texts of one project, counts as this cosine.
 _NEIGHBOUR, _USUAL = 3, 0.3
 
 
 class Likeness(NamedTuple):
-    """What the text model says of some `rows` of a pool: the `cosines` with the question, and how each `stands_out`.
-
-    `smallness` is the repository's.
-    """
+    """The text model's view of some `rows` of a pool: their `cosines` with the question, and how each `stands_out`."""
 
     rows: Integers
     cosines: Floats
@@ -62,7 +59,7 @@ class Likeness(NamedTuple):
     smallness: float
 
     def of(self, which: Any) -> Likeness:
-        """Some of it, by a mask or a slice."""
+        """Some of its rows, by a mask or a slice."""
         return Likeness(self.rows[which], self.cosines[which], self.stands_out[which], self.smallness)
 
 
@@ -84,10 +81,9 @@ def smallness(total: int) -> float:
 
 
 def stands_out(own: Vector, vectors: Vector, places: Integers, total: int) -> Floats:
-    """How far some candidates stand out, in a repository of `total` issues.
+    """How far the candidates at `places` of `vectors` stand out, in a repository of `total` issues.
 
-    `vectors` are (issues, dimensions), of length one, of all that the candidates are among, `own` is the question's,
-    and `places` are the candidates' rows.
+    `vectors` is (issues, dimensions), of length one, and `own` is the question's vector.
     """
     with_own = vectors @ own
     around = np.array([_neighbour(with_own, place) for place in places.tolist()])

@@ -1,4 +1,4 @@
-"""What is asked, and what is worth comparing: nine lists, each the best by one kind of likeness, fused into one.
+"""Retrieves candidates: nine lists, each the best by one kind of likeness, fused into one pool.
 
 | list | what is compared |
 |---|---|
@@ -10,7 +10,7 @@
 | `messages` | error messages, and runs of three of their words |
 | `vector of the title`, `… of the text`, `… of both` | cosines |
 
-Each reads a bounded number of postings, those of the rarest terms, so that a find costs the same in a large repository.
+Each list reads a bounded number of postings, of the rarest terms, so that a find costs no more in a large repository.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.index import Analysis, Bags, IndexedIssue, Kind, Query, Scores, Terms, View, bm25, idf, shared
+from bot.index import Analysis, Bags, IndexedIssue, Kind, Query, Terms, View, bm25, idf, shared
 from bot.index.postings.packing import Floats, Integers
-from bot.index.postings.scoring import Scoring, distinct
+from bot.index.postings.scoring import Scoring
 from bot.index.vectors.vectors import Vectors
 from bot.model import NOBODY, Actor, Issue
 
-# Machine users, which an import of another tracker's issues may have written, are named so by custom; an App by rule.
+# An App's login ends so by rule, and a machine user's by custom; imports from other trackers may come from either.
 _MACHINE = ("bot", "[bot]")
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """`known` are the text's terms by field, `vectors` those of its title, its text and both, (3, dimensions), or None.
+    """An issue for which candidates are sought.
 
-    `created_at` is in seconds since 1970; `author` is empty where it is no person that is known; `reported` is how many
-    earlier issues the author has written.
+    `known` holds its terms by field, `vectors` those by `Kind`, (3, dimensions), or None. `created_at` is in seconds
+    since 1970. `author` is empty unless it is a known person; `reported` counts the author's earlier issues.
     """
 
     number: int
@@ -49,7 +49,7 @@ class Question:
 
 
 def pose(view: View, target: Issue, title: str, analysis: Analysis, pair: Vectors | None) -> Question:
-    """The question, with its terms looked up in the repository. `title` is the target's own, or the words instead."""
+    """Make the question and look up its terms. `title` is the target's own, or a person's search words."""
     author = known_author(target.author)
     return Question(
         number=target.number,
@@ -63,7 +63,7 @@ def pose(view: View, target: Issue, title: str, analysis: Analysis, pair: Vector
 
 
 def known_author(author: Actor) -> str:
-    """The login of a person, or nothing where it stands for nobody in particular or for a machine."""
+    """The login of a person; empty for a machine, or for nobody in particular."""
     machine = author.is_bot or author.login.lower().endswith(_MACHINE)
     return "" if machine or author.login == NOBODY else author.login
 
@@ -74,7 +74,7 @@ FIELDS = ("title", "words", "codes", "messages")
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """The candidates of one question, in any order. `vectors` are (issues, 3, dimensions), or None."""
+    """The candidates of one question, in any order; `vectors` is (issues, 3, dimensions), or None."""
 
     issues: Sequence[IndexedIssue]
     title: Bags
@@ -85,7 +85,7 @@ class Pool:
 
 
 def load(view: View, numbers: Integers, with_vectors: bool) -> tuple[Integers, Pool]:
-    """The pool of those of the numbers that are there, and which they are."""
+    """The pool of the issues that are in the index, and their numbers."""
     issues = view.issues(numbers.tolist())
     there = np.array([number for number in numbers.tolist() if number in issues], dtype=np.int64)
     title, words, codes, messages = view.terms(there, *FIELDS)
@@ -94,25 +94,19 @@ def load(view: View, numbers: Integers, with_vectors: bool) -> tuple[Integers, P
 
 
 def by_others(question: Question, pool: Pool) -> NDArray[np.bool_]:
-    """Which candidates are known to be by somebody else than the question."""
+    """Which candidates are known to be by another author."""
     if not question.author:
         return np.zeros(len(pool.issues), dtype=np.bool_)
     not_others = {question.author, "", NOBODY}
     return np.array([one.author not in not_others for one in pool.issues], dtype=np.bool_)
 
 
-def by_author(question: Question, pool: Pool) -> NDArray[np.bool_]:
-    """Which candidates are known to be by who asks the question."""
-    known = bool(question.author) and question.author != NOBODY
-    return np.array([known and one.author == question.author for one in pool.issues], dtype=np.bool_)
-
-
 #: Issues that are compared at most.
 POOL = 200
-#: The sources that H6 knows these lists by.
+#: The names of these lists as sources (H6).
 FULL_TEXT, VECTORS = "full-text", "vectors"
 
-# Terms of one text that are searched for, the heaviest ones: the rest changes nothing but the time.
+# Terms of one text that are searched for, the heaviest; the others take time and change nothing.
 _MOST_TERMS = 40
 # Reciprocal rank fusion's constant (Cormack, Clarke and Büttcher, 2009).
 _RRF = 60
@@ -121,7 +115,7 @@ _K3 = 1.5
 
 
 Retrieved = Mapping[str, Integers]
-"""The numbers by the name of their list, best first."""
+"""By the name of a list, its issues' numbers, best first."""
 
 
 def by_words(view: View, question: Question, below: int | None) -> Retrieved:
@@ -141,42 +135,36 @@ def by_words(view: View, question: Question, below: int | None) -> Retrieved:
         terms = known[field]
         asked[field] = (_query(field, terms.terms, idf(view.count, terms.issues), shared(20)), most)
     found = view.search_all([query for query, _ in asked.values()], below=below)
-    return _retrieved({name: one.best(k) for one, (name, (_, k)) in zip(found, asked.items(), strict=True)})
+    return {name: one.best(k).numbers for one, (name, (_, k)) in zip(found, asked.items(), strict=True)}
 
 
 def by_vectors(view: View, pair: Vectors, below: int | None) -> Retrieved:
     """The lists of the vectors."""
     near = view.nearest(pair, {Kind.BOTH: 150, Kind.TITLE: 100, Kind.TEXT: 80}, below=below)
-    return _retrieved({f"vector of {_OF[kind]}": scores for kind, scores in near.items()})
+    return {f"vector of {_OF[kind]}": scores.numbers for kind, scores in near.items()}
 
 
 def fused(lists: Iterable[Integers], skip: int, most: int | None = POOL) -> Integers:
-    """The issues of some lists, best first by reciprocal rank fusion, older ones first among equals, without `skip`."""
+    """Fuse lists by reciprocal rank, best first, older issues first among equals, without `skip`."""
     given = list(lists)
     if not given:
         return np.zeros(0, dtype=np.int64)
     together = np.concatenate(given)
-    numbers = distinct(together)
+    numbers = np.unique(together)
     parts = 1 / (_RRF + 1 + np.concatenate([np.arange(len(one)) for one in given]))
     scores = np.bincount(np.searchsorted(numbers, together), parts, len(numbers))
-    # Numbers ascend, so that a stable order has older ones first.
+    # The numbers ascend, so a stable sort puts older issues first.
     order = np.argsort(-scores, kind="stable")
     best: Integers = numbers[order]
     others: Integers = best[best != skip]
     return others[:most]
 
 
-def among(numbers: Integers, pool: Integers) -> tuple[int, ...]:
-    """Those of the numbers that are in the pool, in their order."""
-    wanted = frozenset(pool.tolist())
-    return tuple(number for number in numbers.tolist() if number in wanted)
-
-
 _OF = {Kind.TITLE: "the title", Kind.TEXT: "the text", Kind.BOTH: "both"}
 
 
 def _weights(view: View, field: str, terms: Integers) -> Floats:
-    """How rare a text's terms are in another field; zero for those that it never has, which need not be looked up."""
+    """The weights of a text's terms in another field; zero for terms that the field does not have."""
     counts = view.frequencies(field)
     known = (terms >= 0) & (terms < len(counts))
     seen = np.zeros(len(terms))
@@ -188,7 +176,3 @@ def _query(field: str, terms: Integers, weights: Floats, scoring: Scoring) -> Qu
     best = np.argsort(-weights, kind="stable")[:_MOST_TERMS]
     best = best[weights[best] > 0]
     return Query(field, terms[best], weights[best], scoring)
-
-
-def _retrieved(found: Mapping[str, Scores]) -> Retrieved:
-    return {name: scores.numbers for name, scores in found.items()}

@@ -1,13 +1,12 @@
-"""What the terms of a question and its candidates have in common, by their rarity; `features.py` lists the columns.
+"""Computes the features about shared terms, weighted by rarity; `features.py` lists them.
 
-A term's rarity is its inverse document frequency divided by the largest that there can be, in (0, 1].
+A term's rarity is its inverse document frequency divided by the largest possible one, in (0, 1].
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -21,10 +20,10 @@ from bot.ranking.size import SMALL
 
 @dataclass(frozen=True, slots=True)
 class Rarity:
-    """How rare terms are in one repository: `counts` by field and term's number, of `total` issues.
+    """How rare terms are in one repository of `total` issues, by `counts` for each field and term.
 
-    `own` are the terms, in order, of an issue that is left out of these: its own words are no evidence about it, and it
-    is judged as if it were not there yet. `average_length` is that of the others' words.
+    The question's issue may be in the index. It is left out, as if it had not arrived yet: `own` holds its terms,
+    sorted, by field. `average_length` is the mean length of the other issues' words.
     """
 
     total: int
@@ -34,7 +33,7 @@ class Rarity:
 
     @classmethod
     def of(cls, view: View, without: int = 0) -> Rarity:
-        """Of a repository, without the issue of this number, if it is there."""
+        """The rarity in a repository, without the issue of this number if it is there."""
         there = bool(view.issues([without]))
         own, length = {}, None
         if there:
@@ -49,40 +48,26 @@ class Rarity:
         counts = self.counts[field]
         if not len(terms) or not len(counts):
             return np.ones(len(terms))
-        # One that only other fields have is as rare as can be without being new.
+        # A term that only other fields have counts once, since it is not new.
         seen = np.maximum(counts.take(terms, mode="clip"), 1)
-        # A text's new terms have negative numbers; those of an issue that was added just now may be too high.
-        if terms.max() >= len(counts) or (terms.dtype.kind == "i" and terms.min() < 0):
-            seen = np.where((terms >= 0) & (terms < len(counts)), seen, 0)
+        # New terms have negative numbers, and an issue that was added just now may have numbers that are too high.
+        seen = np.where((terms >= 0) & (terms < len(counts)), seen, 0)
         own = self.own.get(field)
         if own is not None and len(own):
             places = np.minimum(np.searchsorted(own, terms), len(own) - 1)
             seen = np.maximum(seen - (own[places] == terms), 0)
         total = max(self.total, SMALL)
-        usual = _rarities(total)
-        rarity: Floats = usual.take(seen, mode="clip")
-        if seen.max() >= len(usual):
-            often = np.flatnonzero(seen >= len(usual))
-            rarity[often] = idf(total, seen[often]) / idf(total, np.zeros(1))
-        return rarity
+        return idf(total, seen) / idf(total, np.zeros(1))
 
 
-@lru_cache(maxsize=16)
-def _rarities(total: int) -> Floats:
-    """The rarity of terms that occur in 0, 1, 2, … of so many issues, of the lower counts alone, which most have."""
-    return idf(total, np.arange(_LOW_COUNTS)) / float(idf(total, np.zeros(1))[0])
-
-
-_LOW_COUNTS = 4_096
 _TITLE, _WORDS, _CODES, _MESSAGES = range(len(FIELDS))
-_LOW = 0xFFFF
 _K1, _B, _K3 = 1.2, 0.6, 1.5
 
 
 class _Entries:
-    """The terms of all candidates in all of `FIELDS`, entry by entry, those of one field after those of another.
+    """The terms of all candidates, entry by entry, one field of `FIELDS` after the other.
 
-    `cells` says whose entry it is: the field's position × candidates + the candidate's.
+    An entry's cell tells its field and its candidate: field's position × candidates + candidate's position.
     """
 
     def __init__(self, pool: Pool, rarity: Rarity) -> None:
@@ -94,11 +79,10 @@ class _Entries:
         self.rarity = np.concatenate([rarity(field, bag.terms) for field, bag in zip(FIELDS, bags, strict=True)])
 
     def sums(self, values: NDArray[Any], fields: slice = slice(None)) -> Floats:
-        """(fields, candidates): the sum of each cell's values, which are those of all entries of these fields."""
+        """(fields, candidates): the sums of `values`, one for each entry of these fields, by cell."""
         sizes = self._sizes.reshape(len(FIELDS), -1)[fields]
         sums = np.zeros(sizes.size)
-        # What is summed up lies together, so that it can be added without asking where to; empty cells would get
-        # the next one's first value.
+        # A cell's entries lie together. An empty cell would get the next cell's first value.
         filled = np.flatnonzero(sizes)
         if len(filled):
             starts = np.cumsum(sizes) - sizes.ravel()
@@ -107,28 +91,21 @@ class _Entries:
 
 
 class _Shared:
-    """The entries that have a term of the question, in their order, with the term's place in `own`, which ascends.
+    """The entries with a term of the question, and the term's place in `own`, which ascends.
 
-    Which number a term has says in which space it is, so all fields are looked through at once.
+    Terms of different spaces have different numbers, so all fields are searched at once.
     """
 
     def __init__(self, own: Integers, entries: _Entries) -> None:
-        # Nearly all entries are told apart by the last bits of their term.
-        likely = np.zeros(_LOW + 1, dtype=np.bool_)
-        likely[own & _LOW] = True
-        near = np.flatnonzero(likely.take(entries.terms & np.uint32(_LOW)))
-        terms = entries.terms[near].astype(np.int64)
-        places = np.minimum(np.searchsorted(own, terms), max(len(own) - 1, 0))
-        same = np.flatnonzero(own[places] == terms) if len(own) else np.zeros(0, dtype=np.int64)
-        at = near[same]
-        self.places: Integers = places[same]
+        at = np.flatnonzero(np.isin(entries.terms, own, kind="table"))
+        self.places: Integers = np.searchsorted(own, entries.terms[at])
         self.cells, self.counts, self.rarity = entries.cells[at], entries.counts[at], entries.rarity[at]
 
 
 def by_terms(question: Question, pool: Pool, rarity: Rarity) -> dict[str, Floats]:
     known, candidates = question.known, len(pool.issues)
     entries = _Entries(pool, rarity)
-    # The words of a text are those of its title, too.
+    # The words of a text include its title's.
     own = np.concatenate([known[field].terms for field in FIELDS[1:]])
     order = np.argsort(own)
     own = own[order]
@@ -175,7 +152,7 @@ def by_terms(question: Question, pool: Pool, rarity: Rarity) -> dict[str, Floats
 
 
 def _bm25(known: Mapping[str, Terms], shared: _Shared, order: Integers, lengths: Floats, usual: float) -> Floats:
-    """`order` leads from the places of shared terms to the question's own; `usual` is the average length."""
+    """BM25F; `order` maps the places of shared terms to the question's words, `usual` is the average length."""
     candidates = len(lengths)
     start, end = np.searchsorted(shared.cells, [_WORDS * candidates, (_WORDS + 1) * candidates])
     rows = shared.cells[start:end] - _WORDS * candidates
@@ -188,10 +165,10 @@ def _bm25(known: Mapping[str, Terms], shared: _Shared, order: Integers, lengths:
 
 
 def _rarest(shared: _Shared, candidates: int) -> tuple[Floats, Floats, Floats]:
-    """Of each candidate the rarest shared word, the sum of the five rarest, and the rarest shared code."""
+    """For each candidate, the rarity of its rarest shared word, the sum of its five rarest, and of its rarest code."""
     start, end = np.searchsorted(shared.cells, [_WORDS * candidates, (_CODES + 1) * candidates])
     cells, rarity = shared.cells[start:end] - _WORDS * candidates, shared.rarity[start:end]
-    # Cells ascend by one, and no rarity is above one: a cell's entries stay together, the rarest first.
+    # Cells are whole numbers and no rarity is above 1, so a cell's entries stay together, the rarest first.
     rarity = rarity[np.argsort(cells - rarity / 2)]
     ranks = np.arange(len(cells)) - np.searchsorted(cells, np.arange(2 * candidates))[cells]
     first, five = ranks < 1, ranks < 5
@@ -200,7 +177,7 @@ def _rarest(shared: _Shared, candidates: int) -> tuple[Floats, Floats, Floats]:
 
 
 def _sums(places: Integers, values: NDArray[Any], length: int) -> Floats:
-    """The sum of the values at each place; zero where there are none."""
+    """The sum of the values at each place."""
     return np.bincount(places, values, length).astype(np.float64, copy=False)
 
 

@@ -1,5 +1,5 @@
-"""How candidates stand in their list: each kind of likeness beside that of the others, since how alike unrelated issues
-are depends on the repository and on what is asked.
+"""Compares each candidate's features with the rest of its list, because how alike unrelated issues are depends on the
+repository and on the question.
 
 | feature | what it says |
 |---|---|
@@ -15,7 +15,7 @@ import numpy as np
 from bot.index.postings.packing import Floats
 from bot.matching import features
 
-#: The kinds of likeness that are compared with the rest of the pool.
+#: The features that are compared with the rest of the pool.
 _COMPARED = """
 bm25 titles title_in_words words_in_title words_shared words_of_question rarest_five codes messages vector_title
 vector_text vector_both ratio feedback
@@ -27,14 +27,14 @@ NAMES = (
     *(f"{name}, rank" for name in COMPARED),
 )
 
-# Values that agree to so many decimals are equal.
+# Values that agree to this many decimals are equal.
 _DIGITS = 5
 
 _COLUMNS = [features.NAMES.index(name) for name in COMPARED]
 
 
 def standings(values: Floats) -> Floats:
-    """(candidates, features.NAMES) to (candidates, NAMES)."""
+    """(candidates, features.NAMES) → (candidates, NAMES)."""
     if not len(values):
         return np.zeros((0, len(NAMES)))
     compared = np.ascontiguousarray(values.T[_COLUMNS])
@@ -44,14 +44,7 @@ def standings(values: Floats) -> Floats:
 
 
 def _ranks(rows: Floats) -> Floats:
-    """Of each value how many of its row are above it."""
-    # Products of vectors differ in their last digits from one number of threads to another; equals stay equals.
+    """For each value, how many of its row are above it."""
+    # Products of vectors differ in their last digits with the number of threads; equal values must stay equal.
     rows = np.round(rows, _DIGITS)
-    order = np.argsort(-rows, axis=1)
-    ordered = np.take_along_axis(rows, order, axis=1)
-    # The first of equals has its place for a rank, and the others have the same.
-    places = np.arange(rows.shape[1], dtype=np.float64) * np.ones((len(rows), 1))
-    places[:, 1:][ordered[:, 1:] == ordered[:, :-1]] = 0
-    ranks = np.empty_like(rows)
-    np.put_along_axis(ranks, order, np.maximum.accumulate(places, axis=1), axis=1)
-    return ranks
+    return np.stack([len(row) - np.searchsorted(np.sort(row), row, side="right") for row in rows]).astype(np.float64)

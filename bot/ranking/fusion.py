@@ -1,6 +1,6 @@
-"""R1–R6: several ranked lists become one, by reciprocal rank fusion.
+"""Merges several ranked lists into one by reciprocal rank fusion (R1–R6).
 
-Ranks are compared, never scores, because the scores of unlike searches have no common unit.
+Ranks are compared, never scores, because the scores of different searches have no common unit.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from bot.moments import read_moment
 
 
 class SourceType(StrEnum):
-    """The kinds of corpora. The first three are general, the others are this bot's own."""
+    """The kinds of sources. The first three are general, the others are this bot's."""
 
     CODE = "code"
     REVIEW_COMMENT = "review_comment"
@@ -30,17 +30,16 @@ _LABEL_WORDS = {SourceType.REVIEW_COMMENT: "review", SourceType.PULL_REQUEST: "p
 
 
 def source_label(source: SourceType, name: str) -> str:
-    """The label of a source as people read it: `[code: file.ts]`, `[review: PR #123]`, `[issue: #12]`."""
+    """A source's label for people: `[code: file.ts]`, `[review: PR #123]`, `[issue: #12]`."""
     return f"[{_LABEL_WORDS.get(source, source.value)}: {name}]"
 
 
 @dataclass(slots=True)
 class UnifiedRetrievalChunk:
-    """One retrieved text. `id` is the same wherever the same thing is found; different things have different ids.
+    """One retrieved text. Things have the same `id` only if they are the same.
 
-    `vector_distance` is the source's own distance where it measures one; `rrf_score` is set by the fusion;
-    `alternate_sources` are the labels of the other places where the same thing was found. `created_at` may be text in
-    ISO 8601, as JSON has it.
+    `vector_distance` is the source's own distance, if it has one. The fusion sets `rrf_score`. `alternate_sources` are
+    the labels of other places where the same thing was found. `created_at` may be text in ISO 8601.
     """
 
     id: str
@@ -59,7 +58,7 @@ class UnifiedRetrievalChunk:
         return replace(self, metadata=dict(self.metadata), alternate_sources=list(self.alternate_sources))
 
     def also_found_as(self, other: UnifiedRetrievalChunk) -> None:
-        """Note the label and the alternates of `other`, each once, and never this chunk's own label."""
+        """Add the label and the alternates of `other`, each once, but never this chunk's own label."""
         for label in (other.source_label, *other.alternate_sources):
             if label != self.source_label and label not in self.alternate_sources:
                 self.alternate_sources.append(label)
@@ -67,7 +66,7 @@ class UnifiedRetrievalChunk:
 
 @dataclass(frozen=True, slots=True)
 class RankedSourceList:
-    """What one source answered, best first. `weight` is how much its ranks count beside the others' (H4)."""
+    """One source's results, best first. `weight` tells how much its ranks count (H4)."""
 
     source: SourceType
     items: Sequence[UnifiedRetrievalChunk]
@@ -86,12 +85,13 @@ def jaccard(a: frozenset[str], b: frozenset[str]) -> float:
 def deduplicate_chunks(
     chunks: Sequence[UnifiedRetrievalChunk], similarity_threshold: float = 0.90, mode: Mode = "within-corpus"
 ) -> list[UnifiedRetrievalChunk]:
-    """The chunks without those whose words are those of a better one, as copies, best first.
+    """Drop chunks that repeat a better one; return copies of the others, best first.
 
-    They are walked by score where there is one, else in the order given. One whose Jaccard similarity (lower-cased
-    white-space tokens) to a kept one is at least `similarity_threshold` is dropped, and the kept one notes its source
-    label and its alternates. `within-corpus`, used before fusion, compares inside one source only, so that a source
-    that repeats itself gains nothing; `cross-corpus`, used after, compares all. The input is not changed.
+    Chunks are compared in the order of their scores if they have any, else in the given order. A chunk is dropped if
+    its Jaccard similarity (lower-cased white-space tokens) to a kept one is at least `similarity_threshold`; the kept
+    one gets its source label and its alternates. `within-corpus`, for use before fusion, compares only inside one
+    source, so that a source gains nothing by repeating itself; `cross-corpus`, for use after it, compares all. The
+    input is not changed.
     """
     if mode not in ("within-corpus", "cross-corpus"):
         raise ValueError(f"mode: {mode!r} is neither 'within-corpus' nor 'cross-corpus'")
@@ -110,7 +110,7 @@ def deduplicate_chunks(
 
 
 def _by_score(chunk: UnifiedRetrievalChunk) -> float:
-    """Sorting is stable, so chunks without a score keep the order they came in."""
+    """Sorting is stable, so chunks without a score keep their order."""
     return 0.0 if chunk.rrf_score is None else -chunk.rrf_score
 
 
@@ -124,13 +124,13 @@ def cross_corpus_rrf(
 ) -> list[UnifiedRetrievalChunk]:
     """One list of all items, best first, as copies with `rrf_score` set; at most `top_k` of them.
 
-    An item's score is the sum over the lists of weight/(k + rank), rank counted from 0 and only the best rank of an id
-    in one list (R2; a list weighs 1 unless it says otherwise). It is multiplied by 1 + `recency_boost_factor` where the
-    item was created within `recency_boost_days` before `now` (the clock's time if not given; times without a zone are
-    UTC), or after it, as where another machine's clock is ahead. Equal scores keep the order in which the items were
-    first met. An item found in several lists keeps the labels of all of them (H2).
+    An item's score is the sum over the lists of weight/(k + rank). Ranks count from 0, and only the best rank of an id
+    in a list counts (R2). The score is multiplied by 1 + `recency_boost_factor` if the item was created within
+    `recency_boost_days` before `now` or later, as by a clock that is ahead. `now` is by default the clock's time; times
+    without a zone are UTC. Items with equal scores keep the order in which they were first met. An item from several
+    lists keeps the labels of all of them (H2).
     """
-    # Written so that NaN, by which nothing can be sorted, is refused too.
+    # Written so that it refuses NaN, too.
     if not k > 0:
         raise ValueError(f"k: {k} is not above 0")
     if top_k is not None and top_k < 0:
@@ -153,19 +153,19 @@ def cross_corpus_rrf(
                 shares.setdefault(item.id, []).append(ranked.weight / (k + rank))
     moment = read_moment(now or datetime.now(UTC))
     for item in merged.values():
-        # In seconds, since a window of ever so many days, or without end, reaches before the first date there is.
+        # In seconds, since a huge or infinite window would reach before the first possible date.
         recent = (
             item.created_at is not None
             and item.created_at != ""
             and (moment - read_moment(item.created_at)).total_seconds() <= recency_boost_days * 86_400
         )
-        # The exact sum: added up one by one, the same ranks in another order of lists may make another score.
+        # The exact sum, so that the order of the lists makes no difference.
         item.rrf_score = math.fsum(shares[item.id]) * (1 + recency_boost_factor if recent else 1)
     return sorted(merged.values(), key=lambda item: -(item.rrf_score or 0.0))[:top_k]
 
 
 def _merge(kept: UnifiedRetrievalChunk, other: UnifiedRetrievalChunk) -> None:
-    """What only `other` knows is added; what `kept` knows stays."""
+    """Fill what `kept` lacks from `other`."""
     kept.also_found_as(other)
     kept.metadata = {**other.metadata, **kept.metadata}
     kept.created_at = kept.created_at or other.created_at

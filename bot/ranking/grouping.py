@@ -1,6 +1,6 @@
-"""Candidates that repeat one another are one answer: the group is told by the member that the discussion belongs in.
+"""Groups candidates that are duplicates of one another; the member that the discussion belongs in leads the group.
 
-Pure. Numbers are those of one repository, in which the smaller one is the older issue.
+Pure. Numbers are of one repository, where the smaller number is the older issue.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ T = TypeVar("T", bound=Hashable)
 
 
 def components(members: Iterable[T], ties: Iterable[tuple[T, T]]) -> dict[T, T]:
-    """For each of the members, and of what the ties name, one member that stands for its whole component."""
+    """For each of the members, and of those in ties, one member that represents its connected component."""
     parent: dict[T, T] = {}
 
     def root(member: T) -> T:
@@ -32,7 +32,7 @@ def components(members: Iterable[T], ties: Iterable[tuple[T, T]]) -> dict[T, T]:
 
 
 class Stated(Protocol):
-    """What must be known of an issue; `bot.model.Issue` and the index's issues have it."""
+    """What is needed of an issue; `bot.model.Issue` and the index's issues have it."""
 
     @property
     def state(self) -> str: ...
@@ -42,9 +42,9 @@ class Stated(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Issues that report one thing. `lead` stands for them, `others` are the rest, oldest first.
+    """Issues that report one thing: its `lead`, and the `others`, oldest first.
 
-    `found` are those of them that were candidates, best first.
+    `found` are the members that were candidates, best first.
     """
 
     lead: int
@@ -55,12 +55,11 @@ class Group:
 def resolve(
     ranked: Sequence[int], originals: Mapping[int, int], known: Mapping[int, Stated], may_lead: Collection[int]
 ) -> list[Group]:
-    """The groups of candidates, each where its best candidate stood.
+    """Group candidates; each group takes the place of its best candidate.
 
-    `ranked` are candidates, best first; `originals` says which issue is a duplicate of which; groups are the connected
-    components of that. Only issues in `known` are told, only those in `may_lead` lead; a group without any is left out.
-    The oldest open member leads; where none is open the oldest closed as completed, which may have come back; else the
-    oldest.
+    `ranked` are candidates, best first. Groups are the connected components of `originals`, which maps duplicates to
+    their originals. Members must be in `known`; the lead must be in `may_lead`, and a group without one is left out.
+    The oldest open member leads; else the oldest closed as completed, which may have come back; else the oldest.
     """
     of = components(ranked, originals.items())
     members: defaultdict[int, set[int]] = defaultdict(set)

@@ -1,7 +1,7 @@
-"""F3: the search words of an issue, taken from its title and, a little, from its headings.
+"""Extracts an issue's search words from its title, and a few from its headings (F3).
 
-GitHub's search ANDs what it is given, so this recipe is narrow on purpose: it is the first query of the plan (F8),
-the one whose words a reader recognises. The rest of the plan is in `plan.py`.
+GitHub ANDs all words, so this query is narrow. It is the first of the plan (F8), and its words are those that a reader
+recognises. The rest of the plan is in `plan.py`.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ __all__ = ["STOP_WORDS", "extract_search_keywords", "has_usable_words", "join_wi
 
 MAX_TITLE_WORDS = 5
 MAX_HEADING_WORDS = 3
-#: The limit is 256 characters (GitHub docs, "Limitations on query length"); the rest is left to the qualifiers.
+#: The limit is 256 characters (GitHub docs, "Limitations on query length"); the qualifiers need the rest.
 MAX_LENGTH = 200
 
-# What is read of a hostile text. GitHub itself allows 256 characters of title.
+# Characters that are read of a hostile title. GitHub allows 256.
 _TITLE_READ = 4_096
 
 _HEADING = re.compile(r"^ {0,3}##[ \t]+(\S.*)$")
-# What opens fenced code: behind backticks no further one, else they are a span of code within one line.
+# The opening of fenced code. With more backticks in the line it would be a code span.
 _FENCE = re.compile(r"^ {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)$")
 
 
@@ -33,9 +33,8 @@ def extract_search_keywords(
 ) -> str:
     """The words to search by, joined by spaces, at most 200 characters, possibly none.
 
-    The first `max_words` title words that are no stop words, then up to 3 words of the body's `##` headings. Those in
-    `template_headings`, which the repository's issue form supplies, say nothing about this issue and do not count. A
-    word given twice is kept once, since a second mention narrows nothing. The case is kept, any script works.
+    First come up to `max_words` title words that are no stop words, then up to 3 words of the body's `##` headings.
+    `template_headings`, from the repository's issue form, do not count. Each word is kept once, with its case.
     """
     title_words = _meaningful(split_words(title[:_TITLE_READ]))[:max_words]
     supplied = {_plain(heading) for heading in template_headings}
@@ -47,7 +46,7 @@ def extract_search_keywords(
 
 
 def has_usable_words(*texts: str) -> bool:
-    """F9: whether there is anything to ask for; stop words alone find what they are told nothing about."""
+    """Whether there is anything to search for (F9): stop words alone find nothing useful."""
     return any(word.lower() not in STOP_WORDS for text in texts for word in split_words(text[:BODY_MAX]))
 
 
@@ -60,7 +59,7 @@ def _meaningful(words: Iterable[str]) -> list[str]:
 
 
 def _headings(body: str) -> Iterable[str]:
-    """The texts of the `##` headings outside of fenced code ("GitHub Flavored Markdown Spec", 4.5)."""
+    """The texts of the `##` headings outside fenced code ("GitHub Flavored Markdown Spec", 4.5)."""
     fence = ""
     for line in body.splitlines():
         if mark := _FENCE.match(line):
@@ -73,7 +72,7 @@ def _headings(body: str) -> Iterable[str]:
 
 
 def _plain(heading: str) -> str:
-    """A heading for comparison: its words alone, in lower case."""
+    """A heading's words in lower case, for comparison."""
     return " ".join(split_words(heading)).lower()
 
 

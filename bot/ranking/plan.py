@@ -1,11 +1,11 @@
-"""F8: what to ask GitHub's search for one issue, within a small budget of requests.
+"""Plans the queries to GitHub's search for one issue, within a small budget of requests (F8).
 
-GitHub ANDs words, so the title as a query finds next to nothing. It also takes OR and parentheses between words, and
-answers the best hundred matches first: `(a OR b OR c OR d OR e OR f)` over rare words is a ranked retrieval, and six
-alternatives are what five operators allow. The plan is F4's literal query, then such alternatives: the title's words in
-titles, the title's words in bodies, and in bodies an error message that the issue quotes with the rarest words of its
-whole text. Titles and bodies are asked for apart, because together the titles win and the two lists are alike.
-docs/research/accuracy.md says how each was chosen. A server that refuses OR is asked for pairs of rare words instead.
+GitHub ANDs words, so the title as a query finds next to nothing. But it takes OR and parentheses, and returns the best
+hundred matches: `(a OR b OR c OR d OR e OR f)` over rare words is a ranked retrieval, with the six alternatives that
+five operators allow. The plan starts with F4's literal query. Then come alternatives: the title's words in titles, the
+title's words in bodies, and in bodies a quoted error message with the rarest words of the whole text. Titles and bodies
+are searched apart, because together the titles win. docs/research/accuracy.md says how each query was chosen. A server
+that refuses OR gets pairs of rare words instead.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ from bot.text.terms import TITLE_READ, is_unspaced, raw_words, terms_of, without
 
 DEFAULT_BUDGET = 4
 ALTERNATIVES = MAX_OPERATORS + 1
-# Below GitHub's 256, counted at the strictest reading: with operators and parentheses.
+# Below GitHub's limit of 256, even if operators and parentheses count.
 _LONGEST_TEXT = 240
 _LONGEST_WORD = 50
-# Statistics of so many issues know nearly every word that can be found at all.
+# Statistics of this many issues know nearly every word that can be found.
 _TELLING_TOTAL = 1_000
 _COMMON = 0.2
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Queries in the order in which they are asked, and the narrow ones that replace those a server refuses.
+    """Queries in their order, and narrow ones that replace them on a server that refuses OR.
 
-    `words` are what they are made of, neutral words with the rarest of the title first: for searches elsewhere.
+    `words` are neutral words, rarest first, for searches elsewhere.
     """
 
     queries: tuple[str, ...]
@@ -66,7 +66,7 @@ def plan_queries(
     words_max: int = 5,
     template_headings: Iterable[str] = (),
 ) -> Plan:
-    """The plan for an issue: at most `budget` queries, F4's literal one first, none twice; empty without usable words.
+    """The plan for an issue: at most `budget` different queries, F4's literal one first; empty without usable words.
 
     `rarity` must know the terms of the issue (`text.read`).
     """
@@ -88,7 +88,7 @@ def plan_queries(
         ask(by_title[ALTERNATIVES : 2 * ALTERNATIVES], "title,body"),
         ask([*quoted, *by_all][2 * ALTERNATIVES : 3 * ALTERNATIVES], "body"),
     ]
-    # In this order the rarest pairs come first: 1+2, 1+3, 2+3, 1+4, …
+    # The rarest pairs first: 1+2, 1+3, 2+3, 1+4, …
     pairs = sorted(itertools.combinations(enumerate(by_title[:ALTERNATIVES] or by_all[:ALTERNATIVES]), 2), key=_places)
     fallback = (build_query(repo, f"{one} {other}", "title,body", state) for (_, one), (_, other) in pairs)
     distinct = tuple(query for query in dict.fromkeys(queries) if query)
@@ -97,7 +97,7 @@ def plan_queries(
 
 
 def plan_own_words(repo: RepoRef, words: str, *, budget: int = DEFAULT_BUDGET, state: StateFilter = "all") -> Plan:
-    """The plan for search words that a person gave: all of them together first, then any of them."""
+    """The plan for a person's search words: first all of them together, then any of them."""
     given = neutralise(words).split()
     if not given:
         return Plan(())
@@ -112,9 +112,9 @@ def plan_own_words(repo: RepoRef, words: str, *, budget: int = DEFAULT_BUDGET, s
 
 
 def natural_query(repo: RepoRef, title: str, state: StateFilter = "all") -> str:
-    """The title in its own words, for GitHub's semantic search, which takes neither quotes nor OR; "" without any.
+    """The title for GitHub's semantic search, without quotes and OR; "" for a title of stop words.
 
-    A title of nothing but stop words means nothing, and the question would have been one of ten a minute.
+    Such a title means nothing, and would use up one of ten requests a minute.
     """
     if not has_usable_words(title[:TITLE_READ]):
         return ""
@@ -122,10 +122,10 @@ def natural_query(repo: RepoRef, title: str, state: StateFilter = "all") -> str:
 
 
 def rank_words(title: str, body: str, rarity: Rarity) -> tuple[list[str], list[str]]:
-    """The words of the title by rarity, and those of title and body by rarity and how often they occur, best first.
+    """The title's words by rarity, and the words of title and body by rarity and count, best first.
 
-    Where the statistics know the repository well, words that no other issue has come last, and body words that every
-    fifth issue has are left out.
+    If the statistics know the repository well, words that no other issue has come last, and body words that every fifth
+    issue has are left out.
     """
     in_title, title_forms = _count(_searchable(title[:TITLE_READ], 2))
     in_body, body_forms = _count(_searchable(without_noise(body), 3))
@@ -147,7 +147,7 @@ def rank_words(title: str, body: str, rarity: Rarity) -> tuple[list[str], list[s
 
 
 def _searchable(text: str, shortest: int) -> Iterator[tuple[str, str]]:
-    """(word as written, its term) of everything worth a place in a query. Ideographs are taken in pairs."""
+    """(word as written, its term) for each word that may enter a query. Ideographs come in pairs."""
     for raw in raw_words(text):
         own = terms_of(raw)
         if is_unspaced(raw):
@@ -157,7 +157,7 @@ def _searchable(text: str, shortest: int) -> Iterator[tuple[str, str]]:
 
 
 def _count(words: Iterable[tuple[str, str]]) -> tuple[Counter[str], dict[str, str]]:
-    """How often each term occurs, and the harmless form in which it was first written."""
+    """How often each term occurs, and its first spelling, neutralised."""
     counts: Counter[str] = Counter()
     forms: dict[str, str] = {}
     for written, term in words:
@@ -167,7 +167,7 @@ def _count(words: Iterable[tuple[str, str]]) -> tuple[Counter[str], dict[str, st
 
 
 def any_that_fit(texts: Sequence[str]) -> str:
-    """Alternatives of the words and phrases, as many as keep the query short enough."""
+    """Alternatives of words and phrases, as many as fit into a query."""
     fitting: list[str] = []
     for text in texts:
         if len(any_of([*fitting, text])) <= _LONGEST_TEXT:

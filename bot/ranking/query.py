@@ -1,8 +1,8 @@
-"""F4: search queries that say what we mean, whatever an issue's text says.
+"""Builds search queries whose meaning an issue's text cannot change (F4).
 
-Text from an issue becomes words and phrases only. It never reaches GitHub's query parser with a character that has a
-meaning there: quotes, colons, parentheses, a leading `-`, `AND`/`OR`/`NOT`, control and bidirectional characters are
-all gone (GitHub docs: "Understanding the search syntax", "Filtering and searching issues and pull requests").
+Text from an issue becomes words and phrases only. Everything that has a meaning for GitHub's query parser is removed:
+quotes, colons, parentheses, a leading `-`, `AND`/`OR`/`NOT`, control and bidirectional characters (GitHub docs:
+"Understanding the search syntax", "Filtering and searching issues and pull requests").
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ MAX_OPERATORS = 5
 Scope = Literal["title", "body", "title,body"]
 Kind = Literal["issue", "pr"]
 
-# An identifier keeps the characters that hold it together: the search engine then takes it apart as it took the text
-# apart. A hyphen is kept inside a word only, since in front of one it means NOT.
+# An identifier keeps its inner punctuation, so that the search engine splits it as it has split the text. A hyphen is
+# kept only inside a word, because in front of one it means NOT.
 _TERM = re.compile(rf"[^\W_](?:[^\W_]|[{MARKS}]|[._-](?=[^\W_]))*")
 _OPERATORS = frozenset({"AND", "OR", "NOT"})
 
 
 def neutralise(text: str) -> str:
-    """The words of `text` with single spaces between them; operators are lower-cased, all other signs are gone."""
+    """The words of `text`, joined by single spaces, with operators in lower case and without punctuation."""
     return " ".join(_harmless(split_words(text)))
 
 
@@ -38,7 +38,7 @@ def neutralise_term(text: str) -> str:
 
 
 def phrase(text: str) -> str:
-    """`text` as a quoted phrase, "" where nothing of it can be searched for."""
+    """`text` as a quoted phrase, or "" if nothing in it can be searched for."""
     words = neutralise_term(text)
     return f'"{words}"' if words else ""
 
@@ -57,10 +57,10 @@ def build_query(
     *,
     flat: bool = False,
 ) -> str:
-    """A query for what is in `repo`, or in several. `text` comes from this module: neutral words, phrases, `any_of`.
+    """A query in one repository or several. `text` comes from this module: neutral words, phrases, `any_of`.
 
-    `flat` is for servers that know no OR. They take several `repo:` beside one another for alternatives, which others
-    do not: there nothing is in both (https://github.com/cli/cli/pull/11638).
+    `flat` is for servers without OR, where several `repo:` in a row are alternatives. For other servers they exclude
+    each other (https://github.com/cli/cli/pull/11638).
     """
     return f"{qualifiers(repo, state, kind, flat=flat)} in:{scope} {text}".rstrip()
 
@@ -68,16 +68,16 @@ def build_query(
 def qualifiers(
     repo: RepoRef | Sequence[RepoRef], state: StateFilter, kind: Kind = "issue", *, flat: bool = False
 ) -> str:
-    """What every query begins with: the issues of these repositories, all of them or the open or closed ones."""
+    """The beginning of every query: the repositories, the kind, and the state."""
     places = [f"repo:{one}" for one in ([repo] if isinstance(repo, RepoRef) else repo)]
     where = " ".join(places) if flat else any_of(places)
     return f"{where} is:{kind}" + ("" if state == "all" else f" is:{state}")
 
 
 def any_of(alternatives: Iterable[str]) -> str:
-    """`((a b) OR (c d))`: alternatives of neutral words, which GitHub ANDs inside each; "" without any.
+    """`((a b) OR (c d))`: alternatives of neutral words, which are ANDed inside each; "" without any.
 
-    The outer parentheses keep the qualifiers before them from being ORed too.
+    The outer parentheses keep the qualifiers out of the OR.
     """
     groups = [one if one.startswith('"') or " " not in one else f"({one})" for one in alternatives]
     return "".join(groups) if len(groups) < 2 else f"({' OR '.join(groups)})"
@@ -88,9 +88,9 @@ def _harmless(words: Iterable[str]) -> Iterable[str]:
 
 
 def _as_letters(word: str) -> str:
-    """Without marks and full-width forms, which a server may take away before it looks for operators."""
+    """`word` without marks and full-width forms, which a server may remove before it looks for operators."""
     if word.isascii():
         return word
-    # Sign by sign: to put all marks on one letter in order takes a time that is quadratic in their number.
+    # Character by character, since normalising takes time quadratic in the marks on one letter.
     parts = (part for sign in word for part in unicodedata.normalize("NFKD", sign))
     return "".join(part for part in parts if not unicodedata.combining(part))

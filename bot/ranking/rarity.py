@@ -1,7 +1,7 @@
-"""How rare a word is in a repository: what makes a shared word evidence, and a search word worth its place.
+"""How rare a word is in a repository, which makes a shared word evidence and a search word useful.
 
-The table behind it is small. It is fed with the issues that arrive and, on first contact with a repository, with a page
-or two of recent ones; a sample of 200 issues ranks words nearly as well as all of them do (docs/research/accuracy.md).
+The statistics are small. They count issues that arrive and, on first contact with a repository, a page or two of recent
+ones: a sample of 200 issues ranks words nearly as well as all of them (docs/research/accuracy.md).
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ class WordStats(Protocol):
         ...
 
     def counts(self, words: Collection[str]) -> Mapping[str, int]:
-        """In how many of them each of `words` occurs; those that occur in none may be missing."""
+        """In how many issues each of `words` occurs; words that occur in none may be missing."""
         ...
 
     def add(self, issues: Mapping[int, Collection[str]]) -> None:
-        """Count the words of issues by number; an issue that was counted before may be left out."""
+        """Count the words of issues, by number; an issue that was counted before may be left out."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Rarity:
-    """A snapshot of the counts of the words at hand. With `total` 0 all words are equally rare."""
+    """The counts of some words at one moment. With `total` 0 all words are equally rare."""
 
     total: int
     counts: Mapping[str, int]
@@ -48,15 +48,15 @@ class Rarity:
     def __call__(self, word: str) -> float:
         """The word's rarity in (0, 1]: 1 for a word never seen, near 0 for one that every issue has.
 
-        It is the inverse document frequency, divided by its largest value so that it means the same in a repository
-        of two hundred issues and of two hundred thousand.
+        It is the inverse document frequency divided by its largest value, so that it means the same in small and large
+        repositories.
         """
         seen = min(self.count(word), self.total)
         return math.log(1 + (self.total + 1) / (seen + 0.5)) / math.log(1 + (self.total + 1) / 0.5)
 
 
 class CountedWords:
-    """WordStats in memory. Where it outgrows `most` words, those seen once are dropped: they say the least."""
+    """WordStats in memory. With more than `most` words, those seen once are dropped: they say the least."""
 
     def __init__(self, most: int = 200_000) -> None:
         self._most = most

@@ -1,4 +1,4 @@
-"""What two issues share (C3): error text, identifiers, words."""
+"""Finds what two issues share (C3): error text, identifiers, words."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from bot.text.terms import is_unspaced, raw_words, status_code, terms_of, withou
 from bot.text.words import is_function_word
 
 MOST_NAMED = 5
-#: Below this rarity a shared word says nothing: of a thousand issues every twelfth or so has it.
+#: A shared word with less rarity says nothing: every twelfth of a thousand issues has it.
 TELLING = 0.33
 _LONGEST_QUOTE = 120
 
-# Words that say nothing by themselves, however rare they are in a repository. Fillers are no terms to begin with.
+# Words that say nothing by themselves, however rare they are in a repository. Fillers are not even terms.
 _COMMON = """
 able actually add added already always another anything around back become behavior behaviour better broken bug case
 change come could currently different everything expected fact feature find fine first get getting give go goes going
@@ -26,7 +26,7 @@ something sometimes still sure take tell thing things think time title tried tro
 using want wants way well went whole will without work working works would wrong yet
 """
 _EMPTY = frozenset(_COMMON.split())
-# Whatever prints the time has these.
+# Words in printed dates.
 _DATES = """
 mon tue tues wed weds thu thur thurs fri sat sun monday tuesday wednesday thursday friday saturday sunday jan feb mar
 apr jun jul aug sep sept oct nov dec january february march april june july august september october november december
@@ -34,15 +34,15 @@ am pm utc gmt
 """
 _NO_REASON = frozenset(_DATES.split())
 _HEX = re.compile(r"0x[0-9a-f]*", re.IGNORECASE)
-# A comment in quoted code may speak of errors, and is none.
+# A comment in quoted code may mention an error, but is none.
 _COMMENTS = ("//", "/*", "*/", "<!--")
 
 Spellings = Mapping[str, Mapping[str, str]]
-"""Term → the ways in which it is written, without regard to case → the first of each as it stands there."""
+"""Term → its spellings in case-folded form → the first occurrence of each, as written."""
 
 
 class Written:
-    """One issue's text, read for what it has in common with others."""
+    """One issue's text, prepared for comparison with others."""
 
     def __init__(self, title: str, body: str) -> None:
         text = f"{title}\n{without_noise(body)}"
@@ -52,14 +52,14 @@ class Written:
 
 
 def is_copy(one: tuple[str, str], other: tuple[str, str]) -> bool:
-    """Whether title and text of two issues are the same but for spaces; two titles without text are no copies."""
+    """Whether two issues have the same title and text but for spaces; issues without text are no copies."""
     return bool(one[1].strip()) and all(mine.split() == theirs.split() for mine, theirs in zip(one, other, strict=True))
 
 
 def shared_message(mine: Written, theirs: Written, forms: Iterable[str]) -> str:
-    """What both quote of one error message, the first of these `forms` of mine; empty if there is none.
+    """The common part of an error message that both quote: of the first of these `forms` of mine; "" if there is none.
 
-    At least half of the message's runs of words must be theirs too: what stands before it on its line may differ.
+    At least half of the message's runs of words must be theirs too; what precedes it on its line may differ.
     """
     for form in forms:
         if mine.messages[form].lstrip().startswith(_COMMENTS):
@@ -75,10 +75,10 @@ def shared_message(mine: Written, theirs: Written, forms: Iterable[str]) -> str:
 
 
 def shared_words(mine: Written, theirs: Written, terms: Iterable[str]) -> tuple[list[str], list[str], list[str]]:
-    """Names from code, words of both titles and other words that both have, in the order of `terms`.
+    """The names from code, words of both titles, and other words that both have, in the order of `terms`.
 
-    Stems are for comparing: a person is shown only what both have written the same way, but for upper and lower case.
-    Status codes come after names; other hexadecimal numbers are addresses and offsets, and say nothing to a reader.
+    Only words that both spell the same way, but for case, are named. Status codes come after names. Other hexadecimal
+    numbers are addresses and offsets, and are left out.
     """
     identifiers: list[str] = []
     status: list[str] = []
@@ -101,9 +101,7 @@ def shared_words(mine: Written, theirs: Written, terms: Iterable[str]) -> tuple[
 def shared_reasons(
     message: str, identifiers: Sequence[str], title_words: Sequence[str], words: Sequence[str]
 ) -> tuple[Reason, ...]:
-    """What two issues share, strongest first: a quoted error message, names from code, words of both titles and other
-    words, each list with the rarest first. Empty ones say nothing, and words of the message are not repeated.
-    """
+    """The reasons, strongest first, without empty ones; other words do not repeat the message's."""
     quoted = {word.casefold() for word in raw_words(message)}
     found = {
         Shared.MESSAGE: [message] if message else [],
@@ -115,14 +113,14 @@ def shared_reasons(
 
 
 def is_identifier(word: str) -> bool:
-    """Whether a word looks like a name from code: an underscore, inner capitals, or letters with digits."""
+    """Whether a word looks like a name from code, with an underscore, inner capitals, or letters and digits."""
     inner = word[1:]
     mixed = inner != inner.lower() and word != word.upper()
     return len(word) > 2 and not word.isdigit() and ("_" in word or mixed or any(map(str.isdigit, word)))
 
 
 def spellings(text: str) -> Spellings:
-    """The words of a text by their terms. The parts of a name from code are not words of their own."""
+    """The words of a text by their terms; the parts of a name from code do not count."""
     found: dict[str, dict[str, str]] = {}
     for raw in raw_words(text):
         own = terms_of(raw)
@@ -132,19 +130,19 @@ def spellings(text: str) -> Spellings:
 
 
 def says_nothing(text: Written, terms: Iterable[str]) -> bool:
-    """Whether none of a text's terms says what it is about, as "Something is wrong" and "see title" say nothing."""
+    """Whether no term of a text says what it is about, as in "Something is wrong" and "see title"."""
     words = (word for term in terms for word in text.all.get(term, {}).values())
     return not any(map(_says_something, words))
 
 
 def _alike(mine: Spellings, theirs: Spellings, term: str) -> str:
-    """The first of my spellings of a term that is theirs, too; empty if there is none."""
+    """My first spelling of a term that is also theirs, or ""."""
     others: Collection[str] = theirs.get(term, ())
     return next((word for folded, word in mine.get(term, {}).items() if folded in others), "")
 
 
 def _says_something(word: str) -> bool:
-    """Not so a bare number, a single letter, and a word that fits into any issue."""
+    """Whether a word is no bare number, no single letter, and no word that fits any issue."""
     return not word.isdigit() and (len(word) > 1 or not word.isascii()) and word.casefold() not in _EMPTY
 
 

@@ -1,14 +1,14 @@
-"""H5: what candidates are sorted by. All functions see the same results, each once, and answer in [0, 1].
+"""The relevance functions by which candidates are sorted (H5). All see the same results, and answer in [0, 1].
 
-BM25 and two of its relatives say how well texts answer the words of another text:
+BM25 and two variants tell how well texts match the words of another text:
 
 - `bm25`: Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009.
-- `bm25plus`: Lv and Zhai, "Lower-bounding term frequency normalization", CIKM 2011: a word that occurs is worth at
-  least `DELTA`, however long the text.
+- `bm25plus`: Lv and Zhai, "Lower-bounding term frequency normalization", CIKM 2011: a word that occurs counts at least
+  `DELTA`, however long the text.
 - `bm25f`: Robertson, Zaragoza and Taylor, "Simple BM25 extension to multiple weighted fields", CIKM 2004: the fields'
   counts are added up, each weighted and normalised by its own length, before they saturate.
 
-Each score is divided by the most that a text could reach, so that it lies in [0, 1] and keeps its order.
+Each score is divided by the highest possible one, so that it lies in [0, 1].
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from bot.ranking.similarity import dice_sorensen
 from bot.text.terms import TITLE_READ, read, terms, without_noise
 
 K1, B, DELTA = 1.2, 0.75, 1.0
-#: What a word in a title counts beside one in a body.
+#: The weights of a word in a title, and in a body.
 TITLE_WEIGHT, BODY_WEIGHT = 3.0, 1.0
 
 Counts = Mapping[str, int]
@@ -33,7 +33,7 @@ Counts = Mapping[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A text in two fields: how often each term occurs in its title and in its body."""
+    """A text in two fields, with the counts of each term."""
 
     title: Counts
     body: Counts
@@ -49,9 +49,9 @@ class Text:
 
 
 def bm25(terms: Mapping[str, float], texts: Sequence[Text], least: float = 0.0) -> list[float]:
-    """Score `texts` for a question. `terms` are its words with what each is worth (IDF × how often it is asked).
+    """Score `texts` for a question with these `terms`, each with its weight (IDF × count in the question).
 
-    A word that occurs counts at least so much, however long the text.
+    A word that occurs counts at least `least`, however long the text.
     """
     dampened = [K1 * spread for spread in _spreads([text.length for text in texts])]
 
@@ -63,12 +63,12 @@ def bm25(terms: Mapping[str, float], texts: Sequence[Text], least: float = 0.0) 
 
 
 def bm25plus(terms: Mapping[str, float], texts: Sequence[Text]) -> list[float]:
-    """Like `bm25`, with the lower bound that keeps long texts from losing to those without the word."""
+    """`bm25` with a lower bound, which keeps long texts from losing to texts without the word."""
     return bm25(terms, texts, DELTA)
 
 
 def bm25f(terms: Mapping[str, float], texts: Sequence[Text]) -> list[float]:
-    """Like `bm25`, with title and body as fields of their own."""
+    """`bm25` with title and body as separate fields."""
     titles = [TITLE_WEIGHT / spread for spread in _spreads([sum(text.title.values()) for text in texts])]
     bodies = [BODY_WEIGHT / spread for spread in _spreads([sum(text.body.values()) for text in texts])]
 
@@ -80,7 +80,7 @@ def bm25f(terms: Mapping[str, float], texts: Sequence[Text]) -> list[float]:
 
 
 def inverse_document_frequency(total: int, containing: int) -> float:
-    """ln(1 + (N - n + ½) / (n + ½)), never negative: what a term is worth that `containing` of `total` have."""
+    """ln(1 + (N - n + ½) / (n + ½)), never negative: the weight of a term that `containing` of `total` issues have."""
     containing = min(containing, total)
     return math.log(1 + (total - containing + 0.5) / (containing + 0.5))
 
@@ -88,7 +88,7 @@ def inverse_document_frequency(total: int, containing: int) -> float:
 def _scored(
     terms: Mapping[str, float], texts: Sequence[Text], rate: Callable[[int, str], float], most: float
 ) -> list[float]:
-    """`rate` says what a term counts in the text at a place, at most `most`."""
+    """Score texts; `rate` gives a term's part in the text at a place, at most `most`."""
     worth = most * sum(terms.values())
     if not worth > 0:
         return [0.0] * len(texts)
@@ -99,7 +99,7 @@ def _scored(
 
 
 def _spreads(lengths: Sequence[int]) -> list[float]:
-    """1 - b + b·length/mean: how each text's length dampens its counts. The mean is that of the texts at hand."""
+    """1 - b + b·length/mean, with the mean of these texts: how a text's length dampens its counts."""
     mean = sum(lengths) / len(lengths) if lengths and sum(lengths) else 1.0
     return [1 - B + B * length / mean for length in lengths]
 
@@ -128,8 +128,8 @@ def relevances(
 ) -> list[float]:
     """How relevant each candidate is to the target, in [0, 1].
 
-    `title` is F5 on the titles; the BM25 functions ask with the words of the target's whole text, weighed by how rare
-    they are in the repository; `learned` is the candidates' own `confidences`.
+    `title` is F5 on the titles. The BM25 functions use the words of the target's whole text, weighted by rarity in the
+    repository. `learned` gives the candidates' `confidences`.
     """
     if by is Relevance.LEARNED:
         return list(confidences)

@@ -1,8 +1,7 @@
-"""H3: one thing that was found twice is one result.
+"""Recognises one thing that was found twice (H3).
 
-An issue or a pull request is identified by `owner/repo#number` alone: two issues with the same title are two issues,
-and that is what this product is about. What is neither, such as a discussion, is recognised by its address, its text
-or its title.
+An issue or a pull request is identified by `owner/repo#number` alone: two issues with the same title are two issues.
+Anything else, such as a discussion, is identified by its address, its text or its title.
 """
 
 from __future__ import annotations
@@ -21,17 +20,17 @@ ALIKE = 0.95
 TITLE_MAX = 1_000
 """Characters of a title that are compared. GitHub's own have at most 256."""
 
-# No letter has so many marks, and to put all of them in order takes a time that is quadratic in their number. Behind
-# them goes a joiner, which parts them, as in the "Stream-Safe Text Format" of Unicode's annex 15.
+# No letter has so many marks, and sorting them takes time quadratic in their number. A joiner separates them, as in the
+# "Stream-Safe Text Format" of Unicode's annex 15.
 _MANY_MARKS = re.compile(r"(?:[^\w\s\0-\x7f]|[\uff9e\uff9f]){30}")
 _JOINER = "\u034f"
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A result of a search. `identity` is `owner/repo#number` of an issue or pull request, empty for other things.
+    """A search result. `identity` is `owner/repo#number` for an issue or pull request, else empty.
 
-    `snippets` are what the searches showed of its text, `sources` the names of those that found it.
+    `snippets` are parts of its text from the searches, `sources` the names of those that found it.
     """
 
     identity: str
@@ -42,24 +41,24 @@ class Document:
 
 
 def content_hash(body: str) -> str:
-    """SHA-256 of a text, as hexadecimal digits: white space, upper and lower case, and Unicode forms do not count."""
+    """SHA-256 of a text, as hexadecimal digits; white space, case and Unicode forms do not matter."""
     return hashlib.sha256(_folded(body).encode("utf-8", "replace")).hexdigest()
 
 
 def title_similarity(one: str, other: str) -> float:
-    """Rapidfuzz's ratio of two titles in [0, 1], symmetric; white space and case do not count.
+    """Rapidfuzz's ratio of two titles in [0, 1], symmetric; white space and case do not matter.
 
-    No more than `TITLE_MAX` characters of each are compared, which takes a time that is quadratic in their number.
+    It compares at most `TITLE_MAX` characters, because it takes quadratic time.
     """
     left, right = sorted((_folded(one[:TITLE_MAX]), _folded(other[:TITLE_MAX])))
     return fuzz.ratio(left, right) / 100
 
 
 def collapse(documents: Iterable[Document], alike: float = ALIKE) -> list[Document]:
-    """Each thing once, in the order given: the first of equals stays and takes over the others' snippets and sources.
+    """Each thing once, in the given order. The first of equals stays, and gets the others' snippets and sources.
 
-    Titles of at least `alike` make one of two things that are neither issues nor pull requests; so do equal texts.
-    Empty texts and titles say nothing.
+    Things that are neither issues nor pull requests are equal if their texts are, or if their titles' similarity is at
+    least `alike`; empty ones do not count.
     """
     kept: list[Document] = []
     by_key: dict[str, int] = {}
@@ -79,9 +78,9 @@ def collapse(documents: Iterable[Document], alike: float = ALIKE) -> list[Docume
 
 
 def _keys(document: Document) -> Iterator[str]:
-    """What makes another document the same one, if it has it too."""
+    """Keys by which another document is the same thing."""
     if document.identity:
-        # GitHub compares names without case. The address is that of the number, and nothing else counts.
+        # GitHub ignores case in names.
         yield f"number {document.identity.lower()}"
         return
     if thing := thing_at(document.url):

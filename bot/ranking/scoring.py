@@ -1,4 +1,4 @@
-"""F6: the candidates of a title, scored and cut. A pure function that decides alone with `relevance="title"`."""
+"""Scores candidates by their titles and cuts the list (F6). With `relevance="title"` this decides alone."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bot.ranking.similarity import dice_sorensen, title_ratio
 
 
 class Titled(Protocol):
-    """What scoring needs of a candidate. `bot.model.Issue` has it."""
+    """What is needed of a candidate; `bot.model.Issue` has it."""
 
     @property
     def number(self) -> int: ...
@@ -46,11 +46,10 @@ def score_candidates(
 ) -> list[ScoredTitle[T]]:
     """The candidates whose title similarity (F5) is at least `threshold`, most similar first, at most `max_candidates`.
 
-    `target_number` is the target's own number: the target is no candidate of its own. Threshold 0.0 keeps every
-    candidate, 1.0 only titles with equal bigram sets. Of equal ones the older comes first, because that is the one
-    a duplicate would be closed in favour of; times may be text in ISO 8601, and are UTC without a zone.
-    `max_candidates` None keeps all. Raises InvalidArgument for a threshold that is not a number and a negative
-    `max_candidates`, which would drop the last.
+    The target itself, number `target_number`, is left out. Threshold 0.0 keeps every candidate, 1.0 only titles with
+    equal bigram sets. Among equals the older comes first, because a duplicate is closed in favour of the older
+    issue. Times may be text in ISO 8601, and are UTC without a zone. `max_candidates` None keeps all. Raises
+    InvalidArgument if `threshold` is not a number or `max_candidates` is negative.
     """
     if math.isnan(threshold):
         raise InvalidArgument("threshold", f"{threshold!r} is not a number")

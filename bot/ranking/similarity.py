@@ -1,4 +1,4 @@
-"""How alike two titles are: F5's Dice-Sørensen on bigrams, and rapidfuzz beside it for another opinion."""
+"""How alike two titles are: Dice-Sørensen on bigrams (F5), and rapidfuzz as a second opinion."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def bigrams(text: str) -> frozenset[tuple[str, str]]:
 def dice_sorensen(a: str, b: str) -> float:
     """F5: 2·|A∩B| / (|A|+|B|) on *sets* of bigrams of the trimmed, lower-cased strings; symmetric, in [0, 1].
 
-    Equal strings are 1.0, two empty ones too; where either has fewer than 2 characters unequal ones are 0.0.
+    Equal strings, also empty ones, are 1.0. Unequal ones are 0.0 if either has fewer than 2 characters.
     """
     if a.strip().lower() == b.strip().lower():
         return 1.0
@@ -31,10 +31,9 @@ def dice_sorensen(a: str, b: str) -> float:
 
 
 def title_ratio(a: str, b: str) -> float:
-    """Rapidfuzz's ratio of the sorted lower-cased words, in [0, 1]: the order of words and punctuation do not count.
+    """Rapidfuzz's ratio of the sorted lower-cased words, in [0, 1]; word order and punctuation do not matter.
 
-    It is shown beside Dice-Sørensen because it forgives what bigram sets do not, such as a reworded order, and
-    punishes what they forgive, such as repetition.
+    It is shown beside Dice-Sørensen because it forgives another word order, and punishes repetition.
     """
     left, right = (" ".join(split_words(text.lower())) for text in (a, b))
     if not left or not right:

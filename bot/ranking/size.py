@@ -1,8 +1,7 @@
-"""How large a repository is, as probabilities see it: the more issues there are, the more is alike by chance.
+"""Calibrates probabilities by the repository's size: the more issues there are, the more are alike by chance.
 
-So the log-odds that a model gives are put right by the size of the repository. In a small one they are lowered, the
-more the fewer issues it has: what belongs together there, a series, a change and its follow-up, stands out as much as
-what is the same.
+In a small repository the log-odds are lowered, the more the fewer issues it has: a series, or a change and its
+follow-up, stands out there as much as two reports of one thing.
 """
 
 from __future__ import annotations
@@ -10,17 +9,17 @@ from __future__ import annotations
 import math
 
 SMALL = 50
-"""A repository of fewer issues is judged as if it had so many: no weights were learned from smaller ones, and it cannot
-tell which words are rare."""
+"""A smaller repository is judged as if it had this many issues: no weights were learned from smaller ones, and too few
+issues cannot tell which words are rare."""
 
 SMALL_BELOW = 3_000
-"""A repository of fewer issues is small, set by hand."""
+"""A repository of fewer issues counts as small; set by hand."""
 
 CALIBRATION = ("odds", "odds by size", "size")
-"""What log-odds are put right by."""
+"""The features of the calibration."""
 
 SMALLNESS = "smallness"
-"""The same, but learned of small repositories alone, after the others."""
+"""One more feature, whose weight is learned from small repositories alone, after the others."""
 
 
 def size(total: int) -> float:
@@ -29,11 +28,11 @@ def size(total: int) -> float:
 
 
 def calibration(odds: float, total: int) -> tuple[float, ...]:
-    """The values of CALIBRATION and SMALLNESS, of log-odds and how many issues there are."""
+    """The values of CALIBRATION and SMALLNESS for log-odds in a repository of `total` issues."""
     tenth = size(total) / 10
     return odds, odds * tenth, tenth, smallness(total)
 
 
 def smallness(total: int) -> float:
-    """How small a repository of so many issues is: from 0, where it is not, to 4.1, where there are fifty or fewer."""
+    """How small a repository of `total` issues is: from 0 for a large one to 4.1 for fifty issues or fewer."""
     return max(0.0, math.log(SMALL_BELOW) - size(total))

@@ -1,6 +1,6 @@
-"""A file of past issues, one JSON object a line, plain or gzipped: `id, title, body, created_at, closed_at, …`.
+"""Reads a file of past issues, one JSON object a line, plain or gzipped: `id, title, body, created_at, closed_at, …`.
 
-Only what was known when an issue arrived is read. `duplicate_of` and all other fields never leave the line.
+It reads only what was known when an issue arrived, and not `duplicate_of` or any other field.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from bot.moments import aware
 
 @dataclass(frozen=True, slots=True)
 class PastIssue:
-    """One issue of the file. `id` is the file's own, a number or a string such as `TIMOB-1`.
+    """One issue of the file, with its `id` there, a number or a string such as `TIMOB-1`.
 
-    `dated` says whether `created_at` is the file's own, too, and no other issue's.
+    If it is not `dated`, the file has no `created_at`, and this one is another issue's.
     """
 
     id: int | str
@@ -39,20 +39,20 @@ class PastIssue:
 
 Archive = list[PastIssue]
 
-# The first moment of the calendar stands for a time that the file does not know.
+# The first moment of the calendar marks a time that the file does not have.
 _UNKNOWN = datetime.min.replace(tzinfo=UTC)
 _EPOCH = datetime.fromtimestamp(0, UTC)
 
 _GZIPPED = b"\x1f\x8b"
 
 LINE_MAX = 16 * 1024 * 1024
-"""Characters in a line. GitHub's longest body has 65,536, other trackers have longer ones; without a bound a small
-compressed file could fill the memory with one line.
+"""Characters in a line. GitHub's longest body has 65,536, and other trackers have longer ones. Without a limit one line
+of a small compressed file could fill the memory.
 """
 
 
 def read_archive(path: Path) -> Archive:
-    """All issues in order of arrival. Raises UserError naming the line that cannot be read, and where there is none."""
+    """All issues in order of arrival. Raises UserError naming a line that cannot be read, or if there is no issue."""
     archive = archive_of(read_rows(path))
     if not archive:
         raise UserError(f"{path}: there is no issue in it")
@@ -60,10 +60,9 @@ def read_archive(path: Path) -> Archive:
 
 
 def archive_of(rows: Iterable[tuple[Any, str]]) -> Archive:
-    """The same from rows with the place where each stands. Raises UserError naming the place of a wrong one.
+    """All issues, from rows and their places in the file. Raises UserError naming the place of a wrong row.
 
-    An id belongs to one issue: of two that share it no answer could say which is meant. Issues whose `created_at` is
-    null come before all others, at the time of the first of these.
+    Two issues must not share an id. Issues whose `created_at` is null come first, at the time of the first dated one.
     """
     issues, places = [], dict[int | str, str]()
     for row, place in rows:
@@ -72,7 +71,7 @@ def archive_of(rows: Iterable[tuple[Any, str]]) -> Archive:
             raise UserError(f"{place}: {issue.id!r} is the id of more than one issue, see {places[issue.id]}")
         places[issue.id] = place
         issues.append(issue)
-    # Issues of one second keep the order of their ids; numbers are compared as numbers, which padding does.
+    # Issues of one second are sorted by id; padding makes numbers compare as numbers.
     issues.sort(key=lambda issue: (issue.created_at, str(issue.id).zfill(12)))
     first = next((issue.created_at for issue in issues if issue.created_at != _UNKNOWN), _EPOCH)
     return [
@@ -81,15 +80,15 @@ def archive_of(rows: Iterable[tuple[Any, str]]) -> Archive:
 
 
 def read_rows(path: Path) -> Iterator[tuple[Any, str]]:
-    """The lines of a file as they stand, with their places.
+    """The parsed lines of a file, with their places.
 
-    Whether it is compressed is seen by how it begins, since a pipe has no name that could say so. Raises UserError for
-    a file that cannot be read, naming the line where it is one that is not JSON or longer than LINE_MAX.
+    Compression is recognised by the first bytes, because a pipe has no name. Raises UserError for a file that cannot be
+    read, and naming a line that is not JSON or is longer than LINE_MAX.
     """
     try:
         with path.open("rb") as raw:
             plain = gzip.GzipFile(fileobj=raw) if raw.peek(2)[:2] == _GZIPPED else raw
-            # What editors on Windows put before a text is no part of it.
+            # `-sig` drops the mark that editors on Windows put at the beginning.
             text = io.TextIOWrapper(plain, encoding="utf-8-sig")
             for count, line in enumerate(iter(lambda: text.readline(LINE_MAX + 1), ""), 1):
                 place = f"{path}, line {count}"
@@ -102,7 +101,7 @@ def read_rows(path: Path) -> Iterator[tuple[Any, str]]:
                     try:
                         row = json.loads(line)
                     except json.JSONDecodeError as problem:
-                        # Not what the problem itself says of its place: to the decoder each line is the first.
+                        # Not the problem's own line number, since the decoder sees one line.
                         says = f"not JSON: {problem.msg} at character {problem.pos + 1}"
                         raise UserError(f"{place}: {says}") from None
                     except (ValueError, RecursionError) as problem:
@@ -111,7 +110,7 @@ def read_rows(path: Path) -> Iterator[tuple[Any, str]]:
     except UnicodeDecodeError as problem:
         if problem.object.startswith(_GZIPPED):
             raise UserError(f"{path}: gzipped more than once; gunzip it, then it can be read") from None
-        # The place that the decoder tells is one in the piece that it was given, not in the file.
+        # The decoder's position is one in its buffer, not in the file.
         raise UserError(f"{path}: not UTF-8; iconv -f ENCODING -t UTF-8 makes it so") from None
     except (OSError, EOFError, zlib.error) as problem:
         raise UserError(f"{path}: cannot be read: {problem}") from None
@@ -131,7 +130,7 @@ def _issue(row: Any, place: str) -> PastIssue:
             created_at=_UNKNOWN if row["created_at"] is None else _time("created_at", row["created_at"]),
             closed_at=_time("closed_at", closed) if closed else None,
             author=str(row.get("author") or NOBODY),
-            labels=tuple(_label(label) for label in row.get("labels") or ()),
+            labels=tuple(str(one["name"] if isinstance(one, Mapping) else one) for one in row.get("labels") or ()),
         )
     except KeyError as missing:
         raise UserError(f"{place}: {missing.args[0]} is missing") from None
@@ -139,14 +138,10 @@ def _issue(row: Any, place: str) -> PastIssue:
         raise UserError(f"{place}: {problem!s}") from None
 
 
-def _label(label: Any) -> str:
-    return str(label["name"] if isinstance(label, Mapping) else label)
-
-
 def _time(field: str, text: Any) -> datetime:
     try:
         moment = aware(datetime.fromisoformat(text)).astimezone(UTC)
-        # At both ends of the calendar there are moments that cannot be kept as seconds since 1970.
+        # At both ends of the calendar some moments have no seconds since 1970.
         datetime.fromtimestamp(moment.timestamp(), UTC)
         return moment
     except (TypeError, ValueError, OverflowError):

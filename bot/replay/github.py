@@ -1,15 +1,17 @@
-"""The GitHub that a replay asks, which holds what has arrived so far."""
+"""A GitHub for replays, which holds the issues that have arrived so far."""
 
 from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from bot.errors import Invalid, NotFound
-from bot.model import Actor, Issue, Likeness, RepoRef
+from bot.github.repository.many import WorkflowStates
+from bot.github.repository.search import SearchPage, SimilarIssues
+from bot.model import Actor, Issue, RepoRef
 from bot.replay.archive import PastIssue
 
 if TYPE_CHECKING:
@@ -17,40 +19,14 @@ if TYPE_CHECKING:
 
 REPO = RepoRef("replay", "replay")
 
-
-@dataclass(frozen=True, slots=True)
-class FoundPage:
-    """An answer of the search, as `RepoClient.search` gives it."""
-
-    total_count: int
-    incomplete: bool
-    items: tuple[Issue, ...]
-    search_type: str
-    fallback_reasons: tuple[str, ...]
-    cached_at: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class NoWorkflow:
-    """There are no projects in a file of issues."""
-
-    states: dict[int, str | None] = field(default_factory=dict)
-    reason: str = "a replay has no projects"
-
-
-@dataclass(frozen=True, slots=True)
-class NoRanking:
-    """Nobody ranks a file of issues."""
-
-    items: tuple[tuple[Issue, Likeness], ...] = ()
-    enabled: bool = False
-    cached_at: str = ""
+# Fields that an issue and a document of the simulated search share.
+_SAME = ("id", "number", "title", "body", "created_at", "updated_at", "state", "state_reason", "labels", "closed_at")
 
 
 class ReplayGitHub:
-    """What the finder asks of GitHub. Issues are numbered from 1 in order of arrival.
+    """What the finder reads from GitHub. Issues are numbered from 1 in order of arrival.
 
-    Without `searchable` there is no search, which costs time and is not needed where an index is asked.
+    With `searchable=False` there is no search, which takes time and is not needed over an index.
     """
 
     def __init__(self, *, searchable: bool = True) -> None:
@@ -60,7 +36,7 @@ class ReplayGitHub:
         self._closed: list[int] = []
 
     def arrive(self, past: PastIssue) -> Issue:
-        """Open the next issue; whatever was closed by then is closed now. A search finds it from now on."""
+        """Open the next issue, and close those that were closed by then. Searches find it from now on."""
         while self._closing and self._closing[0][0] <= past.created_at:
             moment, number = heapq.heappop(self._closing)
             self._close(number, moment)
@@ -88,7 +64,7 @@ class ReplayGitHub:
         return issue
 
     def take_closed(self) -> list[Issue]:
-        """The issues that were closed since this was asked last."""
+        """The issues that were closed since the last call."""
         closed = [self._issues[number] for number in self._closed]
         self._closed = []
         return closed
@@ -102,8 +78,8 @@ class ReplayGitHub:
         newest = len(self._issues)
         return [self._issues[number] for number in range(newest, max(newest - limit, 0), -1)]
 
-    def search(self, query: str, *, hybrid: bool = False, per_page: int = 100) -> FoundPage:
-        """The first page of what a query finds. Raises Invalid where GitHub would refuse the query."""
+    def search(self, query: str, *, hybrid: bool = False, per_page: int = 100) -> SearchPage:
+        """The first page of a search. Raises Invalid if GitHub would refuse the query."""
         from bot.simulator.search import QueryError
 
         assert self._searched is not None, "it was made without a search"
@@ -111,7 +87,7 @@ class ReplayGitHub:
             result = self._searched.search(query, per_page=per_page, search_type="hybrid" if hybrid else None)
         except QueryError as refused:
             raise Invalid("search issues", 422, str(refused)) from None
-        return FoundPage(
+        return SearchPage(
             total_count=result.total_count,
             incomplete=result.incomplete_results,
             items=tuple(self._issues[number] for number in result.ids),
@@ -119,11 +95,11 @@ class ReplayGitHub:
             fallback_reasons=result.fallback_reasons,
         )
 
-    def similar_issues(self, repo: RepoRef, number: int) -> NoRanking:
-        return NoRanking()
+    def similar_issues(self, repo: RepoRef, number: int) -> SimilarIssues:
+        return SimilarIssues(enabled=False)
 
-    def workflow_states(self, repo: RepoRef, numbers: Sequence[int], field: str | None = None) -> NoWorkflow:
-        return NoWorkflow()
+    def workflow_states(self, repo: RepoRef, numbers: Sequence[int], field: str | None = None) -> WorkflowStates:
+        return WorkflowStates({}, "a replay has no projects")
 
     def _close(self, number: int, moment: datetime) -> None:
         closed = replace(
@@ -138,25 +114,12 @@ class ReplayGitHub:
             return
         from bot.simulator.search import Document
 
-        document = Document(
-            id=issue.id,
-            repo=str(issue.repo),
-            number=issue.number,
-            title=issue.title,
-            body=issue.body,
-            created_at=issue.created_at,
-            updated_at=issue.updated_at,
-            state=issue.state,
-            state_reason=issue.state_reason,
-            author=issue.author.login,
-            labels=issue.labels,
-            closed_at=issue.closed_at,
-        )
-        self._searched.put(document)
+        same = {name: getattr(issue, name) for name in _SAME}
+        self._searched.put(Document(repo=str(issue.repo), author=issue.author.login, **same))
 
 
 def _search_index() -> SearchIndex:
-    # With it comes all of the simulator, whose loading takes a third of a replay's start, over an index for nothing.
+    # Imported late: loading the simulator takes a third of a replay's start, and a replay over an index needs none.
     from bot.simulator.search import SearchIndex
 
     index = SearchIndex()

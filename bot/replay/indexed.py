@@ -1,7 +1,7 @@
-"""A replay: over an index, on as many processors as there are, or over GitHub's search, simulated in this process.
+"""Replays over an index, on all processors, or over a simulated GitHub search, in this process.
 
-Over an index the arrivals are cut into segments. Each has a process and an index of its own, which reads at once what
-came before its segment and goes on in order: the same answers as one process would give, sooner.
+Over an index the arrivals are cut into segments, each with its own process and index. The process first reads all that
+came before its segment, so it gives the same answers as a single process would.
 """
 
 from __future__ import annotations
@@ -17,11 +17,9 @@ from functools import partial
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
-import numpy as np
 import sqlalchemy as sa
-from numpy.typing import NDArray
 
-from bot.embedding import Embedder, TextModel, choose_embedder
+from bot.embedding import TextModel, choose_embedder
 from bot.errors import DoppelError, Unavailable
 from bot.finder import Finder, FinderSettings, Outside
 from bot.index import TextAnalyser
@@ -30,14 +28,13 @@ from bot.machine.pools import held_back
 from bot.matching import Matcher
 from bot.matching.model import Model
 from bot.replay.archive import PastIssue
-from bot.replay.asking import Asking
 from bot.replay.github import ReplayGitHub
-from bot.replay.running import Answered, FutureLeak, Mirror, replay
+from bot.replay.running import Answered, Asking, FutureLeak, Mirror, replay
 from bot.sources.choosing import only
 from bot.sources.github import HYBRID
 from bot.store.database.failures import why
 
-#: Fewer arrivals are not worth a process, which takes a second to start and must read all that came before.
+#: Fewer arrivals are not worth a process, which takes a second to start and has to read all that came before.
 LEAST_SEGMENT = 500
 
 _REPO = 1
@@ -45,7 +42,7 @@ _REPO = 1
 
 @dataclass(frozen=True, slots=True)
 class _Segment:
-    """The arrivals from `start` on, of which some are `asked` about; its file is made in a folder."""
+    """The arrivals from `start` on; some are `asked` about. The index's file is made in the folder `within`."""
 
     start: int
     asked: frozenset[int]
@@ -60,9 +57,9 @@ def replay_index(
     jobs: int | None = None,
     advance: Callable[[], None] = lambda: None,
 ) -> Generator[Answered | None, None, None]:
-    """Like `replay`, for all `issues`, with an index; `jobs` is how many processes there are (None: processors).
+    """Like `replay`, for all `issues`, over an index, in `jobs` processes (None: one a processor).
 
-    `advance` is called whenever an issue has arrived in one of them; answers are yielded in order nevertheless.
+    `advance` is called whenever an issue has arrived in any of them; answers are yielded in order all the same.
     """
     first = min(asked, default=len(issues))
     count = min(jobs or os.cpu_count() or 1, max(1, len(asked) // LEAST_SEGMENT))
@@ -90,7 +87,7 @@ def _side_by_side(
     ends = [*starts[1:], len(issues)]
     segments: list[_Process] = []
     with ExitStack() as stack:
-        # Files are put away by the process that outlives the others, however those end.
+        # This process outlives the others, so it removes their files, however they end.
         with _telling():
             made = tempfile.TemporaryDirectory(prefix="doppel-", ignore_cleanup_errors=True)
         home = Path(stack.enter_context(made))
@@ -109,15 +106,14 @@ def _side_by_side(
 
 def _end(segments: Sequence[_Process]) -> None:
     for segment in segments:
-        segment.stop()
+        segment.process.terminate()
     for segment in segments:
-        segment.join()
+        segment.process.join()
 
 
 def _answers(issues: Sequence[PastIssue], segment: _Segment) -> Iterator[Answered | None]:
-    asking, model = segment.asking, choose_embedder()
-    embedder = None if model is None else _Remembering(model)
-    with _telling(), ephemeral_index(TextAnalyser(), embedder, segment.within, TextModel()) as index:
+    asking = segment.asking
+    with _telling(), ephemeral_index(TextAnalyser(), choose_embedder(), segment.within, TextModel()) as index:
         github = ReplayGitHub(searchable=False)
         weights = Model.parse(asking.weights) if asking.weights else None
         settings = FinderSettings(sources=only(*asking.sources))
@@ -128,92 +124,61 @@ def _answers(issues: Sequence[PastIssue], segment: _Segment) -> Iterator[Answere
 
 @contextmanager
 def _telling() -> Iterator[None]:
-    """Raise Unavailable in place of SQLAlchemy's errors, and of the system's about the index's file or its folder.
+    """Raise Unavailable instead of SQLAlchemy's errors, and of the system's about the index's file or folder.
 
-    Whoever writes the answers would take the latter for what is wrong with the file of these.
+    The caller would take the latter for an error about the file that it writes answers to.
     """
     try:
         yield
     except (sa.exc.SQLAlchemyError, OSError) as failure:
         home = "a folder for temporary files"
-        # On a full disk there is no folder that can be used.
+        # On a full disk there is no usable folder.
         with suppress(OSError):
             home = tempfile.gettempdir()
         raise Unavailable(f"the replay's index in {home} failed ({why(failure)}); TMPDIR names another place") from None
 
 
-class _Remembering:
-    """A model that is not asked again for its last texts: an issue is asked about and then put into the index."""
-
-    def __init__(self, model: Embedder) -> None:
-        self._model = model
-        self._last: tuple[tuple[str, ...], NDArray[np.float32]] = ((), np.zeros((0, 0), dtype=np.float32))
-
-    @property
-    def name(self) -> str:
-        return self._model.name
-
-    @property
-    def remote(self) -> bool:
-        return self._model.remote
-
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        texts = tuple(texts)
-        if texts != self._last[0]:
-            self._last = (texts, self._model.embed(texts))
-        return self._last[1]
-
-
 class _Process:
-    """A segment in a process of its own. What it answers comes through a pipe; `arrived` is what is not taken yet."""
+    """A segment of `count` arrivals in its own process. Answers come through a pipe and wait in `arrived`."""
 
     def __init__(self, count: int, segment: _Segment) -> None:
-        """`count` is how many arrivals the segment has."""
-        # A fresh interpreter: nothing of this process, such as an open database, is shared by accident.
+        # A fresh interpreter shares nothing by accident, such as an open database.
         context = multiprocessing.get_context("spawn")
         self.count = count
         self.arrived: deque[Answered | Exception | None] = deque()
         self.pipe, there = context.Pipe()
-        self._process = context.Process(target=_run, args=(there, segment), daemon=True)
+        self.process = context.Process(target=_run, args=(there, segment), daemon=True)
         with held_back():
-            self._process.start()
+            self.process.start()
         there.close()
 
     def give(self, issues: Sequence[PastIssue]) -> None:
-        """Send what the process works on; returns when it has begun to read."""
-        # One that has ended already tells so when it is asked for its answers.
+        """Send the issues; return when the process has begun to read."""
+        # If it has ended already, `receive` notices.
         with suppress(BrokenPipeError):
             self.pipe.send(issues)
 
     def receive(self) -> bool:
-        """Take in one message, or that the process has ended; whether it was an issue's arrival."""
+        """Receive one message, or the end of the process; return whether it was an issue's arrival."""
         try:
             self.arrived.append(self.pipe.recv())
             return True
         except (EOFError, ConnectionResetError):
             self.pipe.close()
-            self._process.join()
-            self.arrived.append(DoppelError(f"a process of the replay ended with code {self._process.exitcode}"))
+            self.process.join()
+            self.arrived.append(DoppelError(f"a process of the replay ended with code {self.process.exitcode}"))
             return False
 
     def take(self) -> Answered | None:
-        """The next answer. Raises what went wrong in the process."""
+        """The next answer. Raises the process's error."""
         answer = self.arrived.popleft()
         if isinstance(answer, Exception):
             raise answer
         return answer
 
-    def stop(self) -> None:
-        """Tell the process to end."""
-        self._process.terminate()
-
-    def join(self) -> None:
-        """Wait until it has."""
-        self._process.join()
-
 
 def _receive(segments: Sequence[_Process], advance: Callable[[], None]) -> None:
-    """Take in what any of the processes has to say, so that none waits until it is its turn."""
+    """Receive from all processes, so that none has to wait for its turn."""
     by_pipe = {segment.pipe: segment for segment in segments if not segment.pipe.closed}
     for pipe in wait(list(by_pipe)):
         if by_pipe[pipe].receive():  # type: ignore[index]
@@ -227,7 +192,7 @@ def _run(there: Connection, segment: _Segment) -> None:
     except (FutureLeak, Unavailable) as known:
         there.send(known)
     except Exception as failure:
-        # In words: not every error can be sent.
+        # As text, because not every error can be pickled.
         there.send(DoppelError(f"{type(failure).__name__}: {failure}"))
 
 

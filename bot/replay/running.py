@@ -1,4 +1,4 @@
-"""The replay itself: every issue arrives, some are asked about, none is found before it came."""
+"""The replay: every issue arrives in turn, and for some the finder is asked. None is found before it came."""
 
 from __future__ import annotations
 
@@ -11,38 +11,77 @@ from bot.errors import DoppelError
 from bot.finder import Finder, FindOptions
 from bot.index import Index, IndexedIssue
 from bot.model import BODY_MAX, Issue, IssueRef, RepoRef
+from bot.ranking.relevance import DEFAULT_RELEVANCE
 from bot.replay.archive import PastIssue
 from bot.replay.github import REPO, ReplayGitHub
 from bot.report import Report
+from bot.sources.choosing import FULL_TEXT, VECTORS
+from bot.sources.github import HYBRID
 from bot.text.github_urls import named_issues, without_code
 
-#: From so many issues on batches end where vectors are centred anew, so that a history that is read at once gives the
-#: same index as one that comes issue by issue.
+#: The first batch; each later one doubles the number of issues. So batches end where vectors are centred again, and a
+#: history that is read at once gives the same index as one that comes issue by issue.
 _FIRST_BATCH = 512
 _WORD = re.compile(r"\w[\w.-]{0,98}\w")
 
 
+#: The sources of an index, and those of a search.
+INDEX = (FULL_TEXT, VECTORS)
+SEARCH = ("github-search", HYBRID)
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """How a replay asks about each arrival: the sources, all of `INDEX` or all of `SEARCH`, and the finder's options.
+
+    `weights` is the text of a file of weights, empty for the shipped ones; `budget` limits the searches by words.
+    """
+
+    sources: tuple[str, ...] = INDEX
+    top: int = 20
+    threshold: float = 0.0
+    relevance: str = DEFAULT_RELEVANCE
+    weights: str = ""
+    budget: int = 4
+
+    @property
+    def indexed(self) -> bool:
+        """Whether the sources are an index's."""
+        return set(self.sources) <= set(INDEX)
+
+    def options(self) -> FindOptions:
+        """The finder's options."""
+        return FindOptions(
+            threshold=self.threshold,
+            max_candidates=self.top,
+            relevance=self.relevance,
+            state="all",
+            earlier_only=True,
+            explained=False,
+        )
+
+
 class FutureLeak(DoppelError):
-    """An answer held an issue that had not arrived: the replay proves nothing, and its figures would be too good."""
+    """An answer held an issue that had not arrived yet, so the replay's figures would be too good."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """One arrival and what was found for it: file ids with confidence, best first."""
+    """One arrival, by its id in the file, and its candidates: ids with confidence, best first."""
 
     id: int | str
     candidates: tuple[tuple[int | str, float], ...]
 
 
 class Mirror:
-    """Follows the arrivals of a `ReplayGitHub` into one repository of an index."""
+    """Copies what happens in a `ReplayGitHub` into one repository of an index."""
 
     def __init__(self, index: Index, repo_id: int) -> None:
         self._index = index
         self._repo_id = repo_id
 
     def load(self, issues: Sequence[Issue]) -> None:
-        """Put in all issues that there are at the beginning, as they are then."""
+        """Put in all issues from before the start."""
         start, end = 0, _FIRST_BATCH
         while start < len(issues):
             self.put(issues[start:end])
@@ -55,15 +94,16 @@ class Mirror:
             self._index.put(self._repo_id, rows)
 
     def follow(self, github: ReplayGitHub) -> None:
-        """Take over what was closed since the last time."""
+        """Put in what was closed since the last time."""
         self.put(github.take_closed())
 
 
 class Ids:
-    """The numbers that the replay gave the issues of a file, by the file's ids.
+    """The numbers that the replay gave a file's issues, by their ids in the file.
 
-    A file does not say which repository it is from. So `#12` and the address of any issue 12 name the issue whose id is
-    12, and the word `TIMOB-1` the one with that id: the bot does not tell anybody what they have written.
+    With them the replay finds the issues that a text names, because the bot never suggests those. A file does not say
+    which repository it is from: `#12`, or the address of any issue 12, names the issue with the id 12, and the word
+    `TIMOB-1` the one with that id.
     """
 
     def __init__(self, repo: RepoRef) -> None:
@@ -72,22 +112,22 @@ class Ids:
         self._words = False
 
     def add(self, id: int | str, number: int) -> None:
-        """An issue has arrived."""
+        """Add an issue that has arrived."""
         self._numbers[str(id)] = number
         self._words |= not str(id).isdecimal()
 
     def named(self, past: PastIssue) -> frozenset[str]:
-        """Those that arrived before it and that its text names, as `FindOptions` takes them."""
+        """The earlier issues that its text names, in the form that `FindOptions` takes."""
         text = f"{past.title}\n{past.body}"
         ids = {key.rpartition("#")[2] for key in named_issues(text, self._repo)}
         if self._words:
-            # "Exit code 137" is about no issue, whatever ids the others have.
+            # "Exit code 137" names no issue, even if others have such ids.
             ids |= {word for word in _WORD.findall(without_code(text[:BODY_MAX])) if not word.isdecimal()}
         return frozenset(IssueRef(self._repo, self._numbers[id]).key for id in ids if id in self._numbers)
 
 
 def choose(issues: Sequence[PastIssue], warm: float, sample: int | None, seed: int) -> list[int]:
-    """Positions of the arrivals to ask about: all after the warm-up share, or a seeded sample of them."""
+    """The positions of the arrivals to ask about: all after the warm-up share, or a seeded sample of them."""
     judged = range(int(len(issues) * warm), len(issues))
     if sample is None or sample >= len(judged):
         return list(judged)
@@ -103,12 +143,11 @@ def replay(
     mirror: Mirror | None = None,
     start: int = 0,
 ) -> Iterator[Answered | None]:
-    """Let `issues` arrive one after the other; yields an answer for the positions in `asked`, None for the others.
+    """Let `issues` arrive one after the other; yield an answer for the positions in `asked`, None for the others.
 
-    The finder is asked with `options`, to which the issues that the text names are added. The `mirror` keeps the index
-    of a finder that has one. What comes before `start` is there from the beginning, and nothing is yielded for it. The
-    finder learns of an issue only after it has answered for it. Raises FutureLeak where a candidate had not arrived
-    before the issue it was found for, or is closed although it was not yet.
+    The finder is asked with `options` and the issues that the text names. The `mirror` keeps its index, if it has one.
+    Issues before `start` are there from the beginning, and nothing is yielded for them. The finder learns of an issue
+    only after it has answered for it. Raises FutureLeak if a candidate had not arrived, or was not closed, by then.
     """
     asked = frozenset(asked)
     ids = Ids(REPO)
@@ -135,7 +174,7 @@ def replay(
 
 
 def _checked(report: Report, issue: Issue, issues: Sequence[PastIssue]) -> Iterator[tuple[int | str, float]]:
-    """The candidates by their ids in the file, none of which may show what was not so when `issue` arrived."""
+    """The candidates by their ids in the file. Raises FutureLeak if one shows what came after `issue`."""
     for candidate in report.candidates:
         if not 1 <= candidate.number < issue.number:
             raise FutureLeak(f"#{candidate.number} was found for #{issue.number}, which arrived before it")

@@ -1,7 +1,7 @@
-"""The issues that are looked through, and what was found for each, kept: a scan goes on where it was stopped.
+"""The stored answers of a scan, and the issues that it looks through. With them a scan goes on where it was stopped.
 
-It asks only what changed. An answer holds as long as neither its issue's text nor that of an issue in it has changed,
-nor their vectors, which can come later than the text, and the same model judges.
+An answer holds as long as the same model judges, and neither the text nor the vectors of its issue, or of an issue in
+it, have changed. Vectors can come later than the text.
 """
 
 from __future__ import annotations
@@ -28,22 +28,16 @@ _ROWS = 2_000
 
 
 class Answers(Part):
-    """The `scan_answers` table."""
+    """The `scan_answers` table, and what a scan needs of the index's tables."""
 
     def put(self, repo_id: int, answers: Sequence[Answer]) -> None:
-        """Keep answers, over those that there were, of issues that are still there."""
+        """Store answers of issues that are still there, over earlier ones."""
         rows = [
-            (
-                repo_id,
-                one.number,
-                one.sequence,
-                one.model,
-                json.dumps([_stored(it) for it in one.found]),
-            )
+            (repo_id, one.number, one.sequence, one.model, json.dumps([_stored(it) for it in one.found]))
             for one in answers
         ]
         with write(self._engine) as connection:
-            # An issue that was deleted meanwhile has been forgotten already, and nobody would come for its answer.
+            # The answer of an issue that was deleted meanwhile would stay for ever.
             lock_index(connection, repo_id)
             asked = among(connection, issues.c.number, [one.number for one in answers])
             there = sa.select(issues.c.number).where(issues.c.repo_id == repo_id, asked)
@@ -51,7 +45,7 @@ class Answers(Part):
             upsert(connection, table, [row for row in rows if row[1] in numbers])
 
     def all(self, repo_id: int) -> Iterator[Answer]:
-        """All answers of a repository, a part at a time from the database."""
+        """All answers of a repository, read from the database piece by piece."""
         query = sa.select(table).where(table.c.repo_id == repo_id).order_by(table.c.number)
         with self._engine.connect() as connection:
             for row in connection.execution_options(yield_per=_ROWS).execute(query):
@@ -59,11 +53,14 @@ class Answers(Part):
                 yield Answer(row.number, row.sequence, row.model, tuple(found))
 
     def drop_outdated(self, repo_id: int) -> None:
-        """Forget answers with an issue whose text or vectors have changed since."""
-        self._drop(repo_id, self.outdated(repo_id))
+        """Delete the `outdated` answers."""
+        numbers = self.outdated(repo_id)
+        with write(self._engine) as connection:
+            mine = sa.and_(table.c.repo_id == repo_id, among(connection, table.c.number, numbers))
+            connection.execute(sa.delete(table).where(mine))
 
     def outdated(self, repo_id: int) -> list[int]:
-        """The issues in whose answers is one whose text or vectors have changed since."""
+        """The issues whose answers hold another issue that has changed since, in its text or its vectors."""
         changed: dict[int, int] = {}
         for part in (terms, vectors):
             for number, at in self._all(sa.select(part.c.number, part.c.changed).where(part.c.repo_id == repo_id)):
@@ -75,16 +72,11 @@ class Answers(Part):
         ]
 
     def forget(self, repo_id: int) -> None:
-        """Forget all answers of a repository."""
+        """Delete all answers of a repository."""
         self._change(sa.delete(table).where(table.c.repo_id == repo_id))
 
-    def missing(
-        self, repo_id: int, model: str, *, closed: bool = False, after: int = 0, limit: int | None = None
-    ) -> list[int]:
-        """The issues above `after` that have no answer that holds, in ascending order; with `closed` closed ones too.
-
-        Issues that are closed as duplicates are not asked about: they have been dealt with.
-        """
+    def missing(self, repo_id: int, model: str, *, closed: bool, after: int, limit: int | None) -> list[int]:
+        """The issues above `after` that have no answer that holds, ascending; with `closed`, closed ones too."""
         mine = sa.and_(table.c.repo_id == issues.c.repo_id, table.c.number == issues.c.number)
         own = sa.and_(terms.c.repo_id == issues.c.repo_id, terms.c.number == issues.c.number)
         embedded = sa.and_(vectors.c.repo_id == issues.c.repo_id, vectors.c.number == issues.c.number)
@@ -95,9 +87,8 @@ class Answers(Part):
             .outerjoin(vectors, embedded)
             .outerjoin(table, mine)
             .where(
-                issues.c.repo_id == repo_id,
+                _in_backlog(repo_id, closed),
                 issues.c.number > after,
-                in_backlog(closed),
                 sa.or_(table.c.number.is_(None), table.c.model != model, outdated),
             )
             .order_by(issues.c.number)
@@ -105,17 +96,39 @@ class Answers(Part):
         )
         return [row.number for row in self._all(query)]
 
-    def _drop(self, repo_id: int, numbers: Iterable[int]) -> None:
-        with write(self._engine) as connection:
-            mine = sa.and_(table.c.repo_id == repo_id, among(connection, table.c.number, numbers))
-            connection.execute(sa.delete(table).where(mine))
+    def count_entries(self, repo_id: int, *, closed: bool) -> int:
+        """How many issues there are to look through."""
+        return int(self._scalar(sa.select(sa.func.count()).where(_in_backlog(repo_id, closed))) or 0)
+
+    def entries(self, repo_id: int, *, closed: bool) -> list[Entry]:
+        """The issues to look through, oldest first by `created_at` (D8), since a transferred one has a high number."""
+        columns = ("number", "title", "state", "created_at", "thumbs_up", "thumbs_down", "comments")
+        query = sa.select(*(issues.c[name] for name in columns)).where(_in_backlog(repo_id, closed))
+        return [
+            Entry(number, title, state, datetime.fromtimestamp(created, UTC), up, down, comments)
+            for number, title, state, created, up, down, comments in self._all(
+                query.order_by(issues.c.created_at, issues.c.number)
+            )
+        ]
+
+    def put_reactions(self, repo_id: int, given: Mapping[int, tuple[int, int]]) -> None:
+        """Store how many 👍 and 👎 issues have now, by number."""
+        if given:
+            change = (
+                sa.update(issues)
+                .where(issues.c.repo_id == repo_id, issues.c.number == sa.bindparam("at"))
+                .values(thumbs_up=sa.bindparam("up"), thumbs_down=sa.bindparam("down"))
+            )
+            rows = [{"at": number, "up": up, "down": down} for number, (up, down) in sorted(given.items())]
+            with write(self._engine) as connection:
+                connection.execute(change, rows)
 
 
-def in_backlog(closed: bool) -> sa.ColumnElement[bool]:
-    """Which issues are looked through."""
+def _in_backlog(repo_id: int, closed: bool) -> sa.ColumnElement[bool]:
+    """A repository's open issues; with `closed` also closed ones, unless they were closed as duplicates."""
     dealt_with = sa.or_(issues.c.duplicate_of.is_not(None), sa.func.coalesce(issues.c.state_reason, "") == "duplicate")
     opened = issues.c.state == "open"
-    return sa.or_(opened, sa.not_(dealt_with)) if closed else opened
+    return sa.and_(issues.c.repo_id == repo_id, sa.or_(opened, sa.not_(dealt_with)) if closed else opened)
 
 
 def _stored(found: Found) -> list[Any]:
@@ -124,38 +137,3 @@ def _stored(found: Found) -> list[Any]:
 
 def _reasons(stored: Iterable[list[str]]) -> tuple[Reason, ...]:
     return tuple(Reason(Shared(shared), tuple(quoted)) for shared, *quoted in stored)
-
-
-def count_entries(connection: sa.Connection, repo_id: int, *, closed: bool) -> int:
-    """How many `entries` there are."""
-    query = sa.select(sa.func.count()).select_from(issues).where(issues.c.repo_id == repo_id, in_backlog(closed))
-    return int(connection.execute(query).scalar_one())
-
-
-def put_reactions(connection: sa.Connection, repo_id: int, given: Mapping[int, tuple[int, int]]) -> None:
-    """Keep how many 👍 and 👎 issues have now, by number."""
-    if given:
-        change = (
-            sa.update(issues)
-            .where(issues.c.repo_id == repo_id, issues.c.number == sa.bindparam("at"))
-            .values(thumbs_up=sa.bindparam("up"), thumbs_down=sa.bindparam("down"))
-        )
-        rows = [{"at": number, "up": up, "down": down} for number, (up, down) in sorted(given.items())]
-        connection.execute(change, rows)
-
-
-def entries(connection: sa.Connection, repo_id: int, *, closed: bool = False) -> Iterator[Entry]:
-    """The open issues of a repository, with `closed` the closed ones too, from the oldest on (D8).
-
-    One that was transferred here is as old as it is, whatever its number.
-    """
-    columns = ("number", "title", "state", "created_at", "thumbs_up", "thumbs_down", "comments")
-    query = (
-        sa.select(*(issues.c[name] for name in columns))
-        .where(issues.c.repo_id == repo_id, in_backlog(closed))
-        .order_by(issues.c.created_at, issues.c.number)
-    )
-    for number, title, state, created, up, down, comments in connection.execution_options(yield_per=_ROWS).execute(
-        query
-    ):
-        yield Entry(number, title, state, datetime.fromtimestamp(created, UTC), up, down, comments)

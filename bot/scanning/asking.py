@@ -1,6 +1,6 @@
-"""Asking what each issue repeats: the same question as for a new issue, about those before it.
+"""Asks for each issue which earlier one it repeats, as the bot does for a new issue.
 
-Many are asked about in several processes, which read the index side by side; this one keeps what they answer.
+Many issues are shared out to several processes, which read the index. This process stores their answers.
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import closing
 
 from bot.batches import batches
-from bot.index import Index
+from bot.index import Index, View
 from bot.machine.pools import end_with_parent, held_back
 from bot.matching import Matcher, Model
 from bot.model import Issue, RepoRef
 from bot.scanning.model import Answer, Found
 
-#: Asks about many issues of a backlog, a part at a time.
+#: Asks about many issues of a backlog, part by part.
 AskAll = Callable[[Sequence[int]], Iterable[list[Answer]]]
 
-#: Candidates that are kept of an answer, and the least confidence: no threshold can be lower.
+#: How many candidates an answer keeps, and their least confidence, below which no threshold can be set.
 MOST, LEAST = 20, 0.05
 
 # Issues that are read from the index at once.
 _AT_ONCE = 50
-# A question needs an issue; in which repository it lies the index knows by the id.
+# An issue needs a repository's name, but the index goes by the id.
 _ANYWHERE = RepoRef("scan", "scan")
 
 
@@ -39,21 +39,21 @@ class Asker:
         self._weights = model.digest
 
     def close(self) -> None:
-        """Let go of the index's connections."""
+        """Close the index's connections."""
         self._index.close()
 
     def version(self, repo_id: int) -> str:
-        """What judges a repository's issues: answers of another version are outdated."""
+        """The version of the weights and of the vectors' model; answers of another version are outdated."""
         with self._index.view(repo_id) as view:
-            return f"{self._weights} {view.model}".rstrip()
+            return self._version(view)
 
     def ask(self, repo_id: int, numbers: Sequence[int]) -> list[Answer]:
         """An answer for each of the issues that are (still) in the index."""
         answers = []
         for part in batches(numbers, _AT_ONCE):
             with self._index.view(repo_id) as view:
-                # Before the texts: what changes while they are read makes the answer outdated.
-                sequence, version = view.sequence, f"{self._weights} {view.model}".rstrip()
+                # Read before the texts, so that a later change makes the answer outdated.
+                sequence, version = view.state.sequence, self._version(view)
                 issues, texts = view.issues(part), view.texts(part)
             for number in part:
                 if number in issues and number in texts:
@@ -61,20 +61,23 @@ class Asker:
                     answers.append(Answer(number, sequence, version, self._found(repo_id, target)))
         return answers
 
+    def _version(self, view: View) -> str:
+        return f"{self._weights} {view.state.model}".rstrip()
+
     def _found(self, repo_id: int, target: Issue) -> tuple[Found, ...]:
         with self._matcher.looking(repo_id, target, below=target.number, stored=True) as look:
             found = []
-            # Of equally likely ones those just before it, so that copies hang together however many there are.
+            # Among equals the latest first, so that copies form one group, however many there are.
             matches = sorted(look.judge(), key=lambda match: (-match.confidence, -match.number))
             for match in matches[:MOST]:
                 if match.confidence >= LEAST:
-                    found.append(Found(match.number, match.confidence, match.evidence.reasons))
+                    found.append(Found(match.number, match.confidence, match.reasons))
             return tuple(found)
 
 
-#: Issues that a process is given at once: less than a second's work in a repository of 17,000, which a stop can cost.
+#: Issues that a process gets at once: less than a second's work in a repository of 17,000, lost when it is stopped.
 PART = 20
-#: As many are asked about in this process: to start others would take longer.
+#: Up to this many are asked about in this process, because starting others would take longer.
 FEW = 50
 
 _asker: Asker | None = None
@@ -83,11 +86,9 @@ _asker: Asker | None = None
 def ask_in_processes(
     make: Callable[[], Asker], repo_id: int, numbers: Sequence[int], processes: int
 ) -> Iterator[list[Answer]]:
-    """Answers for the issues, a part at a time in no order; `make` is pickled, and called once in each process.
+    """Yield answers part by part, in no order. `make` is pickled, and called once in each process.
 
-    What it makes is closed in the end: it has a database of its own.
-
-    Leaving the iteration early stops the processes after the part that each is at.
+    If you leave the iteration early, each process stops after its present part.
     """
     parts = list(batches(numbers, PART))
     if len(numbers) <= FEW:
@@ -99,7 +100,7 @@ def ask_in_processes(
     with held_back(signal.SIGTERM):
         pool = ProcessPoolExecutor(min(processes, len(parts)) or 1, context, _begin, (make,))
     try:
-        # They are started where they are given something to do.
+        # The pool starts processes when it gets work.
         with held_back(signal.SIGTERM):
             asked = [pool.submit(_ask, repo_id, part) for part in parts]
         for done in as_completed(asked):

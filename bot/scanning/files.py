@@ -1,4 +1,4 @@
-"""A file of issues in the shared format, as the index takes it, and what the index cannot know of it. Pure."""
+"""Turns a file of past issues into issues for the index, and hides dates that the file does not have. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bot.scanning.model import Entry, Group, Result
 
 
 def indexed(issues: Sequence[PastIssue]) -> list[IndexedIssue]:
-    """The issues with numbers from 1 in order of arrival, open where no time of closing is known."""
+    """The issues, numbered from 1 in order of arrival; one without a time of closing is open."""
     return [
         IndexedIssue(
             number=number,
@@ -29,7 +29,7 @@ def indexed(issues: Sequence[PastIssue]) -> list[IndexedIssue]:
 
 
 def without_dates(found: Result, undated: Collection[int]) -> Result:
-    """The same groups, in which nothing is said of when the issues with these numbers were created."""
+    """The same groups, without the dates of the issues with these numbers."""
 
     def entry(one: Entry) -> Entry:
         return replace(one, dated=one.number not in undated)

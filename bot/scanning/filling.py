@@ -1,4 +1,4 @@
-"""Reading a repository's issues into the index from the command line, by the steps of the bot's queue."""
+"""Reads a repository's issues into the index from the command line, in the steps that the bot's queue takes."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _GOING_ON = 1
 
 
 class OwnSteps:
-    """What the queue is for the bot: here the next step is taken by whoever queued it.
+    """Stands in for the bot's queue and holds the next step.
 
-    `completed` hears when everything was read for the first time, of which the bot has its own to do.
+    `completed` is called when everything was read for the first time.
     """
 
     def __init__(self, completed: Callable[[IndexEvent], Any] = lambda event: None) -> None:
@@ -35,7 +35,7 @@ class OwnSteps:
         return True
 
     def take(self) -> tuple[Event, float] | None:
-        """The next step with the seconds to wait before it; None where there is nothing more to do."""
+        """The next step, and the seconds to wait before it; None if there is nothing more to do."""
         following, self._next = self._next, None
         return following
 
@@ -52,10 +52,10 @@ def fill(
     sleep: Callable[[float], Any],
     tell: Callable[[Progress], Any],
 ) -> Progress | None:
-    """Read until everything is there, or nothing more can be read now; how far that came.
+    """Read until everything is there, or nothing more can be read now, and return how far that came.
 
-    What was read before is not read again. `indexing` queues into `steps`; `tell` hears of each step, `sleep` waits
-    seconds between them, so that GitHub's limits leave enough for others. Raises what reading GitHub raises.
+    Nothing is read twice. `indexing` queues into `steps`, `tell` is called after each step, and `sleep` waits between
+    them, to leave some of GitHub's limits to others. Raises what reading from GitHub raises.
     """
     forms.refresh(github, repository)
     steps.put("", IndexEvent(None, repository, chain, _GOING_ON))
@@ -70,6 +70,6 @@ def fill(
             break
         tell(reached)
         if reached.problem and not reached.done:
-            # The bot would wait for minutes; whoever sits before a terminal is told.
+            # The bot would wait for minutes, but somebody at a terminal wants to know now.
             break
     return progress.get(repository.id)

@@ -1,12 +1,11 @@
-"""From what was found for each issue to the groups that a maintainer is shown. Pure.
+"""Makes the groups that a maintainer sees from the answers for each issue. Pure.
 
-They are linked completely: groups of one to begin with; the two groups whose least likely pair is the likeliest become
-one, again and again, until every such pair is below the threshold (Sørensen, 1948; "farthest neighbour"). So a chain of
-weak links glues nothing together, and an umbrella issue that resembles everything joins one group at most: what
-resembles the umbrella must resemble each other too.
+This is complete linkage (Sørensen, 1948; "farthest neighbour"): each issue starts as a group, and the two groups whose
+least likely pair is the likeliest are merged, until every such pair is below the threshold. So a chain of weak links
+joins nothing, and an umbrella issue joins at most one group, whose members must resemble each other too.
 
-Who survives, what is summed and in which order is D8's general merging core (`bot/knowledge/merging.py`): an issue is
-an entry, the oldest survives as the proposed original, 👍 and 👎 are the counters.
+The survivor, the sums and the order are D8's merging core (`bot/knowledge/merging.py`): an issue is an entry, the
+oldest survives as the proposed original, 👍 and 👎 are the counters.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from bot.feedback.decided import UNDECIDED, Decided, pair_of
 from bot.knowledge.merging import merge
 from bot.scanning.model import Answer, Entry, Found, Group, Member
 
-#: Every two of a group are the same with at least this probability. docs/research/accuracy.md says why.
+#: The least probability of any pair in a group; for the reason see docs/research/accuracy.md.
 THRESHOLD = 0.15
 
 
@@ -30,10 +29,10 @@ def grouped(
     threshold: float = THRESHOLD,
     decided: Decided = UNDECIDED,
 ) -> list[Group]:
-    """The groups of a backlog, those first that a maintainer gains most by.
+    """The groups of a backlog, those with most gain for a maintainer first.
 
-    `backlog` comes from the oldest on; what is not in it is in no group. What people have `decided` holds, whatever was
-    found: pairs that are the same are sure, and those that are different are in no group together.
+    `backlog` is sorted from the oldest on; other issues are in no group. What people have `decided` overrides the
+    answers: pairs that are the same are certain, and pairs that are different are never in one group.
     """
     known = {entry.number for entry in backlog}
     found = {pair: Found(pair[0], 1.0, ()) for pair in decided.same if known.issuperset(pair)}
@@ -67,7 +66,7 @@ def grouped(
 
 
 def _member(original: Entry, entry: Entry, found: dict[Pair, Found]) -> Member:
-    """Complete linkage has compared every two, so every member with the original."""
+    """The member with its pair's evidence: complete linkage has compared it with the original, too."""
     one = found[min(original.number, entry.number), max(original.number, entry.number)]
     return Member(entry, one.confidence, one.reasons)
 
@@ -77,13 +76,13 @@ Pair = tuple[int, int]
 
 
 def linked(likely: Mapping[Pair, float], threshold: float) -> list[tuple[int, ...]]:
-    """The groups of two and more, each in ascending order, those with the smallest numbers first.
+    """The groups of two or more, sorted by number.
 
-    `likely` says of pairs how likely they are the same, in [0, 1]; what it does not name is no pair. In each group
-    every two are a pair of at least `threshold`. The order of the mapping does not matter: of equally likely merges the
-    one with the smaller numbers is done first. O(n log n) in the pairs where groups are small.
+    `likely` has the probability of each pair in [0, 1]; other pairs are not the same. In each group every two have at
+    least `threshold`. Among equally likely merges the one with the smaller numbers comes first, so that the order of
+    the mapping does not matter. O(n log n) in the pairs if groups are small.
     """
-    # Between each two groups their least likely pair; a group is known by its smallest number.
+    # The least likely pair between any two groups; a group is known by its smallest number.
     near: dict[int, dict[int, float]] = {}
     for (one, other), chance in likely.items():
         if chance >= threshold:
@@ -104,7 +103,7 @@ def linked(likely: Mapping[Pair, float], threshold: float) -> list[tuple[int, ..
 
 
 def _merge(near: dict[int, dict[int, float]], one: int, other: int) -> None:
-    """`other` becomes a part of `one`, which stays near only what both were near."""
+    """Merge `other` into `one`, which stays near only what both were near."""
     mine, gone = near[one], near.pop(other)
     del mine[other]
     for third in gone:

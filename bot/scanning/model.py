@@ -1,4 +1,4 @@
-"""What a scan deals in: issues of the backlog, what was found for them, and groups. Pure values."""
+"""A scan's values: issues of the backlog, the answers for them, and groups. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bot.report import Reason
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An issue of the backlog; what people gave it is counted. Where it is not `dated`, nobody knows `created_at`."""
+    """An issue of the backlog. If it is not `dated`, its `created_at` is not known."""
 
     number: int
     title: str
@@ -27,7 +27,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """An earlier issue, how likely it is the same, in [0, 1], and what speaks for it (C3)."""
+    """An earlier issue, the probability that it is the same, and the reasons (C3)."""
 
     number: int
     confidence: float
@@ -36,7 +36,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What was found for an issue when the index had seen `sequence` changes, by which `model`."""
+    """What was found for an issue when the index had seen `sequence` changes, and by which `model`."""
 
     number: int
     sequence: int
@@ -46,7 +46,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """An issue that may repeat the original: how likely, in [0, 1], and what speaks for it."""
+    """An issue that may repeat the original, the probability that it does, and the reasons."""
 
     entry: Entry
     confidence: float
@@ -55,7 +55,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Issues that report the same thing, perhaps. Counts are sums over all of them; `members` come oldest first."""
+    """Issues that may report the same thing, `members` oldest first. The counts are sums over all of them."""
 
     original: Entry
     members: tuple[Member, ...]
@@ -70,19 +70,18 @@ class Group:
 
     @property
     def gain(self) -> float:
-        """What a maintainer gains by going through the group: the issues that can be expected to be closed, each
-        counted more the more people would be brought together.
+        """What a maintainer gains by going through the group: closed issues, weighted by the people concerned.
 
         The sum over the open members of confidence × (1 + log10(1 + 👍 + 👎 + comments)).
         """
+        attention = ((one.confidence, one.entry) for one in self.members if one.entry.state == "open")
         return sum(
-            member.confidence * (1 + math.log10(1 + _attention(member.entry)))
-            for member in self.members
-            if member.entry.state == "open"
+            confidence * (1 + math.log10(1 + entry.thumbs_up + entry.thumbs_down + entry.comments))
+            for confidence, entry in attention
         )
 
     def to_json(self) -> dict[str, Any]:
-        """For programs; the names are those of the issue's own JSON on GitHub where there are such."""
+        """For programs; names are as in GitHub's JSON of an issue."""
         return {
             "original": _json(self.original),
             "members": [
@@ -99,9 +98,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The groups of a backlog of `issues`, open ones or, with `closed`, all; every two of a group are the same with a
-    probability of at least `threshold`.
-    """
+    """The groups of a backlog, and the number of its `issues`. Every pair in a group has at least `threshold`."""
 
     groups: tuple[Group, ...]
     issues: int
@@ -122,10 +119,6 @@ class Result:
             "closable": self.closable,
             "groups": [group.to_json() for group in self.groups],
         }
-
-
-def _attention(entry: Entry) -> int:
-    return entry.thumbs_up + entry.thumbs_down + entry.comments
 
 
 def _json(entry: Entry) -> dict[str, Any]:

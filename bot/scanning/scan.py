@@ -1,4 +1,4 @@
-"""A scan of one repository: what is still to be asked, and the groups that come of the answers."""
+"""A scan of one repository: which issues still have to be asked about, and the groups that the answers make."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from bot.counted import counted
 from bot.errors import GitHubError, Retryable
 from bot.feedback.reading import decided_in
-from bot.scanning.answers import Answers, count_entries, entries, put_reactions
+from bot.scanning.answers import Answers
 from bot.scanning.asking import Asker
 from bot.scanning.groups import THRESHOLD, grouped
 from bot.scanning.model import Answer, Result
 from bot.store import Store
-from bot.store.database.engine import write
 
 log = logging.getLogger(__name__)
 
@@ -25,7 +24,7 @@ ReadReactions = Callable[[Sequence[int]], Mapping[int, tuple[int, int]]]
 
 
 class Scan:
-    """One repository's. Asking can be stopped at any time: answers are kept, and what has one is not asked again."""
+    """A scan can be stopped at any time: answers are stored, and issues that have one are not asked about again."""
 
     def __init__(self, store: Store, asker: Asker, repo_id: int, *, closed: bool = False) -> None:
         self._store = store
@@ -35,45 +34,43 @@ class Scan:
         self._closed = closed
 
     def begin(self, *, fresh: bool = False) -> None:
-        """Forget answers that no longer hold because of another issue's change; all of them, if it must be `fresh`."""
+        """Delete the answers that another issue's change has made outdated; with `fresh`, all answers."""
         if fresh:
             self._answers.forget(self._repo_id)
         else:
             self._answers.drop_outdated(self._repo_id)
 
     def missing(self, after: int = 0, limit: int | None = None) -> list[int]:
-        """The issues above `after` that are still to be asked about."""
+        """The issues above `after` that still have to be asked about."""
         version = self._asker.version(self._repo_id)
         return self._answers.missing(self._repo_id, version, closed=self._closed, after=after, limit=limit)
 
     def ask_again(self) -> None:
-        """Ask about issues whose answers hold no longer, since some were changed after it was their turn.
+        """Ask once more about issues whose answers have become outdated during the scan.
 
-        Once, and no more than AGAIN: a scan has to end. Of others it shows what was found, which the next one asks
-        again: vectors can have come for all of them meanwhile.
+        Only once, and at most AGAIN issues, because a scan has to end: vectors may have come for all of them. The other
+        outdated answers are used as they are, and the next scan asks again.
         """
         changed = {*self._answers.outdated(self._repo_id), *self.missing(limit=AGAIN)}
         self.ask(sorted(changed)[:AGAIN])
 
     def count(self) -> int:
-        """How many issues are looked through."""
-        with self._store.engine.connect() as connection:
-            return count_entries(connection, self._repo_id, closed=self._closed)
+        """How many issues there are to look through."""
+        return self._answers.count_entries(self._repo_id, closed=self._closed)
 
     def ask(self, numbers: Sequence[int]) -> None:
-        """Ask about some issues, and keep the answers."""
+        """Ask about some issues, and store the answers."""
         self.keep(self._asker.ask(self._repo_id, numbers))
 
     def keep(self, answers: Sequence[Answer]) -> None:
-        """Keep what another process was answered."""
+        """Store the answers that another process got."""
         self._answers.put(self._repo_id, answers)
 
     def count_reactions(self, read: ReadReactions, threshold: float = THRESHOLD) -> None:
-        """Bring up to date how many 👍 and 👎 the issues of the groups have.
+        """Update how many 👍 and 👎 the issues of the groups have; the order of the groups depends on it.
 
-        Which issues are in a group does not depend on them; how the groups are ordered does. The index knows only those
-        that were given before an issue was changed last, since a reaction is no change to GitHub. Where they cannot be
-        read, these count.
+        The index knows reactions only up to an issue's last change, since GitHub does not count a reaction as one. If
+        they cannot be read, those in the index count.
         """
         groups = self.result(threshold).groups
         numbers = [
@@ -86,13 +83,11 @@ class Scan:
                 issues = counted(len(numbers), "issue")
                 log.warning("the reactions to %s could not be counted anew: %s", issues, failure)
                 return
-            with write(self._store.engine) as connection:
-                put_reactions(connection, self._repo_id, given)
+            self._answers.put_reactions(self._repo_id, given)
 
     def result(self, threshold: float = THRESHOLD) -> Result:
-        """The groups by the answers that there are."""
-        with self._store.engine.connect() as connection:
-            backlog = list(entries(connection, self._repo_id, closed=self._closed))
+        """The groups, by the answers that are stored."""
+        backlog = self._answers.entries(self._repo_id, closed=self._closed)
         groups = grouped(
             backlog,
             self._answers.all(self._repo_id),

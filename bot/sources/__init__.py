@@ -1,1 +1,1 @@
-"""The haystacks (H6), behind one protocol, asked side by side."""
+"""The sources of candidates (H6), behind one protocol and asked in parallel."""

@@ -1,4 +1,4 @@
-"""Which sources are asked, and how much each counts (H4)."""
+"""Chooses which sources are asked, and how much each counts (H4)."""
 
 from __future__ import annotations
 
@@ -11,50 +11,25 @@ from bot.sources.named import KNOWN_ISSUES, SIBLINGS
 
 FULL_TEXT, VECTORS = INDEX
 
-#: Sources that cost searches by words besides the plan's own.
+#: Sources that need lexical searches in addition to the plan's.
 FURTHER_SEARCHES = (PULL_REQUESTS, SIBLINGS)
 
-NAMES = (
-    FULL_TEXT,
-    VECTORS,
-    LEXICAL,
-    HYBRID,
-    SIMILAR,
-    KNOWN_ISSUES,
-    PULL_REQUESTS,
-    DISCUSSIONS,
-    SIBLINGS,
-)
+NAMES = (*INDEX, LEXICAL, HYBRID, SIMILAR, KNOWN_ISSUES, PULL_REQUESTS, DISCUSSIONS, SIBLINGS)
 
 
 def chosen(named: Mapping[str, SourceConfig], *, indexed: bool, hybrid: bool = True) -> dict[str, SourceConfig]:
-    """The sources to ask by name: those that are `named` as they are named, the others as is usual.
+    """The sources to ask, by name: as in the settings `named`, the others by default.
 
-    `indexed` is whether the repository's own index may be trusted; without it there is nothing local to ask. Where that
-    is asked, GitHub's search by words is left alone unless it is named: it reads the same texts with less sense, and
-    all repositories of an installation share 30 of its requests a minute. `hybrid` is whether GitHub's semantic search
-    is on where it is not named.
+    `indexed` tells whether the repository's own index is complete; else it is not asked. If it is asked, GitHub's
+    lexical search is off by default: it reads the same texts and understands less, and all repositories of an
+    installation share its 30 requests a minute. `hybrid` is the default for GitHub's semantic search.
     """
-    local = indexed and any(name not in named or named[name].enabled for name in (FULL_TEXT, VECTORS))
-    usual = {
-        FULL_TEXT: indexed,
-        VECTORS: indexed,
-        LEXICAL: not local,
-        HYBRID: hybrid,
-        SIMILAR: True,
-        KNOWN_ISSUES: True,
-        PULL_REQUESTS: False,
-        DISCUSSIONS: False,
-        SIBLINGS: True,
-    }
-    found = {name: named.get(name, SourceConfig(enabled=usual[name])) for name in NAMES}
-    return {
-        name: source
-        for name, source in found.items()
-        if source.enabled and (indexed or name not in (FULL_TEXT, VECTORS))
-    }
+    local = indexed and any(name not in named or named[name].enabled for name in INDEX)
+    off = {PULL_REQUESTS, DISCUSSIONS, *([LEXICAL] if local else ()), *(() if hybrid else [HYBRID])}
+    found = {name: named.get(name, SourceConfig(enabled=name not in off)) for name in NAMES}
+    return {name: source for name, source in found.items() if source.enabled and (indexed or name not in INDEX)}
 
 
 def only(*names: str) -> dict[str, SourceConfig]:
-    """Settings that ask these sources and no others."""
+    """Settings that switch on these sources alone."""
     return {name: SourceConfig(enabled=name in names) for name in NAMES}

@@ -1,8 +1,7 @@
-"""What GitHub itself finds: issues and pull requests by words (F8), by meaning, and by its own ranking (F8a);
-discussions.
+"""GitHub's own searches: issues and pull requests by words (F8), by meaning, by its own ranking (F8a); discussions.
 
-A few queries by words go one after the other: GitHub asks for it ("Best practices for using the REST API"), and a
-refused OR changes what is asked next.
+Lexical queries go one after the other: GitHub asks for it ("Best practices for using the REST API"), and a refused OR
+changes the queries that follow.
 """
 
 from __future__ import annotations
@@ -12,8 +11,8 @@ from itertools import combinations
 from typing import Protocol
 
 from bot.errors import Failed, GitHubError, Invalid, Remark, Retryable, told_by
-from bot.github.repository.search import FoundDiscussions
-from bot.model import Issue, Likeness, RepoRef
+from bot.github.repository.search import FoundDiscussions, SimilarIssues
+from bot.model import RepoRef
 from bot.ranking.plan import any_that_fit
 from bot.ranking.query import build_query
 from bot.report import QueryRun
@@ -23,8 +22,7 @@ from bot.sources.protocol import PER_PAGE, Answer, Question, Searcher, unanswere
 def ask_by_words(github: Searcher, name: str, queries: Sequence[str], instead: Sequence[str], budget: int) -> Answer:
     """The answer of the source `name`, for at most `budget` requests.
 
-    A server that refuses OR (422) is asked the queries `instead`. A failure ends the asking; what was found before it
-    is kept.
+    A server that refuses OR (422) gets the queries `instead`. A failure ends the search; earlier results are kept.
     """
     waiting, spare = list(queries), list(instead)
     answer = Answer(name)
@@ -51,7 +49,7 @@ LEXICAL = "github-search"
 
 
 class GitHubLexical:
-    """Asks the queries of the plan, never more requests than it has queries."""
+    """Sends the queries of the plan, and never more requests than these."""
 
     name = LEXICAL
 
@@ -67,9 +65,9 @@ HYBRID = "github-hybrid"
 
 
 class GitHubHybrid:
-    """Asks with the title as it is, without quotes and OR, for which GitHub would fall back to words alone.
+    """Sends the title as it is, without quotes and OR, which would make GitHub fall back to a lexical search.
 
-    A fall-back is no failure: its hits count, and the query's line says why.
+    A fallback is no failure: its hits count, and the query's line says why.
     """
 
     name = HYBRID
@@ -93,25 +91,14 @@ class GitHubHybrid:
 SIMILAR = "github-similar"
 
 
-class Ranked(Protocol):
-    """What GitHub ranked, and when; `SimilarIssues` of `bot.github`."""
-
-    @property
-    def items(self) -> tuple[tuple[Issue, Likeness], ...]: ...
-    @property
-    def enabled(self) -> bool: ...
-    @property
-    def cached_at(self) -> str: ...
-
-
 class SimilarReader(Protocol):
-    """The ranking of an issue; `RepoClient` has it."""
+    """Reads GitHub's ranking for an issue, as `RepoClient` does."""
 
-    def similar_issues(self, repo: RepoRef, number: int) -> Ranked: ...
+    def similar_issues(self, repo: RepoRef, number: int) -> SimilarIssues: ...
 
 
 class GitHubSimilar:
-    """Asks about the issue itself, whatever words are searched for. Where GitHub ranks nothing it was not asked."""
+    """Asks about the issue itself, whatever the search words. A repository without ranking counts as not asked."""
 
     name = SIMILAR
 
@@ -121,7 +108,7 @@ class GitHubSimilar:
     def ask(self, question: Question) -> Answer:
         target = question.target
         if not target.id:
-            # A draft, of which GitHub knows nothing.
+            # A draft, which GitHub does not have.
             return Answer(SIMILAR)
         query = f"#{target.number}"
         try:
@@ -139,7 +126,7 @@ PULL_REQUESTS = "pull-requests"
 
 
 class PullRequests:
-    """Asks for the rarest words of the title in titles; a server that refuses OR is asked for the two rarest."""
+    """Searches titles for the title's rarest words; a server that refuses OR gets the two rarest."""
 
     name = PULL_REQUESTS
 
@@ -156,19 +143,19 @@ class PullRequests:
 
 
 DISCUSSIONS = "discussions"
-#: Every word must match, so that more than two find next to nothing (F8). A pair alone finds nothing either where one
-#: of its words is the issue's own: in a small repository the rarest word of a title is often one that nobody else uses.
+#: This many words are searched for in pairs. Every word must match, so more than two find next to nothing (F8); and one
+#: pair may hold a word that nobody else uses, as the rarest word of a title often is in a small repository.
 _PAIRED = 3
 
 
 class DiscussionSearcher(Protocol):
-    """The search of discussions; `RepoClient` has it."""
+    """Searches discussions, as `RepoClient` does."""
 
     def discussions(self, repo: RepoRef, texts: Sequence[str]) -> FoundDiscussions: ...
 
 
 class Discussions:
-    """Needs the optional permission `discussions: read`, and says so where it is missing."""
+    """Needs the optional permission `discussions: read`, and says so if it is missing."""
 
     name = DISCUSSIONS
 
@@ -193,8 +180,7 @@ class Discussions:
             for text in texts
         )
         problems = (Failed(DISCUSSIONS, found.reason),) if found.reason else ()
-        return Answer(DISCUSSIONS, tuple(_wanted(items, question) for _, items in found.lists.values()), runs, problems)
-
-
-def _wanted(found: Sequence[Issue], question: Question) -> tuple[Issue, ...]:
-    return tuple(one for one in found if question.state in ("all", one.state))
+        lists = tuple(
+            tuple(one for one in items if question.state in ("all", one.state)) for _, items in found.lists.values()
+        )
+        return Answer(DISCUSSIONS, lists, runs, problems)

@@ -1,21 +1,15 @@
-"""H2, R: the lists of all sources become one, and what several found keeps the names of all of them."""
+"""Merges the lists of all sources (R). A result that several sources found keeps all their names (H2)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import zip_longest
+from itertools import islice, zip_longest
 
 from bot.config.model import SourceConfig
 from bot.model import Issue, Likeness
-from bot.ranking.fusion import (
-    RankedSourceList,
-    SourceType,
-    UnifiedRetrievalChunk,
-    cross_corpus_rrf,
-    source_label,
-)
+from bot.ranking.fusion import RankedSourceList, SourceType, UnifiedRetrievalChunk, cross_corpus_rrf
 from bot.ranking.same import Document, collapse
 from bot.sources.protocol import Answer
 
@@ -24,9 +18,9 @@ _USUAL = SourceConfig()
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A result with every source that found it: an issue, or what comes in the shape of one.
+    """A result, an issue or something in its shape, and the sources that found it.
 
-    `likeness` is what GitHub says of it, where it ranked it.
+    `likeness` is GitHub's own verdict, if GitHub has ranked it.
     """
 
     issue: Issue
@@ -35,9 +29,9 @@ class Hit:
 
 
 def merge(answers: Iterable[Answer], now: datetime, use: Mapping[str, SourceConfig] | None = None) -> list[Hit]:
-    """Every result once, best first by reciprocal rank over all lists, the recent ones a little ahead (R3).
+    """Every result once, best first by reciprocal rank over all lists, recent ones a little ahead (R3).
 
-    `use` are the sources' settings: a list's ranks count by its source's weight.
+    `use` holds the sources' settings, with the weights of their lists.
     """
     issues: dict[str, Issue] = {}
     sources: dict[str, dict[str, None]] = {}
@@ -52,7 +46,9 @@ def merge(answers: Iterable[Answer], now: datetime, use: Mapping[str, SourceConf
                 key = issue.key
                 issues.setdefault(key, issue)
                 sources.setdefault(key, {})[answer.source] = None
-                chunks.append(_chunk(key, issue))
+                chunks.append(
+                    UnifiedRetrievalChunk(key, issue.title, SourceType.ISSUE, key, created_at=issue.created_at)
+                )
             lists.append(RankedSourceList(SourceType.ISSUE, chunks, weight))
     return [
         Hit(issues[chunk.id], tuple(sources[chunk.id]), likeness.get(chunk.id))
@@ -61,9 +57,9 @@ def merge(answers: Iterable[Answer], now: datetime, use: Mapping[str, SourceConf
 
 
 def collapsed(hits: Sequence[Hit]) -> Sequence[Hit]:
-    """H3: discussions that say the same are one result, since one may repeat another's text under another number.
+    """Merge discussions that say the same (H3), since one may repeat another's text under another number.
 
-    The first takes the place of all of them, so that what may not be told has to be left out before.
+    The first takes over the texts of the others, so leave out what may not be shown before you call this.
     """
     if not any(hit.issue.is_discussion for hit in hits):
         return hits
@@ -86,18 +82,9 @@ def collapsed(hits: Sequence[Hit]) -> Sequence[Hit]:
 
 
 def limited(answer: Answer, limit: int | None) -> Answer:
-    """The answer with so many different results at most: those with the best ranks in any of its lists."""
+    """The answer with at most `limit` different results: those with the best ranks in any of its lists."""
     if limit is None:
         return answer
-    kept: dict[str, None] = {}
-    for row in zip_longest(*answer.lists):
-        for issue in row:
-            if issue is not None and len(kept) < limit:
-                kept[issue.key] = None
+    by_rank = (issue.key for row in zip_longest(*answer.lists) for issue in row if issue is not None)
+    kept = set(islice(dict.fromkeys(by_rank), limit))
     return replace(answer, lists=tuple(tuple(one for one in found if one.key in kept) for found in answer.lists))
-
-
-def _chunk(key: str, issue: Issue) -> UnifiedRetrievalChunk:
-    kind = SourceType.PULL_REQUEST if issue.is_pull_request else SourceType.ISSUE
-    label = source_label(SourceType.DISCUSSION if issue.is_discussion else kind, f"#{issue.number}")
-    return UnifiedRetrievalChunk(key, issue.title, SourceType.ISSUE, label, issue.url, created_at=issue.created_at)

@@ -1,9 +1,8 @@
-"""What a repository's settings name: issues that maintainers have pinned, which are considered whatever the searches
-find, and other repositories whose issues may report the same thing.
+"""The sources that a repository's settings name: known issues, which are always candidates, and sibling repositories.
 
-A result from a private repository is never shown where others can read it (H6). Nobody can know who reads a comment and
-what else they may read, so only public repositories count, whoever allowed them: whether they are is read from GitHub
-at every find, never remembered, and once more after the search.
+A result from a private repository is never shown where others can read it (H6). Nobody can know who reads a comment, so
+only public repositories count, even if the host has allowed others. Whether one is public is read from GitHub at every
+find, before the search and again after it.
 """
 
 from __future__ import annotations
@@ -23,18 +22,18 @@ from bot.sources.protocol import Answer, Question, Searcher, unanswered
 
 KNOWN_ISSUES = "known-issues"
 
-#: Issues that are read one by one where there is no index; each costs a request.
+#: Issues that are read one by one without an index; each costs a request.
 MOST_READ = 20
 
 
 class IssueReader(Protocol):
-    """Reading one issue; `RepoClient` has it."""
+    """Reads one issue, as `RepoClient` does."""
 
     def issue(self, repo: RepoRef, number: int) -> Issue: ...
 
 
 class KnownIssues:
-    """Reads the known issues, in the order in which they are named."""
+    """Reads the known issues, in the order of the settings."""
 
     name = KNOWN_ISSUES
 
@@ -59,7 +58,7 @@ class KnownIssues:
 
 
 def known_run(asked: Sequence[int], found: int, left: int = 0) -> QueryRun:
-    """What was asked, in words, with a note about those that are not there, and those that were `left` unread."""
+    """The source's line in the report, with a note about issues that are not there and those `left` unread."""
     missing = len(asked) - found
     note: Told | None = None
     if missing and left:
@@ -78,17 +77,17 @@ def _query(asked: Sequence[int]) -> str:
 SIBLINGS = "siblings"
 
 TOGETHER = 3
-"""Repositories that one search asks. GitHub takes five operators in a query, and the words want some too."""
+"""Repositories in one query. GitHub allows five operators, and the words need some of them."""
 
 
 class RepositoryReader(Searcher, Protocol):
-    """The search, and the present state of a repository; `RepoClient` has both."""
+    """Searches, and reads the present state of a repository, as `RepoClient` does."""
 
     def repository(self, repo: RepoRef) -> Repository: ...
 
 
 class Siblings:
-    """Asks the repositories that the settings name and that have the same owner, or that the host has `allowed`."""
+    """Searches the repositories that the settings name, if they have the same owner or the host has `allowed` them."""
 
     name = SIBLINGS
 
@@ -108,7 +107,7 @@ class Siblings:
             if not public:
                 return Answer(SIBLINGS, problems=_left_out(named, public))
             queries = [
-                # One OR fewer than there are alternatives, of both kinds.
+                # n alternatives need n - 1 operators, among the repositories and among the words.
                 build_query(some, any_that_fit(words[: MAX_OPERATORS + 2 - len(some)]), "title", question.state)
                 for some in batches(public, TOGETHER)
             ]
@@ -118,11 +117,11 @@ class Siblings:
             found = {issue.repo.key for items in answer.lists for issue in items}
             still = {repo.key for repo in self._public([repo for repo in public if repo.key in found])}
         except (GitHubError, Retryable) as failure:
-            # What GitHub said may name a repository that others must not know of.
+            # GitHub's message may name a repository that readers must not know of.
             return unanswered(SIBLINGS, " ".join(words), failure, Remark.UNREAD.of())
         lists = tuple(tuple(issue for issue in items if issue.repo.key in still) for items in answer.lists)
         if found - still:
-            # The number of hits would say something about what is hidden now.
+            # The number of hits would tell something about a hidden repository.
             return Answer(SIBLINGS, lists, (), (*answer.problems, Failed(SIBLINGS, Remark.HIDDEN.of())))
         return replace(answer, lists=lists, problems=(*_left_out(named, public), *answer.problems))
 
@@ -130,7 +129,7 @@ class Siblings:
         return same_login(repo.owner, here.owner) or repo.key in self._allowed
 
     def _public(self, repos: Sequence[RepoRef]) -> list[RepoRef]:
-        """Those that are public at this moment, under the very name that was allowed."""
+        """The repositories that are public now, under the very name that was allowed."""
         public = []
         for repo in repos:
             try:
@@ -143,6 +142,6 @@ class Siblings:
 
 
 def _left_out(named: Sequence[RepoRef], public: Sequence[RepoRef]) -> tuple[Failed, ...]:
-    """How many were not asked. Not which: a settings file may be private, and a name may be a secret."""
+    """How many were not asked; not which, since the settings file may be private and a name secret."""
     missing = len(named) - len(public)
     return (Failed(SIBLINGS, Remark.LEFT_OUT.of(missing, len(named))),) if missing else ()

@@ -1,4 +1,4 @@
-"""Where the word statistics of a repository come from (`ranking/rarity.py` says what they are for)."""
+"""Fills the word statistics of a repository, which `ranking/rarity.py` uses."""
 
 from __future__ import annotations
 
@@ -13,28 +13,25 @@ from bot.text.terms import read
 
 log = logging.getLogger(__name__)
 
-#: Issues that are read on first contact with a repository. They cost no search.
+#: Issues that are read on first contact with a repository. This costs no search.
 FIRST_CONTACT = 200
 
 
 class RecentReader(Protocol):
-    """The list of a repository's issues; `RepoClient` has it."""
+    """Lists a repository's issues, as `RepoClient` does."""
 
     def recent_issues(self, repo: RepoRef, limit: int) -> list[Issue]: ...
 
 
 class Remembered:
-    """The latest issues of repositories, each repository's read once: what is learned of it needs no newer ones.
-
-    One that has not so many yet is read again.
-    """
+    """Caches the latest issues of repositories, which statistics need no newer; reads again while there are too few."""
 
     def __init__(self, github: RecentReader) -> None:
         self._github = github
         self._kept: dict[str, list[Issue]] = {}
 
     def recent_issues(self, repo: RepoRef, limit: int) -> list[Issue]:
-        """Those opened last, at most `limit`. Raises what the reader raises."""
+        """The latest issues, at most `limit`. Raises what the reader raises."""
         kept = self._kept.get(repo.key, ())
         if len(kept) < limit:
             kept = self._kept[repo.key] = self._github.recent_issues(repo, limit)
@@ -47,9 +44,9 @@ def count_words(stats: WordStats, issues: Iterable[Issue]) -> None:
 
 
 def make_acquaintance(github: RecentReader, stats: WordStats, repo: RepoRef) -> bool:
-    """Learn the words of a repository that was never seen before. Returns whether anything is known of it now.
+    """Count the words of a repository on first contact; return whether there are statistics now.
 
-    Where that fails, all words count alike for now: the find goes on, a little less sharp.
+    If that fails, all words count alike for now, and the find goes on.
     """
     if stats.total():
         return True

@@ -1,7 +1,7 @@
-"""What an address on GitHub points at, however it is written (H3): pages, raw files, API and redirecting hosts; and
-which issues a text names, whose author knows of them already.
+"""What a GitHub address points at (H3), and which issues a text names, because its author knows of them already.
 
-`#12`, `owner/repo#12` and addresses count where a reader sees them; what stands in code or in an HTML comment does not.
+Pages, raw files, API and redirecting hosts are known. `#12`, `owner/repo#12` and addresses count where a reader sees
+them, and not in code or HTML comments.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """One thing on GitHub. Equal things are one thing.
+    """A thing on GitHub; two addresses of one thing give equal values.
 
     `repo` is `owner/name` in lower case. `what` is the number of a thread, `REF/PATH` of a file or folder, or the path
-    of any other page of the repository, such as a commit or a page of its wiki. A comment is part of its thread.
+    of any other page, such as a commit or a wiki page. A comment is part of its thread.
     """
 
     repo: str
@@ -35,15 +35,14 @@ class Thing:
     what: str = ""
 
 
-# Slashes and the space between and around them. It begins where they do: to try from each of them would be quadratic.
+# Slashes at the end and the space around them. The lookbehind keeps it from being tried at each of them.
 _END = re.compile(r"(?<![\s/])[\s/]+\Z")
 
 
 def normalize_url(url: str) -> str:
-    """An address in the one way in which equal ones are written.
+    """The normal form of an address: https, no `www.`, default port, user, query, fragment or slash at the end.
 
-    `https`, the host in lower case without `www.`, no default port, user, query, fragment or slash at the end. What is
-    no web address comes back as it is, without the space around it.
+    The host is in lower case. Anything that is no web address is only stripped.
     """
     parts = _split(url)
     if parts is None:
@@ -52,13 +51,13 @@ def normalize_url(url: str) -> str:
     if ":" in host:
         host = f"[{host}]"
     port = parts.port
-    # The scheme becomes https, whose own port goes as well as that of the scheme which was written.
+    # The default ports of https and of the scheme that was written are dropped.
     shown = "" if port in (None, 443, _DEFAULT_PORTS[parts.scheme.lower()]) else f":{port}"
     return f"https://{host}{shown}{_END.sub('', parts.path)}"
 
 
 def thing_at(url: str) -> Thing | None:
-    """What a GitHub address points at, None where it is none of a repository's things."""
+    """The thing in a repository that an address points at, or None."""
     parts = _split(url)
     if parts is None:
         return None
@@ -74,8 +73,8 @@ def thing_at(url: str) -> Thing | None:
 def is_github_url_match(one: str, other: str) -> bool:
     """Whether both addresses lead to the same thing on GitHub.
 
-    `issues/N`, `pull/N` and `discussions/N` of one repository do: it counts them in one sequence, so that N is a single
-    thread, and GitHub leads from `issues/N` to whichever of them it is.
+    `issues/N`, `pull/N` and `discussions/N` of one repository do: they share one sequence of numbers, and GitHub
+    redirects from `issues/N` to the right one.
     """
     thing = thing_at(one)
     return thing is not None and thing == thing_at(other)
@@ -122,18 +121,16 @@ def _file(repo: str, rest: list[str]) -> Thing:
 
 
 def _at(rest: list[str]) -> str:
-    """Branch and path. `main` can be written out as `refs/heads/main`; a branch's name may have slashes, so it stays
-    joined to the path.
-    """
+    """Branch and path, not separated, because a branch's name may have slashes. `main` may be `refs/heads/main`."""
     return "/".join(rest).removeprefix("refs/heads/")
 
 
 def _split(url: str) -> SplitResult | None:
     try:
         parts = urlsplit(url.strip())
-        # Reading the port is what finds a wrong one.
+        # Reading the port raises ValueError for a wrong one.
         usable = parts.scheme.lower() in _DEFAULT_PORTS and parts.hostname and (parts.port or True)
-        # A host with a space in it is none, and the next reading would take the space for the end.
+        # A host with a space is wrong, and a second parsing would end at the space.
         usable = usable and not any(one.isspace() for one in parts.hostname or "")
     except ValueError:
         return None
@@ -147,8 +144,8 @@ def _host(parts: SplitResult) -> str:
     return host
 
 
-# A fence ends at one of at least its length, or with the text ("GitHub Flavored Markdown Spec", 4.5). Where other ticks
-# follow in the same line, as in "```error```", it is none.
+# A fence ends at one of at least its length, or with the text ("GitHub Flavored Markdown Spec", 4.5). With other ticks
+# in the same line, as in "```error```", it is no fence.
 _FENCE = re.compile(r"^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,})[^\n]*$", re.MULTILINE)
 _INDENTED = ("    ", "\t")
 _ITEM = re.compile(r" {0,3}(?:[-*+]|[0-9]{1,9}[.)])(?=[ \t]|\Z)")
@@ -163,9 +160,9 @@ _REFERENCE = re.compile(
 
 
 def named_issues(text: str, repo: RepoRef, host: str = "github.com") -> frozenset[str]:
-    """The issues that `text`, written in `repo`, names: as `owner/repo#number` in lower case.
+    """The issues that `text`, written in `repo`, names, as `owner/repo#number` in lower case.
 
-    `host` is that of the pages of an Enterprise Server, whose addresses count as those of github.com do.
+    `host` is the host of an Enterprise Server's pages, whose addresses count like github.com's.
     """
     if "#" not in text and "://" not in text and "gh-" not in text.lower():
         return frozenset()
@@ -181,7 +178,7 @@ def named_issues(text: str, repo: RepoRef, host: str = "github.com") -> frozense
 
 
 def named_by(issue: Issue) -> frozenset[str]:
-    """The issues that the title and the text of an issue name, as `named_issues` writes them."""
+    """The issues that an issue's title and text name, in the form of `named_issues`."""
     return named_issues(f"{issue.title}\n{issue.body}", issue.repo, urlsplit(issue.url).hostname or "")
 
 
@@ -205,7 +202,7 @@ def _without_fences(text: str) -> str:
 
 
 def _without_indented(text: str) -> str:
-    """Indented code stands behind an empty line, and never below an item of a list, to which such lines belong."""
+    """Indented code follows an empty line, and is never below a list item, to which such lines belong."""
     kept = []
     empty, code, in_list = True, False, False
     for line in text.split("\n"):
@@ -220,9 +217,9 @@ def _without_indented(text: str) -> str:
 
 
 def _without_spans(text: str) -> str:
-    """A span ends at the next run of as many ticks; a run without its like is text."""
-    runs = [(run.start(), run.end()) for run in _TICKS.finditer(text)]
-    # For each run the next one of its length, found from behind.
+    """A span ends at the next run of as many ticks; a run without a partner is text."""
+    runs = [run.span() for run in _TICKS.finditer(text)]
+    # For each run the next one of its length, found from the end.
     partner: dict[int, int] = {}
     last: dict[int, int] = {}
     for place in range(len(runs) - 1, -1, -1):

@@ -1,4 +1,4 @@
-"""What nobody sees of a text: characters, and what raw HTML hides in a browser."""
+"""Invisible parts of a text: characters that are not shown, and what raw HTML hides in a browser."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ _DIGITS, _KEYCAP = "0123456789#*", "\N{COMBINING ENCLOSING KEYCAP}"
 
 
 def is_ignorable(char: str) -> bool:
-    """Whether Unicode lets it be ignored where it cannot be shown."""
+    """Whether Unicode says that a program may ignore it (Default_Ignorable_Code_Point)."""
     return _IGNORABLE.match(char) is not None
 
 
 def without_invisible(text: str) -> str:
-    """`text` without what Unicode lets be ignored, but for that by which a script or an emoji looks as it should.
+    """`text` without ignorable characters, except those that scripts and emoji need to look right.
 
-    Those are joiners in Arabic, the Indian scripts and emoji, the selectors of Mongolian letters, and the selector of
-    an emoji. One that changes nothing there, or follows another, says nothing to people, and goes.
+    These are joiners in Arabic, Indic scripts and emoji, the selectors of Mongolian letters, and the emoji selector.
+    Where they change nothing, or follow another one, they go too.
     """
     if not _IGNORABLE.search(text):
         return text
@@ -40,7 +40,7 @@ def without_invisible(text: str) -> str:
 
 
 def _shapes(char: str, before: str, behind: str) -> bool:
-    """Whether it changes how the two characters before it, or those behind it, are seen."""
+    """Whether it changes the look of the two characters before it, or of those behind it."""
     last, following = before[-1:], behind[:1]
     if char == _AS_EMOJI:
         return _is_emoji(last) or (last != "" and last in _DIGITS and following == _KEYCAP)
@@ -50,18 +50,18 @@ def _shapes(char: str, before: str, behind: str) -> bool:
         return False
     if _is_virama(last) or (_is_virama(following) and _is_letter(last)):
         return True
-    # The sign or the letter, without what is written onto it.
+    # The base character, without what is written onto it.
     base = before[:1] if last == _AS_EMOJI or unicodedata.combining(last) else last
     if char == _NON_JOINER:
         return _is_joined(base) and _is_joined(following)
-    # Between two letters that are joined anyhow it does nothing, and a run of such signs no more than its last.
+    # It does nothing between two letters that are joined anyway, and in a run only the last one counts.
     if is_ignorable(following):
         return False
     return (_is_emoji(base) and _is_emoji(following)) or _is_joined(base) != _is_joined(following)
 
 
 def _is_emoji(char: str) -> bool:
-    """Or another sign like one: which signs are emoji changes with each version of Unicode."""
+    """Whether it is an emoji or a similar symbol; the exact set changes with each version of Unicode."""
     if char in "‼⁉〰ℹ":
         return char != ""
     category = unicodedata.category(char)
@@ -77,12 +77,12 @@ def _is_letter(char: str) -> bool:
 
 
 def _is_joined(char: str) -> bool:
-    """Whether it is a letter of Arabic or of another script whose letters take their form from their neighbours."""
+    """Whether it is a letter of a script in which neighbours change a letter's form, as in Arabic."""
     return char != "" and unicodedata.bidirectional(char) == "AL"
 
 
-# Raw HTML as a browser reads it, which takes for a tag or a comment more than Markdown does: "Tokenization" in the
-# standard. Nothing in it is matched in two ways, so that it takes linear time.
+# Raw HTML as a browser reads it ("Tokenization" in the standard), with more tags and comments than Markdown knows.
+# Nothing can be matched in two ways, so it takes linear time.
 _PIECE = re.compile(
     r"""
       <!--(?:-?>|.*?--!?>)
@@ -99,7 +99,7 @@ _PIECE = re.compile(
     re.VERBOSE | re.IGNORECASE | re.DOTALL,
 )
 _BEGIN = re.compile("<[a-z/!?]", re.IGNORECASE)
-# What is between their tags is not shown, or only by browsers that cannot show what it stands for.
+# Text inside these elements is not shown, or only by browsers that do not support the element.
 _HIDING = frozenset(
     (
         *("audio", "canvas", "datalist", "iframe", "math", "noembed", "noframes", "noscript", "object", "rp"),
@@ -107,7 +107,7 @@ _HIDING = frozenset(
     )
 )
 UNFINISHED = "<"
-"""What stands for an element that hides, where a tag or a comment does."""
+"""Stands for the name of the hiding element if an unfinished tag or comment hides the text."""
 
 
 def _begin(html: str, at: int) -> int:
@@ -116,7 +116,7 @@ def _begin(html: str, at: int) -> int:
 
 
 def pieces(html: str) -> Iterator[re.Match[str] | None]:
-    """Tags, of which `name` is a group, and comments; None at the end where one has begun that does not end."""
+    """Yield tags, with the group `name`, and comments; at the end None if one has no end."""
     at = 0
     while (begin := _begin(html, at)) < len(html):
         whole = _PIECE.match(html, begin)
@@ -127,7 +127,7 @@ def pieces(html: str) -> Iterator[re.Match[str] | None]:
 
 
 def without_comments(html: str) -> str:
-    """Tags and text alone, up to where a tag or a comment begins that does not end, as nothing behind it is shown."""
+    """Tags and text without comments, up to a tag or comment without an end, because nothing after it is shown."""
     kept: list[str] = []
     at = 0
     for piece in pieces(html):
@@ -139,9 +139,9 @@ def without_comments(html: str) -> str:
 
 
 def hidden_by(html: str, before: str = "") -> str:
-    """What hides the text that follows this HTML: an element's name, or UNFINISHED; empty where it is seen.
+    """The element that hides the text after this HTML, by its name or UNFINISHED; empty if the text is visible.
 
-    `before` is what this HTML itself stands in. What begins and does not end hides all that follows it.
+    `before` is the element that hides this HTML itself.
     """
     for piece in pieces(html):
         if piece is None or before == UNFINISHED:

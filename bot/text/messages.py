@@ -1,6 +1,6 @@
-"""Error messages in an issue's text, and what it holds besides words: names from code, paths, versions, error codes.
+"""Finds error messages and codes in an issue's text: names from code, paths, versions, error codes.
 
-Everything here reads hostile text: each step is linear in the length read, and what is kept of one text is bounded.
+The text is hostile: each step is linear in the length read, and the results are bounded.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ _SIGN_PHRASES = (
 _SIGNS = (*_SIGN_WORDS.split(), *_SIGN_PHRASES)
 _SAID = re.compile(rf"\b(?:{'|'.join(_SIGNS)})\b", re.IGNORECASE)
 _NAMED = re.compile(r"[a-z](?:Error|Exception)\b")
-# What differs between two reports of one error: numbers, addresses, quoted names, paths. The apostrophes of "can't" and
-# "isn't" are no quotes.
+# Values that differ between two reports of one error: numbers, addresses, quoted names, paths. The apostrophes of
+# "can't" and "isn't" are no quotes.
 _VALUE = re.compile(
     r"0x[0-9a-fA-F]+|\d+|\"[^\"\n]{0,80}\"|(?<![^\W\d_])'[^'\n]{0,80}'(?![^\W\d_])|`[^`\n]{0,80}`|\S*[/\\]\S*"
 )
-# As compilers and editors write quotes and apostrophes, and as keyboards do.
+# Typographic quotes and apostrophes, and those on a keyboard.
 _STRAIGHT = str.maketrans("‘’“”", "''\"\"")
 _QUOTED = re.compile(r"`([^`\n]+)`")
-# The frame of a traceback, which all have (P3): what tells is the exception and its message.
+# Lines that all tracebacks have (P3); the exception and its message are the evidence.
 _FRAME = re.compile(
     r"traceback \(most recent call last\):?$|at [\w.$<>/@]+|file \"[^\"]*\", line \d+|(?:thread|goroutine) #?\d+\b"
     r"|#\d+:? +0x|stack ?trace:?$|(?:caused by|exception|error):?$",
@@ -48,10 +48,10 @@ _LONGEST_PHRASE = 6
 
 
 def error_messages(body: str) -> Mapping[str, str]:
-    """The error messages that a body quotes: a comparable form → the line as written, in order, at most 12.
+    """The error messages that a body quotes, in order, at most 12: comparable form → the line as written.
 
-    Two reports of one error rarely agree to the letter: line numbers, addresses, quoted names and paths are taken out
-    of the comparable form. A message needs three words, since `error: exit` says nothing.
+    Two reports of one error rarely agree to the letter, so the comparable form has no numbers, addresses, quoted names
+    and paths. A message needs three words, since `error: exit` says nothing.
     """
     found: dict[str, str] = {}
     for line in _telling(without_noise(body)):
@@ -64,7 +64,7 @@ def error_messages(body: str) -> Mapping[str, str]:
 
 
 def _telling(text: str) -> Iterator[str]:
-    """The lines that tell of an error, without their marks."""
+    """The lines about an error, without Markdown's marks."""
     for line in text.splitlines()[:_LINES_READ]:
         bare = _MARKUP.sub("", line).strip()
         if not _FRAME.match(bare):
@@ -72,7 +72,7 @@ def _telling(text: str) -> Iterator[str]:
 
 
 def _quoted(line: str) -> list[str]:
-    """The error messages that a sentence quotes as code. They are the evidence then, and not the sentence."""
+    """The error messages that a sentence quotes as code; these are the evidence then, and not the sentence."""
     return [said for said in _QUOTED.findall(line) if len(said.split()) >= _FEWEST_WORDS and _tells(said)]
 
 
@@ -81,23 +81,23 @@ def _tells(line: str) -> bool:
 
 
 def _fixed(line: str, between: str) -> str:
-    """A line without what differs."""
+    """A line without the values that differ between reports."""
     return _VALUE.sub(between, line.translate(_STRAIGHT))
 
 
 def searchable_phrase(line: str) -> str:
-    """The longest run of words of a message that another report would have too, at most six; "" if under three."""
+    """The longest run of words that another report would have too, at most six; "" for fewer than three."""
     runs = (split_words(run) for run in _fixed(line[:_LONGEST], "\n").replace(":", "\n").splitlines())
     longest = max(runs, key=len, default=[])
     return " ".join(longest[:_LONGEST_PHRASE]) if len(longest) >= 3 else ""
 
 
 def in_common(mine: str, theirs: str) -> str:
-    """What two lines of error text both say, in the spelling of `mine`; what differs in between is “…”.
+    """What two lines of error text share, in the spelling of `mine`, with “…” for what differs in between.
 
-    Empty where that is less than three words. Code marks are left out: they are how a text is written, and no word.
+    Empty for fewer than three words. Backticks do not count.
     """
-    # No message is longer; to compare two of any length takes a time that is quadratic in it, and worse.
+    # Messages are not longer, and comparing takes more than quadratic time.
     mine, theirs = mine[:_LONGEST], theirs[:_LONGEST]
     ours = mine.replace("`", "").split()
     others = [word.casefold() for word in theirs.replace("`", "").split()]
@@ -113,14 +113,14 @@ def in_common(mine: str, theirs: str) -> str:
     return said if len(split_words(said)) >= 3 else ""
 
 
-#: Different codes of one text that are kept, the first ones.
+#: The most different codes of one text; later ones are left out.
 MOST_CODES = 200
 _LONGEST_CODE = 100
 _RUN_OF_WORDS = 3
 
 _CHUNK = re.compile(r"[\w$@][\w$@./\\:+-]*")
 _JOINING = "./\\:+-"
-# What stands behind a name and differs between two reports of one thing: a line, a column, an offset in hexadecimal.
+# What follows a name and differs between two reports: a line, a column, an offset in hexadecimal.
 _PLACE = re.compile(r"(?::\d+)+$|\+0x[0-9a-f]+$")
 _DATA = re.compile(r"(?:0x)?[0-9a-f]{7,}|\d+|[\d:.+tz-]{8,}")
 _VERSION = re.compile(r"v?\d+(?:\.\d+){1,4}(?:[-.]?(?:rc|beta|alpha|ga|dev|pre)[.-]?\d*)?")
@@ -132,26 +132,26 @@ _NAMES = re.compile(r"[^\W\d][\w$]*")
 def codes(text: str) -> Counter[str]:
     """How often each code occurs, in lower case: `net/http`, `os.file.read`, `e1042`, `1.8.3`, `enoent_retry`.
 
-    Of a path its last part counts too, and of a dotted name its last name: the same function is written in more ways
-    than one. Line numbers are left out, and so are addresses and times; `0xc0000005` is a status code.
+    The last part of a path counts too, and the last name of a dotted one, because people write the same function in
+    several ways. Line numbers, addresses and times do not count; `0xc0000005` is a status code.
     """
     found = Counter(chain.from_iterable(map(_of, _CHUNK.findall(apart(text)))))
     return found if len(found) <= MOST_CODES else Counter(dict(islice(found.items(), MOST_CODES)))
 
 
 def message_terms(text: str) -> Counter[str]:
-    """The error messages of a text, and their runs of three words, by which two that differ a little are alike."""
+    """The error messages of a text, and their runs of three words, so that two that differ a little are alike."""
     return Counter(chain.from_iterable(dict.fromkeys((message, *runs(message))) for message in error_messages(text)))
 
 
 def runs(message: str) -> list[str]:
-    """The runs of three words of an error message in its comparable form, which has at least three."""
+    """The runs of three words in an error message, in its comparable form."""
     words = message.split()
     return [" ".join(words[start : start + _RUN_OF_WORDS]) for start in range(len(words) - _RUN_OF_WORDS + 1)]
 
 
 def _of(chunk: str) -> tuple[str, ...]:
-    """The codes in a run of characters without spaces; none for a plain word."""
+    """The codes in a chunk without spaces; none for a plain word."""
     if chunk.isalpha() and chunk.islower():
         return ()
     chunk = chunk.lstrip(_JOINING)

@@ -1,4 +1,4 @@
-"""What a title is about, and whether it says itself that it tells of another one. Pure."""
+"""What a title is about, and whether it sets its issue apart from another by itself. Pure."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _PLAIN = {wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F)}
 
 
 def plain(text: str) -> str:
-    """The same text with ASCII's own characters: `＃１２` as `#12`."""
+    """Replace full-width characters by ASCII: `＃１２` by `#12`."""
     return text.translate(_PLAIN)
 
 
-# Many forms begin titles with the kind of their issue, as "[Bug]: " and "🐛", and many people do by themselves. It
-# would count as a word that two titles share or do not share, and as the topic that stands before a colon.
+# Many forms, and many people, begin titles with the kind of the issue, as "[Bug]: " or "🐛". It would count as a word
+# that two titles share or not, and as the topic before a colon.
 _KIND = r"(?:bug(?:[ -]?report)?|issue|feat(?:ure)?|feature[ -]?request|enhancement|question)"
-# Spaces, emoji, and marks that nobody sees, which come along with what is pasted.
+# Spaces, emoji, and invisible marks, which come with pasted text.
 _DECORATION = r"[\s\u200b-\u200f\u2060-\u2069\ufeff\u2190-\u2bff\ufe0f\U0001f000-\U0001faff]"
 # In brackets or asterisks, or before a colon or a dash, since "Bug in the pump" is a sentence.
 _BEFORE = re.compile(
@@ -28,11 +28,11 @@ _BEFORE = re.compile(
     re.IGNORECASE,
 )
 
-# What a form has in place of a title: a bracket that asks for one.
+# A form's placeholder for a title: a bracket that asks for one.
 _ASKS = r"(?:replace|insert|enter|write|fill|describe|add|put|please|your|a|an|the|short|brief|concise)"
 _UNFILLED = re.compile(rf"\A\s*(?:[\w./-]+:)?\s*[\[<({{]\s*{_ASKS}\s[^\])>}}]*[\])>}}]\s*\Z", re.IGNORECASE)
 
-# What a title can consist of without saying what its issue is about (P3).
+# A title of these words alone does not say what its issue is about (P3).
 _GENERIC_WORDS = """
 a an the this that my our your it its is are was in on at of for with to from and or not no when while after i we you
 app application assertion big broken bug bugs crash crashed crashes crashing error errors exception exceptions fail
@@ -46,38 +46,38 @@ _GENERIC = frozenset(_GENERIC_WORDS.split())
 
 
 def says_nothing(title: str) -> bool:
-    """Whether a title could stand above any issue, as "Bug", "[Bug]: " and "Unhandled error in session" (P3)."""
+    """Whether a title would fit any issue, as "Bug", "[Bug]: " and "Unhandled error in session" do (P3)."""
     return all(word in _GENERIC or word.isdigit() for word in split_words(subject(title).lower()))
 
 
 def is_unfilled(title: str) -> bool:
-    """Whether a title is the form's own still, as "tour: [short description of the issue]" is."""
+    """Whether a title is still the form's placeholder, as "tour: [short description of the issue]" is."""
     return bool(_UNFILLED.match(subject(title)))
 
 
 def subject(title: str) -> str:
-    """`title` in ASCII's own characters, without the kind of issue that it begins with and what decorates it.
+    """`title` without full-width characters, decoration, and the kind of issue that it begins with.
 
-    One that says nothing else keeps it.
+    A title that says nothing else is returned as it is.
     """
     title = title if title.isascii() else plain(title)
     return _BEFORE.sub("", title) or title
 
 
-# It begins with a letter or sign of its own, so that no run of spaces is tried again and again.
+# It begins with a character of its own, so that a run of spaces takes linear time.
 _NUMBER = re.compile(r"(?:\((?:part )?(\d{1,3})\)|#(\d{1,3})|\bpart (\d{1,3}))\s*$", re.IGNORECASE)
 _BACKPORT = re.compile(r"\b(?:back-?port|cherry-?pick)\b", re.IGNORECASE)
 
 
 def says_another(title: str) -> bool:
-    """Whether a title can be another one's by what it says itself, which `is_another` then decides."""
+    """Whether `is_another` can be true for a title, whatever the other one is."""
     return _asks_for_backport(title) or bool(_parted(title)[1])
 
 
 def is_another(title: str, other: str) -> bool:
-    """Whether `title` is `other` but for its number, as "Crash (2)" is "Crash" or "Crash #3", or asks for a backport.
+    """Whether `title` asks for a backport, or is `other` with another number, as "Crash (2)" is "Crash" or "Crash #3".
 
-    Whoever numbers a title knows the one before, and says that this is not the same; so does who wants a fix elsewhere.
+    Its author knows the other issue, and means a different one.
     """
     if _asks_for_backport(title):
         return True
@@ -89,9 +89,9 @@ def is_another(title: str, other: str) -> bool:
 
 
 def _asks_for_backport(title: str) -> bool:
-    """Whether it begins so, as "Backport: …", or says so in brackets at one end, as "[2.x backport] …".
+    """Whether it begins with the word, as "Backport: …", or has it in brackets at one end, as "[2.x backport] …".
 
-    Elsewhere it may be what the issue is about.
+    Elsewhere backports may be what the issue is about.
     """
     title = title.strip()
     first = title[1:].partition("]")[0] if title.startswith("[") else title.partition(" ")[0]
@@ -100,7 +100,7 @@ def _asks_for_backport(title: str) -> bool:
 
 
 def _parted(title: str) -> tuple[str, str]:
-    """A title without its number, and the number, empty if there is none."""
+    """A title without its number, and the number, or ""."""
     title = subject(title).strip().casefold()
     found = _NUMBER.search(title)
     if found is None:
@@ -108,29 +108,26 @@ def _parted(title: str) -> tuple[str, str]:
     return title[: found.start()].rstrip(" \t:,.-"), next(filter(None, found.groups()))
 
 
-#: At least so many words are the same, and at most so many stand in the place of others.
+#: The least number of equal words, and the most that replace others.
 LEAST_SAME, MOST_SWAPPED = 3, 2
-# From this likeness on, of 100, what differs is the same word spelt or bent otherwise.
+# From this ratio on, of 100, the words are one word in another spelling or form.
 _SPELT_OTHERWISE = 75
 
 
 def siblings(title: str, others: Iterable[str]) -> list[bool]:
-    """Of each of the others whether the two are the same but for one or two words in one place, which are others.
+    """For each of the other titles, whether it differs from `title` in one or two words in one place.
 
-    As in "iOS: scrolling is slow" and "Android: …". "crashes" for "crash" is the same word, a number for another never.
+    Examples are "iOS: scrolling is slow" and "Android: …". "crashes" counts as the same word as "crash", but a number
+    never as the same as another number.
 
-    Who reports the same thing again seldom finds the very words that another has found, but for one. Who reports the
-    same of another platform, function or version takes the sentence and puts that into its place. Of 211 such first
-    candidates that were called 10 % or more (golang-go, Titanium, Rust, Hadoop and SeaMonkey) 10 were the same issue,
-    where 42 were expected.
+    People who report the same thing seldom use the same words but for one. People who report it for another platform,
+    function or version repeat the sentence with that word changed. Of 211 such first candidates with 10 % or more
+    (golang-go, Titanium, Rust, Hadoop and SeaMonkey) 10 were the same issue, where 42 were expected.
     """
     words = split_words(subject(title).lower())
     if len(words) <= LEAST_SAME:
         return [False for _ in others]
-    first, last = words[0], words[-1]
-    lowered = (subject(other).lower() for other in others)
-    # Nearly all have neither the first word nor the last.
-    return [(first in other or last in other) and _are_siblings(words, split_words(other)) for other in lowered]
+    return [_are_siblings(words, split_words(subject(other).lower())) for other in others]
 
 
 def _are_siblings(words: Sequence[str], others: Sequence[str]) -> bool:

@@ -1,13 +1,10 @@
-"""What a word is, in any script, and which words say nothing.
+"""Splits text of any script into words, and knows the words that say nothing.
 
-The word class of Python's `re` leaves out combining marks, which would cut Hindi or Thai words into pieces; the
-ranges below give them back. One compiled expression without nesting serves every caller, so the time spent is
-linear in the length of the text, whatever a stranger wrote.
+Python's word class leaves out combining marks, which would cut Hindi or Thai words into pieces. The ranges below add
+them. The expression has no nesting, so it takes linear time, whatever a stranger wrote.
 
-A letter can be written as one sign or as several, `が` and `か` with its mark; macOS does the latter in the names of
-files, which people paste. Words are made of the former, whichever was written.
-
-Most texts are ASCII, and those are cut faster by a table of what separates than by an expression of what does not.
+A letter can be one character or several, `が` or `か` with its mark; macOS uses the latter in file names, which people
+paste. Words are made of single characters, whichever was written.
 """
 
 from __future__ import annotations
@@ -39,8 +36,8 @@ UNSPACED = (
     "\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff66-\uff9f"
     "\U00020000-\U0003ffff"
 )
-# Marks that become one sign with the letter before them, and the parts of a Korean syllable. To normalise a whole text
-# would take a time that is quadratic in the marks on one letter, of which a stranger can write any number.
+# Marks that join the letter before them in one character, and the parts of a Korean syllable. Normalising a whole text
+# takes time quadratic in the marks on one letter, of which a stranger can write any number.
 _JOINED = "\u0300-\u036f\u0653-\u0655\u3099\u309a"
 _ANY_PART = re.compile(f"[{_JOINED}\u1161-\u1175]")
 _PARTS = re.compile(rf"[^\W_][{_JOINED}]{{1,8}}|[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?")
@@ -48,31 +45,26 @@ _BORDER = re.compile(rf"(?<=[{UNSPACED}])(?![{UNSPACED}])(?=\w)|(?<=\w)(?<![{UNS
 _WORD = re.compile(rf"[^\W_](?:[^\W_]|[{MARKS}]|[\u200c\u200d](?=[^\W_]))*")
 
 
-# For `str.translate`: every ASCII sign to a space but letters and digits.
-_SEPARATED = {code: " " for code in range(128) if not chr(code).isalnum()}
-
-
 def split_words(text: str) -> list[str]:
-    """The words of `text` in order, their case kept: runs of letters, digits and marks; all else separates."""
-    return text.translate(_SEPARATED).split() if text.isascii() else _WORD.findall(_composed(text))
+    """The words of `text` in order, with their case: runs of letters, digits and marks."""
+    return _WORD.findall(_composed(text))
 
 
 def apart(text: str) -> str:
-    """`text` with a space wherever a script without spaces meets another one, as in `点击getUserName按钮`."""
+    """`text` with a space wherever a script without spaces meets another, as in `点击getUserName按钮`."""
     return text if text.isascii() else _BORDER.sub(" ", _composed(text))
 
 
 def _composed(text: str) -> str:
-    """`text` with one sign for each letter where there is one (NFC)."""
+    """`text` with one character for each letter that has one (NFC)."""
     if not _ANY_PART.search(text):
         return text
     return _PARTS.sub(lambda parts: unicodedata.normalize("NFC", parts[0]), text)
 
 
-# Words that join others in languages besides English. In a repository that is mostly English a German "nach" or a
-# Chinese 的 is as rare as the name of a function, and would be named as what two issues share. Only what is shown to
-# people is told apart so; what is likely is learned. Words that mean something in English or in computing ("die",
-# "sans", "del") are left out.
+# Function words of languages besides English. In a mostly English repository a German "nach" or a Chinese 的 is as rare
+# as the name of a function, and would be shown as what two issues share. They are left out of what people see; the
+# probability is not affected. Words that mean something in English or in computing ("die", "sans", "del") are not here.
 _WORDS = """
 aber auch auf aus bei beim bitte dann dass das dem der diese dieser dieses durch ein eine einem einen einer eines
 für gibt hier ich ist jetzt kann kein keine mehr mich mir nach nicht noch nur oder schon sehr sich sie sind und
@@ -88,13 +80,13 @@ deze dit een het maar naar niet nog ook voor wanneer wordt worden zijn
 """
 _FUNCTION_WORDS = frozenset(_WORDS.split())
 
-# Of scripts without spaces the terms are pairs of signs. Chinese particles and pronouns stand in pairs with whatever is
-# beside them; Japanese particles and endings are written in hiragana, and stand before and after katakana.
+# In scripts without spaces the terms are pairs of characters. Chinese particles and pronouns pair with neighbours;
+# Japanese particles and endings are in hiragana, before and after katakana.
 _JOINING = re.compile(
     "[的了是在和我你他她它这這那就也都吗嗎呢吧着著]|[\u3041-\u309f][\u3041-\u30ff]|[\u30a1-\u30ff][\u3041-\u309f]"
 )
 
 
 def is_function_word(word: str) -> bool:
-    """Whether a word, or a pair of signs, only joins others; without regard to case."""
+    """Whether a word, or a pair of characters, only joins others; case does not matter."""
     return word.casefold() in _FUNCTION_WORDS or (len(word) == 2 and _JOINING.search(word) is not None)

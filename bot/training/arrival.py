@@ -1,4 +1,4 @@
-"""What issues to learn from arrive in, and each arrival with the candidates that were compared with it."""
+"""A repository in which issues to learn from arrive, and each arrival with its candidates."""
 
 from __future__ import annotations
 
@@ -27,12 +27,11 @@ _REPO = 1
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """One issue with its candidates: (candidates, features), which of the issues before it each is, counted back from
-    0, and whether each is the `same`.
+    """One issue with its candidates: their features, (candidates, features), and whether each is the `same`.
 
-    `earlier` is how many issues there were before it, `stands_for` how many issues of its kind it is a sample of.
-    `young` is one of a repository's first, which came when it was small itself. `read` is what careful readers said of
-    its candidates; what was chosen for that alone stands for no issue.
+    `back` counts how many issues each candidate lies back, from 0. `earlier` is the number of issues before this one,
+    `stands_for` how many issues of its kind it is a sample of (0 if it was chosen only because it was read). `young`
+    marks one of a repository's first issues. `read` is what careful readers said of its candidates.
     """
 
     earlier: int
@@ -45,9 +44,9 @@ class Arrival:
 
 
 class Repository:
-    """A repository in which issues arrive, and can be compared with those that came before them.
+    """A repository in which issues arrive and are compared with those before them.
 
-    What has arrived is put into the index where something is compared, many at once.
+    Issues wait here until the next comparison, and then enter the index together.
     """
 
     def __init__(self, index: Index) -> None:
@@ -56,7 +55,7 @@ class Repository:
         self._waiting: list[Issue] = []
 
     def arrive(self, past: PastIssue) -> Issue:
-        """The next issue, numbered from 1 on."""
+        """Open the next issue, numbered from 1 on."""
         return self._github.arrive(past)
 
     def compared(self, issue: Issue) -> tuple[Integers, Floats]:
@@ -68,30 +67,30 @@ class Repository:
             return look.compared()
 
     def likeness(self, issue: Issue, numbers: Integers, places: Integers) -> Likeness:
-        """What the text model says of some of the candidates for the issue that arrived last, by their places."""
+        """What the text model says of the candidates at these places, for the issue that arrived last."""
         others = np.setdiff1d(np.arange(len(numbers)), places)
         order = np.concatenate([places, others])
         with self._matcher.looking(_REPO, issue, below=issue.number) as look:
             found = look.likeness(numbers, issue.number - 1, order, len(places))
         if found is None:
             raise UserError("readings are compared by the text model, which failed; the log says why")
-        # What the reader adds to those that it is asked about comes after them.
+        # Candidates that the reader adds come after those it was asked about.
         return found.of(slice(len(places)))
 
     def keep(self, issue: Issue) -> None:
-        """The issue that arrived last has been looked at, and is one of those before the next."""
+        """Keep the issue that arrived last, for the next ones to be compared with."""
         self._waiting.append(issue)
 
 
 @contextmanager
 def opened(text_model: Path | None) -> Iterator[Repository]:
-    """An empty repository, compared by the text model in a folder (None: the one that Doppel comes with)."""
+    """An empty repository that compares by the text model in a folder (None: the shipped model)."""
     with ephemeral_index(TextAnalyser(), choose_embedder(), text_model=_remembering(text_model)) as index:
         yield Repository(index)
 
 
 class _Remembering:
-    """A text model that makes each vector once, for the many repositories that are made of one file."""
+    """A text model with a cache, because many repositories are made of the texts of one file."""
 
     remote = False
 

@@ -1,52 +1,43 @@
-"""What files have to teach: their issues, compared as they arrived with those before them.
+"""Learns from files: each issue is compared, as it arrived, with those before it.
 
-Several are read side by side, a process each, while somebody is told how far that is.
+The log-odds of a small repository need data of their own (`bot/matching/readings.py`). Readers judged the first
+candidates of large trackers, whose words have much in common as a rule. Among two hundred issues people report the same
+thing in other words, and whatever is close stands out. So small repositories are made of issues drawn from a file. Few
+of their pairs are the same without being marked: marks take the place of readers.
 """
 
 from __future__ import annotations
 
-import multiprocessing
-import queue
-import signal
+import random
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import suppress
-from dataclasses import dataclass
-from functools import partial
-from multiprocessing.queues import Queue
-from multiprocessing.synchronize import Event
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from bot.errors import UserError
-from bot.evaluation.labels import Labels, read_labels, to_learn_from
+from bot.evaluation.labels import WARM, Labels, read_labels, to_learn_from, truth
 from bot.index.postings.packing import Integers
-from bot.machine.pools import at_work, end_with_parent, held_back
 from bot.matching.retrieval import known_author
 from bot.model import Issue
 from bot.replay import PastIssue, read_archive
 from bot.training.arrival import Arrival, Repository, opened
 from bot.training.readings import Read, Reading, read_readings
-from bot.training.small import beginning, grown_from, small_repositories
 
-#: Is told of so many issues that are to be looked at, and so many that have been, since it was told last.
+#: Called with how many more issues are to be looked at, and how many have been, since the last call.
 Progress = Callable[[int, int], None]
 
-#: What is wrong with files that teach nothing.
+#: Why files teach nothing.
 TOO_FEW = "too few issues there are known as duplicates (duplicate_of) of one that came before them"
-
-_PATIENCE_SECONDS = 0.2
-
-# Of a process that reads one of several files.
-_told: Queue[tuple[int, int]] | None = None
-_over: Event | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """A file of issues to learn from; what careful readers said of them, if they did; and the folder of a text model
-    that was not tuned on them, by which what they read is compared (None: the one that Doppel comes with).
+    """A file of issues to learn from.
+
+    `readings` is a file of what careful readers said of them. `text_model` is the folder of a text model that was not
+    tuned on these issues, by which what was read is compared (None: the shipped model).
     """
 
     issues: Path
@@ -54,67 +45,8 @@ class Material:
     text_model: Path | None = None
 
 
-def collect_all(files: Sequence[Material], progress: Progress, *, others: int, seed: int) -> list[list[Arrival]]:
-    """The arrivals of each file. Raises what `collect` raises."""
-    one = partial(collect, others=others, seed=seed)
-    # For a single one no other process is worth its start.
-    return side_by_side(one, files, progress) if len(files) > 1 else [one(files[0], progress)]
-
-
-def side_by_side(
-    one: Callable[[Material, Progress], list[Arrival]], files: Sequence[Material], progress: Progress
-) -> list[list[Arrival]]:
-    """What `one` makes of each file, in a process each. Raises what it raises for any of them, at once: the others are
-    told to end where they tell of their progress.
-    """
-    context = multiprocessing.get_context("spawn")
-    # The helper of multiprocessing's, which this starts, must not hear a signal that all are sent.
-    with held_back(signal.SIGTERM):
-        told: Queue[tuple[int, int]] = context.Queue()
-        over = context.Event()
-    with ProcessPoolExecutor(mp_context=context, initializer=_begin, initargs=(told, over)) as pool:
-        try:
-            # The processes are started where they are given something to do.
-            with held_back(signal.SIGTERM):
-                parts = [pool.submit(at_work, one, material, _tell) for material in files]
-            waiting = True
-            while waiting:
-                waiting = not all(part.done() for part in parts)
-                with suppress(queue.Empty):
-                    progress(*told.get(timeout=_PATIENCE_SECONDS))
-                    while True:
-                        progress(*told.get_nowait())
-                # A file that cannot be read is told of now, and not when the others have been read for hours.
-                for part in parts:
-                    if part.done():
-                        part.result()
-        except (KeyboardInterrupt, Exception):
-            # Whoever has something to tell stops, and puts away what it has made.
-            over.set()
-            pool.shutdown(cancel_futures=True)
-            raise
-        return [part.result() for part in parts]
-
-
-def _begin(told: Queue[tuple[int, int]], over: Event) -> None:
-    global _told, _over
-    end_with_parent()
-    # Whoever was to be told may be gone.
-    told.cancel_join_thread()
-    _told, _over = told, over
-
-
-def _tell(to_do: int, done: int) -> None:
-    """Tell the process that waits. Where all is to end it is the work that fails, which nobody asks about any more."""
-    parent = multiprocessing.parent_process()
-    assert _told is not None and _over is not None and parent is not None, "somebody has started this process"
-    if _over.is_set() or not parent.is_alive():
-        raise RuntimeError("all is to end")
-    _told.put((to_do, done))
-
-
 def collect(material: Material, progress: Progress, *, others: int, seed: int) -> list[Arrival]:
-    """What one file has to teach: duplicates, the first issues, a seeded sample of the others, and what was read."""
+    """The arrivals of one file: duplicates, the first issues, a seeded sample of the others, and what was read."""
     issues, labels = read_archive(material.issues), read_labels(material.issues)
     said = read_readings(material.readings) if material.readings else {}
     chosen = beginning(issues, labels) | to_learn_from(issues, labels, others, seed)
@@ -137,7 +69,7 @@ def _compared(
     read: Mapping[int, Reading],
     progress: Progress,
 ) -> Iterator[Arrival]:
-    """The chosen issues in order; those without candidates teach nothing."""
+    """The chosen issues in order, without those that have no candidates."""
     grown = grown_from(issues)
     for position, past in enumerate(issues):
         issue = repository.arrive(past)
@@ -156,10 +88,90 @@ def _compared(
 def _read(
     repository: Repository, issue: Issue, numbers: Integers, ids: Sequence[int | str], said: Reading
 ) -> Read | None:
-    """What was said of those of the candidates that were read; None where none of them is among these."""
+    """What was said of the candidates that were read; None if none was."""
     places = np.array([place for place, id in enumerate(ids) if str(id) in said.same], dtype=np.int64)
     if not len(places):
         return None
     same = np.array([float(said.same[str(ids[place])]) for place in places.tolist()])
     likeness = repository.likeness(issue, numbers, places)
     return Read(same, likeness, said.weight, signed=bool(known_author(issue.author)))
+
+
+#: The sizes of the small repositories, and how many of each size are made of a file.
+SIZES = ((60, 40), (200, 30), (1_000, 6))
+#: How many duplicates arrive in each, and how many other issues.
+REPEATING, OTHERS = 10, 30
+#: The share of arrivals that repeat something, by what readers found among the first three candidates.
+SHARE = 0.09
+#: A file with fewer pairs is too small to make repositories of.
+LEAST_PAIRS = 100
+
+# All small repositories are made of this many issues of a file, since each must be embedded by the text model once.
+_DRAWN = 3_000
+
+
+def small_repositories(
+    text_model: Path | None,
+    issues: Sequence[PastIssue],
+    labels: Labels,
+    progress: Progress,
+    seed: int,
+) -> Iterator[Arrival]:
+    """The arrivals in small repositories made of a file's issues; none if the file has too few duplicates."""
+    rng = random.Random(seed)  # noqa: S311
+    groups: dict[object, list[int]] = defaultdict(list)
+    for place, past in enumerate(issues):
+        groups[labels.group[past.id]].append(place)
+    pairs = [(group[0], group[1]) for group in groups.values() if len(group) > 1]
+    if len(pairs) < LEAST_PAIRS:
+        return
+    progress(sum(many * (REPEATING + OTHERS) for _, many in SIZES), 0)
+    drawn = rng.sample(range(len(issues)), min(_DRAWN, len(issues)))
+    for size, many in SIZES:
+        for _ in range(many):
+            chosen = rng.sample(pairs, REPEATING)
+            again = {later for _, later in chosen}
+            there = sorted({*rng.sample(drawn, min(size, len(drawn))), *(first for first, _ in chosen)} - again)
+            known = {labels.group[issues[place].id] for place in there}
+            others = [place for place in rng.sample(drawn, min(2 * OTHERS, len(drawn))) if place not in there]
+            new = [place for place in others if labels.group[issues[place].id] not in known][:OTHERS]
+            with opened(text_model) as repository:
+                yield from _arriving(repository, issues, labels, there, [*sorted(again), *new])
+            progress(0, REPEATING + OTHERS)
+
+
+def _arriving(
+    repository: Repository, issues: Sequence[PastIssue], labels: Labels, there: Sequence[int], arriving: Sequence[int]
+) -> Iterator[Arrival]:
+    """Each of the `arriving` issues, as if it were the next in a repository of the issues `there`."""
+    for place in there:
+        repository.keep(repository.arrive(issues[place]))
+    last = issues[there[-1]].created_at
+    for past in (issues[place] for place in arriving):
+        # It is not kept, so it must not be closed later.
+        issue = repository.arrive(replace(past, created_at=max(past.created_at, last), closed_at=None))
+        numbers, values = repository.compared(issue)
+        if not len(numbers):
+            continue
+        mine = labels.group[past.id]
+        same = np.array([float(labels.group[issues[there[number - 1]].id] == mine) for number in numbers.tolist()])
+        weight = SHARE / REPEATING if same.any() else (1 - SHARE) / OTHERS
+        likeness = repository.likeness(issue, numbers, np.arange(len(numbers)))
+        read = Read(same, likeness, weight, signed=bool(known_author(issue.author)), small=True)
+        yield Arrival(len(there), values, len(there) - numbers, same, 0.0, read=read)
+
+
+#: The first issues of a repository are all looked at: from this position on, up to this one.
+BEGINNING = (30, 4_000)
+
+
+def beginning(issues: Sequence[PastIssue], labels: Labels) -> dict[int, float]:
+    """The positions of the first issues for which it is known what they repeat. Each stands for itself, hence 1."""
+    least, most = BEGINNING
+    last = min(most, grown_from(issues))
+    return {position: 1.0 for position, _ in truth(issues[:last], labels, 0.0) if position >= least}
+
+
+def grown_from(issues: Sequence[PastIssue]) -> int:
+    """The position at which a repository's beginning ends."""
+    return int(len(issues) * WARM)

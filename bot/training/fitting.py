@@ -1,7 +1,7 @@
-"""Fitting linear models: Newton's method with L2 on the weights, for which features are standardised.
+"""Fits linear models by Newton's method, with standardised features and an L2 penalty.
 
-A penalty draws each weight to its prior, zero where none is given. So a feature that the examples do not have, such as
-the author in a file without authors, keeps the weight that was set by hand.
+The penalty draws each weight to its prior, by default zero. So a feature that the examples lack, such as the author in
+a file without authors, keeps the weight that was set by hand.
 """
 
 from __future__ import annotations
@@ -40,10 +40,11 @@ class Fitted:
 def fit_order(
     names: Sequence[str], rows: Floats, same: Floats, sizes: Sequence[int], l2: float, prior: Mapping[str, float]
 ) -> Fitted:
-    """What orders candidates: a softmax over those of each question makes the true ones most probable.
+    """Fit an order: a softmax over the candidates of each question makes the true ones most probable.
 
-    `rows` are (all candidates, names), question after question, `sizes` how many each has, `same` is 1 for true ones;
-    each question must have one. Such a model is called a conditional logit (McFadden, 1974). It has no intercept.
+    `rows` are (all candidates, names), question after question; `sizes` holds each question's number of candidates;
+    `same` is 1 for true ones, of which each question has at least one. This is a conditional logit (McFadden, 1974),
+    and has no intercept.
     """
     mean, scale = rows.mean(axis=0), rows.std(axis=0) + 1e-9
     inputs = (rows - mean) / scale
@@ -71,9 +72,10 @@ def fit_order(
 def fit_probability(
     names: Sequence[str], rows: Floats, same: Floats, weight: Floats, l2: float, prior: Mapping[str, float]
 ) -> Fitted:
-    """How probable each row is: logistic regression, each row counting as many as it stands for.
+    """Fit a logistic regression; each row counts by its `weight`.
 
-    The intercept is not penalised: it carries how rare duplicates are. Raises ValueError where all are, or none is.
+    The intercept is not penalised: it carries how rare duplicates are. Raises ValueError if all rows are the same
+    issue, or none.
     """
     if same.min() == same.max():
         raise ValueError(f"{'all' if same.all() else 'none'} of the candidates that are looked at are the same issue")
@@ -103,11 +105,7 @@ def fit_probability(
 
 
 def fit_factor(column: Floats, odds: Floats, same: Floats, weight: Floats, l2: float) -> float:
-    """The factor of one column that, added to log-odds that are given, makes them hold best; L2 draws it to 0.
-
-    `column`, `odds`, `same` (0 or 1) and `weight` have an entry for each row; as in `fit_probability`, a row counts as
-    many as it stands for.
-    """
+    """Fit the factor by which `column` is added to given log-odds, by logistic regression with L2 towards 0."""
 
     def loss(beta: Floats) -> float:
         total = odds + beta[0] * column
@@ -123,7 +121,7 @@ def fit_factor(column: Floats, odds: Floats, same: Floats, weight: Floats, l2: f
 
 @np.errstate(divide="ignore", invalid="ignore", over="ignore")
 def _descend(start: Floats, step: Callable[[Floats], Floats], loss: Callable[[Floats], float]) -> Floats:
-    """Newton's method. A step that does not help is halved, and so is one into where nothing can be computed."""
+    """Newton's method. A step that does not lower the loss, or leads to no number, is halved."""
     beta, best = start, loss(start)
     for _ in range(_MOST_STEPS):
         towards, part = step(beta), 1.0

@@ -1,26 +1,27 @@
-"""Makes `matching/weights.json`, by which what the index finds is judged, from files with known duplicates.
+"""Learns `matching/weights.json`, by which the bot judges what the index finds, from files with known duplicates.
 
-Every file is replayed as it happened: when an issue arrives, the index holds what came before it. For each duplicate
-and for a seeded sample of the other issues the candidates are looked up and marked as the same issue or not. Two models
-are fitted, one after the other.
+Each file is replayed: when an issue arrives, the index holds the issues before it. For each duplicate, and for a seeded
+sample of the other issues, the candidates are looked up and marked as the same issue or not. Two models are fitted.
 
-The order is learned from the duplicates alone (`fitting.fit_order`). The probability is learned from the first five of
-each list (`fitting.fit_probability`), in repositories of any size: smaller ones are made of large ones (`smaller.py`).
-How much less to believe in small ones is learned last and by itself (`probability.py`): from smaller repositories of
-which nothing is left out by chance, and from a repository's first issues, which came when it was small itself.
+The first is the order, learned from the duplicates alone (`fitting.fit_order`). The second is the probability, learned
+from the first five of each list (`fitting.fit_probability`), in repositories of any size: smaller ones are made of
+large ones (`smaller.py`). How much less to believe in small repositories is learned last and by itself, so that nothing
+about large ones is given up for it: from smaller repositories from which nothing is left out by chance, and from a
+repository's first issues, which came when it was small itself.
 
-The lists that these two see are ordered by weights that were learned without them, as those of new issues are. Issues
-that repeat nothing weigh as many as they stand for: nearly all new issues are no duplicates, and a probability that
-forgets it is wrong.
+The probability sees lists in the order that was learned from other questions, as it will for new issues. An issue that
+repeats nothing weighs as much as the issues it stands for: nearly all new issues are no duplicates, and a probability
+that forgets this is wrong.
 
-Files may lack authors, and so may the repository that is judged. Where it is not known who asks, a day's issues may be
-one person's series, and the probability is another: it is learned a second time, from the same arrivals as if nobody
-knew who wrote what. The weights of `PRIOR_…` were set by hand, and are what the features keep where no file can say
-better: who reports two things knows both and reports two things, and who has reported much knows what is reported.
+Files may lack authors, and so may a repository. Without an author a day's issues may be one person's series, so a
+second probability is learned from the same arrivals without authors. The weights of `PRIOR_…` were set by hand, and the
+features keep them where no file says better: somebody who reports two things knows both, and somebody who has reported
+much knows what is reported.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import count
@@ -29,38 +30,40 @@ from typing import Any
 import numpy as np
 
 from bot.embedding import TextModel
-from bot.index.postings.packing import Floats
+from bot.index.postings.packing import Floats, Integers
 from bot.matching import confidence, standing
-from bot.matching.model import KNOWN, READ, UNKNOWN, shipped_data
+from bot.matching.model import KNOWN, READ, UNKNOWN, shipped_text
 from bot.matching.readings import CLOSEST
+from bot.ranking.size import CALIBRATION, SMALLNESS, calibration
 from bot.training.arrival import Arrival
-from bot.training.collecting import TOO_FEW, Material, Progress, collect_all
-from bot.training.fitting import Fitted, fit_order
-from bot.training.probability import SHOWN, Leaders, Probability, fit_leaders
+from bot.training.collecting import TOO_FEW, Material, Progress, collect
+from bot.training.fitting import Fitted, fit_factor, fit_order, fit_probability
 from bot.training.readings import Read, fit_readings
 from bot.training.smaller import LATER, LATER_ALONE, anonymous, of_any_size, thinned
 
 #: Set by hand, see above.
 PRIOR_ORDER = {"same_author": -1.0}
 PRIOR_PROBABILITY = {**PRIOR_ORDER, "reported": -0.15}
-L2_ORDER, L2_PROBABILITY = 10.0, 100.0
-#: What is left of a repository in those from which the order is learned, besides the whole.
+L2_ORDER, L2_PROBABILITY, L2_CALIBRATION = 10.0, 100.0, 1.0
+#: Candidates of one issue from which the probability is learned: those that a comment shows.
+SHOWN = 5
+#: The order is learned from whole repositories, and from these shares of them.
 SMALL_SHARES = (0.03, 0.01)
-#: Parts of the questions that are ordered by weights of the other parts, at least.
+#: The questions are cut into at least this many parts; each is ordered by weights learned from the others.
 PARTS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What orders candidates: the `whole`, and for each of some parts what was learned from the others."""
+    """What orders candidates: learned from the `whole`, and for each part from the other parts."""
 
     whole: Fitted
     parts: Sequence[Fitted]
 
 
 def learn(files: Sequence[Material], progress: Progress, *, others: int, seed: int) -> dict[str, Any]:
-    """What goes into `matching/weights.json`. Without readings the last step is taken from the shipped weights."""
-    each = collect_all(files, progress, others=others, seed=seed)
+    """The data of `matching/weights.json`. Without readings the last step is taken from the shipped weights."""
+    each = [collect(one, progress, others=others, seed=seed) for one in files]
     arrivals = [[one for one in part if one.stands_for] for part in each]
     marked = fit_marked([one for part in arrivals for one in part], seed)
     return {
@@ -74,27 +77,24 @@ def learn(files: Sequence[Material], progress: Progress, *, others: int, seed: i
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """What is learned from marks: the order, and how likely the first few are marked, the author known or not."""
+    """What marks teach: the order, and how likely the first few are marked, with and without a known author."""
 
     order: Fitted
     known: Probability
     unknown: Probability
 
     def odds(self, arrival: Arrival, signed: bool) -> Floats:
-        """The log-odds of each candidate of an arrival, in their order; -inf for what ranks too low to be judged."""
-        scores = self.order.scores(standing.standings(arrival.values))
-        best = np.argsort(-scores, kind="stable")
-        rows = confidence.rows(arrival.values[best], scores[best], arrival.earlier)
+        """The log-odds of each candidate of an arrival; -inf for one that ranks too low to be judged."""
+        best, rows = _ranked(arrival, self.order)
         by = self.known if signed else self.unknown
-        odds = np.full(len(scores), -np.inf)
-        told = by.confidence.scores(rows)
-        calibrated = by.calibration.scores(confidence.calibration(told, arrival.earlier))
-        odds[best[: len(rows)]] = calibrated
+        odds = np.full(len(best), -np.inf)
+        marked = confidence.calibration(by.confidence.scores(rows), arrival.earlier)
+        odds[best[: len(rows)]] = by.calibration.scores(marked)
         return odds
 
 
 def fit_marked(arrivals: Sequence[Arrival], seed: int) -> Marked:
-    """All that is learned from marks. Raises ValueError where nothing is known to be the same."""
+    """Learn from marks. Raises ValueError if nothing is known to be the same."""
     order = fit_orders(arrivals, seed)
     unknown = fit([anonymous(one) for one in arrivals], order, seed)
     return Marked(order.whole, fit(arrivals, order, seed), unknown)
@@ -103,10 +103,10 @@ def fit_marked(arrivals: Sequence[Arrival], seed: int) -> Marked:
 def _readings(
     each: Sequence[Sequence[Arrival]], arrivals: Sequence[Sequence[Arrival]], marked: Marked, seed: int
 ) -> dict[str, object]:
-    """The last step, from what was read of each file.
+    """Learn the last step, from what was read of each file.
 
-    The log-odds of a file are by what was learned from the others, as those of a new repository are; of a single file,
-    and of those without which there are too few marks, by what was learned from all.
+    The log-odds of a file come from what the other files taught, as those of a new repository do; if the others have
+    too few marks, from what all taught.
     """
     odds: list[Floats] = []
     reads: list[Read] = []
@@ -119,20 +119,20 @@ def _readings(
             by = marked
         for small in (False, True):
             said = [(one, one.read) for one in part if one.read is not None and one.read.small is small]
-            told = [_told(by.odds(one, read.signed), read) for one, read in said]
-            # Each project says as much as every other, however many arrivals it has.
-            total = sum(read.weight * len(read.same) for _, read in told)
-            odds += [own for own, _ in told]
-            reads += [replace(read, weight=read.weight / total) for _, read in told]
+            judged = [_judged(by.odds(one, read.signed), read) for one, read in said]
+            # Each project counts the same, however many arrivals it has.
+            total = sum(read.weight * len(read.same) for _, read in judged)
+            odds += [own for own, _ in judged]
+            reads += [replace(read, weight=read.weight / total) for _, read in judged]
     if not reads:
-        shipped: dict[str, object] = shipped_data()[READ]
+        shipped: dict[str, object] = json.loads(shipped_text())[READ]
         return shipped
     with_text, by_odds = fit_readings(odds, reads)
     return {"text model": TextModel().name, "with text": with_text.data(), "by odds": by_odds.data()}
 
 
-def _told(odds: Floats, read: Read) -> tuple[Floats, Read]:
-    """The log-odds of the candidates that were read; in a small repository of those that would be judged there."""
+def _judged(odds: Floats, read: Read) -> tuple[Floats, Read]:
+    """The log-odds of the candidates that were read; in a small repository only of those that would be judged."""
     own = odds[read.likeness.rows]
     if not read.small:
         return own, read
@@ -143,40 +143,104 @@ def _told(odds: Floats, read: Read) -> tuple[Floats, Read]:
 
 
 def fit_orders(arrivals: Sequence[Arrival], seed: int) -> Order:
-    """What orders candidates, whoever wrote them. Raises ValueError where nothing is known to be the same."""
+    """Learn what orders candidates. Raises ValueError if nothing is known to be the same."""
     grown = [one for one in arrivals if not one.young]
     return Order(order_of(grown, seed), orders_of(grown, seed))
 
 
+@dataclass(frozen=True, slots=True)
+class Firsts:
+    """The first candidates of lists: (lists, CALIBRATION and SMALLNESS), whether each is the same, and its weight."""
+
+    rows: Floats
+    same: Floats
+    weight: Floats
+
+    @classmethod
+    def of(cls, odds: Floats, earlier: Sequence[int], same: Floats, weight: Floats) -> Firsts:
+        """From the candidates' log-odds, and the number of issues before each question."""
+        rows = [calibration(*one) for one in zip(odds.tolist(), earlier, strict=True)]
+        return cls(np.array(rows).reshape(len(rows), len(CALIBRATION) + 1), same, weight)
+
+
+def fit_calibration(firsts: Firsts, small: Firsts) -> Fitted:
+    """How log-odds depend on the repository's size; `small` holds lists of small repositories, for SMALLNESS alone."""
+    right = fit_probability(CALIBRATION, firsts.rows[:, :-1], firsts.same, firsts.weight, L2_CALIBRATION, {"odds": 1.0})
+    return Fitted({**right.weights, SMALLNESS: smallness_of(small, right)}, right.intercept)
+
+
+def smallness_of(firsts: Firsts, right: Fitted) -> float:
+    """How log-odds change with each unit of `size.smallness`: never above 0, and 0 without small repositories.
+
+    Small repositories are judged with more care than large ones, never with less.
+    """
+    small = firsts.rows[:, -1] > 0
+    if not small.any():
+        return 0.0
+    rows = firsts.rows[small]
+    odds = right.scores(rows[:, :-1])
+    return min(0.0, fit_factor(rows[:, -1], odds, firsts.same[small], firsts.weight[small], L2_CALIBRATION))
+
+
+@dataclass(frozen=True, slots=True)
+class Leaders:
+    """The first few of one arrival's list: (leaders, features), and whether each is the same."""
+
+    earlier: int
+    rows: Floats
+    same: Floats
+    stands_for: float
+
+
+@dataclass(frozen=True, slots=True)
+class Probability:
+    """How likely the first few are marked, and the calibration by the repository's size."""
+
+    confidence: Fitted
+    calibration: Fitted
+
+    def data(self) -> dict[str, object]:
+        """As it is written into a file of weights."""
+        return {"confidence": self.confidence.data(), "calibration": self.calibration.data()}
+
+
+def _firsts(lists: Sequence[Leaders], likely: Fitted) -> Firsts:
+    odds = likely.scores(np.array([one.rows[0] for one in lists]).reshape(-1, len(likely.weights)))
+    same, weight = np.array([one.same[0] for one in lists]), np.array([one.stands_for for one in lists])
+    return Firsts.of(odds, [one.earlier for one in lists], same, weight)
+
+
 def fit(arrivals: Sequence[Arrival], order: Order, seed: int) -> Probability:
-    """How likely what is ordered so is the same."""
+    """Learn how likely each of the first few, in this order, is marked as the same."""
     grown = [one for one in arrivals if not one.young]
     lists = ordered(grown, order.parts, seed)
     small = [_leaders(one, order.whole) for one in arrivals if one.young]
     small += ordered(grown, order.parts, seed, LATER_ALONE)
-    return fit_leaders(confidence.NAMES, lists, small, L2_PROBABILITY, PRIOR_PROBABILITY)
+    rows, same = np.vstack([one.rows for one in lists]), np.concatenate([one.same for one in lists])
+    weight = np.repeat([one.stands_for for one in lists], [len(one.same) for one in lists])
+    likely = fit_probability(confidence.NAMES, rows, same, weight, L2_PROBABILITY, PRIOR_PROBABILITY)
+    return Probability(likely, fit_calibration(_firsts(lists, likely), _firsts(small, likely)))
 
 
 def order_of(arrivals: Sequence[Arrival], seed: int) -> Fitted:
-    """What orders candidates, in small repositories too: among a handful, what tells two hundred apart says little.
+    """Learn one order, from smaller repositories too: what tells two hundred candidates apart says little among a few.
 
-    Raises ValueError where nothing is known to be the same.
+    Raises ValueError if nothing is known to be the same.
     """
     rng = np.random.default_rng(seed)
     smaller = [thinned(arrival, share, rng) for share in SMALL_SHARES for arrival in arrivals]
-    told = [one for one in (*arrivals, *smaller) if one is not None and one.same.any()]
-    if not told:
+    lists = [one for one in (*arrivals, *smaller) if one is not None and one.same.any()]
+    if not lists:
         raise ValueError(TOO_FEW)
-    rows = np.vstack([standing.standings(one.values) for one in told])
-    same = np.concatenate([one.same for one in told])
-    return fit_order(standing.NAMES, rows, same, [len(one.same) for one in told], L2_ORDER, PRIOR_ORDER)
+    rows = np.vstack([standing.standings(one.values) for one in lists])
+    same = np.concatenate([one.same for one in lists])
+    return fit_order(standing.NAMES, rows, same, [len(one.same) for one in lists], L2_ORDER, PRIOR_ORDER)
 
 
 def orders_of(arrivals: Sequence[Arrival], seed: int) -> list[Fitted]:
-    """For each part what orders it, learned from the others; an arrival's part is its place modulo how many there are.
+    """For each part, learn its order from the other parts. An arrival's part is its place modulo their number.
 
-    These are PARTS, or more where what repeats something comes in such a rhythm that all of it would be in one. Raises
-    ValueError where it is in one however many there are.
+    There are PARTS parts, or more if else all duplicates would be in one. Raises ValueError for fewer than two.
     """
     repeating = [place for place, one in enumerate(arrivals) if one.same.any()]
     if len(repeating) < 2:
@@ -187,15 +251,17 @@ def orders_of(arrivals: Sequence[Arrival], seed: int) -> list[Fitted]:
 
 
 def ordered(arrivals: Sequence[Arrival], orders: Sequence[Fitted], seed: int, later: float = LATER) -> list[Leaders]:
-    """The first few of each list, in repositories of any size.
-
-    `orders` are those of `orders_of`, `later` is how smaller ones are made (`smaller.py`).
-    """
+    """The first few of each list, in repositories of any size, ordered by `orders_of`; `later` as in `smaller.py`."""
     return [_leaders(one, orders[at % len(orders)]) for at, one in of_any_size(arrivals, seed, later)]
 
 
-def _leaders(arrival: Arrival, order: Fitted) -> Leaders:
+def _ranked(arrival: Arrival, order: Fitted) -> tuple[Integers, Floats]:
+    """The places of an arrival's candidates, best first, and `confidence.rows`."""
     scores = order.scores(standing.standings(arrival.values))
     best = np.argsort(-scores, kind="stable")
-    rows = confidence.rows(arrival.values[best], scores[best], arrival.earlier)[:SHOWN]
-    return Leaders(arrival.earlier, rows, arrival.same[best[:SHOWN]], arrival.stands_for)
+    return best, confidence.rows(arrival.values[best], scores[best], arrival.earlier)
+
+
+def _leaders(arrival: Arrival, order: Fitted) -> Leaders:
+    best, rows = _ranked(arrival, order)
+    return Leaders(arrival.earlier, rows[:SHOWN], arrival.same[best[:SHOWN]], arrival.stands_for)

@@ -1,7 +1,7 @@
-"""Learning from what careful readers said (P1): the last step of the model, `bot/matching/readings.py`.
+"""Learns the last step of the model (`bot/matching/readings.py`) from what careful readers said (P1).
 
-A file of readings has a line for each arrival that was read: `{"id", "weight", "verdicts": {CANDIDATE: VERDICT}}`,
-where a verdict is `same`, `related` or `different`, and `weight` is how many arrivals it stands for.
+A file of readings has a line for each arrival that was read: `{"id", "weight", "verdicts": {CANDIDATE: VERDICT}}`. A
+verdict is `same`, `related` or `different`; `weight` is how many arrivals this one stands for.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _VERDICTS = ("same", "related", "different")
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What was said of one arrival: whether each candidate, by the file's id, is the same."""
+    """What readers said of one arrival: whether each candidate, by its id in the file, is the same."""
 
     weight: float
     same: Mapping[str, bool]
@@ -35,9 +35,10 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """The candidates of an arrival of which it is known whether they are the `same`, and what the text model says of
-    these rows. `weight` is how many arrivals this stands for; `signed` is whether its author is known. `small` is one
-    in a repository that was made for it (`small.py`), where marks take the place of readers.
+    """The candidates of an arrival that were read: whether each is the `same`, and their `likeness` by the text model.
+
+    `weight` is how many arrivals this one stands for, `signed` whether its author is known. `small` marks an arrival in
+    a repository that was made for training, where marks take the place of readers.
     """
 
     same: Floats
@@ -48,7 +49,7 @@ class Read:
 
 
 def read_readings(path: Path) -> dict[str, Reading]:
-    """By the arrival's id, as text. Raises UserError naming the line that is none."""
+    """Readings by the arrival's id, as text. Raises UserError naming a line that is no reading."""
     found = {}
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         try:
@@ -66,9 +67,9 @@ def read_readings(path: Path) -> dict[str, Reading]:
 
 
 def fit_readings(odds: Sequence[Floats], reads: Sequence[Read]) -> tuple[Fitted, Fitted]:
-    """With the text model and without, from log-odds of being marked, an array for each arrival.
+    """Fit the step with the text model and without it; `odds` are the log-odds of being marked, for each arrival.
 
-    Without the text model only what was read counts: nothing tells one rare word from another in small repositories.
+    The step without the text model leaves out small repositories, where word counts tell too little.
     """
 
     def fit(names: Sequence[str], rows: Sequence[Floats], said: Sequence[Read]) -> Fitted:

@@ -1,9 +1,9 @@
-"""Tunes the text model on marked duplicates, and writes it as `bot/embedding/local.py` reads it.
+"""Tunes the text model on marked duplicates, and writes it in the form that `bot/embedding/local.py` reads.
 
-The base is all-MiniLM-L6-v2 (Wang and others, 2020; Reimers and Gurevych, 2019). Of each batch of marked pairs of one
-project every text is to be nearer to its own original than to all others of the batch: the multiple negatives ranking
-loss (Henderson and others, 2017), with cosines times 20. The embeddings of words and the first two layers stay as they
-are, since a few thousand pairs have nothing to teach them. What comes out has weights of eight bits.
+The base is all-MiniLM-L6-v2 (Wang and others, 2020; Reimers and Gurevych, 2019). A batch holds marked pairs of one
+project. Tuning brings each text closer to its own original than to all others of the batch: the multiple negatives
+ranking loss (Henderson and others, 2017), with cosines times 20. The word embeddings and the first two layers stay as
+they are: a few thousand pairs cannot teach them anything. The result has weights of eight bits.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from bot.replay import read_archive
 #: The model that is tuned: a name on a hub, or a folder.
 BASE = "sentence-transformers/all-MiniLM-L6-v2"
 EPOCHS, BATCH, RATE, SCALE = 2, 48, 3e-5, 20.0
-# Layers that stay as they are, besides the embeddings of words.
+# Layers that stay as they are, besides the word embeddings.
 _FROZEN = 2
 
 Pair = tuple[str, str]
@@ -43,7 +43,7 @@ def tune(
     seed: int = 0,
     epochs: int = EPOCHS,
 ) -> None:
-    """Write a model into `folder`. Raises ValueError where too few pairs are marked."""
+    """Tune a model and write it into `folder`. Raises ValueError if too few pairs are marked."""
     import torch
     from torch.nn import functional
     from transformers import AutoTokenizer
@@ -93,7 +93,7 @@ def _pairs(path: Path) -> list[list[Pair]]:
 
 
 def _batches(projects: Sequence[Sequence[Sequence[Pair]]], rng: random.Random) -> Iterator[list[Pair]]:
-    """Without end; each of one project, and with one pair of a group at most."""
+    """Batches without end; each is of one project and has at most one pair of a group."""
     while True:
         found = []
         for groups in projects:
@@ -106,7 +106,7 @@ def _batches(projects: Sequence[Sequence[Sequence[Pair]]], rng: random.Random) -
 def _model(base: str) -> Any:
     from transformers import BertModel
 
-    # Without dropout: the likeness of a text with itself is to be 1, and masks take a quarter of the time.
+    # Without dropout, so that a text is equal to itself; and masks would take a quarter of the time.
     model = BertModel.from_pretrained(
         base,
         add_pooling_layer=False,
@@ -130,7 +130,7 @@ def _embed(model: Any, tokenizer: Any, texts: Sequence[str]) -> Any:
 
 
 def _pooled(states: Any, mask: Any) -> Any:
-    """The mean of the tokens' states, of length one."""
+    """The mean of the tokens' states, scaled to length one."""
     from torch.nn import functional
 
     weights = mask.unsqueeze(-1).to(states.dtype)

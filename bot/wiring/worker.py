@@ -16,7 +16,6 @@ from bot.chores.redelivery import RECOVER_EVERY, recover
 from bot.chores.tidying import ERASE_EVERY, TIDY_EVERY, erase_old, tidy
 from bot.erasing import erased_if_ended
 from bot.events import Event, InstallationEvent, full_name
-from bot.index.vectors import models
 from bot.indexing import LOOK_EVERY, Indexing
 from bot.jobs import Chore, Inbox, Job
 from bot.matching import Matcher
@@ -26,11 +25,11 @@ from bot.repositories.settings import RepositorySettings
 from bot.router import Router
 from bot.services import Services
 from bot.settings import Settings
-from bot.store import Store, open_store
+from bot.store import open_store
 from bot.telemetry.metrics import CALLS
 from bot.telemetry.tracing import span
 from bot.telemetry.work import current, working_on
-from bot.wiring.clients import build_github, embedder, now
+from bot.wiring.clients import build_github, now
 from bot.wiring.evaluating import evaluate_apart
 from bot.wiring.indexes import build_index
 from handlers import ROUTES
@@ -59,12 +58,6 @@ def build_services(settings: Settings) -> Services:
         clock=now,
         evaluate=evaluate_apart,
     )
-
-
-def model_held(settings: Settings, store: Store) -> AbstractContextManager[None]:
-    """The time in which this worker has its model, for others to know (`bot/index/vectors/models.py`)."""
-    model = embedder(settings)
-    return nullcontext() if model is None else models.held(store.engine, model.name)
 
 
 def job_handler(services: Services) -> Callable[[Job], None]:

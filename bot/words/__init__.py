@@ -1,4 +1,4 @@
-"""What the bot says, in six languages: each text with its variables, and how a repository puts its own in its place."""
+"""The bot's texts in six languages, with their variables, and the texts that a repository puts in their place."""
 
 from __future__ import annotations
 

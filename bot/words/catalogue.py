@@ -1,4 +1,4 @@
-"""The texts of each language, read from the files beside this module and held to be exactly those that are declared."""
+"""Reads the texts of each language from the files beside this module, and checks that they are those declared."""
 
 from __future__ import annotations
 
@@ -26,51 +26,51 @@ class Words(
     CandidateTexts,
     CommentTexts,
 ):
-    """Everything that the bot says, in one language."""
+    """All texts of the bot, in one language."""
 
     def with_own(self, own: Mapping[str, Template]) -> Self:
-        """The same with other templates for some texts; each holds for every number. Unknown names mean nothing."""
+        """Replace some texts by templates, each for every number. Unknown names are ignored."""
         if "people_decide" in own:
-            # A repository that words it anew words it for both.
+            # A repository's own wording holds for both.
             own = {"people_decide_still": own["people_decide"], **own}
         forms = {name: {"other": template} for name, template in own.items() if name in self._forms}
         return type(self)(self.manner, {**self._forms, **forms}, self)
 
 
 LANGUAGES = ("en", "zh", "ja", "es", "de", "fr")
-"""The languages that the bot speaks; zh is written in simplified characters."""
+"""The bot's languages; zh is in simplified characters."""
 
 PLAIN = frozenset(("digest_title", "scan_title", "label_rationale"))
-"""Texts that GitHub shows as they are, without looking for Markdown or names in them."""
+"""Texts that GitHub shows as they are, without Markdown or mentions."""
 
 _BETWEEN = frozenset(("comma", "settings_hint"))
-"""Texts that are put between or behind others, strangers' ones among them, without a gap of their own there."""
+"""Texts that stand directly beside others, which may be a stranger's."""
 
 _UNSAID = frozenset(("found", "related"))
-"""Texts that have a form for each number and need not show it."""
+"""Texts with a form for each number that need not show the number."""
 
 _CATEGORIES = frozenset(("zero", "one", "two", "few", "many", "other"))
 
 
 class Unsound(Exception):
-    """A catalogue lacks a text, or has one too many, or a variable that its text has not: the program is wrong."""
+    """A catalogue lacks a text, has one too many, or uses a wrong variable. This is an error of the program."""
 
 
 @cache
 def words(language: str) -> Words:
-    """The bot's texts in one of its languages. Raises Unsound where the catalogue is not as declared."""
+    """The bot's texts in one of its languages. Raises Unsound if the catalogue is not as declared."""
     data = tomllib.loads(resources.files("bot.words").joinpath(f"{language}.toml").read_text(encoding="utf-8"))
     manner = Manner(language, data.pop("days"))
     return Words(manner, read(language, data))
 
 
 def english() -> Words:
-    """The texts that hold where nothing else is wanted: the command line, and what no other language is known for."""
+    """The English texts, which are the default and those of the command line."""
     return words("en")
 
 
 def speak(language: str, own: Mapping[str, str]) -> Words:
-    """The texts in a language with a repository's `own` templates in place of some, whatever these hold."""
+    """The texts in a language, with a repository's `own` templates, made harmless, in place of some."""
     spoken = words(language)
     return spoken.with_own({name: _own(name, text) for name, text in own.items()}) if own else spoken
 
@@ -81,7 +81,7 @@ def _own(name: str, text: str) -> Template:
 
 
 def read(language: str, data: Mapping[str, Any]) -> dict[str, Forms]:
-    """The texts of a catalogue; Unsound says what is wrong with it."""
+    """Read the texts of a catalogue. Raises Unsound naming what is wrong."""
     texts = declared(Words)
     if wrong := set(texts) ^ set(data):
         raise Unsound(f"{language}: declared or written, and not both: {', '.join(sorted(wrong))}")
@@ -92,14 +92,11 @@ def read(language: str, data: Mapping[str, Any]) -> dict[str, Forms]:
         if "other" not in forms or not set(forms) <= (_CATEGORIES if counted else {"other"}):
             raise Unsound(f"{language}: {name} has the forms {', '.join(forms)}")
         found[name] = {form: Template.parse(text) for form, text in forms.items()}
-        _check(language, name, found[name], texts[name].variables)
+        variables = set(texts[name].variables)
+        for form, template in found[name].items():
+            has = set(template.variables)
+            # "One" can be said without a number.
+            may_lack = {COUNT} if form != "other" or name in _UNSAID else set()
+            if not has <= variables or variables - has - may_lack:
+                raise Unsound(f"{language}: {name} ({form}) has the variables {sorted(has)}, not {sorted(variables)}")
     return found
-
-
-def _check(language: str, name: str, forms: Forms, variables: tuple[str, ...]) -> None:
-    for form, template in forms.items():
-        has = set(template.variables)
-        # "One" can be said without a number.
-        may_lack = {COUNT} if form != "other" or name in _UNSAID else set()
-        if not has <= set(variables) or set(variables) - has - may_lack:
-            raise Unsound(f"{language}: {name} ({form}) has the variables {sorted(has)}, not {sorted(variables)}")

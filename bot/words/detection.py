@@ -1,9 +1,8 @@
-"""In which of the bot's languages an issue is written, by its script and its function words. Pure.
+"""Detects in which of the bot's languages an issue is written, by its script and its function words. Pure.
 
-Libraries were tried on `tests/words/texts.py` first. py3langid tells as many right, and costs 120 MB of memory and a
-second at the start of every worker; langdetect takes short Chinese for Korean; lingua is a wheel of 96 MB. An answer in
-a wrong language annoys more than one in English, so that what is short, mixed or in a language that the bot does not
-speak counts as English.
+Libraries were tried on `tests/words/texts.py`. py3langid is as often right, but takes 120 MB of memory and a second at
+the start of every worker; langdetect takes short Chinese for Korean; lingua is a wheel of 96 MB. An answer in a wrong
+language annoys more than one in English, so a text that is short, mixed or in another language counts as English.
 """
 
 from __future__ import annotations
@@ -16,29 +15,28 @@ from bot.words.catalogue import LANGUAGES
 
 FALLBACK = "en"
 
-# So many characters of an issue are looked at; who writes more has said in which language by then.
+# The characters of an issue that are read; these are enough.
 _READ_MAX = 8_000
-# What a form supplies: its headings, its boxes, and what GitHub writes where a field was left empty.
+# Boilerplate: headings, check boxes, and GitHub's text for an empty field.
 _SUPPLIED = re.compile(r"^ {0,3}#{1,6}\s.*$|^[^\S\n]*[-*] \[[ xX]\].*$|^_No response_[^\S\n]*$", re.MULTILINE)
 _FENCED = re.compile(r"^ {0,3}(```(?=`*[^`\n]*$)|~~~).*?(?:^ {0,3}\1|\Z)", re.MULTILINE | re.DOTALL)
-# Log lines and other code that stands indented, and what stands between backticks or angle brackets.
+# Indented code and log lines, and text between backticks or angle brackets.
 _CODE = re.compile(r"^(?: {4}|\t).*$|`[^`\n]*`|<[^>\n]{0,200}>", re.MULTILINE)
-# An address, a path or a name from code has this in it; whoever looks for it between spaces looks at each sign once.
-# In what is written without spaces, a full stop may also stand between two sentences.
+# An address, a path or a name from code contains this. In scripts without spaces a full stop may also stand between two
+# sentences.
 _JOINED = re.compile(rf"\S://\S|(?![{UNSPACED}])\w[./\\_@=](?![{UNSPACED}])\w")
 _KANA = re.compile(r"[\u3041-\u309f\u30a1-\u30ff\uff66-\uff9f]")
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 
-# A Han character or a kana says about half as much as a word in Latin letters.
+# A Han character or a kana counts as half a word in Latin letters.
 _PER_WORD = 2
 _CJK_LEAST = 4
-# Of the Japanese texts seen, the one with fewest kana has a fifth of them among its letters.
+# In the Japanese text with fewest kana, a fifth of the letters are kana.
 _KANA_LEAST = 0.08
 
-# Words that occur in nearly every text of a language and are rare in the others; those that English has too ("die",
-# "in", "no", "on") are left out. Those of languages that the bot does not speak are here so that none is taken for a
-# neighbour.
+# Words that are in nearly every text of a language and rare in the others, without those that English has too ("die",
+# "in", "no", "on"). Languages that the bot does not speak are here so that none is taken for a related one.
 _FUNCTION_WORDS = {
     "en": "the and is are it to of this that with when not for be was have has does doesn't there but you my can if i "
     "from which should would",
@@ -64,9 +62,9 @@ _LEAST, _SHARE, _BEFORE_ENGLISH, _BEFORE_OTHERS = 3, 0.15, 2.0, 1.2
 
 
 def language_of(title: str, body: str) -> str:
-    """The language in which to answer an issue: `en`, `zh`, `ja`, `es`, `de` or `fr`; code in it does not count."""
+    """The language in which to answer an issue: `en`, `zh`, `ja`, `es`, `de` or `fr`. Code does not count."""
     text = _CODE.sub(" ", without_noise(_SUPPLIED.sub("", _FENCED.sub("", f"{title}\n\n{body}"[:_READ_MAX]))))
-    # Where no space parts words, a name from code would take the whole sentence with it.
+    # Without spaces between words, a name from code would remove the whole sentence.
     prose = " ".join(run for run in apart(text).split() if not _JOINED.search(run))
     words = [word.lower().replace("’", "'") for word in _WORD.findall(prose)]
     kana, han = len(_KANA.findall(prose)), len(_HAN.findall(prose))

@@ -1,4 +1,4 @@
-"""The variables that texts have, each with its type; mypy holds those who say a text to them."""
+"""The variables of texts with their types, by which mypy checks each call of a text."""
 
 from __future__ import annotations
 

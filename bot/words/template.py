@@ -1,7 +1,7 @@
-"""`"{count} results"`: a text with gaps, and how a repository's own one is kept from doing any harm.
+"""Templates such as `"{count} results"`: texts with gaps. A repository's own templates are made harmless.
 
-Between its gaps, a repository's own text may be emphasised and hold code spans. Everything else that Markdown, HTML or
-GitHub would act on stays text, also where a value completes it: "https:" before a value, or "@".
+A repository's own text may have emphasis and code spans. Everything else that Markdown, HTML or GitHub would act on
+stays text, even if a value completes it, as after "https:" or "@".
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ LONGEST = 600
 """Characters of a repository's own text."""
 
 GAPS_MAX = 10
-"""Gaps in a repository's own text: each can hold a title."""
+"""Gaps in a repository's own text; each may hold a title."""
 
 _ZERO_WIDTH_SPACE = "\N{ZERO WIDTH SPACE}"
 _NAME = re.compile("[a-z][a-z0-9_]*")
 
 
 class Malformed(ValueError):
-    """A template with a lone brace, or with more between two braces than a name; its text is what stands there."""
+    """A template has a lone brace, or more than a name between two braces. The message quotes it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """Pairs of a piece of text and the variable that follows; after the last piece none does, and its name is empty."""
+    """Pairs of a piece of text and the variable that follows it; the last pair has an empty name."""
 
     parts: tuple[tuple[str, str], ...]
 
@@ -62,10 +62,7 @@ class Template:
         return "".join(literal + (values[name] if name else "") for literal, name in self.parts)
 
     def harmless(self, *, between: bool = False) -> Template:
-        """The same for strangers' templates: nothing between the gaps does anything, whatever fills them.
-
-        Nor, with `between`, whatever stands right before or behind the whole.
-        """
+        """Make a stranger's template harmless, whatever fills the gaps, and with `between`, whatever is beside it."""
         pieces = [_harmless(literal) for literal, _ in self.parts]
         if between:
             pieces[0] = _ZERO_WIDTH_SPACE + pieces[0]
@@ -80,16 +77,16 @@ class Template:
         return Template(tuple((piece, name) for piece, (_, name) in zip(pieces, self.parts, strict=True)))
 
 
-# What could make one thing of the piece and the value beside it. A no-break space keeps words apart as a space does.
+# Characters that could form one token with the value beside them.
 _JOINS_BEFORE = re.compile(r"[0-9A-Za-z`@#:/.\-_\\&=*+~!(\[]\Z")
 _JOINS_AFTER = re.compile(r"[0-9A-Za-z`@#:/.\-_&=*+~(\[]")
-# A list, a line, a heading or an underline would begin here.
+# The beginning of a list, a rule, a heading or an underline.
 _BLOCK = re.compile(r"\s*(?:[-+=]|[*_](?=[\s*_]*\Z|\s)|[0-9]{1,9}[.)])")
 _CODE = re.compile(r"(`+[^`]+`+)")
 _BALANCED = re.compile(r"(`+)[^`]+\1")
 _SPECIAL = re.compile(r"[\\`\[\]|~]")
 _ACTIVE = re.compile(
-    # A name of an emoji may also be ended by the sentence in which the text is put.
+    # An emoji's name may also end with the piece, since text follows it.
     r"[@#]|:(?=//)|:(?=(?![0-9]{2}:)[a-z0-9_+-]{1,40}(?::|\Z))|(?<![0-9A-Za-z])(?:www|mailto:|xmpp:|GH-)|duplicate(?=\s*of)",
     re.IGNORECASE,
 )
@@ -100,7 +97,7 @@ def _harmless(piece: str) -> str:
     line = re.sub(r"\s+", " ", "".join(char if _visible(char) else " " for char in without_invisible(piece)))
     spans = _CODE.split(line)
     return "".join(
-        # Nothing but the bot's own first line may look like its marker, not even in code.
+        # Only the bot's own first line may look like its marker, even in code.
         span.replace("<!--", f"<{_ZERO_WIDTH_SPACE}!--") if _BALANCED.fullmatch(span) else _plain(span)
         for span in spans
     )
@@ -118,9 +115,9 @@ def _plain(text: str) -> str:
 
 
 SPACE = r"\s\x1c-\x1f\x85\ufeff"
-"""In a class of a regular expression what Python or JavaScript takes for a space, so that both read it alike."""
+"""For a class in a regular expression: all that Python or JavaScript takes for a space, so that they agree."""
 
-# Logins are ASCII, and a letter beyond it before the @ does not keep GitHub from mentioning somebody.
+# Logins are ASCII. GitHub also sees a mention after a letter beyond ASCII.
 _FORBIDDEN = re.compile(
     r"(?a:(?<![\w/])@[\w-]+(?:/[\w-]+)?)|#[0-9]+|(?<![0-9A-Za-z])(?ai:GH)-[0-9]+|<!--"
     rf"|(?ai:duplicate)[{SPACE}]+(?ai:of)|[^{SPACE}]+/(?ai:issues|pull|discussions)/[0-9]+"
@@ -128,10 +125,10 @@ _FORBIDDEN = re.compile(
 
 
 def forbidden(text: str) -> str:
-    """What of a repository's own text would call people, link to an issue, or look like the bot's marker; or nothing.
+    """The part of a repository's own text that mentions people, links to an issue, or looks like a marker; or "".
 
-    It would do so no more, since `harmless` sees to that, but its author is told.
+    `harmless` disarms it, but its author should know.
     """
-    # An address is looked for at each of its letters: no more is read than a text may have.
+    # The search takes quadratic time, so it stops where a text must end.
     found = _FORBIDDEN.search(text, 0, LONGEST)
     return found[0] if found else ""

@@ -1,8 +1,8 @@
-"""What a text is: a name, the variables that it is filled with, and what it is for; the words are in a catalogue.
+"""Declares texts: each has a name, variables, and a purpose. Its words are in a catalogue.
 
-A text is declared in one of the classes of `bot.words`, with its variables as one of the `shapes`. Who says it calls
-it, so that mypy knows the text and its variables; what it says in each language stands in a TOML file beside this
-module, and `bot.words.catalogue` holds that each has exactly these texts with these variables.
+A class in `bot.words` declares a text, with its variables as one of the `shapes`. A caller calls the text like a
+method, so mypy checks text and variables. The words for each language are in a TOML file beside this module, and
+`bot.words.catalogue` checks that each file has exactly these texts with these variables.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from typing import Generic, ParamSpec, Self, overload
 
 from bot.words.template import Template
 
-# Babel is loaded when something is said: most commands say nothing on GitHub.
+# Babel is imported on first use, because most commands need no texts.
 
 
 @lru_cache(maxsize=1_000, typed=True)
 def _decimal(number: float, language: str) -> str:
-    """Kept, since Babel takes long, and of a file with twenty thousand faults each may name the same line."""
+    """Cached, because Babel is slow, and each of twenty thousand faults in a file may name the same line."""
     from babel.numbers import format_decimal
 
     return str(format_decimal(number, locale=language))
@@ -41,11 +41,11 @@ class Manner:
         return str(Locale.parse(self.language).plural_form(count))
 
     def number(self, number: float) -> str:
-        """`1,200` or `2.5`, as the language groups digits and marks decimals, of which it shows three."""
+        """`1,200` or `2.5` in the language's notation, with up to three decimals."""
         return _decimal(number, self.language)
 
     def percent(self, share: float) -> str:
-        """A share as people write it. Only certainty is 100%, only impossibility 0%."""
+        """A share in percent. Only certainty is 100%, and only impossibility 0%."""
         from babel.numbers import format_percent
 
         rounded = round(share * 100)
@@ -67,16 +67,16 @@ class Manner:
 P = ParamSpec("P")
 
 COUNT = "count"
-"""The variable by which the form of a text is chosen: "1 result", "2 results"."""
+"""The variable that chooses the form of a text: "1 result", "2 results"."""
 
 Forms = Mapping[str, Template]
-"""The forms of one text by the name of CLDR's plural category; `other` is always there."""
+"""The forms of one text by CLDR's plural categories; `other` is always there."""
 
 
 class Texts:
-    """Texts in one language, some of them perhaps in a repository's own words. Immutable.
+    """Texts in one language, some perhaps in a repository's own words. Immutable.
 
-    `plain` are the same without its own words, for where these take too much room.
+    `plain` are the bot's own words, for use when a repository's take too much room.
     """
 
     def __init__(self, manner: Manner, forms: Mapping[str, Forms], plain: Self | None = None) -> None:
@@ -85,14 +85,14 @@ class Texts:
         self.plain: Self = plain or self
 
     def fill(self, name: str, values: Mapping[str, object]) -> str:
-        """A text by its name; whoever knows the name when writing code calls the text's own method instead."""
+        """Fill a text by its name; code that knows the name calls the text's own method."""
         forms = self._forms[name]
         count = values.get(COUNT)
         form = self.manner.form(count) if isinstance(count, int) and len(forms) > 1 else "other"
         return forms.get(form, forms["other"]).fill({key: self._shown(value) for key, value in values.items()})
 
     def _shown(self, value: object) -> str:
-        """Numbers, shares and days in the language's manner; texts are Markdown already."""
+        """Format numbers, shares and days for the language; strings are Markdown already."""
         if isinstance(value, int):
             return self.manner.number(value)
         if isinstance(value, float):
@@ -103,7 +103,7 @@ class Texts:
 
 
 class Text(Generic[P]):
-    """One text as it is declared, and as `docs/words.md` lists it: what it `says`, in which `place`."""
+    """The declaration of a text, as `docs/words.md` lists it: what it `says`, in which `place`."""
 
     name, place = "", ""
 
@@ -122,7 +122,7 @@ class Text(Generic[P]):
         return self if texts is None else partial(self, texts)
 
     def __call__(self, texts: Texts, /, *args: P.args, **kwargs: P.kwargs) -> str:
-        """The text in words. Values are Markdown, or numbers, shares (`float`), days and moments."""
+        """The text, filled with values: Markdown, numbers, shares (`float`), days and moments."""
         return texts.fill(self.name, {**dict(zip(self.variables, args, strict=False)), **kwargs})
 
 
@@ -136,6 +136,6 @@ def text(says: str, shape: Callable[..., None] = lambda: None) -> Text[...]:
 
 
 def declared(texts: type[Texts]) -> dict[str, Text[...]]:
-    """Every text that a class and those that it is made of declare, in the order in which they stand there."""
+    """All texts that a class and its bases declare, in the order of their declaration."""
     members = (member for owner in reversed(texts.__mro__) for member in vars(owner).values())
     return {member.name: member for member in members if isinstance(member, Text)}

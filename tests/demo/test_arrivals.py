@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.demo.scenario import Expect
-from bot.demo.seed import ARRIVALS, seed, split
+from bot.demo.scenario import ARRIVALS, Expect, seed, split
 from bot.simulator import Simulator
 
 

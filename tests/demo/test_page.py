@@ -8,8 +8,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from bot.demo.page.app import create_page
-from bot.demo.scenario import REPOSITORY, ROLES
-from bot.demo.seed import seed
+from bot.demo.scenario import REPOSITORY, ROLES, seed
 from bot.simulator import Simulator
 
 

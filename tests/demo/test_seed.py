@@ -6,8 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bot.demo.scenario import REPOSITORY, ROLES
-from bot.demo.seed import seed
+from bot.demo.scenario import REPOSITORY, ROLES, seed
 from bot.simulator import Clock, Simulator
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.demo.seed import NEWEST, brought_forward
+from bot.demo.scenario import NEWEST, brought_forward
 from bot.simulator.state.issues import Comment
 from tests.e2e.harness import Doppel, World, start_world
 from tests.e2e.reports import AGAIN, FIRST, comment_on

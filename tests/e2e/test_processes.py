@@ -7,12 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import sqlalchemy as sa
 
-from bot.embedding.local import WordLlama
-from bot.index.vectors import models
-from bot.store.database.engine import make_engine
-from bot.store.tables.index import embedding_models
 from tests.e2e.hosting import TOPICS, Host, hosted
 
 pytestmark = pytest.mark.processes
@@ -58,23 +53,3 @@ def test_a_delivery_that_is_answered_by_nobody_is_taken_when_it_comes_again(host
     number = host.report(TOPICS[1])
     host.finish()
     assert len(host.said(number)) == 1
-
-
-def test_a_worker_says_which_model_it_has(host: Host, home: Path) -> None:
-    """Of two models the later one prevails (`tests/index/vectors/test_models.py`), for which both must be known."""
-    name = WordLlama().name
-
-    def says() -> bool:
-        # Web takes deliveries before the worker has made its tables, and may be the first thing that a test needs.
-        for database in home.rglob("doppel.db"):
-            engine = make_engine(f"sqlite:///{database}")
-            try:
-                with engine.connect() as connection:
-                    if sa.inspect(connection).has_table(embedding_models.name):
-                        kept = connection.execute(sa.select(embedding_models.c.name)).scalars().all()
-                        return kept == [name] and models.in_use(connection).keys() == {name}
-            finally:
-                engine.dispose()
-        return False
-
-    host.wait("a worker's saying so", says)

@@ -14,7 +14,7 @@ import pytest
 import requests
 import responses
 
-from bot.embedding import EmbeddingError, choose_embedder
+from bot.embedding import EmbeddingError, choose_embedder, local
 from bot.embedding.local import SentenceModel, WordLlama
 from bot.embedding.remote import RemoteModel
 
@@ -47,6 +47,7 @@ class TestWordLlama:
                 assert np.abs(vectors - np.array(alone * 20)).max() < 1e-5
 
     def test_a_missing_package_is_said(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        local._read_wordllama.cache_clear()
         monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
         with pytest.raises(EmbeddingError, match="wordllama is not installed"):
             WordLlama().embed(["x"])
@@ -92,6 +93,7 @@ class TestRemote:
         self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ) -> None:
         package = SimpleNamespace(origin=str(tmp_path / "__init__.py"))
+        local._read_wordllama.cache_clear()
         monkeypatch.setattr("bot.embedding.local.importlib.util.find_spec", lambda _: package)
         with pytest.raises(EmbeddingError, match=r"could not be read: .+") as raised:
             WordLlama().embed(["x"])

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bot.embedding.local import WordLlama
+from bot.embedding import local
 from bot.knowledge.models import choose_model
 from bot.ranking.playbook import run_deduplication
 from tests.knowledge.library import Fake
@@ -76,9 +76,9 @@ class TestModels:
         self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
         monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-        tokenizer, rows = WordLlama()._load()
+        tokenizer, rows = local._read_wordllama()
         broken = np.full_like(rows, np.nan)
-        monkeypatch.setattr("bot.embedding.local._read_files", lambda: (tokenizer, broken))
+        monkeypatch.setattr("bot.embedding.local._read_wordllama", lambda: (tokenizer, broken))
         book = playbook(patterns=[entry("the same"), entry("the same")])
         assert len(run_deduplication(book)["sections"][PATTERNS]) == 2
         assert "no finite numbers" in capsys.readouterr().err

@@ -5,7 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from bot.index import Index, IndexedIssue
+from bot.matching import Match
 from bot.model import Actor, Issue, RepoRef
+from bot.report import Shared
 
 REPO = RepoRef("larkspool", "larkspool")
 START = datetime(2024, 1, 1, tzinfo=UTC)
@@ -28,3 +30,8 @@ def an_issue(number: int, title: str, body: str = "", *, author: str = "", days:
 def fill(index: Index, *more: Issue) -> None:
     issues = [an_issue(number, title, body) for number, (title, body) in enumerate(SUBJECTS, 1)]
     index.put(1, [IndexedIssue.of(issue) for issue in (*issues, *more)])
+
+
+def shared_by(match: Match) -> dict[Shared, tuple[str, ...]]:
+    """What a candidate shares with the question, by its kind."""
+    return {reason.shared: reason.quoted for reason in match.reasons}

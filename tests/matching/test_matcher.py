@@ -22,7 +22,7 @@ from bot.matching.features import NAMES
 from bot.report import Reason, Shared
 from bot.text.terms import terms
 from tests.index.conftest import HashingModel
-from tests.matching.made import an_issue, fill
+from tests.matching.made import an_issue, fill, shared_by
 
 
 def test_the_same_thing_in_similar_words_comes_first(index: Index) -> None:
@@ -34,7 +34,7 @@ def test_the_same_thing_in_similar_words_comes_first(index: Index) -> None:
         assert set(look.found) == {"full-text", "vectors"}
         assert all(numbers[0] == 2 for numbers in look.found.values())
         assert look.problems == ()
-        assert "markers" in matches[0].evidence.words
+        assert "markers" in shared_by(matches[0])[Shared.WORDS]
     assert matches[0].confidence > 3 * matches[1].confidence
     confidences = [match.confidence for match in matches]
     assert confidences == sorted(confidences, reverse=True)
@@ -63,7 +63,7 @@ def test_that_an_issue_says_a_line_itself_makes_no_form_of_it(index: Index) -> N
 
     def told() -> dict[int, tuple[float, tuple[Reason, ...]]]:
         with Matcher(index).looking(1, target, below=target.number) as look:
-            return {one.number: (one.confidence, one.evidence.reasons) for one in look.judge()}
+            return {one.number: (one.confidence, one.reasons) for one in look.judge()}
 
     before = told()
     index.put(1, [IndexedIssue.of(target)])
@@ -112,15 +112,15 @@ def test_any_script_is_found_again_in_other_words(engine: sa.Engine) -> None:
         with Matcher(index).looking(1, an_issue(40, again, again * 9)) as look:
             first = look.judge()[0]
             assert first.number == 20 + place
-            assert first.evidence.title_words
+            assert shared_by(first)[Shared.TITLES]
 
 
 def test_shared_error_text_is_quoted_as_it_was_written(index: Index) -> None:
     fill(index)
     target = an_issue(9, "Pictures are lost", "> ERROR upload could not store asset: database is locked\n\nWhat now?")
     with Matcher(index).looking(1, target) as look:
-        evidence = look.judge()[0].evidence
-    assert evidence.message == "ERROR upload could not store asset: database is locked"
+        shared = shared_by(look.judge()[0])
+    assert shared[Shared.MESSAGE] == ("ERROR upload could not store asset: database is locked",)
 
 
 def test_what_was_asked_is_said_in_the_words_of_the_issue_each_once(index: Index) -> None:

@@ -19,7 +19,8 @@ from bot.matching.confidence import LEADERS
 from bot.matching.features import NAMES
 from bot.matching.model import UNKNOWN
 from bot.model import NOBODY, Issue
-from tests.matching.made import START, an_issue, fill
+from bot.report import Shared
+from tests.matching.made import START, an_issue, fill, shared_by
 
 
 def judged(index: Index, target: Issue) -> dict[int, Match]:
@@ -106,32 +107,31 @@ def copies(count: int, *days: float) -> np.ndarray:
 
 def test_many_copies_of_one_text_come_from_an_empty_form() -> None:
     for others in (True, False):
-        assert least_of(copies(2), others=others, own=not others) == [0.95, 0.95]
-        assert least_of(copies(3), others=others, own=not others) == [0, 0, 0]
+        assert least_of(copies(2), others=others) == [0.95, 0.95]
+        assert least_of(copies(3), others=others) == [0, 0, 0]
 
 
 def test_what_many_send_at_once_comes_from_no_form() -> None:
     at_once, now_and_then = copies(9, *range(6), 30, 40, 50), copies(9, *range(4), 20, 30, 40, 50, 60)
     assert least_of(at_once, others=True) == [0.95] * 9
     assert least_of(now_and_then, others=True) == [0] * 9
-    assert least_of(at_once, own=True) == [0] * 9, "one person fills in the same form over and over"
+    assert least_of(at_once, others=False) == [0] * 9, "one person fills in the same form over and over"
 
 
 @pytest.mark.parametrize(("title", "count"), [("The pump stops", 3), ("tour: [short description of the issue]", 1)])
 def test_p2_a_form_that_others_have_not_filled_in_either_is_no_report(title: str, count: int) -> None:
     values, nobody = copies(count), np.zeros(count, dtype=np.bool_)
-    pool = Compared(values, np.arange(count), [title] * count, ~nobody, nobody, title=title, total=1_000)
+    pool = Compared(values, np.arange(count), [title] * count, ~nobody, title=title, total=1_000)
     least, most = bounds(pool, nobody)
     assert least.tolist() == [0] * count and most.tolist() == [0.1] * count
-    _, most = bounds(replace(pool, title="The pump stops", others=nobody, own=~nobody), nobody)
+    _, most = bounds(replace(pool, title="The pump stops", others=nobody), nobody)
     assert most.tolist() == [1.0] * count, "who sends the same again may have filled it in"
 
 
-def least_of(values: np.ndarray, *, others: bool = False, own: bool = False) -> list[float]:
+def least_of(values: np.ndarray, *, others: bool) -> list[float]:
     """The least that each candidate has, all of which are by somebody else or by the same person."""
     count = len(values)
-    given = np.full(count, others), np.full(count, own)
-    pool = Compared(values, np.arange(count), [""] * count, *given, title="", total=1_000)
+    pool = Compared(values, np.arange(count), [""] * count, np.full(count, others), title="", total=1_000)
     least, _ = bounds(pool, np.zeros(count, dtype=np.bool_))
     return list(least.tolist())
 
@@ -148,11 +148,11 @@ def test_a_series_with_one_line_for_all_is_told_by_its_titles_whoever_files_it(i
 @pytest.mark.parametrize(("name", "value"), [("words_shared", 0.99), ("titles", 0.9), ("length", 2.9)])
 def test_p2_what_is_word_for_word_the_same_and_more_than_a_line_is_very_likely(name: str, value: float) -> None:
     """Whoever wrote it; "please add this" and "see the log" are soon the same."""
-    for who in ({"own": True}, {"others": True}, {}):
+    for others in (True, False):
         values = copies(1)
-        assert least_of(values, **who) == [0.95]
+        assert least_of(values, others=others) == [0.95]
         values[:, NAMES.index(name)] = value
-        assert least_of(values, **who) == [0.95 if name == "length" and "others" in who else 0]
+        assert least_of(values, others=others) == [0.95 if name == "length" and others else 0]
 
 
 def test_an_issue_that_was_sent_twice_is_found_by_its_own_author(index: Index) -> None:
@@ -246,7 +246,7 @@ def test_a_text_of_empty_words_has_nothing_in_common_with_anything(index: Index,
     with Matcher(index).looking(1, an_issue(30, title, body)) as look:
         for match in look.judge():
             assert match.confidence <= 0.1
-            assert not match.evidence.title_words and not match.evidence.words
+            assert not {Shared.TITLES, Shared.WORDS} & set(shared_by(match))
 
 
 def test_what_both_have_written_is_named_and_no_more(index: Index) -> None:
@@ -258,17 +258,17 @@ def test_what_both_have_written_is_named_and_no_more(index: Index) -> None:
         "`(browser) Failed to fetch tile 9/271/161: 403 today`",
     )
     with Matcher(index).looking(1, target) as look:
-        evidence = next(match for match in look.judge() if match.number == 20).evidence
-    assert evidence.message == "Failed to fetch tile … 403 today"
-    assert set(evidence.title_words) == {"maps", "tiles"}
+        shared = shared_by(next(match for match in look.judge() if match.number == 20))
+    assert shared[Shared.MESSAGE] == ("Failed to fetch tile … 403 today",)
+    assert set(shared[Shared.TITLES]) == {"maps", "tiles"}
 
 
 def test_c3_a_message_is_quoted_of_which_half_is_theirs_and_none_of_which_less_is(index: Index) -> None:
     fill(index, an_issue(20, "Import dies", "boot: could not open"))
-    for mine, quoted in (("panic: could not open", "could not open"), ("panic: could not open it", "")):
+    for mine, quoted in (("panic: could not open", ("could not open",)), ("panic: could not open it", None)):
         with Matcher(index).looking(1, an_issue(30, "Crash", mine)) as look:
-            evidence = next(match for match in look.judge(also=[20]) if match.number == 20).evidence
-            assert evidence.message == quoted
+            shared = shared_by(next(match for match in look.judge(also=[20]) if match.number == 20))
+            assert shared.get(Shared.MESSAGE) == quoted
 
 
 def test_a_message_with_a_number_is_the_same_message(index: Index) -> None:
@@ -278,7 +278,7 @@ def test_a_message_with_a_number_is_the_same_message(index: Index) -> None:
     target = an_issue(30, "Crash", "panic: runtime error: index out of range (2)\n\nwhen I import")
     with Matcher(index).looking(1, target) as look:
         found = {match.number: match for match in look.judge()}
-        assert found[20].evidence.message == "panic: runtime error: index out of range"
+        assert shared_by(found[20])[Shared.MESSAGE] == ("panic: runtime error: index out of range",)
     assert max(found.values(), key=lambda match: match.score).number == 20
 
 

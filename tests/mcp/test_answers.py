@@ -11,7 +11,7 @@ import pytest
 from mcp.client import Client
 
 from bot.config import CONFIG_PATH
-from bot.demo.seed import seed
+from bot.demo.scenario import seed
 from bot.finder import FindOptions
 from bot.likelihood import likelihood
 from bot.mcp.results import EXCERPT

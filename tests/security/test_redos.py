@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from bot.demo.page.markup import to_html
+from bot.demo.page.app import to_html
 from bot.evaluation.statements import read_comment
 from bot.index import TextAnalyser
 from bot.model import RepoRef

@@ -11,11 +11,11 @@ import pytest
 
 from bot.errors import Failed, Forbidden, Invalid, RateLimited, Remark, Unavailable, told_by
 from bot.finder.asking import Gathered
+from bot.github.repository.search import SearchPage, SimilarIssues
 from bot.model import Issue, Likeness, RepoRef
 from bot.ranking.plan import Plan
 from bot.ranking.rarity import CountedWords
 from bot.replay import PastIssue, ReplayGitHub
-from bot.replay.github import FoundPage, NoRanking
 from bot.report import QueryRun
 from bot.sources.github import GitHubHybrid, GitHubLexical, GitHubSimilar, PullRequests
 from bot.sources.merging import merge
@@ -38,7 +38,7 @@ class Server(ReplayGitHub):
         for title in ("crash on login", "proxy refused", "login behind a proxy"):
             self.last = self.arrive(PastIssue(title, title, "", NOW, None, "alice", ()))
 
-    def search(self, query: str, *, hybrid: bool = False, per_page: int = 100) -> FoundPage:
+    def search(self, query: str, *, hybrid: bool = False, per_page: int = 100) -> SearchPage:
         self.asked.append(query)
         if failure := self._fails(query):
             raise failure
@@ -215,11 +215,11 @@ class Ranking(Server):
 
     enabled = True
 
-    def similar_issues(self, repo: RepoRef, number: int) -> NoRanking:
+    def similar_issues(self, repo: RepoRef, number: int) -> SimilarIssues:
         first, second = (self.issue(repo, one) for one in (1, 2))
         closed = replace(second, state="closed")
         items = ((closed, Likeness(1.93, "high", True)), (first, Likeness(None, "low", False)))
-        return NoRanking(items if self.enabled else (), self.enabled)
+        return SimilarIssues(items if self.enabled else (), self.enabled)
 
 
 def test_f8a_what_github_says_of_likeness_goes_with_what_it_ranks() -> None:

@@ -80,14 +80,11 @@ def test_a_latin_word_in_a_text_without_spaces_is_a_word() -> None:
     assert raw_words("Excelを開く café문제") == ["Excel", "を開く", "café", "문제"]
 
 
-def test_title_words_count_twice_and_the_topic_is_what_the_colon_ends() -> None:
+def test_title_words_count_twice() -> None:
     evidence = read("net/http: Server crashes", "The server crashes, again: crash.")
-    assert evidence.topic == "net/http"
     assert evidence.title == {"net": 1, "http": 1, "server": 1, "crash": 1}
     assert evidence.all["crash"] == 4
     assert evidence.all["server"] == 3
-    assert evidence.length == sum(evidence.all.values())
-    assert read("no topic", "").topic == ""
 
 
 def test_what_a_person_does_not_see_is_no_evidence() -> None:

@@ -13,10 +13,9 @@ from bot.matching import confidence, features, standing
 from bot.ranking.size import SMALLNESS, smallness
 from bot.replay.archive import archive_of
 from bot.training.arrival import Arrival
+from bot.training.collecting import BEGINNING, beginning
 from bot.training.fitting import Fitted, fit_factor
-from bot.training.over_index import fit, fit_orders
-from bot.training.probability import Firsts, smallness_of
-from bot.training.small import BEGINNING, beginning
+from bot.training.over_index import Firsts, fit, fit_orders, smallness_of
 
 
 def test_all_of_the_first_issues_are_looked_at_but_for_the_very_first_and_the_doubtful() -> None:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 import signal
-import time
 from pathlib import Path
 
 import pytest
@@ -15,10 +13,7 @@ from click.testing import CliRunner
 from bot.cli.train import train
 from bot.errors import UserError
 from bot.matching import Model
-from bot.training import over_index
-from bot.training.arrival import Arrival
-from bot.training.collecting import Material, Progress, side_by_side
-from tests.calling import is_deaf_to_ctrl_c, told_to_end, write_lines
+from tests.calling import told_to_end, write_lines
 
 TOPICS = ("login crashes behind the proxy", "export writes an empty file", "fonts are blurred", "menu does not open")
 
@@ -63,36 +58,6 @@ def test_a_pipe_is_refused_with_what_to_give_instead(tmp_path: Path) -> None:
     assert isinstance(result.exception, UserError)
     says = "is a pipe or a device, and training reads files alone; gzipped files are read as they are"
     assert str(result.exception) == f"{pipe} {says}"
-
-
-def no_progress(_more: int, _now: int) -> None:
-    pass
-
-
-def read_without_end(material: Material, progress: Progress) -> list[Arrival]:
-    if material.issues.name == "broken.jsonl":
-        raise UserError(f"{material.issues} is broken")
-    while True:
-        progress(1, 0)
-        time.sleep(0.01)
-
-
-@pytest.mark.processes
-def test_a_file_that_cannot_be_read_is_told_of_before_the_others_are_done() -> None:
-    with pytest.raises(UserError, match=r"broken\.jsonl is broken"):
-        side_by_side(read_without_end, [Material(Path("endless.jsonl")), Material(Path("broken.jsonl"))], no_progress)
-
-
-@pytest.mark.processes
-def test_a_terminal_s_ctrl_c_is_heard_by_the_process_that_ends_the_others(labelled: Path) -> None:
-    deaf: list[bool] = []
-
-    def advance(_more: int, _now: int) -> None:
-        deaf.extend(is_deaf_to_ctrl_c(one.pid) for one in multiprocessing.active_children() if one.pid)
-
-    over_index.learn([Material(labelled), Material(labelled)], advance, others=20, seed=0)
-    # What is interrupted anywhere says so with a traceback.
-    assert deaf and all(deaf)
 
 
 @pytest.mark.slow
@@ -145,20 +110,11 @@ def test_duplicates_that_come_in_a_rhythm_teach_as_well(labelled: Path, tmp_path
 
 @pytest.mark.processes
 @pytest.mark.parametrize(
-    ("number", "together", "files"),
-    [
-        (signal.SIGTERM, False, 1),
-        (signal.SIGTERM, False, 2),
-        (signal.SIGINT, False, 2),
-        (signal.SIGTERM, True, 2),
-        (signal.SIGHUP, True, 2),
-        (signal.SIGKILL, False, 2),
-    ],
+    ("number", "together"), [(signal.SIGTERM, False), (signal.SIGINT, False), (signal.SIGHUP, True)]
 )
 def test_who_is_told_to_end_ends_soon_and_leaves_no_texts(
-    number: signal.Signals, together: bool, files: int, tmp_path: Path
+    number: signal.Signals, together: bool, tmp_path: Path
 ) -> None:
-    """A terminal that is closed tells all processes of the command at once; a single file is read in the first one."""
     # Longer than the path of a socket may be.
     temporary = tmp_path / ("temporary" * 12)
     temporary.mkdir()
@@ -168,7 +124,7 @@ def test_who_is_told_to_end_ends_soon_and_leaves_no_texts(
     ]
     rows[5_999]["duplicate_of"] = 1
     issues = write_lines(tmp_path / "issues.jsonl", rows)
-    arguments: list[str | Path] = ["train", *[issues] * files, "--out", tmp_path / "weights.json"]
+    arguments: list[str | Path] = ["train", issues, "--out", tmp_path / "weights.json"]
     said = told_to_end(
         number,
         *arguments,

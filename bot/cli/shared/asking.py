@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from bot.cli.shared.options import ONE_OR_MORE, relevance_option, weights_option
-from bot.replay.asking import INDEX, SEARCH
+from bot.replay.running import INDEX, SEARCH
 
 _INDEX = "index"
 SOURCES = (_INDEX, *INDEX, *SEARCH)

@@ -1,1 +1,1 @@
-"""Finding by words: each term with the issues that have it, how that lies in the database, and how it is scored."""
+"""Search by words, with a list of issues for each term."""

@@ -1,4 +1,4 @@
-"""How postings become scores: inverse document frequency, BM25 and a plain sum by length."""
+"""Scores for postings: inverse document frequency, BM25, and a sum that falls with the field's length."""
 
 from __future__ import annotations
 
@@ -11,13 +11,8 @@ from numpy.typing import NDArray
 
 from bot.index.postings.packing import Floats, Integers
 
-#: From how often a term occurs in a field, and how long the field is, to what the posting counts; all arrays.
+#: Takes the counts of a term and the lengths of the fields, and gives a score for each posting.
 Scoring = Callable[[Floats, Floats], Floats]
-
-
-# Where numbers are so many times higher than there are of them, they are sorted.
-_SPARSE = 8
-_PLACE, _PLACES = np.uint64(32), np.uint64((1 << 32) - 1)
 
 
 def idf(total: int, issues: NDArray[Any]) -> Floats:
@@ -34,39 +29,19 @@ def bm25(average_length: float, k1: float = 1.2, b: float = 0.6) -> Scoring:
     """
 
     least, by_length = k1 * (1 - b), k1 * b / average_length
-
-    def score(counts: Floats, lengths: Floats) -> Floats:
-        # In place, since there are tens of thousands of postings.
-        spread = lengths * by_length
-        spread += least
-        spread += counts
-        return np.divide(counts * (k1 + 1), spread, out=spread)
-
-    return score
+    return lambda counts, lengths: counts * (k1 + 1) / (lengths * by_length + least + counts)
 
 
 def shared(offset: float = 1.0) -> Scoring:
-    """Terms count once each, and less in a long field: 1 / √(offset + length)."""
-
-    def score(counts: Floats, lengths: Floats) -> Floats:
-        roots = np.sqrt(lengths + offset)
-        return np.divide(1.0, roots, out=roots)
-
-    return score
-
-
-def distinct(values: Integers) -> Integers:
-    """Each value once, ascending: a quarter of the time of `np.unique`, for some hundreds of them."""
-    ordered = np.sort(values)
-    kept: Integers = ordered[np.concatenate(([True], ordered[1:] != ordered[:-1]))[: len(ordered)]]
-    return kept
+    """Each term counts once, and less in a long field: 1 / √(offset + length)."""
+    return lambda _, lengths: 1.0 / np.sqrt(lengths + offset)
 
 
 @dataclass(frozen=True, slots=True)
 class Scores:
     """Issues that share a term with the query, by ascending number.
 
-    `complete` is False where lists were left out because they were longer than what may be read.
+    `complete` is False if lists were left out because they were too long to be read.
     """
 
     numbers: Integers
@@ -86,28 +61,11 @@ class Scores:
 
 
 def add_up(numbers: Integers, scores: Floats, below: int | None, complete: bool) -> Scores:
-    """The sum for each number under `below`. All scores are above zero.
-
-    In an array as long as the highest number, unless that is so long that sorting takes less time: the cost is bounded
-    by how many scores there are, however large the repository is.
-    """
-    if int(numbers.max(initial=0)) > _SPARSE * len(numbers):
-        found, sums = _by_sorting(numbers, scores)
-    else:
-        sums = np.bincount(numbers, weights=scores).astype(np.float64, copy=False)
-        found = np.flatnonzero(sums)
-        sums = sums[found]
+    """Sum up the scores of each number under `below`. All scores are above zero."""
+    sums = np.bincount(numbers, weights=scores).astype(np.float64, copy=False)
+    found = np.flatnonzero(sums)
+    sums = sums[found]
     if below is not None:
         end = np.searchsorted(found, below)
         found, sums = found[:end], sums[:end]
     return Scores(found, sums, complete)
-
-
-def _by_sorting(numbers: Integers, scores: Floats) -> tuple[Integers, Floats]:
-    """The distinct numbers, ascending, and the sum for each. There must be some."""
-    # Each with its place behind it in one number: numbers are sorted several times as fast as their places.
-    keys = numbers.astype(np.uint64) << _PLACE | np.arange(len(numbers), dtype=np.uint64)
-    keys.sort()
-    ordered = (keys >> _PLACE).astype(np.int64)
-    first = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
-    return ordered[first], np.add.reduceat(scores.take((keys & _PLACES).astype(np.int64)), first)

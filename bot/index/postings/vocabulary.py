@@ -1,7 +1,7 @@
-"""The numbers of terms: small integers, given out in order, so that statistics can be arrays.
+"""The numbers of terms: small integers in order, so that statistics can be arrays.
 
-Arrays are as long as the highest number is high, and who edits an issue all day with new words each time would let it
-grow without end. So before the highest doubles, those that were given up are given out again if they are the most.
+The arrays are as long as the highest number. Somebody who edits an issue all day, with new words each time, could make
+them grow without end. So before the highest number doubles, numbers that were given up are used again if they are many.
 """
 
 from __future__ import annotations
@@ -18,20 +18,19 @@ from bot.index.database import delete, fetch, upsert
 from bot.index.postings.packing import Integers
 from bot.store.tables.index import index_vocabulary as table
 
-#: Up to this number nobody looks for those that were given up: an array of so many counts has a quarter of a megabyte.
+#: Below this no number is used again: an array of this length is a quarter of a megabyte.
 SPARED = 1 << 16
 
 
 def look_up(connection: sa.Connection, repo_id: int, hashes: Collection[int]) -> dict[int, int]:
-    """The numbers of those terms that the repository has, by their hashes."""
+    """The numbers of the terms that the repository has, by hash."""
     return dict(fetch(connection, repo_id, (table.c.hash, table.c.term), table.c.hash, hashes))
 
 
 def assign(connection: sa.Connection, repo_id: int, hashes: Integers, next_term: int) -> Integers:
-    """The numbers of all these terms; new ones get those from `next_term` on, or such as were given up. Only under the
-    repository's lock.
+    """The numbers of all these terms, under the repository's lock; new terms get numbers from `next_term` on, or ones
+    that were given up.
     """
-    # In the order of the key, so that neighbours are read and written together.
     values, first, places = np.unique(hashes, return_index=True, return_inverse=True)
     known = fetch(connection, repo_id, (table.c.hash, table.c.term), table.c.hash, values.tolist())
     numbers = np.zeros(len(values), dtype=np.int64)
@@ -50,7 +49,7 @@ def forget(connection: sa.Connection, repo_id: int, terms: Collection[int]) -> N
 
 
 def _unused(connection: sa.Connection, repo_id: int, count: int, next_term: int) -> Integers:
-    """So many numbers that no term has, in their order."""
+    """`count` numbers that no term has, ascending."""
     end = next_term + count
     if end > SPARED and end.bit_length() > next_term.bit_length():
         used: int = connection.execute(_terms(repo_id, sa.func.count())).scalar_one()
@@ -60,9 +59,9 @@ def _unused(connection: sa.Connection, repo_id: int, count: int, next_term: int)
 
 
 def _given_up(connection: sa.Connection, repo_id: int, count: int, next_term: int) -> Integers:
-    """So many of the numbers below the next one that no term has: all of them are too many to be looked through.
+    """`count` numbers below `next_term` that no term has, searched piece by piece.
 
-    It begins anywhere, since what was given out again lies where others began.
+    The search starts at random, because earlier searches have used up the numbers where they started.
     """
     start, piece = secrets.randbelow(next_term - 1) + 1, 4 * count + 1_000
     found = np.zeros(0, dtype=np.int64)

@@ -1,1 +1,1 @@
-"""Finding by meaning: the vectors of issues, of which model they are, and which of them are closest."""
+"""Search by meaning, with the vectors of issues."""

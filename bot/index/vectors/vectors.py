@@ -1,10 +1,11 @@
-"""Vectors of issues: two each, of the title and of the whole text, kept as bytes with a scale; and which are closest.
+"""Each issue has two vectors, of the title and of the whole text. This makes and stores them, and finds the closest.
 
-Rounding to a byte moves a cosine by less than 0.01, and takes a quarter of the space.
+They are stored as bytes with a scale, in a quarter of the space, which moves a cosine by less than 0.01.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Mapping, Sequence
 from enum import IntEnum
 from typing import Any
@@ -13,26 +14,29 @@ import numpy as np
 import sqlalchemy as sa
 from numpy.typing import NDArray
 
-from bot.embedding.protocol import unit
-from bot.index.database import fetch
+from bot.embedding.protocol import Embedder, EmbeddingError, unit
+from bot.index.analysis import About, Analysis
+from bot.index.database import delete, fetch, upsert
 from bot.index.postings.packing import Integers
 from bot.index.postings.scoring import Scores
-from bot.index.state import State
+from bot.index.state import NO_VECTORS, State
 from bot.store.tables.index import indexed_terms
 from bot.store.tables.index import indexed_vectors as table
+
+_log = logging.getLogger(__name__)
 
 Vectors = NDArray[np.float32]
 
 _GONE = np.iinfo(np.int64).max
 _ROWS = 5_000
-# Vectors that are compared at once: as numbers they fit into a processor's own memory, which takes a third of the time.
+# Vectors that are compared at once: they fit into the processor's cache, which takes a third of the time.
 _BLOCK = 512
-# A cosine is told no more exactly than vectors are stored.
+# Cosines are rounded to what the stored vectors can tell.
 _DECIMALS = 5
 
 
 class Kind(IntEnum):
-    """What a vector stands for. `BOTH` is between the other two, and is not stored."""
+    """What a vector stands for. `BOTH` is the direction of the other two's sum, and is not stored."""
 
     TITLE = 0
     TEXT = 1
@@ -40,19 +44,19 @@ class Kind(IntEnum):
 
 
 def rounded(vectors: Vectors) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """Vectors as bytes, and the scale of each."""
+    """Round vectors to bytes; the second array holds the scale of each."""
     scales = np.maximum(np.abs(vectors).max(axis=-1), 1e-12).astype(np.float32) / np.float32(127)
     return np.rint(vectors / scales[..., None]).astype(np.int8), scales
 
 
 def pack(vectors: Vectors) -> list[bytes]:
-    """(issues, 2, dimensions) to a blob for each issue: the two scales, then the bytes."""
+    """(issues, 2, dimensions) → a blob for each issue: the two scales, then the bytes."""
     values, scales = rounded(vectors)
     return [scale.astype("<f4").tobytes() + row.tobytes() for scale, row in zip(scales, values, strict=True)]
 
 
 def unpack(blobs: Sequence[bytes]) -> Vectors:
-    """The inverse of `pack`, up to rounding."""
+    """Undo `pack`, up to rounding."""
     if not blobs:
         return np.zeros((0, 2, 0), dtype=np.float32)
     raw = np.frombuffer(b"".join(blobs), dtype=np.uint8).reshape(len(blobs), -1)
@@ -62,56 +66,33 @@ def unpack(blobs: Sequence[bytes]) -> Vectors:
 
 
 def around(vectors: Vectors, centre: NDArray[np.float64]) -> Vectors:
-    """Unit vectors without what all have in common.
+    """Subtract the centre and make unit vectors again.
 
-    The texts of one repository point into one direction mostly; the cosines of what is left tell more.
+    All texts of one repository point in nearly the same direction; cosines tell more without it.
     """
     return unit(vectors - centre.astype(np.float32)) if centre.size else vectors
 
 
 def with_both(vectors: Vectors) -> Vectors:
-    """(issues, 2, dimensions) to (issues, 3, dimensions), by `Kind`."""
+    """(issues, 2, dimensions) → (issues, 3, dimensions), by `Kind`."""
     return np.concatenate([vectors, unit(vectors.sum(axis=1, keepdims=True))], axis=1)
 
 
 def lengths_of_both(vectors: Vectors) -> Vectors:
-    """(issues, 2, dimensions) to (issues,): what their sums are divided by for unit vectors; ∞ where they are zero."""
+    """(issues, 2, dimensions) → (issues,): the lengths of the two vectors' sums; ∞ for a sum of zero."""
     lengths = np.linalg.norm(vectors.sum(axis=1), axis=1)
     return np.where(lengths > 1e-6, lengths, np.float32(np.inf))
 
 
-def cosines(pairs: Vectors, around: Vectors, scales: Vectors, lengths: Vectors) -> Vectors:
-    """(3, issues), by `Kind`: the cosines of issues' vectors with a text's, (3, dimensions).
-
-    `pairs` are (issues, 2, dimensions), to be multiplied by `scales`, (issues, 2); `lengths` are `lengths_of_both`.
-    """
-
-    def one(own: Kind, asked: Kind) -> Vectors:
-        product: Vectors = pairs[:, own] @ around[asked] * scales[:, own]
-        return product
-
-    both = (one(Kind.TITLE, Kind.BOTH) + one(Kind.TEXT, Kind.BOTH)) / lengths
-    return np.stack([one(Kind.TITLE, Kind.TITLE), one(Kind.TEXT, Kind.TEXT), both])
-
-
 def read(connection: sa.Connection, repo_id: int, numbers: Collection[int]) -> dict[int, bytes]:
-    """Stored vectors by number."""
+    """The stored vectors, by number."""
     return dict(fetch(connection, repo_id, (table.c.number, table.c.vectors), table.c.number, numbers))
 
 
-def missing(connection: sa.Connection, repo_id: int, limit: int) -> list[int]:
-    """Numbers of issues that have no vectors, highest first."""
-    joined = sa.and_(table.c.repo_id == indexed_terms.c.repo_id, table.c.number == indexed_terms.c.number)
-    query = sa.select(indexed_terms.c.number).outerjoin(table, joined)
-    query = query.where(indexed_terms.c.repo_id == repo_id, table.c.number.is_(None))
-    return list(connection.execute(query.order_by(indexed_terms.c.number.desc()).limit(limit)).scalars())
-
-
 class Neighbours:
-    """A repository's vectors in memory; all are compared with a text's, block by block.
+    """A repository's vectors in memory, current up to the change `sequence`. A search compares all of them.
 
-    They are known up to `sequence`. Issues have rows in the order in which they came. Arrays grow by copying, so that
-    whoever reads goes on with those that he has taken.
+    Arrays grow by copying, so that a reader in another thread goes on with the arrays it has.
     """
 
     def __init__(self, state: State) -> None:
@@ -123,7 +104,6 @@ class Neighbours:
         self._row_of: NDArray[np.int32] = np.zeros(0, dtype=np.int32)
         self._values: NDArray[np.int8] = np.zeros((0, 2, self._dimensions), dtype=np.int8)
         self._scales: NDArray[np.float32] = np.zeros((0, 2), dtype=np.float32)
-        # What the sum of an issue's two vectors is divided by for the one between them.
         self._lengths: NDArray[np.float32] = np.zeros(0, dtype=np.float32)
 
     @property
@@ -133,12 +113,12 @@ class Neighbours:
         return sum(array.nbytes for array in arrays)
 
     def follows(self, state: State) -> bool:
-        """Whether these are of the same model, around the same centre."""
-        same = self._centre is state.centre or np.array_equal(self._centre, state.centre)
-        return same and self._model == state.model and self._dimensions == state.vector_sum.shape[1]
+        """Whether the state has the same model and the same centre."""
+        same = self._model == state.model and self._dimensions == state.vector_sum.shape[1]
+        return same and np.array_equal(self._centre, state.centre)
 
     def refresh(self, connection: sa.Connection, repo_id: int, state: State) -> None:
-        """Take in what has changed since."""
+        """Read what has changed since."""
         if not self._count:
             self._make_room(state.vectors)
         changed = sa.select(table.c.number, table.c.vectors).where(
@@ -152,24 +132,30 @@ class Neighbours:
         self.sequence = state.sequence
 
     def nearest(self, asked: Vectors, wanted: Mapping[Kind, int], below: int | None) -> dict[Kind, Scores]:
-        """For each kind the issues whose vectors have the highest cosines with a text's, as many as `wanted`.
+        """For each kind, find the issues whose vectors are closest to a text's, `asked`, as many as `wanted`.
 
-        `asked` are the text's vectors, (3, dimensions). `below` leaves out issues with that number and higher ones.
+        `below` leaves out issues with that number and higher ones.
         """
         count = self._count
         numbers, values, scales, lengths = self._numbers[:count], self._values, self._scales, self._lengths
-        all_cosines = np.zeros((len(Kind), count), dtype=np.float32)
+        cosines = np.zeros((len(Kind), count), dtype=np.float32)
         for start in range(0, count, _BLOCK):
             block = slice(start, min(start + _BLOCK, count))
-            all_cosines[:, block] = cosines(values[block].astype(np.float32), asked, scales[block], lengths[block])
+            pairs = values[block].astype(np.float32)
+            title, text = pairs[:, Kind.TITLE], pairs[:, Kind.TEXT]
+            by_title, by_text = scales[block, Kind.TITLE], scales[block, Kind.TEXT]
+            cosines[Kind.TITLE, block] = title @ asked[Kind.TITLE] * by_title
+            cosines[Kind.TEXT, block] = text @ asked[Kind.TEXT] * by_text
+            both = title @ asked[Kind.BOTH] * by_title + text @ asked[Kind.BOTH] * by_text
+            cosines[Kind.BOTH, block] = both / lengths[block]
         there = np.flatnonzero(numbers < (_GONE if below is None else below))
         there = there[np.argsort(numbers[there], kind="stable")]
-        # In which block a row is makes a difference beyond this, and equal texts are to be equally near.
-        found = np.round(all_cosines[:, there].astype(np.float64), _DECIMALS)
+        # Rounded, because later digits depend on the block, and equal texts must be equally close.
+        found = np.round(cosines[:, there].astype(np.float64), _DECIMALS)
         return {kind: Scores(numbers[there], found[kind]).best(k) for kind, k in wanted.items()}
 
     def stored(self, numbers: Integers) -> Vectors:
-        """(issues, 3, dimensions), by `Kind`, around the centre; zero for unknown issues."""
+        """The centred vectors of issues, (issues, 3, dimensions), by `Kind`; zero for unknown issues."""
         row_of, values, scales, lengths = self._row_of, self._values, self._scales, self._lengths
         found = np.zeros((len(numbers), len(Kind), self._dimensions), dtype=np.float32)
         if len(row_of):
@@ -181,7 +167,7 @@ class Neighbours:
         return found
 
     def _make_room(self, count: int) -> None:
-        """For so many issues. At first for all at once: growing by and by would need more than twice the memory."""
+        """Make room for this many issues; at first for all, since growing step by step would take twice the memory."""
         self._numbers = grown(self._numbers, count)
         self._values, self._scales = grown(self._values, count), grown(self._scales, count)
         self._lengths = grown(self._lengths, count, fill=1)
@@ -201,7 +187,7 @@ class Neighbours:
         self._count = count
 
     def _keep_only(self, numbers: Integers) -> None:
-        """Forget issues that have been taken out. Their rows stay, and are never found again."""
+        """Forget issues that were removed. Their rows stay, and are never found again."""
         mine = self._numbers[: self._count]
         gone = np.flatnonzero(~np.isin(mine, numbers) & (mine != _GONE))
         self._row_of[mine[gone]] = -1
@@ -210,9 +196,90 @@ class Neighbours:
 
 
 def grown(array: NDArray[Any], length: int, fill: int = 0) -> NDArray[Any]:
-    """The array, or a copy with half as many rows again where it has too few."""
+    """The array, or a copy with half as many rows again if it is too short."""
     have = len(array)
     if length <= have:
         return array
     more = max(length, have + have // 2) - have
     return np.concatenate([array, np.full((more, *array.shape[1:]), fill, dtype=array.dtype)])
+
+
+#: Vectors are centred once there are this many, and again each time their number has doubled.
+FIRST_CENTRE = 512
+
+
+class Embedded:
+    """The part of an index that knows the model. Hold the lock of the repository's row while you change its vectors."""
+
+    def __init__(self, embedder: Embedder, about: About) -> None:
+        self._embedder = embedder
+        self._about = about
+        #: The name of this process's model, and whether it is a remote endpoint.
+        self.model, self.remote = embedder.name, embedder.remote
+
+    def allowed(self, repo_id: int) -> bool:
+        """Whether the repository's texts may be given to the model."""
+        return self._about.may_embed(repo_id)
+
+    def make(self, analyses: Sequence[Analysis]) -> Vectors:
+        """Embed title and text of each analysis: (texts, 2, dimensions). Raises EmbeddingError."""
+        texts = [analysis.title for analysis in analyses] + [analysis.text for analysis in analyses]
+        both = self._embedder.embed(texts)
+        return np.stack([both[: len(analyses)], both[len(analyses) :]], axis=1)
+
+    def check(self, state: State, pair: Vectors) -> None:
+        """Raise EmbeddingError if a text's vectors cannot be compared with the stored ones.
+
+        The stored vectors may be another model's, and an endpoint can put another model behind the same name.
+        """
+        if state.vectors and (state.model != self.model or _width(state) != pair.shape[-1]):
+            raise EmbeddingError("the model was changed, and the issues are being embedded anew")
+
+    def missing(self, connection: sa.Connection, repo_id: int, state: State, limit: int) -> list[int]:
+        """The numbers of issues that this model has not embedded, highest first."""
+        terms, stored = indexed_terms.c, table.c
+        query = sa.select(terms.number).where(terms.repo_id == repo_id)
+        if state.model == self.model:
+            joined = sa.and_(stored.repo_id == terms.repo_id, stored.number == terms.number)
+            query = query.outerjoin(table, joined).where(stored.number.is_(None))
+        return list(connection.execute(query.order_by(terms.number.desc()).limit(limit)).scalars())
+
+    def put(self, connection: sa.Connection, repo_id: int, state: State, numbers: Sequence[int], made: Vectors) -> None:
+        """Write vectors and count them in the state. Vectors of another model, or of another width, are dropped."""
+        another = state.model == self.model and _width(state) not in (0, made.shape[-1])
+        if another:
+            _log.warning(
+                "%s answers with %d dimensions, not with %d as before: repository %d is embedded anew",
+                self.model,
+                made.shape[-1],
+                _width(state),
+                repo_id,
+            )
+        if another or state.model != self.model:
+            connection.execute(sa.delete(table).where(table.c.repo_id == repo_id))
+            state.model, state.vectors, state.vector_sum, state.centre = self.model, 0, NO_VECTORS, NO_VECTORS
+        drop(connection, repo_id, state, numbers)
+        blobs = pack(made)
+        rows = [(repo_id, number, state.sequence, blob) for number, blob in zip(numbers, blobs, strict=True)]
+        upsert(connection, table, rows)
+        before = state.vectors
+        state.vectors += len(numbers)
+        # Summed as stored, so that it can be subtracted exactly.
+        total = unpack(blobs).sum(axis=0, dtype=np.float64)
+        state.vector_sum = state.vector_sum + total if state.vector_sum.size else total
+        if state.vectors >= FIRST_CENTRE and state.vectors.bit_length() > before.bit_length():
+            state.centre = state.vector_sum / state.vectors
+
+
+def _width(state: State) -> int:
+    """How many dimensions the stored vectors have; 0 before there are any."""
+    return int(state.vector_sum.shape[1])
+
+
+def drop(connection: sa.Connection, repo_id: int, state: State, numbers: Collection[int]) -> None:
+    """Delete the vectors of these issues and subtract them from the state."""
+    old = read(connection, repo_id, numbers)
+    if old:
+        state.vector_sum = state.vector_sum - unpack(list(old.values())).sum(axis=0, dtype=np.float64)
+        state.vectors -= len(old)
+        delete(connection, table, repo_id, "number", list(old))

@@ -127,15 +127,6 @@ index_lists = _table(
 # The earlier issues of a frequent term, in chunks.
 index_chunks = _table("index_chunks", key("repo_id"), key("list"), key("chunk"), column("postings", sa.LargeBinary()))
 
-# The models of workers: when each was chosen, and when a worker last reported it. It belongs to no repository.
-embedding_models = sa.Table(
-    "embedding_models",
-    metadata,
-    column("name", sa.Text(), primary_key=True),
-    column("chosen_at", TIME),
-    column("seen_at", TIME),
-)
-
 # The progress of the first reading of a repository's issues.
 backfills = _table(
     "backfills",

@@ -11,9 +11,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from bot.embedding.local import WordLlama
 from bot.events import IssueEvent
-from bot.index.vectors import models
 from bot.jobs import Inbox
 from bot.jobs.database import QUEUE, WORKERS, jobs, queue_engine
 from bot.jobs.queue import Queue
@@ -23,7 +21,6 @@ from bot.simulator import Server
 from bot.store import open_store
 from bot.store.database.engine import write
 from bot.store.parts.repositories import OFF, Progress
-from bot.store.tables.index import embedding_models
 from bot.wiring.clients import prepare_databases
 from tests.cli.doctor.conftest import Found
 
@@ -175,26 +172,6 @@ def test_a_model_that_does_not_answer_is_told_and_does_not_keep_the_bot_from_wor
     assert examine(DOPPEL_EMBEDDING_MODEL="none")["model"][0] == "ok"
     away = examine(DOPPEL_EMBEDDING_MODEL="small", DOPPEL_EMBEDDING_URL="http://127.0.0.1:9/v1")["model"]
     assert away[:2] == ("warning", "http://127.0.0.1:9/v1/embeddings: ConnectionError")
-
-
-def test_workers_with_different_models_are_told(examine: Callable[..., Found], tmp_path: Path) -> None:
-    """A change of the setting that has not reached all of them, say."""
-    settings = load({"DOPPEL_HOME": str(tmp_path / "home")}, tmp_path / "no.env")
-    with closing(open_store(settings)) as store:
-        own = WordLlama().name
-        for name in (own, "another"):
-            models.say(store.engine, name)
-        health, says, mend = examine()["models of the workers"]
-        assert (health, says) == (
-            "warning",
-            f"workers have another and {own}; those that have not another find by words alone",
-        )
-        assert "DOPPEL_EMBEDDING_MODEL" in mend
-        with write(store.engine) as connection:
-            connection.execute(sa.update(embedding_models).values(seen_at=0.0))
-        models.say(store.engine, own)
-    assert "models of the workers" not in examine()
-    assert examine(DOPPEL_EMBEDDING_MODEL="none")["models of the workers"][0] == "warning"
 
 
 def test_what_keeps_indexes_from_being_whole_is_told(examine: Callable[..., Found], tmp_path: Path) -> None:

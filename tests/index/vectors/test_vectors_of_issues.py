@@ -9,9 +9,9 @@ import pytest
 import sqlalchemy as sa
 from numpy.typing import NDArray
 
-from bot.embedding import Embedder
+from bot.embedding import Embedder, EmbeddingError
 from bot.index import Index, IndexedIssue, Kind, TextAnalyser
-from bot.index.vectors import embedded as embedded_module
+from bot.index.vectors import vectors as vectors_module
 from tests.index.conftest import HashingModel
 
 TITLES = [
@@ -43,7 +43,7 @@ def unit(rows: NDArray[np.float64]) -> NDArray[np.float64]:
 def test_cosines_are_those_of_the_model_around_the_centre(
     index: Index, model: Embedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(embedded_module, "FIRST_CENTRE", 6)
+    monkeypatch.setattr(vectors_module, "FIRST_CENTRE", 6)
     put(index)
     analyses = [index.analyse(1, title, f"text of {title}") for title in TITLES]
     raw = np.stack([model.embed([a.title for a in analyses]), model.embed([a.text for a in analyses])], axis=1)
@@ -90,6 +90,25 @@ def test_another_model_embeds_anew_in_steps(engine: sa.Engine, index: Index, oth
     assert nearest(changed, "cannot log in")[0] == 4
     with changed.view(1) as view:
         assert view.vector_count == view.count == 6
+
+
+def test_two_workers_with_different_models_never_mix_their_vectors(
+    engine: sa.Engine, index: Index, other_model: Embedder
+) -> None:
+    """While the setting is changed on one worker after the other, each drops what the other has embedded."""
+    other = Index(engine, TextAnalyser(), other_model)
+    put(index)
+    for worker, idle in ((other, index), (index, other)):
+        worker.put(1, [IndexedIssue(7, f"for {other_model.name if worker is other else 'the first'}")])
+        assert worker.vector_count(1) == 1 and idle.vector_count(1) == 0
+        pair = idle.embed(1, idle.analyse(1, "window", ""))
+        with idle.view(1) as view, pytest.raises(EmbeddingError, match="the model was changed"):
+            assert pair is not None
+            idle.check(view, pair)
+    while index.embed_missing(1, limit=2):
+        pass
+    assert nearest(index, "cannot log in")[0] == 4
+    assert index.vector_count(1) == index.count(1) == 7
 
 
 def test_an_endpoint_that_gives_a_name_to_another_model_embeds_anew(
