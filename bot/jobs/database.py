@@ -13,6 +13,7 @@ import sqlalchemy as sa
 
 from bot.errors import Retryable
 from bot.events import BACKGROUND, REPLAY
+from bot.jobs.carried_over import carry_over
 from bot.settings import Settings
 from bot.store.database.engine import PATIENCE, make_engine, write
 from bot.store.database.failures import is_locked, why
@@ -132,6 +133,7 @@ def prepare(engine: sa.Engine, *, patience: float | None = _PATIENCE) -> None:
         return
     with alone(engine, _TURN, "the queue", patience), write(engine) as connection:
         metadata.create_all(connection)
+        carry_over(connection, jobs, queue_of)
 
 
 @contextmanager
