@@ -9,7 +9,6 @@ from typing import Any
 import sqlalchemy as sa
 
 from bot.events import InstallationEvent, from_json
-from bot.jobs.retry import DIED
 
 _STATES = {
     **dict.fromkeys(("ENQUEUED", "DELAYED", "PENDING"), "waiting"),
@@ -17,10 +16,10 @@ _STATES = {
 }
 
 
-def carry_over(connection: sa.Connection, jobs: sa.Table, queue_of: Callable[[str], str]) -> None:
+def carry_over(connection: sa.Connection, jobs: sa.Table, queue_of: Callable[[str], str], died: str) -> None:
     """Move what waits or was given up in DBOS's tables into `jobs`, and drop these, in the caller's transaction.
 
-    Of what is done it keeps the ids, so that a redelivery changes nothing.
+    Of what is done it keeps the ids, so that a redelivery changes nothing. `died` is the reason where no run ended.
     """
     schema = None if connection.dialect.name == "sqlite" else "dbos"
     if not sa.inspect(connection).has_table("workflow_status", schema=schema):
@@ -43,7 +42,9 @@ def carry_over(connection: sa.Connection, jobs: sa.Table, queue_of: Callable[[st
         delivery, _, number = row.workflow_uuid.partition("~")
         latest[delivery] = max(latest.get(delivery, (0, row)), (int(number or 1), row), key=lambda one: one[0])
     if latest:
-        connection.execute(sa.insert(jobs), [_job(delivery, row, queue_of) for delivery, (_, row) in latest.items()])
+        connection.execute(
+            sa.insert(jobs), [_job(delivery, row, queue_of, died) for delivery, (_, row) in latest.items()]
+        )
     if schema:
         connection.exec_driver_sql(f"DROP SCHEMA {schema} CASCADE")
     for name in sa.inspect(connection).get_table_names():
@@ -52,7 +53,7 @@ def carry_over(connection: sa.Connection, jobs: sa.Table, queue_of: Callable[[st
             connection.exec_driver_sql(f'DROP TABLE "{name}"')
 
 
-def _job(delivery: str, row: Any, queue_of: Callable[[str], str]) -> dict[str, Any]:
+def _job(delivery: str, row: Any, queue_of: Callable[[str], str], died: str) -> dict[str, Any]:
     """A row of `jobs`; done where nobody can read it."""
     try:
         _, _, failures, _, partition, text = json.loads(row.given)["positionalArgs"]
@@ -60,7 +61,7 @@ def _job(delivery: str, row: Any, queue_of: Callable[[str], str]) -> dict[str, A
     except (ValueError, LookupError, TypeError, AttributeError):
         failures, partition, text, event, state = 0, delivery, "", None, "done"
     try:
-        reason = str(json.loads(row.reason)["message"]) if row.reason else DIED
+        reason = str(json.loads(row.reason)["message"]) if row.reason else died
     except (ValueError, LookupError, TypeError):
         reason = ""
     return {

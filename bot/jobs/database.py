@@ -133,7 +133,7 @@ def prepare(engine: sa.Engine, *, patience: float | None = _PATIENCE) -> None:
         return
     with alone(engine, _TURN, "the queue", patience), write(engine) as connection:
         metadata.create_all(connection)
-        carry_over(connection, jobs, queue_of)
+        carry_over(connection, jobs, queue_of, DIED)
 
 
 @contextmanager

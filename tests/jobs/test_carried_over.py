@@ -11,9 +11,8 @@ import sqlalchemy as sa
 
 from bot.events import Event, to_json
 from bot.jobs import DeadLetters, Inbox, ensure_schema
-from bot.jobs.database import BACKGROUND_QUEUE, QUEUE, jobs, queue_engine
+from bot.jobs.database import BACKGROUND_QUEUE, DIED, QUEUE, jobs, queue_engine
 from bot.jobs.queue import Queue
-from bot.jobs.retry import DIED
 from bot.model import RepoRef
 from bot.settings import Settings
 from tests.jobs.conftest import event, step
