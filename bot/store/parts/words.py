@@ -18,7 +18,7 @@ MOST_WORDS_OF_AN_ISSUE = 500
 # Beyond so many words of a repository, those that occur once are dropped.
 MOST_WORDS = 200_000
 
-# SQLite takes 32,766 parameters in a statement; a row has three.
+# SQLite takes 32,766 parameters in a statement.
 _BATCH = 2_000
 _LOOK_EVERY = 1_000
 
@@ -78,11 +78,13 @@ class Words(Part):
         """Add `each` to the counts of these issues' words; returns the words."""
         # Sorted, so that two processes that change the same words cannot deadlock.
         found = Counter(word for number in numbers for word in _usable(issues[number]))
-        for batch in batches(sorted(found.items()), _BATCH):
-            rows = [{"repo_id": repo_id, "word": word, "issues": each * count} for word, count in batch]
-            insert = self._insert(words).values(rows)
-            sums = {"issues": words.c.issues + insert.excluded.issues}
-            connection.execute(insert.on_conflict_do_update(index_elements=["repo_id", "word"], set_=sums))
+        insert = self._insert(words)
+        sums = insert.on_conflict_do_update(
+            index_elements=["repo_id", "word"], set_={"issues": words.c.issues + insert.excluded.issues}
+        )
+        rows = [{"repo_id": repo_id, "word": word, "issues": each * found[word]} for word in sorted(found)]
+        if rows:
+            connection.execute(sums, rows)
         return sorted(found)
 
     def _prune(self, connection: sa.Connection, repo_id: int, fresh: int) -> None:
