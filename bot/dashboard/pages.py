@@ -23,6 +23,7 @@ from bot.dashboard.sign_in_pages import SignInPages
 from bot.dashboard.timeline import DRAWN, timeline
 from bot.errors import GitHubError, InvalidArgument
 from bot.model import NUMBER_MAX, RepoRef
+from bot.monitoring.exposition import remembered
 from bot.pages import Page, protect
 from bot.render import evaluation as words
 from bot.render.digest import sentences
@@ -255,7 +256,9 @@ class _Pages:
         """How the bot and the index are, and what was given up."""
         parts = current_app.extensions["doppel.health"].parts()[1]
         health = self._data.health(repository)
-        return render_template("dashboard/health.html", repository=repository, health=health, bot=parts)
+        return render_template(
+            "dashboard/health.html", repository=repository, health=health, bot=parts, calls=remembered()
+        )
 
     @property
     def _data(self) -> Data:

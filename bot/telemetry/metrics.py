@@ -76,8 +76,8 @@ COMMENTS = Counter(
 )
 CALLS = Counter(
     "doppel_remembered_calls",
-    "Reads of GitHub that a thread may remember, by who answered.",
-    ["from"],
+    "Reads of GitHub that a thread may remember, by operation and by who answered.",
+    ["tool", "from"],
     registry=REGISTRY,
 )
 CACHE = Counter(
@@ -99,7 +99,6 @@ for _metric, _values in (
     (JOBS, ("done", "refused", "failed", "dead", "waited", "overtaken")),
     (FINDS, ("found", "none", "inconclusive", "degraded")),
     (COMMENTS, ("posted", "edited", "deleted", "unchanged", "silent")),
-    (CALLS, ("memory", "github")),
     (CACHE, ("hit", "miss")),
     (SHADOW, ("found", "silent")),
 ):

@@ -73,7 +73,7 @@ def job_handler(services: Services) -> Callable[[Job], None]:
     What a feature stores of a repository whose access ends meanwhile does not stay (C6a), whichever feature it is.
     """
     router = Router(ROUTES)
-    counts = CallCounts(services.github.tracker, lambda who, times: CALLS.labels(who).inc(times))
+    counts = CallCounts(services.github.tracker, lambda tool, who, times: CALLS.labels(tool, who).inc(times))
 
     def clean(event: Event) -> AbstractContextManager[None]:
         if isinstance(event, InstallationEvent):
