@@ -169,8 +169,8 @@ def test_t7_a_wrapped_tool_looks_and_answers_like_the_tool_itself(tracker: ToolC
     assert str(inspect.signature(fetch)) == "(url: 'str', depth: 'int' = 1) -> 'list[str]'"
     assert fetch("u") == fetch("u") == fetch(url="u") == ["U"]
     assert calls == ["u"]
-    assert fetch("u", 2) == ["U", "U"]
-    again = fetch.call(url="u")
+    assert fetch("v", 2) == ["V", "V"]
+    again = fetch.call("u")
     assert (again.result, again.cached, again.note[:20]) == (["U"], True, "[Cached result from ")
     with pytest.raises(TypeError, match="unexpected"):
         fetch(uri="u")  # type: ignore[call-arg]
