@@ -4,7 +4,7 @@ who can mend some of it; a fault of ours stays in the log.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Annotated, Any, Literal, ParamSpec, TypeVar
 
@@ -25,6 +25,7 @@ from bot.model import BODY_MAX, StateFilter
 from bot.ranking.relevance import DEFAULT_RELEVANCE
 from bot.scanning.asking import LEAST
 from bot.scanning.groups import THRESHOLD
+from bot.sources.choosing import NAMES
 from bot.store.database.failures import passes, why
 
 
@@ -49,7 +50,7 @@ Relevance = Annotated[
     Literal["learned", "title", "bm25", "bm25f", "bm25plus"],
     Field(description="To sort by; learned is best."),
 ]
-
+Sources = Annotated[tuple[str, ...], Field(description=f"Only what these found: {', '.join(NAMES)}. Default: all.")]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -142,13 +143,14 @@ class _Offered:
         max_candidates: Most = 10,
         include_closed: IncludeClosed = False,
         relevance: Relevance = "learned",
+        sources: Sources = (),
         fresh: Fresh = False,
     ) -> Findings:
         """Find other reports of the same thing as an existing issue, earlier and later, likeliest first.
 
         By default only open ones with similar titles; threshold=0 and include_closed=true look where the bot looks.
         """
-        options = _options(threshold, min_confidence, max_candidates, include_closed, relevance)
+        options = _options(threshold, min_confidence, max_candidates, include_closed, relevance, sources)
         return self._tools.find_duplicates(_caller(context, owner, repo, fresh), number, options)
 
     def check_draft(
@@ -253,6 +255,7 @@ def _options(
     max_candidates: int,
     include_closed: bool,
     relevance: str = DEFAULT_RELEVANCE,
+    sources: Sequence[str] = (),
 ) -> FindOptions:
     state: StateFilter = "all" if include_closed else "open"
-    return FindOptions(threshold, max_candidates, relevance, min_confidence, state)
+    return FindOptions(threshold, max_candidates, relevance, min_confidence, state, sources=tuple(sources))

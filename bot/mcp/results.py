@@ -126,6 +126,7 @@ class Findings(Answer):
     candidate_count: int
     named_unasked: list[str] = Field(default=[], description="by the bot, listed or not")
     silence: Line = Field(default="", description="why it would not say it")
+    not_asked: list[str] = Field(default=[], description="of sources")
     search_query: Line
     issues_url: str = ""
 
@@ -143,6 +144,7 @@ class Findings(Answer):
             candidate_count=len(found),
             named_unasked=[f"{one.repo}#{one.number}" for one in bots.named],
             silence=bots.silence,
+            not_asked=list(report.not_asked),
             search_query=report.search_query,
             issues_url=target.url[: target.url.rfind("/") + 1] if found else "",
         )

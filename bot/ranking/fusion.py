@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, Literal
 
-from bot.moments import read_moment
+from bot.moments import moment_or_none, read_moment
 
 
 class SourceType(StrEnum):
@@ -127,8 +127,8 @@ def cross_corpus_rrf(
     An item's score is the sum over the lists of weight/(k + rank), rank counted from 0 and only the best rank of an id
     in one list (R2; a list weighs 1 unless it says otherwise). It is multiplied by 1 + `recency_boost_factor` where the
     item was created within `recency_boost_days` before `now` (the clock's time if not given; times without a zone are
-    UTC), or after it, as where another machine's clock is ahead. Equal scores keep the order in which the items were
-    first met. An item found in several lists keeps the labels of all of them (H2).
+    UTC), or after it, as where another machine's clock is ahead. What cannot be read as a time has no age. Equal scores
+    keep the order in which the items were first met. An item found in several lists keeps the labels of all (H2).
     """
     # Written so that NaN, by which nothing can be sorted, is refused too.
     if not k > 0:
@@ -153,12 +153,9 @@ def cross_corpus_rrf(
                 shares.setdefault(item.id, []).append(ranked.weight / (k + rank))
     moment = read_moment(now or datetime.now(UTC))
     for item in merged.values():
+        created = moment_or_none(item.created_at)
         # In seconds, since a window of ever so many days, or without end, reaches before the first date there is.
-        recent = (
-            item.created_at is not None
-            and item.created_at != ""
-            and (moment - read_moment(item.created_at)).total_seconds() <= recency_boost_days * 86_400
-        )
+        recent = created is not None and (moment - created).total_seconds() <= recency_boost_days * 86_400
         # The exact sum: added up one by one, the same ranks in another order of lists may make another score.
         item.rrf_score = math.fsum(shares[item.id]) * (1 + recency_boost_factor if recent else 1)
     return sorted(merged.values(), key=lambda item: -(item.rrf_score or 0.0))[:top_k]

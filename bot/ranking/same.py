@@ -31,7 +31,8 @@ _JOINER = "\u034f"
 class Document:
     """A result of a search. `identity` is `owner/repo#number` of an issue or pull request, empty for other things.
 
-    `snippets` are what the searches showed of its text, `sources` the names of those that found it.
+    `snippets` are what the searches showed of its text, `sources` the names of those that found it, `also_at` its other
+    addresses.
     """
 
     identity: str
@@ -39,6 +40,7 @@ class Document:
     title: str
     snippets: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
+    also_at: tuple[str, ...] = ()
 
 
 def content_hash(body: str) -> str:
@@ -56,7 +58,8 @@ def title_similarity(one: str, other: str) -> float:
 
 
 def collapse(documents: Iterable[Document], alike: float = ALIKE) -> list[Document]:
-    """Each thing once, in the order given: the first of equals stays and takes over the others' snippets and sources.
+    """Each thing once, in the order given: the first of equals stays and takes over the others' snippets, sources and
+    addresses.
 
     Titles of at least `alike` make one of two things that are neither issues nor pull requests; so do equal texts.
     Empty texts and titles say nothing.
@@ -103,8 +106,10 @@ def _same_title(document: Document, kept: Sequence[Document], alike: float) -> i
 
 
 def _merged(kept: Document, other: Document) -> Document:
+    addresses = dict.fromkeys((*kept.also_at, other.url, *other.also_at))
     return replace(
         kept,
+        also_at=tuple(url for url in addresses if url not in ("", kept.url)),
         snippets=tuple(dict.fromkeys((*kept.snippets, *other.snippets))),
         sources=tuple(dict.fromkeys((*kept.sources, *other.sources))),
     )
