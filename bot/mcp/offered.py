@@ -17,7 +17,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import BeforeValidator, Field
 
 from bot.config.model import ASKED_MOST
-from bot.errors import Forbidden, GitHubError, KeyRefused, NotFound, Retryable, UserError
+from bot.errors import Forbidden, GitHubError, InvalidArgument, KeyRefused, NotFound, Retryable, UserError
 from bot.finder import FindOptions
 from bot.mcp.results import Backlog, Closed, Comparison, DedupedPlaybook, Findings
 from bot.mcp.tools import Caller, Tools
@@ -25,7 +25,6 @@ from bot.model import BODY_MAX, StateFilter
 from bot.ranking.relevance import DEFAULT_RELEVANCE
 from bot.scanning.asking import LEAST
 from bot.scanning.groups import THRESHOLD
-from bot.sources.choosing import NAMES
 from bot.store.database.failures import passes, why
 
 
@@ -50,7 +49,7 @@ Relevance = Annotated[
     Literal["learned", "title", "bm25", "bm25f", "bm25plus"],
     Field(description="To sort by; learned is best."),
 ]
-Sources = Annotated[tuple[str, ...], Field(description=f"Only what these found: {', '.join(NAMES)}. Default: all.")]
+Sources = Annotated[tuple[str, ...], Field(description="Only what these found, such as full-text.")]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -98,9 +97,20 @@ _COMPUTES = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 _WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=True)
 
 
-def offer(server: MCPServer[str], tools: Tools, *, allow_writes: bool) -> None:
-    """Add the tools to the server. One that does not only read is left out unless `allow_writes`."""
+def offer(server: MCPServer[str], tools: Tools, *, allow_writes: bool, playbooks: bool) -> None:
+    """Add tools, resources and prompts to the server.
+
+    A tool that does not only read is left out unless `allow_writes`, that for playbooks unless `playbooks`.
+    """
     offered = _Offered(tools)
+    server.resource(
+        "doppel://{owner}/{repo}/issues/{number}/duplicates",
+        name="duplicates",
+        description="What the bot would look at for an issue: earlier and later reports, open or closed.",
+        mime_type="application/json",
+    )(told(offered.duplicates))
+    for prompt in (before_filing, triage_issue, tidy_backlog):
+        server.prompt()(prompt)
     for tool, kind in (
         (offered.find_duplicates, _READS),
         (offered.check_draft, _READS),
@@ -109,7 +119,8 @@ def offer(server: MCPServer[str], tools: Tools, *, allow_writes: bool) -> None:
         (offered.dedupe_playbook, _COMPUTES),
         (offered.close_as_duplicate, _WRITES),
     ):
-        if allow_writes or kind.read_only_hint:
+        wanted = playbooks or tool != offered.dedupe_playbook
+        if wanted and (allow_writes or kind.read_only_hint):
             server.add_tool(told(tool), annotations=kind)
 
 
@@ -152,6 +163,13 @@ class _Offered:
         """
         options = _options(threshold, min_confidence, max_candidates, include_closed, relevance, sources)
         return self._tools.find_duplicates(_caller(context, owner, repo, fresh), number, options)
+
+    def duplicates(self, context: Context[str, Any], owner: str, repo: str, number: str) -> str:
+        """What `find_duplicates` answers where the bot looks, as JSON."""
+        if not number.isdecimal() or not int(number):
+            raise InvalidArgument("number", f"{number[:20]!r} is not the number of an issue")
+        options = _options(0.0, 0.0, ASKED_MOST, True)
+        return self._tools.find_duplicates(_caller(context, owner, repo, False), int(number), options).model_dump_json()
 
     def check_draft(
         self,
@@ -243,6 +261,33 @@ class _Offered:
         Only on a person's explicit wish: a confidence alone is no reason to close anything.
         """
         return self._tools.close_as_duplicate(Caller(session_of(context), owner, repo), number, original)
+
+
+def before_filing(title: str, body: str = "") -> str:
+    """See whether an issue was reported already, before it is filed."""
+    return (
+        "Before this issue is filed, call check_draft with its title and body. If an open issue is very likely the "
+        "same, say which, quote the reason, and propose a comment there that adds what is new here. Else say that "
+        f"nothing alike was found, or that not everything could be asked.\n\nTitle: {title}\n\n{body}"
+    )
+
+
+def triage_issue(number: str) -> str:
+    """Decide whether an issue repeats an earlier one, and draft the reply."""
+    return (
+        f"Call find_duplicates for issue {number} with threshold 0, include_closed true and max_candidates 5. Call "
+        "explain_pair for each that is at least possibly the same. Then say which one it repeats, if any, and why; "
+        "draft a friendly reply. Change nothing on GitHub: a maintainer decides, with `/duplicates of #N`."
+    )
+
+
+def tidy_backlog(limit: str = "10") -> str:
+    """List the groups of open issues that report the same thing."""
+    return (
+        f"Call scan_backlog with limit {limit}. For each group read the original and its members, and sort them into "
+        "same, related and different, with a reason each. End with the `/duplicates of #N` commands for a maintainer "
+        "to post."
+    )
 
 
 def _caller(context: Context[str, Any], owner: str | None, repo: str | None, fresh: bool) -> Caller:
