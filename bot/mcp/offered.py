@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, ParamSpec, TypeVar
 from anyio import from_thread
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
-from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.exceptions import ResourceError, ToolError
 from mcp_types import ToolAnnotations
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import BeforeValidator, Field
@@ -55,8 +55,8 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def told(tool: Callable[P, R]) -> Callable[P, R]:
-    """The tool, which raises ToolError for what the caller is to be told."""
+def told(tool: Callable[P, R], failure: type[Exception] = ToolError) -> Callable[P, R]:
+    """The tool, which raises that failure for what the caller is to be told."""
 
     @wraps(tool)
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -64,7 +64,7 @@ def told(tool: Callable[P, R]) -> Callable[P, R]:
             return tool(*args, **kwargs)
         except Exception as problem:
             if says := _said(problem):
-                raise ToolError(says) from None
+                raise failure(says) from None
             raise
 
     return run
@@ -108,7 +108,7 @@ def offer(server: MCPServer[str], tools: Tools, *, allow_writes: bool, playbooks
         name="duplicates",
         description="What the bot would look at for an issue: earlier and later reports, open or closed.",
         mime_type="application/json",
-    )(told(offered.duplicates))
+    )(told(offered.duplicates, ResourceError))
     for prompt in (before_filing, triage_issue, tidy_backlog):
         server.prompt()(prompt)
     for tool, kind in (

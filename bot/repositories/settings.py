@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
 
 from bot.config import CONFIG_PATH, ConfigError, RepoConfig, parse_config
 from bot.errors import Forbidden, Invalid, NotFound
@@ -36,12 +37,17 @@ class Loaded:
     private: bool = False
 
 
+HostsMode = Literal["comment", "shadow"]
+"""The mode of repositories whose settings name none, as the host has it."""
+
+
 class RepositorySettings:
     """Reads settings files and keeps their text in the store for some minutes, for all workers. Thread safe."""
 
-    def __init__(self, store: Store, clock: Callable[[], datetime]) -> None:
+    def __init__(self, store: Store, clock: Callable[[], datetime], mode: HostsMode = "comment") -> None:
         self._store = store
         self._clock = clock
+        self._mode = mode
 
     def read(self, client: Callable[[int], RepoClient], repository: Repository) -> Loaded:
         """The settings of one repository. A broken file never raises: what is valid in it counts.
@@ -54,13 +60,14 @@ class RepositorySettings:
         hidden = owners is not None and owners.private
         here, there = client(repository.id), client(owners.id if owners else repository.id)
         return _first(
+            self._mode,
             (repository.ref, False, lambda: self._text(here, repository.id, _OWN, repository.ref)),
             (place, hidden, lambda: self._text(there, repository.id, _OWNERS, place)),
         )
 
     def last_read(self, repo_id: int) -> RepoConfig:
         """The settings as they were last read, however long ago; the defaults where none are remembered."""
-        return self._last(repo_id) or RepoConfig()
+        return self._last(repo_id) or _in_mode(RepoConfig(), self._mode)
 
     def last_or_present(self, client: Callable[[int], RepoClient], repository: Repository) -> RepoConfig:
         """The settings as they were last read, for what is not worth a request each time; read now where a push has
@@ -75,8 +82,8 @@ class RepositorySettings:
             if known is None:
                 return None
             if known.text is not None:
-                return parse_config(known.text)[0]
-        return RepoConfig()
+                return _in_mode(parse_config(known.text)[0], self._mode)
+        return _in_mode(RepoConfig(), self._mode)
 
     def forget(self, repository: Repository) -> None:
         """A push has changed the file. Where it is the owner's, it is forgotten for every repository of theirs."""
@@ -97,14 +104,18 @@ class RepositorySettings:
         return text
 
 
-def settings_at_present(github: RepoClient, repo: RepoRef) -> Loaded:
+def settings_at_present(github: RepoClient, repo: RepoRef, mode: HostsMode = "comment") -> Loaded:
     """The settings as they stand on GitHub, for who keeps nothing: command line and agents."""
     owners = RepoRef(repo.owner, OWNERS_REPOSITORY)
     # Whether the owner's repository is private is not asked; what is wrong with its file is then not shown.
-    return _first((repo, False, lambda: _file(github, repo)), (owners, True, lambda: _file(github, owners)))
+    return _first(mode, (repo, False, lambda: _file(github, repo)), (owners, True, lambda: _file(github, owners)))
 
 
-def _first(*places: tuple[RepoRef, bool, Callable[[], str | None]]) -> Loaded:
+def _in_mode(config: RepoConfig, mode: HostsMode) -> RepoConfig:
+    return config if "mode" in config.model_fields_set else config.model_copy(update={"mode": mode})
+
+
+def _first(mode: HostsMode, *places: tuple[RepoRef, bool, Callable[[], str | None]]) -> Loaded:
     """The settings by the first of these files that is there; each with its repository, and whether that is private."""
     for where, private, read in places:
         source = f"{where}/{CONFIG_PATH}"
@@ -112,14 +123,14 @@ def _first(*places: tuple[RepoRef, bool, Callable[[], str | None]]) -> Loaded:
             text = read()
         except Invalid:
             too_large = ConfigError.saying(1, 1, lambda say, _: say.file_too_large())
-            return Loaded(RepoConfig(), (too_large,), source, private)
+            return Loaded(_in_mode(RepoConfig(), mode), (too_large,), source, private)
         except Forbidden:
             # Access rests, or does not reach the files; nor need the App be installed on the owner's repository.
             continue
         if text is not None:
             config, problems = parse_config(text)
-            return Loaded(config, problems, source, private)
-    return Loaded(RepoConfig())
+            return Loaded(_in_mode(config, mode), problems, source, private)
+    return Loaded(_in_mode(RepoConfig(), mode))
 
 
 def _file(github: RepoClient, place: RepoRef) -> str | None:

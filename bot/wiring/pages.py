@@ -57,6 +57,7 @@ def build_setup(settings: Settings) -> SetUp:
         check=partial(check_place, settings.home),
         keep=partial(keep_credentials, settings.home),
         slug_of_app=None if settings.new else cache(lambda: build_github(settings).app().get_app().slug),
+        watching=settings.mode == "shadow",
         arrived=lambda: has_arrived(settings, stored.stat().st_mtime if stored.exists() else 0.0),
     )
 
@@ -72,7 +73,7 @@ def build_dashboard(settings: Settings) -> Dashboard:
     @cache
     def made() -> Data:
         store = open_store(settings)
-        read = RepositorySettings(store, now)
+        read = RepositorySettings(store, now, settings.mode)
 
         def settings_of(repository: StoredRepository) -> Loaded:
             client = partial(github.in_repository, repository.installation or 0)

@@ -49,7 +49,7 @@ def build_services(settings: Settings) -> Services:
         settings=settings,
         github=build_github(settings),
         store=store,
-        repository_settings=RepositorySettings(store, now),
+        repository_settings=RepositorySettings(store, now, settings.mode),
         issue_forms=IssueForms(store, now),
         comments=CommentKeeper(store.comments, settings.app_id or 0, now),
         inbox=inbox,

@@ -106,6 +106,27 @@ def test_from_the_form_to_the_stored_app(browser: FlaskClient, simulator: Server
     assert not any(one in done.text for one in secret)
 
 
+@pytest.mark.parametrize(
+    ("changes", "mode", "says"),
+    [
+        ({}, "comment", "It comments from now on"),
+        ({"watch": "on"}, "shadow", "The bot posts nothing unasked"),
+    ],
+)
+def test_whoever_sets_it_up_can_have_it_watch_first(
+    browser: FlaskClient, simulator: Server, tmp_path: Path, changes: dict[str, str], mode: str, says: str
+) -> None:
+    assert "Otherwise it comments on new issues" in browser.get("/setup").text
+    done = browser.get(come_back(submit(browser, simulator, **changes), simulator))
+    kept = load({"DOPPEL_HOME": str(tmp_path), "DOPPEL_SETUP_TOKEN": TOKEN}, tmp_path / "no.env")
+    later = create_app(kept).test_client()
+    later.get(f"/setup?token={TOKEN}")
+    assert kept.mode == mode
+    for page in (done, later.get("/setup/done")):
+        assert says in page.text
+        assert 'href="/dashboard"' in page.text
+
+
 @pytest.mark.slow
 def test_the_receiver_with_the_app_says_whether_github_delivers(
     browser: FlaskClient, simulator: Server, tmp_path: Path
