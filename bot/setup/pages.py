@@ -39,7 +39,8 @@ class SetUp:
 
     `convert` exchanges the code that GitHub gave, at an API; `keep` stores the result, and `check` raises SettingsError
     where that could not be done. `slug_of_app` asks GitHub for the App's name in addresses, None before there is an
-    App; `arrived` says whether GitHub has delivered anything, `watching` that the host posts nothing unasked.
+    App; `arrived` says whether GitHub has delivered anything, `watching` that the host posts nothing unasked,
+    `lasting` that files stay: elsewhere the credentials are shown, for the host's settings.
     """
 
     token: str
@@ -52,6 +53,7 @@ class SetUp:
     keep: Callable[[Credentials], None]
     slug_of_app: Callable[[], str] | None
     watching: bool
+    lasting: bool
     arrived: Callable[[], bool]
 
 
@@ -120,7 +122,8 @@ class _Pages:
                 simulated=is_here(place.api),
             )
             # An App whose key cannot be kept would have to be deleted on GitHub again.
-            self._setup.check()
+            if self._setup.lasting:
+                self._setup.check()
         except (InvalidArgument, SettingsError) as problem:
             return render_template("setup/form.html", entered=entered, problem=str(problem)), 422
         manifest = make_manifest(choice, root_url(), self._setup.permissions, self._setup.events)
@@ -139,7 +142,8 @@ class _Pages:
         except BadData:
             return self._failed("This does not come from the set-up page, or it is over an hour old.", 400)
         try:
-            self._setup.check()
+            if self._setup.lasting:
+                self._setup.check()
         except CannotKeep as problem:
             return self._failed(f"{problem} Mend that, and load this page again: the App waits for an hour.", 500)
         except SettingsError as problem:
@@ -148,6 +152,10 @@ class _Pages:
             made = self._setup.convert(request.args.get("code", ""), state["api"], state["proxy"])
             if state["watch"]:
                 made = replace(made, mode="shadow")
+            if not self._setup.lasting:
+                variables = made.variables().items()
+                web = place_of(state["api"]).web
+                return render_template("setup/copy.html", variables=variables, install=_installing(web, made.slug))
             self._setup.keep(made)
         except CannotKeep as problem:
             return self._failed(f"{problem} {_LOST}", 500)
@@ -179,7 +187,7 @@ class _Pages:
             return False
 
     def _done(self, place: Place, slug: str, watching: bool) -> str:
-        install = f"{place.web}/apps/{slug}/installations/new"
+        install = _installing(place.web, slug)
         return render_template(
             "setup/done.html", install=install, slug=slug, arrived=self._arrived(), watching=watching
         )
@@ -190,3 +198,7 @@ class _Pages:
 
     def _is_token(self, given: str) -> bool:
         return hmac.compare_digest(given.encode(), self._setup.token.encode())
+
+
+def _installing(web: str, slug: str) -> str:
+    return f"{web}/apps/{slug}/installations/new"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import closing
 from functools import cache, partial
 from threading import Lock
@@ -58,6 +59,8 @@ def build_setup(settings: Settings) -> SetUp:
         keep=partial(keep_credentials, settings.home),
         slug_of_app=None if settings.new else cache(lambda: build_github(settings).app().get_app().slug),
         watching=settings.mode == "shadow",
+        # Heroku names its machines by it, and gives each a disk that goes with it.
+        lasting="DYNO" not in os.environ,
         arrived=lambda: has_arrived(settings, stored.stat().st_mtime if stored.exists() else 0.0),
     )
 
