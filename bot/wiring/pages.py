@@ -83,13 +83,16 @@ def build_dashboard(settings: Settings) -> Dashboard:
             with erased_if_ended(repository.id, store):
                 return read.read(client, repository.summary)
 
+        def mode_of(repository: StoredRepository) -> str:
+            return read.last_read(repository.id).mode
+
         def groups_of(repository: StoredRepository) -> Result | None:
             if not store.backfills.complete(repository.id):
                 return None
             return Scan(store, build_asker(settings, store=store), repository.id).result()
 
         index = build_index(settings, store)
-        return Data(store, index, DeadLetters(settings), Inbox(settings), settings_of, groups_of, now)
+        return Data(store, index, DeadLetters(settings), Inbox(settings), settings_of, mode_of, groups_of, now)
 
     # Two first requests at a time would make it twice.
     making = Lock()
