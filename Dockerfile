@@ -13,7 +13,8 @@ COPY --from=build /opt/doppel /opt/doppel
 ENV PATH="/opt/doppel/bin:$PATH" DOPPEL_HOME=/data PYTHONUNBUFFERED=1
 # The same as in the Procfile: no threads that wait for each other, and memory that is free is given back.
 ENV OPENBLAS_NUM_THREADS=1 MALLOC_ARENA_MAX=1 MALLOC_MMAP_THRESHOLD_=16777216
-USER doppel
+# By number, since that is all that a host sees of it.
+USER 10001
 WORKDIR /data
 VOLUME /data
 EXPOSE 3000

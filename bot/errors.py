@@ -46,10 +46,15 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """A source that failed, and why."""
+    """A source that failed or was skipped, and why."""
 
     source: str
     told: Told
+
+    @property
+    def skipped(self) -> bool:
+        """Whether it was not asked, as policy or permissions have it: no outage, and the same next time (F9)."""
+        return self.told.remark in (Remark.LEFT_OUT, Remark.NO_PERMISSION)
 
     def __str__(self) -> str:
         return f"{self.source}: {self.told}"

@@ -23,6 +23,14 @@ def read_moment(moment: datetime | str) -> datetime:
         raise ValueError(f"{moment!r} is not a time; write it like 2026-01-31T12:00:00Z") from error
 
 
+def moment_or_none(moment: object) -> datetime | None:
+    """The time, None for what is none that `read_moment` knows: others' dates come in many forms."""
+    try:
+        return read_moment(moment) if isinstance(moment, datetime | str) else None
+    except ValueError:
+        return None
+
+
 def write_moment(seconds: float) -> str:
     """Seconds since 1970 as ISO 8601 writes them, in UTC: how all JSON for people's programs gives a time."""
     return datetime.fromtimestamp(seconds, UTC).isoformat()

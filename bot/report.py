@@ -161,7 +161,8 @@ class Report:
     """What `find_duplicates` answers. `problems` names each source that failed, with its reason.
 
     `best_confidence` is the highest probability of all issues that were compared, shown or not; None where there were
-    none. `considered` are the best of them, with how they were found; the public shape leaves them out.
+    none. `considered` are the best of them, with how they were found; the public shape leaves them out. `not_asked` are
+    sources that somebody wanted to hear, and that were not asked: switched off, forbidden, or without an index.
     """
 
     repo: str
@@ -177,11 +178,12 @@ class Report:
     counts: dict[str, int] = field(default_factory=dict)
     best_confidence: float | None = None
     considered: tuple[Considered, ...] = ()
+    not_asked: tuple[str, ...] = ()
 
     @property
     def failed(self) -> tuple[str, ...]:
         """The sources that failed, each once, in the order in which they were told."""
-        return tuple(dict.fromkeys(problem.source for problem in self.problems))
+        return tuple(dict.fromkeys(problem.source for problem in self.problems if not problem.skipped))
 
     @property
     def indexed(self) -> bool:
@@ -193,7 +195,8 @@ class Report:
         """The problems for which something that matters may be missing: beside an answer of the index its own alone.
         What others missed then is for maintainers to know (F8b).
         """
-        return tuple(one for one in self.problems if not self.indexed or one.source in INDEX)
+        wrong = (one for one in self.problems if not one.skipped)
+        return tuple(one for one in wrong if not self.indexed or one.source in INDEX)
 
     @property
     def doubtful(self) -> bool:
@@ -203,10 +206,16 @@ class Report:
     def of_sources(self, names: Collection[str]) -> Report:
         """The report with only what one of these sources found (H4)."""
         candidates = tuple(one for one in self.candidates if not set(names).isdisjoint(one.sources))
+        heard = {run.source for run in self.queries if run.hits is not None} | set(self.failed)
+        not_asked = tuple(name for name in names if name not in heard)
+        # An outage of any source stays one.
+        outcome = Outcome.NONE if self.outcome is Outcome.FOUND and not candidates else self.outcome
+        if not candidates and len(not_asked) == len(set(names)):
+            outcome = Outcome.INCONCLUSIVE
         return replace(
             self,
-            # An outage of any source stays one.
-            outcome=Outcome.NONE if self.outcome is Outcome.FOUND and not candidates else self.outcome,
+            outcome=outcome,
+            not_asked=not_asked,
             candidates=candidates,
             queries=tuple(run for run in self.queries if run.source in names),
         )
@@ -235,4 +244,5 @@ class Report:
             "relevance": self.relevance,
             "threshold": self.threshold,
             "counts": dict(self.counts),
+            "not_asked": list(self.not_asked),
         }

@@ -67,7 +67,8 @@ def test_the_image_is_made_from_what_there_is_and_runs_as_nobody_special() -> No
     copied = [name for line in re.findall(r"^COPY (?!--from)(.+) \S+$", dockerfile, re.M) for name in line.split()]
     assert {PROJECT["project"]["readme"], *PROJECT["project"]["license-files"], "pyproject.toml"} <= set(copied)
     assert all((ROOT / name).exists() and f"!{name}" in ignored for name in copied)
-    assert "\nUSER doppel\n" in dockerfile[dockerfile.rindex("FROM ") :]
+    (user,) = re.findall(r"^RUN useradd --uid (\d+) ", dockerfile, re.M)
+    assert f"\nUSER {user}\n" in dockerfile[dockerfile.rindex("FROM ") :]
 
 
 def test_every_way_to_start_a_process_gives_it_the_same_settings() -> None:
@@ -79,6 +80,23 @@ def test_every_way_to_start_a_process_gives_it_the_same_settings() -> None:
         Supervisor({"worker": ["doppel", "worker"]}, {"MALLOC_ARENA_MAX": "3"}).start()
     given = started.call_args.kwargs["env"]
     assert given == {**ENVIRON, "MALLOC_ARENA_MAX": "3"}, "a host's own setting is kept"
+
+
+def test_every_host_gives_running_jobs_their_time_and_asks_the_port_that_is_there() -> None:
+    files = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "deploy").glob("*.*")}
+    least = 25
+    for name, pattern in (
+        ("compose.yaml", r"stop_grace_period: (\d+)s"),
+        ("doppel.service", r"TimeoutStopSec=(\d+)"),
+        ("fly.toml", r'kill_timeout = "(\d+)s"'),
+        ("render.yaml", r"maxShutdownDelaySeconds: (\d+)"),
+    ):
+        assert int(re.findall(pattern, files[name])[0]) > least, name
+    fly = tomllib.loads(files["fly.toml"])
+    assert (fly["http_service"]["internal_port"], fly["mounts"][0]["destination"]) == (3000, "/data")
+    assert (ROOT / "deploy" / fly["build"]["dockerfile"]).resolve() == ROOT / "Dockerfile"
+    assert "}:3000" in files["compose.yaml"] and 'value: "3000"' in files["render.yaml"]
+    assert (ROOT / "deploy" / "heroku" / "requirements.txt").read_text(encoding="utf-8").endswith("\n.\n")
 
 
 class Well(BaseHTTPRequestHandler):

@@ -1,16 +1,18 @@
-"""Remembered calls (T1-T5): the same question asked twice within minutes is answered once."""
+"""Remembered calls (T1-T7): the same question asked twice within minutes is answered once."""
 
 from bot.calls.counting import CallCounts
-from bot.calls.rules import RULES, Rule, equal, fields, generic, never
-from bot.calls.tracker import Call, Stats, ToolCallTracker, get_tool_call_tracker, set_tool_call_tracker
+from bot.calls.rules import RULES, Rule, ToolRule, agreeing, equal, fields, generic, never
+from bot.calls.tracker import CachedResult, Stats, ToolCallTracker, get_tool_call_tracker, set_tool_call_tracker
 
 __all__ = [
     "RULES",
-    "Call",
+    "CachedResult",
     "CallCounts",
     "Rule",
     "Stats",
     "ToolCallTracker",
+    "ToolRule",
+    "agreeing",
     "equal",
     "fields",
     "generic",

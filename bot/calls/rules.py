@@ -3,14 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
 Arguments = Mapping[str, Any]
 Rule = Callable[[Arguments, Arguments], bool]
+"""Called with the current arguments and with those of a previous call."""
 
 _IDENTIFYING = ("id", "name", "path")
 _ABSENT = object()
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRule:
+    """All that is known of a tool: when two calls are the `same`, and how long an answer holds (T7).
+
+    `unchanged` gives what an answer depends on, a file's modification time or an ETag, for the arguments of a call:
+    while it gives the same, the answer holds. Where it raises nothing is remembered. Answers of a `shared` tool never
+    change, so that all sessions have them in common.
+    """
+
+    same: Rule
+    unchanged: Callable[[Arguments], object] | None = None
+    shared: bool = False
 
 
 def fields(required: str, *others: str) -> Rule:
@@ -32,16 +48,24 @@ def never(_a: Arguments, _b: Arguments) -> bool:
     return False
 
 
-def generic(a: Arguments, b: Arguments) -> bool:
-    """For tools that nobody has described: more than half of all arguments match, or all that identify a thing do."""
-    names = set(a) | set(b)
-    if not names:
-        return True
-    # Null identifies nothing: all things without a name would be one.
-    identifying = [name for name in _IDENTIFYING if (a.get(name), b.get(name)) != (None, None)]
-    if identifying and all(_equal(a, b, name) for name in identifying):
-        return True
-    return 2 * sum(_equal(a, b, name) for name in names) > len(names)
+def agreeing(share: float) -> Rule:
+    """Same where more than that share of all arguments match, in [0, 1), or all that identify a thing do."""
+
+    def rule(a: Arguments, b: Arguments) -> bool:
+        names = set(a) | set(b)
+        if not names:
+            return True
+        # Null identifies nothing: all things without a name would be one.
+        identifying = [name for name in _IDENTIFYING if (a.get(name), b.get(name)) != (None, None)]
+        if identifying and all(_equal(a, b, name) for name in identifying):
+            return True
+        return sum(_equal(a, b, name) for name in names) > share * len(names)
+
+    return rule
+
+
+generic = agreeing(0.5)
+"""For tools that nobody has described."""
 
 
 def _equal(a: Arguments, b: Arguments, name: str) -> bool:

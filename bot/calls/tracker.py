@@ -7,26 +7,31 @@ import inspect
 import logging
 import threading
 import time
-from collections import OrderedDict, deque
+from collections import Counter, OrderedDict, deque
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Generic, TypedDict, TypeVar
+from functools import wraps
+from typing import Any, Generic, ParamSpec, Protocol, TypedDict, TypeVar, cast
 
-from bot.calls.rules import RULES, Arguments, Rule, generic
+from bot.calls.rules import RULES, Arguments, Rule, ToolRule, generic
 from bot.errors import InvalidArgument
 
 log = logging.getLogger(__name__)
 
+P = ParamSpec("P")
 R = TypeVar("R")
+RC = TypeVar("RC", covariant=True)
 
 MAX_BYTES = 32 << 20
 """Of what all sessions of a process remember together."""
 
 
 @dataclass(frozen=True, slots=True)
-class Call(Generic[R]):
-    """An answer. `cached` says that it is an earlier one, `at` at what time of day (the host's) it was fetched."""
+class CachedResult(Generic[R]):
+    """An answer, as the tool gave it, and what stands beside it: `cached` says that it is an earlier one, `at` at what
+    time of day (the host's) it was fetched.
+    """
 
     result: R
     cached: bool
@@ -36,6 +41,16 @@ class Call(Generic[R]):
     def note(self) -> str:
         """What a reader of a cached answer is told (T2); empty for a new one."""
         return f"[Cached result from {self.at}]" if self.cached else ""
+
+
+class Tracked(Protocol[P, RC]):
+    """A wrapped tool: called like the tool itself, it gives what that gives; `call` also tells whether it is new.
+
+    Of a coroutine function either is awaited.
+    """
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> RC: ...
+    def call(self, *args: P.args, **kwargs: P.kwargs) -> Any: ...
 
 
 class Stats(TypedDict):
@@ -54,6 +69,12 @@ class _Record:
     result: Any
     moment: float
     size: int
+    state: object = None
+
+
+_GENERIC = ToolRule(generic)
+# The session of what all sessions have in common. No other is named so: theirs are texts that somebody chose.
+_ALL = "\0all"
 
 
 class ToolCallTracker:
@@ -86,15 +107,17 @@ class ToolCallTracker:
         self.enable_duplicate_detection = enable_duplicate_detection
         self.max_bytes = max_bytes
         self._clock = clock
-        self._rules: dict[str, Rule] = dict(RULES)
+        self._rules: dict[str, ToolRule] = {tool: ToolRule(rule) for tool, rule in RULES.items()}
         self._sessions: OrderedDict[str, deque[_Record]] = OrderedDict()
-        self._hits = self._misses = self._size = 0
+        self._hits: Counter[str] = Counter()
+        self._misses: Counter[str] = Counter()
+        self._size = 0
         self._lock = threading.Lock()
 
-    def add_rule(self, tool: str, rule: Rule) -> None:
+    def add_rule(self, tool: str, rule: Rule | ToolRule) -> None:
         """Say when two calls of `tool` are the same (T4); replaces the rule it had. One that raises says "not"."""
         with self._lock:
-            self._rules[tool] = rule
+            self._rules[tool] = rule if isinstance(rule, ToolRule) else ToolRule(rule)
 
     def call(
         self,
@@ -105,7 +128,7 @@ class ToolCallTracker:
         *,
         fresh: bool = False,
         keep: Callable[[R], bool] | None = None,
-    ) -> Call[R]:
+    ) -> CachedResult[R]:
         """The earlier answer to the same question, or the one that `run` gives now.
 
         `fresh` asks anew in any case, and remembers the new answer. What raises is never remembered, nor what `keep`
@@ -113,39 +136,41 @@ class ToolCallTracker:
         """
         if not fresh and (known := self.find(session, tool, arguments)):
             return known
-        asked = _copied(dict(arguments))
+        asked, state = self._asked(tool, arguments)
         result = run()
-        # What cannot be copied may change before the next call, so it cannot be compared with that.
         if asked is not None and (keep or _succeeded)(result):
-            self.remember(session, tool, asked, result)
-        return Call(result, cached=False, at=_time_of_day(self._clock()))
+            self.remember(session, tool, asked, result, state)
+        return CachedResult(result, cached=False, at=_time_of_day(self._clock()))
 
-    def find(self, session: str, tool: str, arguments: Arguments) -> Call[Any] | None:
+    def find(self, session: str, tool: str, arguments: Arguments) -> CachedResult[Any] | None:
         """The latest answer to the same question in this session, None if there is none that is still good."""
         if not self.enable_duplicate_detection:
             return None
         with self._lock:
-            rule = self._rules.get(tool, generic)
-            now = self._clock()
-            for record in reversed(self._sessions.get(session, ())):
-                if record.tool == tool and self._is_good(record, now) and _alike(rule, record, arguments):
-                    self._hits += 1
-                    return Call(record.result, cached=True, at=_time_of_day(record.moment))
-            self._misses += 1
-            return None
+            rule = self._rule_of(tool)
+            calls = list(self._sessions.get(_ALL if rule.shared else session, ()))
+        now = self._clock()
+        # Rules are others' code, and may take their time: they run outside the lock.
+        good = (record for record in reversed(calls) if record.tool == tool and self._is_good(record, now))
+        found = _latest(rule, tool, good, arguments)
+        with self._lock:
+            (self._misses if found is None else self._hits)[tool] += 1
+        return None if found is None else CachedResult(found.result, cached=True, at=_time_of_day(found.moment))
 
-    def remember(self, session: str, tool: str, arguments: Arguments, result: Any) -> None:
+    def remember(self, session: str, tool: str, arguments: Arguments, result: Any, state: object = None) -> None:
         """Keep an answer. In a full session the oldest call makes room; a session leaves when all in it is too old.
 
-        What can be read only once is not kept: the first reader leaves nothing of it for the next.
+        `state` is what the tool's rule gave as `unchanged` before the call. What can be read only once is not kept: the
+        first reader leaves nothing of it for the next.
         """
         if not self.enable_duplicate_detection or self.max_history_per_session == 0 or _is_read_once(result):
             return
         size = _size_of(arguments) + _size_of(result)
         with self._lock:
             now = self._clock()
+            session = _ALL if self._rule_of(tool).shared else session
             calls = self._sessions.setdefault(session, deque())
-            calls.append(_Record(tool, arguments, result, now, size))
+            calls.append(_Record(tool, arguments, result, now, size, state))
             self._size += size
             if len(calls) > self.max_history_per_session:
                 self._size -= calls.popleft().size
@@ -154,36 +179,48 @@ class ToolCallTracker:
             while self._size > self.max_bytes:
                 self._drop(next(iter(self._sessions)))
 
-    def wrap(self, tool: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        """`function` as a tool of sessions: call it as `wrapped(session, **arguments)`.
+    def wrap(self, function: Callable[P, R], *, session: str | Callable[[], str] = "", tool: str = "") -> Tracked[P, R]:
+        """`function` with a memory: it keeps its name, signature and docstring, and gives what it always gives (T7).
 
-        A repeated call gives the earlier result with `cached: true` and the note added (T2); a result that is no
-        mapping is put under `result`. What a caller does to a result is not in the next one. Of a coroutine function
-        the answer is awaited.
+        `session` says, at each call where it is a function, whose calls are remembered together; `tool` is the name of
+        the rule, by default the function's. What a caller does to a result is not in the next one.
         """
+        name, signature = tool or getattr(function, "__name__", ""), inspect.signature(function)
 
-        def keep(session: str, asked: Arguments | None, result: Any) -> None:
+        def known(args: Any, kwargs: Any) -> tuple[str, dict[str, Any], CachedResult[Any] | None]:
+            place = session if isinstance(session, str) else session()
+            given = signature.bind(*args, **kwargs).arguments
+            for parameter in signature.parameters.values():
+                if parameter.kind is parameter.VAR_KEYWORD:
+                    given.update(given.pop(parameter.name, {}))
+            found = self.find(place, name, given)
+            return place, given, found and replace(found, result=_copy_or_same(found.result))
+
+        def new(place: str, asked: Arguments | None, state: object, result: Any) -> CachedResult[Any]:
             if asked is not None and _succeeded(result):
-                kept = _copied(result)
-                self.remember(session, tool, asked, result if kept is None else kept)
+                self.remember(place, name, asked, _copy_or_same(result), state)
+            return CachedResult(result, cached=False, at=_time_of_day(self._clock()))
 
-        def wrapped(session: str, /, **arguments: Any) -> Any:
-            if known := self.find(session, tool, arguments):
-                return _told(known)
-            asked = _copied(arguments)
-            result = function(**arguments)
-            keep(session, asked, result)
-            return result
+        def call(*args: P.args, **kwargs: P.kwargs) -> CachedResult[R]:
+            place, given, found = known(args, kwargs)
+            return found or new(place, *self._asked(name, given), function(*args, **kwargs))
 
-        async def awaited(session: str, /, **arguments: Any) -> Any:
-            if known := self.find(session, tool, arguments):
-                return _told(known)
-            asked = _copied(arguments)
-            result = await function(**arguments)
-            keep(session, asked, result)
-            return result
+        async def call_awaited(*args: P.args, **kwargs: P.kwargs) -> CachedResult[R]:
+            place, given, found = known(args, kwargs)
+            return found or new(place, *self._asked(name, given), await cast("Any", function(*args, **kwargs)))
 
-        return awaited if inspect.iscoroutinefunction(function) else wrapped
+        @wraps(function)
+        def wrapped(*args: P.args, **kwargs: P.kwargs) -> R:
+            return call(*args, **kwargs).result
+
+        @wraps(function)
+        async def wrapped_awaited(*args: P.args, **kwargs: P.kwargs) -> R:
+            return (await call_awaited(*args, **kwargs)).result
+
+        awaited = inspect.iscoroutinefunction(function)
+        made: Any = wrapped_awaited if awaited else wrapped
+        made.call = call_awaited if awaited else call
+        return cast("Tracked[P, R]", made)
 
     def clear_session(self, session: str) -> None:
         """Forget one session."""
@@ -194,7 +231,9 @@ class ToolCallTracker:
         """Forget everything, and count from nought."""
         with self._lock:
             self._sessions.clear()
-            self._hits = self._misses = self._size = 0
+            self._hits.clear()
+            self._misses.clear()
+            self._size = 0
 
     def get_stats(self) -> Stats:
         """See Stats."""
@@ -203,9 +242,28 @@ class ToolCallTracker:
             return Stats(
                 total_sessions=len(self._sessions),
                 total_calls=sum(map(len, self._sessions.values())),
-                hits=self._hits,
-                misses=self._misses,
+                hits=self._hits.total(),
+                misses=self._misses.total(),
             )
+
+    def by_tool(self) -> dict[str, tuple[int, int]]:
+        """Hits and misses of each tool that was asked so far."""
+        with self._lock:
+            return {tool: (self._hits[tool], self._misses[tool]) for tool in self._hits | self._misses}
+
+    def _rule_of(self, tool: str) -> ToolRule:
+        return self._rules.get(tool, _GENERIC)
+
+    def _asked(self, tool: str, arguments: Arguments) -> tuple[Arguments | None, object]:
+        """What is to be remembered of a call besides its result; None where a later one cannot be compared with it."""
+        # What cannot be copied may change before the next call.
+        asked = _copied(dict(arguments))
+        try:
+            with self._lock:
+                rule = self._rule_of(tool)
+            return asked, _state(rule, arguments)
+        except Exception:
+            return None, None
 
     def _expire(self, now: float) -> None:
         """Drop what is too old. Sessions are in the order of their latest call, calls in theirs."""
@@ -245,13 +303,16 @@ def _is_read_once(result: object) -> bool:
     return isinstance(result, Iterator | AsyncIterator) or inspect.isawaitable(result)
 
 
-def _alike(rule: Rule, record: _Record, arguments: Arguments) -> bool:
+def _latest(rule: ToolRule, tool: str, records: Iterator[_Record], arguments: Arguments) -> _Record | None:
+    """The first of the records that asked the same and whose answer holds."""
     try:
-        return rule(record.arguments, arguments)
+        same = [record for record in records if rule.same(arguments, record.arguments)]
+        state = _state(rule, arguments) if same else None
+        return next((record for record in same if record.state == state), None)
     except Exception:
         # The call can always be made, and what is wrong with the rule is no fault of the caller's.
-        log.warning("the rule of %s failed; the call is made anew", record.tool, exc_info=True)
-        return False
+        log.warning("the rule of %s failed; the call is made anew", tool, exc_info=True)
+        return None
 
 
 def _copied(value: R) -> R | None:
@@ -262,11 +323,13 @@ def _copied(value: R) -> R | None:
         return None
 
 
-def _told(known: Call[Any]) -> Any:
-    """T2: an earlier result as its caller sees it."""
-    kept = _copied(known.result)
-    result = known.result if kept is None else kept
-    return {**(result if isinstance(result, Mapping) else {"result": result}), "cached": True, "note": known.note}
+def _copy_or_same(value: R) -> R:
+    kept = _copied(value)
+    return value if kept is None else kept
+
+
+def _state(rule: ToolRule, arguments: Arguments) -> object:
+    return rule.unchanged(arguments) if rule.unchanged else None
 
 
 def _time_of_day(moment: float) -> str:

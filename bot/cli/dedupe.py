@@ -131,6 +131,9 @@ def _tell(found: Deduplication) -> None:
         for one in merge.absorbed:
             how = "" if one.through is None else f", through {_place(one.through)} at {one.link:.2f}"
             say(f"  ← {one.similarity:.2f}  {_place(one.entry)}{how}\n    {_shown(one.entry.text)}")
+    for left, right in found.apart:
+        pair = f"{_place(found.entries[left])} and {_place(found.entries[right])}"
+        say(f"{pair} contradict each other, and stay two entries")
     gone = len(found.entries) - len(found.groups)
     counts = f"{counted(len(found.entries), 'entry', 'entries')}, {gone} merged into others, {len(found.groups)} left"
     say(f"{counts} ({found.model}, threshold {found.threshold:g})")

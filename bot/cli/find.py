@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -100,12 +99,10 @@ def find(
     except NotFound as problem:
         gone = "there is no such issue, or it cannot be read with what Doppel is set up with"
         raise UserError(f"{ref}: {problem.detail if problem.status == _MOVED else gone}") from problem
-    if only:
-        report = report.of_sources(only)
     if as_json:
         click.echo(in_json(as_json_of(report, bots), indent=2))
     else:
-        show(report, bots, indexed=known.indexed, only=only)
+        show(report, bots, indexed=known.indexed)
     if known.settings.problems:
         file = known.settings.source
         says = "what is wrong there does not count; `doppel check-config FILE` on a copy of it says what it is"
@@ -142,17 +139,19 @@ def _issue(text: str, settings: Settings) -> IssueRef:
     return IssueRef.parse(settings.default_repository + text)
 
 
-def show(report: Report, bots: Unasked, *, indexed: bool, only: Collection[str] = ()) -> None:
+def show(report: Report, bots: Unasked, *, indexed: bool) -> None:
     """Print a report for a person: the candidates, which of them the bot would name unasked, and the queries (P6)."""
     click.echo(f"{report.repo}#{report.number} {plain(report.title)}\n")
     says = "" if report.candidates else "No earlier issue was found."
-    if says := _WENT.get((report.outcome, bool(report.candidates)), says):
+    if report.not_asked and not report.queries and not report.candidates:
+        click.secho(f"Nothing was asked: {', '.join(report.not_asked)} cannot answer here.", bold=True)
+    elif says := _WENT.get((report.outcome, bool(report.candidates)), says):
         click.secho(says, bold=True)
     for candidate in report.candidates:
         _show_candidate(candidate, bots)
     if report.candidates or report.outcome is Outcome.NONE:
         _show_bots(bots)
-    _show_asked(report, only, indexed=indexed)
+    _show_asked(report, indexed=indexed)
 
 
 def as_json_of(report: Report, bots: Unasked) -> dict[str, Any]:
@@ -178,15 +177,14 @@ def _show_bots(bots: Unasked) -> None:
     click.secho(f"Unasked, the bot would name {which} (min_confidence {bots.bar:g}).", bold=True)
 
 
-def _show_asked(report: Report, only: Collection[str], *, indexed: bool) -> None:
+def _show_asked(report: Report, *, indexed: bool) -> None:
     """The queries with their hits, how much was found, and what failed."""
     where = "this host's index" if indexed else "GitHub's search; this host has no complete index"
     click.echo(f"\nAsked ({where} of {report.repo}):")
     for run in report.queries:
         click.echo(f"  {run.source:16} {plain(_went(run)):>12}  {plain(run.query)}")
-    for name in only:
-        if not any(run.source == name for run in report.queries):
-            click.echo(f"  {name:16} {'not asked':>12}")
+    for name in report.not_asked:
+        click.echo(f"  {name:16} {'not asked':>12}")
     total, unique, repeats = (report.counts.get(name, 0) for name in ("total", "unique", "duplicates"))
     different = counted(unique, "different one")
     # What a source counts as hits includes the issue itself where the query fits it.

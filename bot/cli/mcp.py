@@ -18,7 +18,8 @@ from bot.telemetry.logs import configure_logging
 @click.option("--host", "address", default="127.0.0.1", show_default=True, help="With --http: where to listen.")
 @click.option("--port", type=PORT, default=3001, show_default=True, help="With --http: on which port.")
 @click.option("--allow-writes", is_flag=True, help="Offer the tool that closes issues as duplicates, too.")
-def mcp(http: bool, address: str, port: int, allow_writes: bool) -> None:
+@click.option("--playbooks", is_flag=True, help="Offer dedupe_playbook, which merges what agents noted, too.")
+def mcp(http: bool, address: str, port: int, allow_writes: bool, playbooks: bool) -> None:
     """Serve Doppel's tools to agents, over the Model Context Protocol.
 
     Over stdin and stdout the client starts this command itself; --http needs DOPPEL_MCP_TOKEN, which clients send as
@@ -38,7 +39,8 @@ def mcp(http: bool, address: str, port: int, allow_writes: bool) -> None:
 
     # To stderr: stdout belongs to the protocol.
     configure_logging(settings.log_level, settings.log_format)
-    server = build_server(agent_tools(settings), allow_writes=allow_writes, version=version("doppel"))
+    tools = agent_tools(settings)
+    server = build_server(tools, allow_writes=allow_writes, playbooks=playbooks, version=version("doppel"))
     if not http:
         server.run("stdio")
         return

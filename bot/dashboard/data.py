@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import islice
 
 from bot.calibration.bar import Bar, bar_in_force
 from bot.calibration.recalibrating import said_of
 from bot.calibration.rule import WINDOW, Point, points
+from bot.dashboard.pair import Pair, side_by_side
 from bot.decisions import Decision
 from bot.digest.reading import WEEK, digest_of
-from bot.digest.week import Digest
+from bot.digest.week import Digest, Standing
 from bot.errors import DoppelError
 from bot.evaluation.metrics import without
 from bot.evaluation.runs import Kept, Runs, Stage
@@ -29,6 +31,8 @@ from bot.store import Store, StoredRepository
 from bot.store.parts.sessions import Session
 
 PAGE = 50
+MOST_LOOKED_AT = 1_000
+"""Decisions among which those are looked for that nobody has judged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +54,27 @@ class Health:
     problem: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """One repository in a line: its mode as it was last read, its index, and of its week's comments what people said.
+
+    `would` counts those that it would have posted.
+    """
+
+    mode: str
+    index: Status | None
+    comments: int
+    would: int
+    right: int
+    wrong: int
+    unknown: int
+
+
 class Data:
     """Reads, takes votes, and has evaluations done.
 
-    `settings_of` reads a repository's settings, `groups_of` what its last scan found.
+    `settings_of` reads a repository's settings, `mode_of` gives its mode without asking GitHub, `groups_of` what its
+    last scan found.
     """
 
     def __init__(
@@ -63,6 +84,7 @@ class Data:
         letters: DeadLetters,
         queue: Inbox,
         settings_of: Callable[[StoredRepository], Loaded],
+        mode_of: Callable[[StoredRepository], str],
         groups_of: Callable[[StoredRepository], Result | None],
         clock: Callable[[], datetime],
     ) -> None:
@@ -70,6 +92,7 @@ class Data:
         self.clock = clock
         self.settings_of = settings_of
         self.groups_of = groups_of
+        self._mode_of = mode_of
         self._index = index
         self._letters = letters
         self._queue = queue
@@ -99,6 +122,34 @@ class Data:
         """The titles of issues as the index has them; what it does not have is left out."""
         with self._index.view(repository.id) as view:
             return {number: title for number, (title, _) in view.texts(numbers).items()}
+
+    def pair(self, repository: StoredRepository, number: int, other: int) -> Pair | None:
+        """Two issues side by side; None where the index does not have both."""
+        with self._index.view(repository.id) as view:
+            texts = view.texts({number, other})
+        return side_by_side(texts[number], texts[other]) if len(texts) == 2 else None
+
+    def unjudged(self, repository: StoredRepository) -> list[Decision]:
+        """The latest decision on each issue whose comment, posted or not, nobody has judged; one page of them."""
+        said = said_of(self.store, repository.id, self.clock().timestamp() - WINDOW)
+        judged = {(one.number, one.other) for one in said}
+        found: dict[int, Decision] = {}
+        for one in self.store.decisions.latest(repository.id, MOST_LOOKED_AT):
+            found.setdefault(one.number, one)
+        spoke = (one for one in found.values() if one.outcome.speaks and one.shown)
+        open_ = (one for one in spoke if not any((one.number, its.number) in judged for its in one.shown))
+        return list(islice(open_, PAGE))
+
+    def scanned(self, repository: StoredRepository) -> float | None:
+        """When the bot's issue with the groups was written last."""
+        kept = self.store.scan_issues.get(repository.id)
+        return kept.updated_at if kept else None
+
+    def summary(self, repository: StoredRepository) -> Summary:
+        """What the first page says of a repository."""
+        week = self.week(repository)
+        said = (week.count(one) for one in (Standing.RIGHT, Standing.WRONG, Standing.UNKNOWN))
+        return Summary(self._mode_of(repository), self._status(repository), week.commented, week.would, *said)
 
     def votes(self, repository: StoredRepository, number: int, login: str) -> Mapping[int, bool]:
         """What this person has said here of an issue's candidates."""

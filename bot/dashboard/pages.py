@@ -23,6 +23,7 @@ from bot.dashboard.sign_in_pages import SignInPages
 from bot.dashboard.timeline import DRAWN, timeline
 from bot.errors import GitHubError, InvalidArgument
 from bot.model import NUMBER_MAX, RepoRef
+from bot.monitoring.exposition import remembered
 from bot.pages import Page, protect
 from bot.render import evaluation as words
 from bot.render.digest import sentences
@@ -35,6 +36,8 @@ from bot.words import speak
 _ASKED_AT_ONCE = 8
 # Repositories on the first page; others have their pages all the same.
 _OFFERED = 250
+# Of so many it says more than the name.
+_TOLD = 50
 # Issues of a group that its list names.
 _MEMBERS = 20
 _VOTES = {"same": True, "other": False, "none": None}
@@ -68,6 +71,7 @@ def make_dashboard(dashboard: Dashboard) -> Blueprint:
         (here, "decisions", "GET", routes.decisions),
         (issue, "issue", "GET", routes.issue),
         (issue, "vote", "POST", routes.vote),
+        (f"{issue}/with/<int:other>", "pair", "GET", routes.pair),
         (f"{here}/backlog", "backlog", "GET", routes.backlog),
         (f"{here}/evaluation", "evaluation", "GET", routes.evaluation),
         (f"{here}/evaluation", "evaluate", "POST", routes.evaluate),
@@ -105,7 +109,7 @@ class _Pages:
             except InvalidArgument:
                 abort(404)
             # A bound in the route would be told in the words of who looks for routes, not on a page.
-            if rest.get("number", 0) > NUMBER_MAX:
+            if max(rest.get("number", 0), rest.get("other", 0)) > NUMBER_MAX:
                 abort(404)
             # Nobody learns from how long GitHub takes to answer which private repositories there are: it is asked only
             # about those that the person looked after when they signed in.
@@ -136,7 +140,9 @@ class _Pages:
         with ThreadPoolExecutor(_ASKED_AT_ONCE) as pool:
             seen = pool.map(lambda found: not found.private or self._still_sees(found, session), known)
             offered = [found for found, sees in zip(known, seen, strict=True) if sees]
-        return render_template("dashboard/home.html", repositories=sorted(offered, key=lambda one: one.ref.key))
+        offered.sort(key=lambda one: one.ref.key)
+        told = [(one, self._data.summary(one) if place < _TOLD else None) for place, one in enumerate(offered)]
+        return render_template("dashboard/home.html", repositories=told)
 
     def elsewhere(self, rest: str) -> Page:
         """Any other address below `/dashboard`: nothing is there, which is told as of what one may not see."""
@@ -144,8 +150,8 @@ class _Pages:
 
     def decisions(self, repository: StoredRepository) -> Page:
         """What happened, the latest first, and above the newest the digest of the last week."""
-        before = request.args.get("before", type=float)
-        found = self._data.latest(repository, before)
+        before, unjudged = request.args.get("before", type=float), request.args.get("judged") == "no"
+        found = self._data.unjudged(repository) if unjudged else self._data.latest(repository, before)
         more = found[PAGE - 1].at if len(found) > PAGE else None
         titles = self._data.titles(repository, views.named(found[:PAGE]))
         last = self._data.last_looks(repository, {one.number for one in found[:PAGE]})
@@ -158,6 +164,7 @@ class _Pages:
             titles=titles,
             more=more,
             before=before,
+            unjudged=unjudged,
             votes=self._data.all_votes(repository, g.session.login),
             week=sentences(week, self._data.clock(), speak("en", {})) if week and week.looked else "",
         )
@@ -178,15 +185,36 @@ class _Pages:
             parted=views.parted,
         )
 
+    def pair(self, repository: StoredRepository, number: int, other: int) -> Page:
+        """Two issues side by side, with what they share."""
+        pair = self._data.pair(repository, number, other)
+        if pair is None:
+            abort(404)
+        return render_template(
+            "dashboard/pair.html",
+            repository=repository,
+            number=number,
+            other=other,
+            pair=pair,
+            said=self._data.votes(repository, number, g.session.login).get(other),
+        )
+
     def vote(self, repository: StoredRepository, number: int) -> Page:
         """Keep what the person says of a pair: the same, another one, or nothing after all."""
         other, said = request.form.get("other", type=int), request.form.get("said", "")
         known = {
             one.number for decision in self._data.of_issue(repository, number) for one in decision.evidence if one.own
         }
-        if said not in _VOTES or other not in known or other is None:
+        if said not in _VOTES or other is None or other == number:
+            abort(400)
+        # Of what the bot saw, and of any two that people read side by side.
+        if other not in known and len(self._data.titles(repository, {number, other})) < 2:
             abort(400)
         self._data.vote(repository, number, other, g.session.login, _VOTES[said])
+        if request.form.get("back") == "backlog":
+            return redirect(_page_of(repository, "backlog"), 303)
+        if request.form.get("back") == "pair":
+            return redirect(_page_of(repository, "pair", number=number, other=other), 303)
         if request.form.get("back"):
             # It was said in the list, on one of its pages.
             before = request.form.get("back", type=float)
@@ -195,13 +223,14 @@ class _Pages:
 
     def backlog(self, repository: StoredRepository) -> Page:
         """The groups that the last scan found."""
-        result = self._data.groups_of(repository)
+        result, scanned = self._data.groups_of(repository), self._data.scanned(repository)
         picture = timeline(result.groups) if result else ""
         return render_template(
             "dashboard/backlog.html",
             repository=repository,
             result=result,
             timeline=picture,
+            scanned=datetime.fromtimestamp(scanned, self._data.clock().tzinfo) if scanned else None,
             drawn=DRAWN,
             shown=PAGE,
             members=_MEMBERS,
@@ -255,7 +284,9 @@ class _Pages:
         """How the bot and the index are, and what was given up."""
         parts = current_app.extensions["doppel.health"].parts()[1]
         health = self._data.health(repository)
-        return render_template("dashboard/health.html", repository=repository, health=health, bot=parts)
+        return render_template(
+            "dashboard/health.html", repository=repository, health=health, bot=parts, calls=remembered()
+        )
 
     @property
     def _data(self) -> Data:

@@ -103,6 +103,7 @@ class Finder:
         words: str = "",
         rejected: Collection[int] = (),
         earlier_only: bool = False,
+        sources: Collection[str] = (),
     ) -> Report:
         """Fetch an issue and look for others that report the same thing (F2).
 
@@ -131,6 +132,7 @@ class Finder:
             words=words,
             rejected=rejected,
             earlier_only=earlier_only,
+            sources=sources,
         )
         target = self._github.issue(place, number)
         return self.find(target, replace(options, named=named_by(target), show_named=True))
@@ -144,7 +146,8 @@ class Finder:
         gathered = gathered or self.gather(target, state=options.state, words=options.words)
         with self._looking(target, options, gathered.hits) as (look, outside):
             report, shown = self._report(target, options, gathered, look, outside)
-        return replace(report, candidates=self._present(target, shown))
+        report = replace(report, candidates=self._present(target, shown))
+        return report.of_sources(options.sources) if options.sources else report
 
     def gather(self, target: Issue, *, state: StateFilter = "all", words: str = "") -> Gathered:
         """Plan, ask and merge, without judging: what `find` and the training have in common."""

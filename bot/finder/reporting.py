@@ -90,13 +90,13 @@ def outcome(runs: Sequence[QueryRun], problems: Sequence[Failed], *, found: bool
     Where the repository's own index has answered, that a search of GitHub was incomplete makes nothing doubtful.
     `usable` says whether there was a word to ask for at all.
     """
-    if problems:
+    if any(not problem.skipped for problem in problems):
         return Outcome.DEGRADED
     if found:
         return Outcome.FOUND
     if any(run.source == FULL_TEXT for run in runs):
         return Outcome.NONE
-    asked = usable and bool(runs)
+    asked = usable and any(run.hits is not None for run in runs)
     return Outcome.NONE if asked and not any(run.incomplete for run in runs) else Outcome.INCONCLUSIVE
 
 

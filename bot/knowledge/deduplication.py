@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import math
 import os
-import sys
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bot.errors import InvalidArgument
+from bot.knowledge.contradiction import contradictions, stance
 from bot.knowledge.merging import Group, merge
-from bot.knowledge.models import DEFAULT_THRESHOLD, choose_model, embed_texts
-from bot.knowledge.playbook import Entry, apply, read_entries
+from bot.knowledge.models import DEFAULT_THRESHOLD, MODELS, choose_model, embed_texts
+from bot.knowledge.playbook import Entry, apply, complain, read_entries
 from bot.knowledge.similarity import ROUNDING, Vectors, components, nearest, unit_rows
 
 log = logging.getLogger(__name__)
@@ -29,13 +30,17 @@ Embed = Callable[[Sequence[str]], Any]
 
 @dataclass(frozen=True, slots=True)
 class Deduplication:
-    """What is to be merged. `threshold` and `model` are those that decided; `model` is empty where none was needed."""
+    """What is to be merged. `threshold` and `model` are those that decided; `model` is empty where none was needed.
+
+    `apart` are pairs of entries, by position, that are alike and contradict each other (D5a).
+    """
 
     entries: tuple[Entry, ...]
     groups: tuple[Group, ...]
     vectors: Vectors
     threshold: float
     model: str
+    apart: tuple[tuple[int, int], ...] = ()
 
     @property
     def merged(self) -> tuple[Group, ...]:
@@ -69,14 +74,53 @@ def deduplicate(
         name, default, rows = "the caller's", DEFAULT_THRESHOLD, embed
     else:
         chosen = choose_model(model)
+        if model is None and chosen.name != (best := next(iter(MODELS))):
+            complain(f"{best} is not installed; {chosen.name} stands in")
         name, default = chosen.name, chosen.threshold
         rows = partial(embed_texts, chosen.make())
     limit = choose_threshold(threshold, environ, default)
     vectors = unit_rows(rows(texts), len(texts))
     log.info("%d entries are compared by the model %s at threshold %.2f", len(texts), name, limit)
-    labels = components(vectors, limit).tolist()
-    groups = tuple(merge(labels, [one.helpful for one in entries], [one.harmful for one in entries]))
-    return Deduplication(entries, groups, vectors, limit, name)
+    labels, apart = _parted(components(vectors, limit), vectors, texts, limit)
+    groups = tuple(merge(labels.tolist(), [one.helpful for one in entries], [one.harmful for one in entries]))
+    return Deduplication(entries, groups, vectors, limit, name, tuple(apart))
+
+
+def _parted(
+    labels: NDArray[np.int32], vectors: Vectors, texts: Sequence[str], limit: float
+) -> tuple[NDArray[np.int32], list[tuple[int, int]]]:
+    """D5a: the groups without contradictions in them, and the pairs that contradict each other.
+
+    What contradicts something of its group goes together with its like alone, if nothing in the two contradicts; the
+    others stay a group without it. So a second run finds nothing more to merge.
+    """
+    apart = []
+    for label, size in zip(*np.unique(labels, return_counts=True), strict=True):
+        members = np.flatnonzero(labels == label) if size > 1 else labels[:0]
+        pairs = list(contradictions([stance(texts[one]) for one in members.tolist()]))
+        against: dict[int, set[int]] = defaultdict(set)
+        for pair in pairs:
+            one, other = map(int, members[list(pair)])
+            against[one].add(other)
+            against[other].add(one)
+            apart.append((one, other))
+        if not pairs:
+            continue
+        rest = members[~np.isin(members, list(against))]
+        if len(rest):
+            labels[rest] = rest[components(vectors[rest], limit)]
+        groups: list[list[int]] = []
+        for each in sorted(against):
+            joined = [each]
+            for group in list(groups):
+                alike = (vectors[group] @ vectors[each] >= limit - ROUNDING).any()
+                if alike and all(against[one].isdisjoint(joined) for one in group):
+                    joined += group
+                    groups.remove(group)
+            groups.append(joined)
+        for group in groups:
+            labels[group] = min(group)
+    return labels, sorted(apart)
 
 
 def run(playbook: Any, threshold: float | None, embed: Embed | None, slugs: Sequence[str]) -> Any:
@@ -115,18 +159,6 @@ def choose_threshold(explicit: float | None, environ: Mapping[str, str], default
         complain(f"{VARIABLE}: {text[:40]!r} is not a number from 0 to 1, and is ignored")
         return default
     return _clamped(value)
-
-
-def complain(text: str, problem: Exception | None = None) -> None:
-    """One line on stderr, also where logging is not set up; a stderr that is closed is no reason to fail.
-
-    Nor is a `problem` that cannot be put into words.
-    """
-    with contextlib.suppress(Exception):
-        text = text if problem is None else f"{text}: {problem}"
-    with contextlib.suppress(Exception):
-        line = " ".join(text.split())[:500]
-        sys.stderr.write(f"deduplication: {line}\n")
 
 
 def _clamped(value: float) -> float:

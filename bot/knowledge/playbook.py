@@ -1,7 +1,9 @@
-"""A playbook as a flat list of entries, and back (D1, D7). Pure but for `apply`, which changes the playbook."""
+"""A playbook as a flat list of entries, and back (D1, D7), and how its owner hears of what went wrong."""
 
 from __future__ import annotations
 
+import contextlib
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -81,6 +83,18 @@ def apply(playbook: dict[str, Any], entries: Sequence[Entry], groups: Sequence[G
             if listed != all_of_it:
                 listed[:] = all_of_it
         raise
+
+
+def complain(text: str, problem: Exception | None = None) -> None:
+    """One line on stderr, also where logging is not set up; a stderr that is closed is no reason to fail.
+
+    Nor is a `problem` that cannot be put into words.
+    """
+    with contextlib.suppress(Exception):
+        text = text if problem is None else f"{text}: {problem}"
+    with contextlib.suppress(Exception):
+        line = " ".join(text.split())[:500]
+        sys.stderr.write(f"deduplication: {line}\n")
 
 
 def _entry(section: str, raw: Any, where: str) -> Entry:

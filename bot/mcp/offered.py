@@ -4,20 +4,20 @@ who can mend some of it; a fault of ours stays in the log.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Annotated, Any, Literal, ParamSpec, TypeVar
 
 from anyio import from_thread
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
-from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.exceptions import ResourceError, ToolError
 from mcp_types import ToolAnnotations
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import BeforeValidator, Field
 
 from bot.config.model import ASKED_MOST
-from bot.errors import Forbidden, GitHubError, KeyRefused, NotFound, Retryable, UserError
+from bot.errors import Forbidden, GitHubError, InvalidArgument, KeyRefused, NotFound, Retryable, UserError
 from bot.finder import FindOptions
 from bot.mcp.results import Backlog, Closed, Comparison, DedupedPlaybook, Findings
 from bot.mcp.tools import Caller, Tools
@@ -49,14 +49,14 @@ Relevance = Annotated[
     Literal["learned", "title", "bm25", "bm25f", "bm25plus"],
     Field(description="To sort by; learned is best."),
 ]
-
+Sources = Annotated[tuple[str, ...], Field(description="Only what these found, such as full-text.")]
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def told(tool: Callable[P, R]) -> Callable[P, R]:
-    """The tool, which raises ToolError for what the caller is to be told."""
+def told(tool: Callable[P, R], failure: type[Exception] = ToolError) -> Callable[P, R]:
+    """The tool, which raises that failure for what the caller is to be told."""
 
     @wraps(tool)
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -64,7 +64,7 @@ def told(tool: Callable[P, R]) -> Callable[P, R]:
             return tool(*args, **kwargs)
         except Exception as problem:
             if says := _said(problem):
-                raise ToolError(says) from None
+                raise failure(says) from None
             raise
 
     return run
@@ -97,9 +97,20 @@ _COMPUTES = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 _WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=True)
 
 
-def offer(server: MCPServer[str], tools: Tools, *, allow_writes: bool) -> None:
-    """Add the tools to the server. One that does not only read is left out unless `allow_writes`."""
+def offer(server: MCPServer[str], tools: Tools, *, allow_writes: bool, playbooks: bool) -> None:
+    """Add tools, resources and prompts to the server.
+
+    A tool that does not only read is left out unless `allow_writes`, that for playbooks unless `playbooks`.
+    """
     offered = _Offered(tools)
+    server.resource(
+        "doppel://{owner}/{repo}/issues/{number}/duplicates",
+        name="duplicates",
+        description="What the bot would look at for an issue: earlier and later reports, open or closed.",
+        mime_type="application/json",
+    )(told(offered.duplicates, ResourceError))
+    for prompt in (before_filing, triage_issue, tidy_backlog):
+        server.prompt()(prompt)
     for tool, kind in (
         (offered.find_duplicates, _READS),
         (offered.check_draft, _READS),
@@ -108,7 +119,8 @@ def offer(server: MCPServer[str], tools: Tools, *, allow_writes: bool) -> None:
         (offered.dedupe_playbook, _COMPUTES),
         (offered.close_as_duplicate, _WRITES),
     ):
-        if allow_writes or kind.read_only_hint:
+        wanted = playbooks or tool != offered.dedupe_playbook
+        if wanted and (allow_writes or kind.read_only_hint):
             server.add_tool(told(tool), annotations=kind)
 
 
@@ -142,14 +154,22 @@ class _Offered:
         max_candidates: Most = 10,
         include_closed: IncludeClosed = False,
         relevance: Relevance = "learned",
+        sources: Sources = (),
         fresh: Fresh = False,
     ) -> Findings:
         """Find other reports of the same thing as an existing issue, earlier and later, likeliest first.
 
         By default only open ones with similar titles; threshold=0 and include_closed=true look where the bot looks.
         """
-        options = _options(threshold, min_confidence, max_candidates, include_closed, relevance)
+        options = _options(threshold, min_confidence, max_candidates, include_closed, relevance, sources)
         return self._tools.find_duplicates(_caller(context, owner, repo, fresh), number, options)
+
+    def duplicates(self, context: Context[str, Any], owner: str, repo: str, number: str) -> str:
+        """What `find_duplicates` answers where the bot looks, as JSON."""
+        if not number.isdecimal() or not int(number):
+            raise InvalidArgument("number", f"{number[:20]!r} is not the number of an issue")
+        options = _options(0.0, 0.0, ASKED_MOST, True)
+        return self._tools.find_duplicates(_caller(context, owner, repo, False), int(number), options).model_dump_json()
 
     def check_draft(
         self,
@@ -243,6 +263,33 @@ class _Offered:
         return self._tools.close_as_duplicate(Caller(session_of(context), owner, repo), number, original)
 
 
+def before_filing(title: str, body: str = "") -> str:
+    """See whether an issue was reported already, before it is filed."""
+    return (
+        "Before this issue is filed, call check_draft with its title and body. If an open issue is very likely the "
+        "same, say which, quote the reason, and propose a comment there that adds what is new here. Else say that "
+        f"nothing alike was found, or that not everything could be asked.\n\nTitle: {title}\n\n{body}"
+    )
+
+
+def triage_issue(number: str) -> str:
+    """Decide whether an issue repeats an earlier one, and draft the reply."""
+    return (
+        f"Call find_duplicates for issue {number} with threshold 0, include_closed true and max_candidates 5. Call "
+        "explain_pair for each that is at least possibly the same. Then say which one it repeats, if any, and why; "
+        "draft a friendly reply. Change nothing on GitHub: a maintainer decides, with `/duplicates of #N`."
+    )
+
+
+def tidy_backlog(limit: str = "10") -> str:
+    """List the groups of open issues that report the same thing."""
+    return (
+        f"Call scan_backlog with limit {limit}. For each group read the original and its members, and sort them into "
+        "same, related and different, with a reason each. End with the `/duplicates of #N` commands for a maintainer "
+        "to post."
+    )
+
+
 def _caller(context: Context[str, Any], owner: str | None, repo: str | None, fresh: bool) -> Caller:
     return Caller(session_of(context), owner, repo, fresh)
 
@@ -253,6 +300,7 @@ def _options(
     max_candidates: int,
     include_closed: bool,
     relevance: str = DEFAULT_RELEVANCE,
+    sources: Sequence[str] = (),
 ) -> FindOptions:
     state: StateFilter = "all" if include_closed else "open"
-    return FindOptions(threshold, max_candidates, relevance, min_confidence, state)
+    return FindOptions(threshold, max_candidates, relevance, min_confidence, state, sources=tuple(sources))

@@ -12,13 +12,19 @@ from bot.likelihood import Likelihood, likelihood
 from bot.model import Issue
 from bot.render.escape import clean
 from bot.render.reasons import strongest
-from bot.report import Candidate, Report
+from bot.report import Candidate, Reason, Report
 from bot.repositories.known import Unasked
 from bot.scanning.model import Entry, Group, Result
 
 _LINE_MAX = 1_000
 EXCERPT, GLANCE = 300, 100
 """Characters of a candidate's text, and of that of an unlikely one among others."""
+
+MOST = 600
+"""Characters of an answer for each candidate, of five at least: a model pays for every one of them."""
+_TITLE, _REASON = 150, 120
+# So much of each candidate's text, and so many reasons, until an answer is short enough.
+_STEPS = ((EXCERPT, 5), (150, 3), (80, 1))
 
 
 def _cleaned(value: Any) -> Any:
@@ -88,7 +94,15 @@ class CandidateResult(Lean):
 
     @classmethod
     def of(
-        cls, candidate: Candidate, target: Issue, likely: float, text: str, *, alone: bool = False
+        cls,
+        candidate: Candidate,
+        target: Issue,
+        likely: float,
+        text: str,
+        *,
+        alone: bool = False,
+        excerpt: int = EXCERPT,
+        reasons: int | None = None,
     ) -> CandidateResult:
         """A candidate for the target with the beginning of its `text`; `likely` is as in `Unasked`.
 
@@ -101,7 +115,7 @@ class CandidateResult(Lean):
             number=candidate.number,
             repo=candidate.repo,
             kind="" if candidate.kind == "issue" else candidate.kind,
-            title=candidate.title,
+            title=candidate.title if alone else clean(candidate.title, _TITLE),
             url="" if candidate.own else candidate.url,
             state=candidate.state,
             state_reason=candidate.state_reason,
@@ -111,8 +125,8 @@ class CandidateResult(Lean):
             named=candidate.named,
             also=list(candidate.also),
             workflow_state=candidate.workflow_state or "",
-            reasons=[] if glance else list(map(str, candidate.reasons)),
-            excerpt=clean(text, GLANCE if glance else EXCERPT),
+            reasons=[] if glance else [_reason(one, alone) for one in candidate.reasons[:reasons]],
+            excerpt=clean(text, min(GLANCE, excerpt) if glance else excerpt),
         )
 
 
@@ -126,23 +140,44 @@ class Findings(Answer):
     candidate_count: int
     named_unasked: list[str] = Field(default=[], description="by the bot, listed or not")
     silence: Line = Field(default="", description="why it would not say it")
+    not_asked: list[str] = Field(default=[], description="of sources")
     search_query: Line
     issues_url: str = ""
 
     @classmethod
     def of(cls, report: Report, target: Issue, bots: Unasked, texts: Sequence[str], *, draft: bool = False) -> Findings:
         """A report, with the text of each candidate and what the bot would do (P6)."""
+        steps = (cls._of(report, target, bots, texts, draft, *step) for step in _STEPS)
+        most = MOST * max(5, len(report.candidates))
+        made = next(steps)
+        while len(made.model_dump_json().encode()) > most and (shorter := next(steps, None)):
+            made = shorter
+        return made
+
+    @classmethod
+    def _of(
+        cls,
+        report: Report,
+        target: Issue,
+        bots: Unasked,
+        texts: Sequence[str],
+        draft: bool,
+        excerpt: int,
+        reasons: int,
+    ) -> Findings:
         found = report.candidates
         return cls(
             issue=_summary(target, draft=draft),
             outcome=report.outcome.value,
             problems=list(map(str, report.problems)),
             candidates=[
-                CandidateResult.of(one, target, bots.likely, text) for one, text in zip(found, texts, strict=True)
+                CandidateResult.of(one, target, bots.likely, text, excerpt=excerpt, reasons=reasons)
+                for one, text in zip(found, texts, strict=True)
             ],
             candidate_count=len(found),
             named_unasked=[f"{one.repo}#{one.number}" for one in bots.named],
             silence=bots.silence,
+            not_asked=list(report.not_asked),
             search_query=report.search_query,
             issues_url=target.url[: target.url.rfind("/") + 1] if found else "",
         )
@@ -158,6 +193,10 @@ class Comparison(Answer):
     def of(cls, target: Issue, other: Candidate, likely: float, text: str) -> Comparison:
         """One issue, and the other as a candidate for it; `likely` as in `Unasked`."""
         return cls(issue=_summary(target), other=CandidateResult.of(other, target, likely, text, alone=True))
+
+
+def _reason(reason: Reason, alone: bool) -> str:
+    return str(reason) if alone else clean(str(reason), _REASON)
 
 
 def _summary(target: Issue, *, draft: bool = False) -> IssueSummary:

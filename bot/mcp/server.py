@@ -179,8 +179,10 @@ def _unknown(argument: str, known: Iterable[str]) -> str:
     return f"there is no argument {argument[:60]!r}, {hint}"
 
 
-def build_server(tools: Tools, *, allow_writes: bool = False, version: str = "") -> MCPServer[str]:
-    """The server. Nothing in it writes to GitHub unless `allow_writes`."""
+def build_server(
+    tools: Tools, *, allow_writes: bool = False, playbooks: bool = False, version: str = ""
+) -> MCPServer[str]:
+    """The server. Nothing in it writes to GitHub unless `allow_writes`; `playbooks` offers `dedupe_playbook`."""
     server = MCPServer(
         "doppel",
         title="Doppel",
@@ -190,5 +192,5 @@ def build_server(tools: Tools, *, allow_writes: bool = False, version: str = "")
         middleware=[_note_request, _offer_sessions, _speak_plainly],
     )
     server.middleware.append(_refuse_unknown(server))
-    offer(server, tools, allow_writes=allow_writes)
+    offer(server, tools, allow_writes=allow_writes, playbooks=playbooks)
     return server

@@ -14,7 +14,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
-from bot.calls import ToolCallTracker, equal, never
+from bot.calls import ToolCallTracker, ToolRule, equal, never
 from bot.errors import InvalidArgument, UserError
 from bot.finder import FindOptions
 from bot.github.repository.repo import RepoClient
@@ -43,6 +43,8 @@ class OpenKnown(Protocol):
 
 
 READING = ("find_duplicates", "check_draft", "explain_pair", "scan_backlog", "dedupe_playbook")
+# The arguments that name issues: an answer holds until one of them changes (T6).
+_ISSUES = ("number", "other")
 WRITING = ("close_as_duplicate",)
 
 # The author of a draft is not known.
@@ -91,7 +93,7 @@ class Tools:
         self._default = default
         for name in READING:
             # T5: the rule for tools that nobody described would mix up two issues.
-            tracker.add_rule(name, equal)
+            tracker.add_rule(name, ToolRule(equal, unchanged=self._changed))
         for name in WRITING:
             tracker.add_rule(name, never)
 
@@ -252,6 +254,15 @@ class Tools:
         """What one session reads is remembered for it: a second, different question costs fewer requests."""
         client = self._open_repo(place)
         return client if caller.session is None else client.thread(_reading(caller.session), fresh=caller.fresh)
+
+    def _changed(self, arguments: Mapping[str, Any]) -> object:
+        """When the issues that a call names were changed last, which costs a conditional request each."""
+        place, numbers = arguments.get("repo", ""), [arguments[name] for name in _ISSUES if name in arguments]
+        if not numbers:
+            return None
+        ref = RepoRef.parse(place)
+        client = self._open_repo(ref)
+        return tuple(client.issue(ref, number).updated_at for number in numbers)
 
     def _remembered(
         self,

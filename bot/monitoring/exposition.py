@@ -81,6 +81,16 @@ def counted() -> CollectorRegistry:
     return registry
 
 
+def remembered() -> dict[str, dict[str, int]]:
+    """For each operation that a thread may remember, how often memory and how often GitHub answered (T7)."""
+    found: dict[str, dict[str, int]] = {}
+    for metric in counted().collect():
+        for sample in metric.samples if metric.name == "doppel_remembered_calls" else ():
+            if sample.name.endswith("_total"):
+                found.setdefault(sample.labels["tool"], {})[sample.labels["from"]] = int(sample.value)
+    return dict(sorted(found.items()))
+
+
 def of_queue(now: Standing) -> Iterator[Metric]:
     """How the queue stands."""
     jobs = GaugeMetricFamily("doppel_queue_jobs", "Jobs in the queue.", labels=["queue", "state"])

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, Literal
 
-from bot.moments import read_moment
+from bot.moments import moment_or_none, read_moment
 
 
 class SourceType(StrEnum):
@@ -127,8 +127,8 @@ def cross_corpus_rrf(
     An item's score is the sum over the lists of weight/(k + rank). Ranks count from 0, and only the best rank of an id
     in a list counts (R2). The score is multiplied by 1 + `recency_boost_factor` if the item was created within
     `recency_boost_days` before `now` or later, as by a clock that is ahead. `now` is by default the clock's time; times
-    without a zone are UTC. Items with equal scores keep the order in which they were first met. An item from several
-    lists keeps the labels of all of them (H2).
+    without a zone are UTC, and what is no time has no age. Items with equal scores keep the order in which they were
+    first met. An item from several lists keeps the labels of all of them (H2).
     """
     # Written so that it refuses NaN, too.
     if not k > 0:
@@ -153,12 +153,9 @@ def cross_corpus_rrf(
                 shares.setdefault(item.id, []).append(ranked.weight / (k + rank))
     moment = read_moment(now or datetime.now(UTC))
     for item in merged.values():
+        created = moment_or_none(item.created_at)
         # In seconds, since a huge or infinite window would reach before the first possible date.
-        recent = (
-            item.created_at is not None
-            and item.created_at != ""
-            and (moment - read_moment(item.created_at)).total_seconds() <= recency_boost_days * 86_400
-        )
+        recent = created is not None and (moment - created).total_seconds() <= recency_boost_days * 86_400
         # The exact sum, so that the order of the lists makes no difference.
         item.rrf_score = math.fsum(shares[item.id]) * (1 + recency_boost_factor if recent else 1)
     return sorted(merged.values(), key=lambda item: -(item.rrf_score or 0.0))[:top_k]

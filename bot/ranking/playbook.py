@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from bot.knowledge import deduplication
+from bot.knowledge.playbook import complain
 
 SECTION_SLUGS: Sequence[str] = (
     "PATTERNS & APPROACHES",
@@ -34,4 +34,10 @@ def run_deduplication(
     installed does, loaded only where there are two entries or more. If the playbook is malformed, or the model missing
     or broken, stderr says so and the playbook is returned as it was.
     """
+    try:
+        # Numbers in bulk need a package that a host of playbooks alone may not have (D5).
+        from bot.knowledge import deduplication
+    except ImportError as missing:
+        complain("the playbook is left as it is", missing)
+        return playbook
     return deduplication.run(playbook, threshold, embed, SECTION_SLUGS)

@@ -93,7 +93,7 @@ def shared_words(mine: Written, theirs: Written, terms: Iterable[str]) -> tuple[
             continue
         elif is_identifier(word):
             identifiers.append(word)
-        elif _says_something(word) and not is_function_word(word) and word.casefold() not in _NO_REASON:
+        elif says_something(word) and not is_function_word(word) and word.casefold() not in _NO_REASON:
             (in_titles if in_title else others).append(word)
     return identifiers + status, in_titles, others
 
@@ -132,7 +132,7 @@ def spellings(text: str) -> Spellings:
 def says_nothing(text: Written, terms: Iterable[str]) -> bool:
     """Whether no term of a text says what it is about, as in "Something is wrong" and "see title"."""
     words = (word for term in terms for word in text.all.get(term, {}).values())
-    return not any(map(_says_something, words))
+    return not any(map(says_something, words))
 
 
 def _alike(mine: Spellings, theirs: Spellings, term: str) -> str:
@@ -141,7 +141,7 @@ def _alike(mine: Spellings, theirs: Spellings, term: str) -> str:
     return next((word for folded, word in mine.get(term, {}).items() if folded in others), "")
 
 
-def _says_something(word: str) -> bool:
+def says_something(word: str) -> bool:
     """Whether a word is no bare number, no single letter, and no word that fits any issue."""
     return not word.isdigit() and (len(word) > 1 or not word.isascii()) and word.casefold() not in _EMPTY
 

@@ -30,7 +30,8 @@ _JOINER = "\u034f"
 class Document:
     """A search result. `identity` is `owner/repo#number` for an issue or pull request, else empty.
 
-    `snippets` are parts of its text from the searches, `sources` the names of those that found it.
+    `snippets` are parts of its text from the searches, `sources` the names of those that found it, `also_at` its other
+    addresses.
     """
 
     identity: str
@@ -38,6 +39,7 @@ class Document:
     title: str
     snippets: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
+    also_at: tuple[str, ...] = ()
 
 
 def content_hash(body: str) -> str:
@@ -55,7 +57,7 @@ def title_similarity(one: str, other: str) -> float:
 
 
 def collapse(documents: Iterable[Document], alike: float = ALIKE) -> list[Document]:
-    """Each thing once, in the given order. The first of equals stays, and gets the others' snippets and sources.
+    """Each thing once, in the given order. The first of equals stays, with the others' snippets, sources and addresses.
 
     Things that are neither issues nor pull requests are equal if their texts are, or if their titles' similarity is at
     least `alike`; empty ones do not count.
@@ -102,8 +104,10 @@ def _same_title(document: Document, kept: Sequence[Document], alike: float) -> i
 
 
 def _merged(kept: Document, other: Document) -> Document:
+    addresses = dict.fromkeys((*kept.also_at, other.url, *other.also_at))
     return replace(
         kept,
+        also_at=tuple(url for url in addresses if url not in ("", kept.url)),
         snippets=tuple(dict.fromkeys((*kept.snippets, *other.snippets))),
         sources=tuple(dict.fromkeys((*kept.sources, *other.sources))),
     )

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Generic, Protocol, TypeVar
 
 from bot.errors import InvalidArgument
-from bot.moments import read_moment
+from bot.moments import moment_or_none
 from bot.ranking.similarity import dice_sorensen, title_ratio
 
 
 class Titled(Protocol):
-    """What is needed of a candidate; `bot.model.Issue` has it."""
+    """What scoring needs of a candidate; of those with a `created_at` it knows who is older."""
 
     @property
     def number(self) -> int: ...
     @property
     def title(self) -> str: ...
-    @property
-    def created_at(self) -> datetime | str: ...
 
 
 T = TypeVar("T", bound=Titled)
@@ -47,19 +44,25 @@ def score_candidates(
     """The candidates whose title similarity (F5) is at least `threshold`, most similar first, at most `max_candidates`.
 
     The target itself, number `target_number`, is left out. Threshold 0.0 keeps every candidate, 1.0 only titles with
-    equal bigram sets. Among equals the older comes first, because a duplicate is closed in favour of the older
-    issue. Times may be text in ISO 8601, and are UTC without a zone. `max_candidates` None keeps all. Raises
-    InvalidArgument if `threshold` is not a number or `max_candidates` is negative.
+    equal bigram sets. Among equals the older comes first, because a duplicate is closed in favour of the older issue:
+    by `created_at` (text in ISO 8601 is fine, and UTC without a zone), or by number where that is no time.
+    `max_candidates` None keeps all. Raises InvalidArgument for a threshold outside 0 to 1, and for less than one
+    candidate.
     """
-    if math.isnan(threshold):
-        raise InvalidArgument("threshold", f"{threshold!r} is not a number")
-    if max_candidates is not None and max_candidates < 0:
-        raise InvalidArgument("max_candidates", f"{max_candidates!r} is below 0")
+    if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 <= threshold <= 1:
+        raise InvalidArgument("threshold", f"{threshold!r} is not between 0 and 1")
+    most = max_candidates
+    if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 1):
+        raise InvalidArgument("max_candidates", f"{most!r} is not 1 or more")
     scored = [
         ScoredTitle(candidate, similarity, title_ratio(target_title, candidate.title))
         for candidate in candidates
         if candidate.number != target_number
         and (similarity := dice_sorensen(target_title, candidate.title)) >= threshold
     ]
-    scored.sort(key=lambda found: (-found.similarity, read_moment(found.candidate.created_at), found.candidate.number))
+    scored.sort(key=lambda found: (-found.similarity, _created(found.candidate), found.candidate.number))
     return scored[:max_candidates]
+
+
+def _created(candidate: Titled) -> datetime:
+    return moment_or_none(getattr(candidate, "created_at", None)) or datetime.max.replace(tzinfo=UTC)

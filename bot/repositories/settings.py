@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
 
 from bot.config import CONFIG_PATH, ConfigError, RepoConfig, parse_config
 from bot.errors import Forbidden, Invalid, NotFound
@@ -35,12 +36,17 @@ class Loaded:
     private: bool = False
 
 
+HostsMode = Literal["comment", "shadow"]
+"""The mode of repositories whose settings name none, as the host has it."""
+
+
 class RepositorySettings:
     """Reads settings files, and keeps them in the store for some minutes, for all workers. Thread safe."""
 
-    def __init__(self, store: Store, clock: Callable[[], datetime]) -> None:
+    def __init__(self, store: Store, clock: Callable[[], datetime], mode: HostsMode = "comment") -> None:
         self._store = store
         self._clock = clock
+        self._mode = mode
 
     def read(self, client: Callable[[int], RepoClient], repository: Repository) -> Loaded:
         """The settings of a repository, as far as valid. `client` gives the client for a repository's id."""
@@ -50,13 +56,14 @@ class RepositorySettings:
         hidden = owners is not None and owners.private
         here, there = client(repository.id), client(owners.id if owners else repository.id)
         return _first(
+            self._mode,
             (repository.ref, False, lambda: self._text(here, repository.id, _OWN, repository.ref)),
             (place, hidden, lambda: self._text(there, repository.id, _OWNERS, place)),
         )
 
     def last_read(self, repo_id: int) -> RepoConfig:
         """The settings as last read, however long ago; the defaults if none are remembered."""
-        return self._last(repo_id) or RepoConfig()
+        return self._last(repo_id) or _in_mode(RepoConfig(), self._mode)
 
     def last_or_present(self, client: Callable[[int], RepoClient], repository: Repository) -> RepoConfig:
         """The settings as last read, for uses that are not worth a request each time; after a push, read anew."""
@@ -69,8 +76,8 @@ class RepositorySettings:
             if known is None:
                 return None
             if known.text is not None:
-                return parse_config(known.text)[0]
-        return RepoConfig()
+                return _in_mode(parse_config(known.text)[0], self._mode)
+        return _in_mode(RepoConfig(), self._mode)
 
     def forget(self, repository: Repository) -> None:
         """Forget the file after a push; if it is the owner's, for all their repositories."""
@@ -91,14 +98,18 @@ class RepositorySettings:
         return text
 
 
-def settings_at_present(github: RepoClient, repo: RepoRef) -> Loaded:
+def settings_at_present(github: RepoClient, repo: RepoRef, mode: HostsMode = "comment") -> Loaded:
     """The settings on GitHub now, for the command line and agents, which have no store."""
     owners = RepoRef(repo.owner, OWNERS_REPOSITORY)
     # It treats the owner's repository as private instead of asking.
-    return _first((repo, False, lambda: _file(github, repo)), (owners, True, lambda: _file(github, owners)))
+    return _first(mode, (repo, False, lambda: _file(github, repo)), (owners, True, lambda: _file(github, owners)))
 
 
-def _first(*places: tuple[RepoRef, bool, Callable[[], str | None]]) -> Loaded:
+def _in_mode(config: RepoConfig, mode: HostsMode) -> RepoConfig:
+    return config if "mode" in config.model_fields_set else config.model_copy(update={"mode": mode})
+
+
+def _first(mode: HostsMode, *places: tuple[RepoRef, bool, Callable[[], str | None]]) -> Loaded:
     """The settings of the first file that exists; each place is a repository, whether it is private, and a reader."""
     for where, private, read in places:
         source = f"{where}/{CONFIG_PATH}"
@@ -106,14 +117,14 @@ def _first(*places: tuple[RepoRef, bool, Callable[[], str | None]]) -> Loaded:
             text = read()
         except Invalid:
             too_large = ConfigError.saying(1, 1, lambda say, _: say.file_too_large())
-            return Loaded(RepoConfig(), (too_large,), source, private)
+            return Loaded(_in_mode(RepoConfig(), mode), (too_large,), source, private)
         except Forbidden:
             # Access is suspended or does not cover files, or the App is not installed on the owner's repository.
             continue
         if text is not None:
             config, problems = parse_config(text)
-            return Loaded(config, problems, source, private)
-    return Loaded(RepoConfig())
+            return Loaded(_in_mode(config, mode), problems, source, private)
+    return Loaded(_in_mode(RepoConfig(), mode))
 
 
 def _file(github: RepoClient, place: RepoRef) -> str | None:

@@ -90,6 +90,9 @@ class Settings(BaseModel):
     """How many issues one worker process handles at the same time."""
     paused: Annotated[bool, Env("DOPPEL_PAUSED")] = False
     """`on` pauses the bot everywhere: deliveries are accepted, nothing is answered."""
+    mode: Annotated[Literal["comment", "shadow"], _LOWER, Env("DOPPEL_MODE")] = "comment"
+    """`shadow` posts nothing unasked, and records what it would have said, wherever a repository's settings do not say
+    `mode`: to watch the bot first."""
     debounce_seconds: Annotated[float, Ge(0), Le(300), Env("DOPPEL_DEBOUNCE", "3")] = 3.0
     """How many seconds the bot waits after an edit, in case another follows, before it looks at the issue."""
     sqlite_synchronous: Annotated[Literal["NORMAL", "FULL"], _UPPER, Env("DOPPEL_SQLITE_SYNC", "full")] = "FULL"

@@ -26,7 +26,10 @@ class CannotKeep(SettingsError):
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """What GitHub tells of an App once, when it is created, and where it is to be reached (`proxy_url`: a channel)."""
+    """What GitHub tells of an App once, when it is created, and where it is to be reached (`proxy_url`: a channel).
+
+    `mode` is the host's, where something else was chosen than to comment.
+    """
 
     app_id: int
     slug: str
@@ -36,6 +39,7 @@ class Credentials:
     client_secret: str = field(repr=False)
     api_url: str
     proxy_url: str = field(default="", repr=False)
+    mode: str = ""
 
     def variables(self) -> dict[str, str]:
         """The same as environment variables; the key in base64, since a line of `.env` should be one line."""
@@ -47,6 +51,7 @@ class Credentials:
             "GITHUB_CLIENT_SECRET": self.client_secret,
             "GITHUB_API_URL": self.api_url,
             "WEBHOOK_PROXY_URL": self.proxy_url,
+            "DOPPEL_MODE": self.mode,
         }
         return {name: value for name, value in wanted.items() if value}
 

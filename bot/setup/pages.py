@@ -10,7 +10,7 @@ import hmac
 import json
 import secrets
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from flask import Blueprint, Response, jsonify, redirect, render_template, request, url_for
@@ -39,7 +39,8 @@ class SetUp:
 
     `convert` exchanges the code that GitHub gave, at an API; `keep` stores the result, and `check` raises SettingsError
     where that could not be done. `slug_of_app` asks GitHub for the App's name in addresses, None before there is an
-    App; `arrived` says whether GitHub has delivered anything.
+    App; `arrived` says whether GitHub has delivered anything, `watching` that the host posts nothing unasked,
+    `lasting` that files stay: elsewhere the credentials are shown, for the host's settings.
     """
 
     token: str
@@ -51,6 +52,8 @@ class SetUp:
     check: Callable[[], None]
     keep: Callable[[Credentials], None]
     slug_of_app: Callable[[], str] | None
+    watching: bool
+    lasting: bool
     arrived: Callable[[], bool]
 
 
@@ -101,14 +104,14 @@ class _Pages:
             "address": "" if local and not is_here(self._setup.github) else root_url(),
             "channel": self._setup.channel,
             "github": place_of(self._setup.github).web,
+            "watch": "",
         }
         return render_template("setup/form.html", entered=entered, problem="")
 
     def start(self) -> Page:
         """Check the form, and hand the manifest to GitHub: the browser posts it there, as GitHub wants it."""
-        entered = {
-            name: request.form.get(name, "") for name in ("name", "organization", "address", "channel", "github")
-        }
+        fields = ("name", "organization", "address", "channel", "github", "watch")
+        entered = {name: request.form.get(name, "") for name in fields}
         try:
             place = place_of(entered["github"])
             choice = wanted(
@@ -119,11 +122,12 @@ class _Pages:
                 simulated=is_here(place.api),
             )
             # An App whose key cannot be kept would have to be deleted on GitHub again.
-            self._setup.check()
+            if self._setup.lasting:
+                self._setup.check()
         except (InvalidArgument, SettingsError) as problem:
             return render_template("setup/form.html", entered=entered, problem=str(problem)), 422
         manifest = make_manifest(choice, root_url(), self._setup.permissions, self._setup.events)
-        state = self._signer.dumps({"api": place.api, "proxy": choice.proxy})
+        state = self._signer.dumps({"api": place.api, "proxy": choice.proxy, "watch": bool(entered["watch"])})
         action = choice.form_action(place, str(state))
         page = Response(
             render_template("setup/leave.html", action=action, manifest=json.dumps(manifest), web=place.web)
@@ -138,13 +142,20 @@ class _Pages:
         except BadData:
             return self._failed("This does not come from the set-up page, or it is over an hour old.", 400)
         try:
-            self._setup.check()
+            if self._setup.lasting:
+                self._setup.check()
         except CannotKeep as problem:
             return self._failed(f"{problem} Mend that, and load this page again: the App waits for an hour.", 500)
         except SettingsError as problem:
             return self._failed(str(problem), 409)
         try:
             made = self._setup.convert(request.args.get("code", ""), state["api"], state["proxy"])
+            if state["watch"]:
+                made = replace(made, mode="shadow")
+            if not self._setup.lasting:
+                variables = made.variables().items()
+                web = place_of(state["api"]).web
+                return render_template("setup/copy.html", variables=variables, install=_installing(web, made.slug))
             self._setup.keep(made)
         except CannotKeep as problem:
             return self._failed(f"{problem} {_LOST}", 500)
@@ -152,7 +163,7 @@ class _Pages:
             return self._failed(str(problem), 409)
         except DoppelError as problem:
             return self._failed(f"GitHub did not hand over the App: {problem}.", 502)
-        return self._done(Place(place_of(state["api"]).web, state["api"]), made.slug)
+        return self._done(Place(place_of(state["api"]).web, state["api"]), made.slug, state["watch"])
 
     def done(self) -> Page:
         """How far it is; where GitHub cannot be asked for the App's name, its settings page must do."""
@@ -162,7 +173,7 @@ class _Pages:
             slug = self._setup.slug_of_app()
         except DoppelError as problem:
             return self._failed(f"GitHub does not say which App this is: {problem}.", 502)
-        return self._done(place_of(self._setup.github), slug)
+        return self._done(place_of(self._setup.github), slug, self._setup.watching)
 
     def status(self) -> Response:
         """For the page's script: whether the receiver has the credentials, and whether GitHub has delivered."""
@@ -175,9 +186,11 @@ class _Pages:
         except DoppelError:
             return False
 
-    def _done(self, place: Place, slug: str) -> str:
-        install = f"{place.web}/apps/{slug}/installations/new"
-        return render_template("setup/done.html", install=install, slug=slug, arrived=self._arrived())
+    def _done(self, place: Place, slug: str, watching: bool) -> str:
+        install = _installing(place.web, slug)
+        return render_template(
+            "setup/done.html", install=install, slug=slug, arrived=self._arrived(), watching=watching
+        )
 
     @staticmethod
     def _failed(problem: str, status: int) -> tuple[str, int]:
@@ -185,3 +198,7 @@ class _Pages:
 
     def _is_token(self, given: str) -> bool:
         return hmac.compare_digest(given.encode(), self._setup.token.encode())
+
+
+def _installing(web: str, slug: str) -> str:
+    return f"{web}/apps/{slug}/installations/new"

@@ -83,12 +83,11 @@ COMMENTS = _counter(
     "what",
     *("posted", "edited", "deleted", "unchanged", "silent"),
 )
-CALLS = _counter(
+CALLS = Counter(
     "doppel_remembered_calls",
-    "Reads of GitHub that a thread may remember, by who answered.",
-    "from",
-    "memory",
-    "github",
+    "Reads of GitHub that a thread may remember, by operation and by who answered.",
+    ["tool", "from"],
+    registry=REGISTRY,
 )
 CACHE = _counter(
     "doppel_conditional_requests",

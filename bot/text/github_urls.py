@@ -56,28 +56,48 @@ def normalize_url(url: str) -> str:
     return f"https://{host}{shown}{_END.sub('', parts.path)}"
 
 
-def thing_at(url: str) -> Thing | None:
-    """The thing in a repository that an address points at, or None."""
+def thing_at(url: str, enterprise: str = "") -> Thing | None:
+    """The thing in a repository that an address points at, or None.
+
+    Addresses of an Enterprise Server count too if `enterprise` names its host.
+    """
     parts = _split(url)
     if parts is None:
         return None
     path = [unquote(part) for part in parts.path.split("/") if part]
+    ref = parse_qs(parts.query).get("ref", ["HEAD"])[0]
     host = _host(parts)
     if host in _RAW:
         return _raw(path)
-    if host == _API and path[:1] == ["repos"]:
-        return _api(path[1:], parse_qs(parts.query).get("ref", ["HEAD"])[0])
-    return _page(path) if host in _PAGES else None
+    if host == _API or (enterprise and host == f"api.{enterprise}"):
+        return _api(path[1:], ref) if path[:1] == ["repos"] else None
+    if host in _PAGES or not enterprise:
+        return _page(path) if host in _PAGES else None
+    if host == f"raw.{enterprise}":
+        return _raw(path)
+    if host != enterprise:
+        return None
+    # Without a subdomain for each service, an Enterprise Server has them all in its paths.
+    if path[:3] == ["api", "v3", "repos"]:
+        return _api(path[3:], ref)
+    return _raw(path[1:]) if path[:1] == ["raw"] else _page(path)
 
 
-def is_github_url_match(one: str, other: str) -> bool:
-    """Whether both addresses lead to the same thing on GitHub.
+def is_github_url_match(one: str, other: str, enterprise: str = "") -> bool:
+    """Whether both addresses lead to the same thing on GitHub, or on the Enterprise Server `enterprise` (a host).
 
     `issues/N`, `pull/N` and `discussions/N` of one repository do: they share one sequence of numbers, and GitHub
     redirects from `issues/N` to the right one.
     """
-    thing = thing_at(one)
-    return thing is not None and thing == thing_at(other)
+    if enterprise and _is_githubs(one) is not _is_githubs(other):
+        return False
+    thing = thing_at(one, enterprise)
+    return thing is not None and thing == thing_at(other, enterprise)
+
+
+def _is_githubs(url: str) -> bool:
+    parts = _split(url)
+    return parts is not None and _host(parts) in (*_PAGES, *_RAW, _API)
 
 
 def _page(path: list[str]) -> Thing | None:
@@ -169,7 +189,7 @@ def named_issues(text: str, repo: RepoRef, host: str = "github.com") -> frozense
     seen = without_code(without_comments(text[:BODY_MAX].replace("\r\n", "\n")))
     found = set()
     for address in _ADDRESS.findall(seen):
-        thing = thing_at(address.replace(f"://{host}/", "://github.com/", 1))
+        thing = thing_at(address, host)
         if thing is not None and thing.kind == "thread":
             found.add(f"{thing.repo}#{thing.what}")
     for match in _REFERENCE.finditer(_ADDRESS.sub(" ", seen)):

@@ -71,7 +71,7 @@ def known_repository(
     """
     # By the id that GitHub gives, since the name may have been another repository's when the index was filled.
     repo_id = client.repository(target.repo).id
-    loaded = settings_at_present(client, target.repo)
+    loaded = settings_at_present(client, target.repo, settings.mode)
     with store_there(settings) as store:
         progress = store.backfills.get(repo_id) if store else None
         words = RepositoryWords(store.words, repo_id, target) if store else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import closing
 from functools import cache, partial
 from threading import Lock
@@ -57,6 +58,9 @@ def build_setup(settings: Settings) -> SetUp:
         check=partial(check_place, settings.home),
         keep=partial(keep_credentials, settings.home),
         slug_of_app=None if settings.new else cache(lambda: build_github(settings).app().get_app().slug),
+        watching=settings.mode == "shadow",
+        # Heroku names its machines by it, and gives each a disk that goes with it.
+        lasting="DYNO" not in os.environ,
         arrived=lambda: has_arrived(settings, stored.stat().st_mtime if stored.exists() else 0.0),
     )
 
@@ -72,12 +76,15 @@ def build_dashboard(settings: Settings) -> Dashboard:
     @cache
     def made() -> Data:
         store = open_store(settings)
-        read = RepositorySettings(store, now)
+        read = RepositorySettings(store, now, settings.mode)
 
         def settings_of(repository: StoredRepository) -> Loaded:
             client = partial(github.in_repository, repository.installation or 0)
             with erased_if_ended(repository.id, store):
                 return read.read(client, repository.summary)
+
+        def mode_of(repository: StoredRepository) -> str:
+            return read.last_read(repository.id).mode
 
         def groups_of(repository: StoredRepository) -> Result | None:
             if not store.backfills.complete(repository.id):
@@ -85,7 +92,7 @@ def build_dashboard(settings: Settings) -> Dashboard:
             return Scan(store, build_asker(settings, store=store), repository.id).result()
 
         index = build_index(settings, store)
-        return Data(store, index, DeadLetters(settings), Inbox(settings), settings_of, groups_of, now)
+        return Data(store, index, DeadLetters(settings), Inbox(settings), settings_of, mode_of, groups_of, now)
 
     # Two first requests at a time would make it twice.
     making = Lock()

@@ -48,7 +48,7 @@ def build_services(settings: Settings) -> Services:
         settings=settings,
         github=build_github(settings),
         store=store,
-        repository_settings=RepositorySettings(store, now),
+        repository_settings=RepositorySettings(store, now, settings.mode),
         issue_forms=IssueForms(store, now),
         comments=CommentKeeper(store.comments, settings.app_id or 0, now),
         inbox=inbox,
@@ -66,7 +66,7 @@ def job_handler(services: Services) -> Callable[[Job], None]:
     What a feature stores of a repository whose access ends meanwhile does not stay (C6a), whichever feature it is.
     """
     router = Router(ROUTES)
-    counts = CallCounts(services.github.tracker, lambda who, times: CALLS.labels(who).inc(times))
+    counts = CallCounts(services.github.tracker, lambda tool, who, times: CALLS.labels(tool, who).inc(times))
 
     def clean(event: Event) -> AbstractContextManager[None]:
         if isinstance(event, InstallationEvent):

@@ -19,7 +19,7 @@ from tests.dashboard.conftest import Host, evaluated, host  # noqa: F401  (fixtu
 
 pytestmark = pytest.mark.browser
 
-PAGES = ("", "/issues/3", "/backlog", "/evaluation", "/feedback", "/settings", "/health")
+PAGES = ("", "/issues/3", "/issues/3/with/1", "/backlog", "/evaluation", "/feedback", "/settings", "/health")
 TOO_WIDE = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
 # Parts of tables that one would have to scroll to see.
 HIDDEN = """() => [...document.querySelectorAll(".wide")]

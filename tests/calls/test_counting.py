@@ -12,8 +12,8 @@ class Told:
     def __init__(self) -> None:
         self.values: Counter[str] = Counter()
 
-    def __call__(self, name: str, times: int) -> None:
-        self.values[name] += times
+    def __call__(self, tool: str, who: str, times: int) -> None:
+        self.values[f"{tool} {who}"] += times
 
 
 def ask(tracker: ToolCallTracker, *numbers: int) -> None:
@@ -29,14 +29,14 @@ def test_t4_what_is_new_is_told_once() -> None:
     ask(tracker, 1, 1, 2)
     counts.flush()
     counts.flush()
-    assert told.values == {"memory": 1, "github": 2}
+    assert told.values == {"webFetch memory": 1, "webFetch github": 2}
     ask(tracker, 1)
     counts.flush()
-    assert told.values == {"memory": 2, "github": 2}
+    assert told.values == {"webFetch memory": 2, "webFetch github": 2}
     tracker.clear_all()
     ask(tracker, 1)
     counts.flush()
-    assert told.values == {"memory": 2, "github": 3}
+    assert told.values == {"webFetch memory": 2, "webFetch github": 3}
 
 
 def test_t4_threads_tell_nothing_twice() -> None:
@@ -54,4 +54,4 @@ def test_t4_threads_tell_nothing_twice() -> None:
     for thread in threads:
         thread.join()
     counts.flush()
-    assert told.values == {"memory": 200, "github": 200}
+    assert told.values == {"webFetch memory": 200, "webFetch github": 200}

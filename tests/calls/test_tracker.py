@@ -1,18 +1,30 @@
-"""T1, T2, T4: what is remembered, for whom, for how long, and how it is said."""
+"""T1, T2, T4, T7: what is remembered, for whom, for how long, and how it is said."""
 
 from __future__ import annotations
 
 import asyncio
+import inspect
 import math
+import os
 import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bot.calls import ToolCallTracker, equal, get_tool_call_tracker, never, set_tool_call_tracker
+from bot.calls import (
+    ToolCallTracker,
+    ToolRule,
+    agreeing,
+    equal,
+    fields,
+    get_tool_call_tracker,
+    never,
+    set_tool_call_tracker,
+)
 from bot.errors import InvalidArgument
 
 
@@ -144,48 +156,107 @@ def test_t2_times_are_said_as_on_a_clock_face(
         time.tzset()
 
 
-def test_t2_a_wrapped_tool_says_cached_true(tracker: ToolCallTracker) -> None:
+def test_t7_a_wrapped_tool_looks_and_answers_like_the_tool_itself(tracker: ToolCallTracker) -> None:
     calls: list[str] = []
 
-    def fetch(url: str) -> dict[str, str]:
+    @tracker.wrap
+    def fetch(url: str, depth: int = 1) -> list[str]:
+        """Fetch it."""
         calls.append(url)
-        return {"text": url.upper()}
+        return [url.upper()] * depth
 
-    wrapped = tracker.wrap("webFetch", fetch)
-    assert wrapped("s", url="u") == {"text": "U"}
-    again = wrapped("s", url="u")
-    assert (again["text"], again["cached"], again["note"][:20]) == ("U", True, "[Cached result from ")
+    assert (fetch.__name__, fetch.__doc__) == ("fetch", "Fetch it.")  # type: ignore[attr-defined]
+    assert str(inspect.signature(fetch)) == "(url: 'str', depth: 'int' = 1) -> 'list[str]'"
+    assert fetch("u") == fetch("u") == fetch(url="u") == ["U"]
     assert calls == ["u"]
-    count = tracker.wrap("count", lambda: 5)
-    assert count("s") == 5
-    assert count("s")["result"] == 5
-    assert count("s")["cached"] is True
+    assert fetch("v", 2) == ["V", "V"]
+    again = fetch.call("u")
+    assert (again.result, again.cached, again.note[:20]) == (["U"], True, "[Cached result from ")
+    with pytest.raises(TypeError, match="url"):
+        fetch(uri="u")  # type: ignore[call-arg]
 
 
-def test_t2_what_a_caller_does_to_a_result_is_not_in_the_next_one(tracker: ToolCallTracker) -> None:
+def test_t7_the_session_is_said_at_each_call(tracker: ToolCallTracker) -> None:
+    now = "one"
+    count = tracker.wrap(Tool().__call__, session=lambda: now, tool="count")
+    assert [count(), count()] == [1, 1]
+    now = "two"
+    assert (count(), count.call().cached) == (2, True)
+
+
+def test_t7_what_a_caller_does_to_a_result_is_not_in_the_next_one(tracker: ToolCallTracker) -> None:
     own = {"lines": ["a"]}
-    read = tracker.wrap("readFile", lambda filePath: own)
-    read("s", filePath="f")["lines"].append("the first caller's")
+    read = tracker.wrap(lambda filePath: own, tool="readFile")
+    read("f")["lines"].append("the first caller's")
     own["lines"].append("the tool's")
-    first = read("s", filePath="f")
+    first = read("f")
     assert first["lines"] == ["a"]
     first["lines"].append("the second caller's")
-    assert read("s", filePath="f")["lines"] == ["a"]
+    assert read("f")["lines"] == ["a"]
 
 
-def test_t2_a_coroutine_function_can_be_wrapped(tracker: ToolCallTracker) -> None:
+def test_t7_a_coroutine_function_can_be_wrapped(tracker: ToolCallTracker) -> None:
     calls: list[str] = []
 
     async def fetch(url: str) -> dict[str, str]:
         calls.append(url)
         return {"text": url}
 
-    async def twice() -> tuple[Any, Any]:
-        wrapped = tracker.wrap("webFetch", fetch)
-        return await wrapped("s", url="u"), await wrapped("s", url="u")
+    wrapped: Any = tracker.wrap(fetch, tool="webFetch")
+    assert inspect.iscoroutinefunction(wrapped)
 
-    first, again = asyncio.run(twice())
-    assert (first, again["text"], again["cached"], calls) == ({"text": "u"}, "u", True, ["u"])
+    async def thrice() -> tuple[Any, Any, Any]:
+        return await wrapped("u"), await wrapped(url="u"), await wrapped.call("u")
+
+    first, again, told = asyncio.run(thrice())
+    assert (first, again, told.result, told.cached, calls) == ({"text": "u"}, first, first, True, ["u"])
+
+
+def test_t7_an_answer_holds_while_what_it_depends_on_is_unchanged(tracker: ToolCallTracker, tmp_path: Path) -> None:
+    file = tmp_path / "a.txt"
+    file.write_text("old")
+    tracker.add_rule(
+        "read", ToolRule(fields("filePath"), unchanged=lambda asked: Path(asked["filePath"]).stat().st_mtime_ns)
+    )
+
+    def read(filePath: Path) -> str:
+        return filePath.read_text() if filePath.exists() else "none"
+
+    wrapped = tracker.wrap(read)
+    assert (wrapped(file), wrapped.call(file).cached) == ("old", True)
+    file.write_text("new")
+    os.utime(file, ns=(1, 1))
+    assert (wrapped(file), wrapped.call(file).cached) == ("new", True)
+    file.unlink()
+    assert [wrapped.call(file).cached for _ in range(2)] == [False, False], "nothing tells whether it holds"
+
+
+def test_t7_what_never_changes_is_remembered_for_all_sessions(tracker: ToolCallTracker) -> None:
+    tracker.add_rule("webFetch", ToolRule(equal, shared=True))
+    assert [ask(tracker, 1, session=session) for session in ("one", "two")] == [False, True]
+    tracker.clear_session("one")
+    assert ask(tracker, 1, session="three")
+
+
+def test_t7_a_rule_can_say_which_share_of_the_arguments_must_agree(tracker: ToolCallTracker) -> None:
+    tracker.add_rule("look", agreeing(0.8))
+    asked = dict.fromkeys("abcd", 1)
+    for change, cached in (({}, False), ({"d": 2}, False), ({"d": 2}, True)):
+        assert tracker.call("s", "look", asked | change, lambda: 1).cached is cached
+
+
+def test_t4_a_rule_is_called_with_the_current_and_the_previous_call_outside_the_lock(tracker: ToolCallTracker) -> None:
+    seen = []
+
+    def rule(current: Any, previous: Any) -> bool:
+        # Within the lock this would wait for ever.
+        seen.append((current["url"], previous["url"], tracker.get_stats()["total_calls"]))
+        return False
+
+    tracker.add_rule("webFetch", rule)
+    ask(tracker, 1)
+    ask(tracker, 2)
+    assert seen == [("u2", "u1", 1)]
 
 
 def test_t2_what_cannot_be_copied_or_compared_is_called_and_not_remembered(tracker: ToolCallTracker) -> None:
@@ -194,9 +265,9 @@ def test_t2_what_cannot_be_copied_or_compared_is_called_and_not_remembered(track
             raise TypeError("not to be compared")
 
     tool = Tool()
-    read = tracker.wrap("readFile", lambda filePath: tool())
+    read = tracker.wrap(lambda filePath: tool(), tool="readFile")
     for argument in (threading.Lock, Odd):
-        assert read("s", filePath=argument()) + 1 == read("s", filePath=argument())
+        assert read(argument()) + 1 == read(argument())
 
 
 def test_t3_failed_calls_are_not_remembered(tracker: ToolCallTracker) -> None:
@@ -326,9 +397,9 @@ def test_all_sessions_together_hold_so_many_bytes_and_the_quietest_goes_first() 
 
 def test_t2_what_can_be_read_only_once_is_not_remembered() -> None:
     # The next caller would be given what the first one has read to its end.
-    wrapped = ToolCallTracker().wrap("readFile", lambda filePath: (line for line in ("one", "two")))
+    wrapped = ToolCallTracker().wrap(lambda filePath: (line for line in ("one", "two")), tool="readFile")
     for _ in range(2):
-        assert list(wrapped("s", filePath="a.txt")) == ["one", "two"]
+        assert list(wrapped("a.txt")) == ["one", "two"]
 
 
 def test_t2_a_coroutine_is_not_remembered() -> None:
@@ -336,6 +407,6 @@ def test_t2_a_coroutine_is_not_remembered() -> None:
     async def read() -> str:
         return "text"
 
-    wrapped = ToolCallTracker().wrap("readFile", lambda filePath: read())
+    wrapped = ToolCallTracker().wrap(lambda filePath: read(), tool="readFile")
     for _ in range(2):
-        assert asyncio.run(wrapped("s", filePath="a.txt")) == "text"
+        assert asyncio.run(wrapped("a.txt")) == "text"

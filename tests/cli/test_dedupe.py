@@ -21,6 +21,9 @@ ALIKE = [
 ]
 
 
+STANDS_IN = "deduplication: all-MiniLM-L6-v2 is not installed; wordllama stands in"
+
+
 @pytest.fixture(autouse=True)
 def wordllama(monkeypatch: pytest.MonkeyPatch) -> None:
     """The model that is always there, whatever else is installed."""
@@ -66,6 +69,7 @@ def test_the_merged_playbook_goes_to_stdout_and_the_account_to_stderr(
     assert sections(out) == MERGED
     assert file.read_text(encoding="utf-8") == before
     assert err.splitlines() == [
+        STANDS_IN,
         "name of always use type hints for function parameters (PATTERNS & APPROACHES)  helpful/harmful 5/0 → 8/1",
         "    always use type hints for function parameters",
         "  ← 0.95  name of use type hints on all function parameters (MISTAKES TO AVOID)",
@@ -74,13 +78,22 @@ def test_the_merged_playbook_goes_to_stdout_and_the_account_to_stderr(
     ]
 
 
+def test_d5a_what_contradicts_is_told(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file.write_text(json.dumps(playbook(patterns=[entry("always use tabs"), entry("never use tabs")])))
+    assert run(file, "--dry-run") == 0
+    pair = "name of always use tabs (PATTERNS & APPROACHES) and name of never use tabs (PATTERNS & APPROACHES)"
+    assert f"{pair} contradict each other, and stay two entries\n" in capsys.readouterr().err
+
+
 def test_d4_e1_the_threshold_may_stand_in_the_env_file(
     file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(file.parent)
     Path(".env").write_text("AGENTIC_CONTEXT_DEDUP_THRESHOLD=0.97\nPORT=http\n")
     assert run(file, "--dry-run") == 0
-    assert capsys.readouterr().err == "3 entries, 0 merged into others, 3 left (wordllama, threshold 0.97)\n"
+    assert (
+        capsys.readouterr().err == f"{STANDS_IN}\n3 entries, 0 merged into others, 3 left (wordllama, threshold 0.97)\n"
+    )
     monkeypatch.setenv("AGENTIC_CONTEXT_DEDUP_THRESHOLD", "0.9")
     assert run(file, "--dry-run") == 0
     assert "threshold 0.9)" in capsys.readouterr().err

@@ -147,12 +147,21 @@ def test_f9_an_outage_is_not_called_the_bots_verdict(github: Server) -> None:
         github.sim.faults.clear()
     assert result.exit_code == 3
     # Nor is it that of a source that was not asked.
-    assert (filtered.exit_code, json.loads(filtered.stdout)["outcome"]) == (3, "degraded")
+    assert (filtered.exit_code, json.loads(filtered.stdout)["outcome"]) == (3, "inconclusive")
     said = result.stdout.partition("\nAsked (")[0]
     assert "Nothing was found, but not everything could be asked, so that says little.\n" in said
     assert "this is what was found" not in said
     assert "would name" not in said
     assert "github-search: search issues: 403" in result.stdout
+
+
+def test_f9_a_source_that_this_host_has_no_index_for_was_not_asked(github: Server) -> None:
+    shown = run("acme/app#40", "--source", "full-text")
+    assert shown.exit_code == 3
+    assert "Nothing was asked: full-text cannot answer here.\n" in shown.stdout
+    assert re.search(r"^  full-text +not asked$", shown.stdout, re.MULTILINE)
+    told = json.loads(run("acme/app#40", "--source", "full-text", "--json").stdout)
+    assert (told["outcome"], told["not_asked"], told["candidates"]) == ("inconclusive", ["full-text"], [])
 
 
 @pytest.mark.parametrize(

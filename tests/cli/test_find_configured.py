@@ -165,7 +165,7 @@ def test_h4_a_filter_by_source_changes_nothing_of_what_the_bot_is_said_to_do(con
     assert re.search(r"^  discussions +not asked$", known, re.MULTILINE)
     assert not re.search(r"^  known-issues +not asked$", known, re.MULTILINE)
     data = json.loads(run("acme/app#3", "--source", "discussions", "--json").stdout)
-    assert (data["outcome"], data["candidates"]) == ("none", [])
+    assert (data["outcome"], data["not_asked"], data["candidates"]) == ("inconclusive", ["discussions"], [])
 
 
 def test_h4_a_filter_by_source_comes_before_the_cut_so_that_what_others_put_first_hides_nothing(

@@ -93,8 +93,11 @@ def test_a_full_page_of_what_happened_is_small_and_asks_few_queries(host: Host, 
 def test_an_issues_page_has_the_evidence_of_each_candidate(signed_in: SignedIn) -> None:
     said = words(signed_in("tara").get("/dashboard/acme/app/issues/3").text)
     assert "Doppel commented The issue was opened. Candidates are shown from 20% on." in said
-    assert "1 #1 The map stays grey 71% 👍 Yes 👎 No yes full-text (1), vectors (3) 62% / 55% words of titles" in said
-    assert "8% 👍 Yes 👎 No no vectors (9)" in said
+    assert (
+        "1 #1 The map stays grey 71% 👍 Yes 👎 No Side by side yes full-text (1), vectors (3) 62% / 55% words of titles"
+        in said
+    )
+    assert "8% 👍 Yes 👎 No Side by side no vectors (9)" in said
     assert "Titles alike: by letters / by words. In common: of what is shown or has at least 5%." in said
 
 
@@ -110,11 +113,53 @@ def test_candidates_of_which_there_is_nothing_to_say_are_named_below_the_table(h
     )
     browser = signed_in("tara")
     newest = browser.get("/dashboard/acme/app/issues/3").text.split("</section>")[0]
-    assert "2 more had less than 1%: #2 , acme/lib#9." in words(newest)
+    assert "2 more had less than 1%: #2 , acme/lib#9 ." in words(newest)
     assert newest.count('<td role="cell" data-label="Probability"') == 1
     alone = Decision(2, time.time(), "edited", "comment", Outcome.SILENT, 0.2, "", (Evidence(1, 0.001, 1, False),))
     host.store.decisions.add(host.public, alone)
     assert "1 #1 The map stays grey 0%" in words(browser.get("/dashboard/acme/app/issues/2").text)
+
+
+def test_both_texts_stand_side_by_side_with_what_they_share_marked(host: Host, signed_in: SignedIn) -> None:
+    browser, error = signed_in("tara"), "read ECONNRESET at TLSWrap.onStreamRead"
+    index = build_index(host.settings, host.store)
+    index.put(host.public, [IndexedIssue(n, f"{HOSTILE} {n}", f"So: {error} {n}", author="ann") for n in (7, 8)])
+    page = browser.get("/dashboard/acme/app/issues/8/with/7").text
+    assert page.count("<mark>TLSWrap.onStreamRead</mark>") == 2
+    assert "Same identifiers: TLSWrap, onStreamRead" in words(page)
+    assert "<script>alert" not in page and 'data-copy="/duplicates of #7"' in page
+    assert f'href="{host.simulator.url}/acme/app/issues/7"' in page
+    answer = browser.post("/dashboard/acme/app/issues/8", data={"other": 7, "said": "other", "back": "pair"})
+    assert (answer.status_code, answer.location) == (303, "/dashboard/acme/app/issues/8/with/7")
+    assert 'aria-pressed="true" aria-label="#7 is another one"' in browser.get(answer.location).text
+    assert browser.get("/dashboard/acme/app/issues/8/with/99").status_code == 404
+    assert browser.post("/dashboard/acme/app/issues/8", data={"other": 99, "said": "same"}).status_code == 400
+    assert signed_in("rita").get("/dashboard/acme/app/issues/8/with/7").status_code == 404
+
+
+def test_comments_that_nobody_has_judged_can_be_shown_alone(host: Host, signed_in: SignedIn) -> None:
+    browser, now = signed_in("tara"), time.time()
+    evidence = (Evidence(1, 0.71, 1, True),)
+    host.store.decisions.add(host.public, Decision(2, now - 60, "edited", "shadow", Outcome.SHADOW, 0.2, "", evidence))
+    said = words(browser.get("/dashboard/acme/app?judged=no").text)
+    assert said.count("👍 Yes") == 2
+    browser.post("/dashboard/acme/app/issues/2", data={"other": 1, "said": "same", "back": "first"})
+    said = words(browser.get("/dashboard/acme/app?judged=no").text)
+    assert "#3 Grey map" in said and said.count("👍 Yes") == 1
+    browser.post("/dashboard/acme/app/issues/3", data={"other": 1, "said": "other"})
+    assert "None: somebody has judged each." in words(browser.get("/dashboard/acme/app?judged=no").text)
+
+
+def test_the_first_page_says_how_each_repository_does(host: Host, signed_in: SignedIn) -> None:
+    now = time.time()
+    for number, other in ((2, 1), (3, 1)):
+        host.store.decisions.add(
+            host.public,
+            Decision(number, now - 60, "opened", "comment", Outcome.POSTED, 0.2, "", (Evidence(other, 0.7, 1, True),)),
+        )
+    browser = signed_in("tara")
+    browser.post("/dashboard/acme/app/issues/3", data={"other": 1, "said": "other"})
+    assert "acme/app comment waiting 2 0 1 1" in words(browser.get("/dashboard").text)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from dataclasses import replace
 
 import pytest
 
@@ -51,6 +52,21 @@ def test_c6_mode_shadow_records_what_it_would_have_posted(doppel: Doppel) -> Non
     assert kept.shown == (1,)
     doppel.write(2, "/duplicates")
     assert "Crash while exporting to PDF" in doppel.advice(2)
+
+
+def test_c6_a_host_can_watch_first_until_a_repository_says_otherwise(
+    doppel: Doppel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running = doppel.world.services
+    watching = settings.RepositorySettings(running.store, running.clock, "shadow")
+    monkeypatch.setattr(doppel.world, "services", replace(running, repository_settings=watching))
+    doppel.configure("likely: 0.9\n")
+    doppel.open(*AGAIN)
+    assert doppel.said(2) == []
+    assert watching.last_read(doppel.repository.id).mode == "shadow"
+    doppel.configure("mode: comment\n")
+    doppel.open(*AGAIN, author="cid")
+    assert "Crash while exporting to PDF" in doppel.advice(3)
 
 
 def test_c6_what_was_only_noted_in_shadow_is_no_answer_once_the_bot_speaks(doppel: Doppel) -> None:

@@ -105,5 +105,7 @@ def test_t4_what_the_worker_remembered_is_counted_for_metrics(doppel: Doppel) ->
 
 
 def _answered() -> dict[str, float]:
+    """T7: told for each operation."""
     name = "doppel_remembered_calls_total"
-    return {who: REGISTRY.get_sample_value(name, {"from": who}) or 0.0 for who in ("memory", "github")}
+    labels = {"tool": "github.search"}
+    return {who: REGISTRY.get_sample_value(name, labels | {"from": who}) or 0.0 for who in ("memory", "github")}

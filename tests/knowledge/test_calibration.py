@@ -13,11 +13,12 @@ import pytest
 
 from bot.embedding.local import SentenceModel
 from bot.embedding.protocol import EmbeddingError
+from bot.knowledge.contradiction import stance
 from bot.knowledge.models import MODELS, embed_texts
 from bot.knowledge.similarity import unit_rows
 from bot.ranking.playbook import run_deduplication
-from tests.knowledge.pairs import RELATED, SAME
-from tests.knowledge.playbooks import PATTERNS, entry, playbook
+from tests.knowledge.pairs import CONTRARY, RELATED, SAME
+from tests.knowledge.playbooks import PATTERNS, copies, entry, playbook
 
 Embed = Callable[[Sequence[str]], Any]
 
@@ -42,6 +43,19 @@ def test_d1_wordllamas_threshold() -> None:
     assert related <= 0.025
     # At the threshold of the other model it would find far less.
     assert shares(embed, MODELS["all-MiniLM-L6-v2"].threshold)[0] <= same - 0.1
+
+
+def test_d5a_what_the_model_takes_for_the_same_and_contradicts_is_not_merged() -> None:
+    embed = partial(embed_texts, MODELS["wordllama"].make())
+    vectors = [unit_rows(embed([pair[side] for pair in CONTRARY]), len(CONTRARY)) for side in (0, 1)]
+    alike = (vectors[0] * vectors[1]).sum(axis=1) >= MODELS["wordllama"].threshold
+    assert alike.mean() >= 0.75
+    left = [
+        sum(map(len, run_deduplication(playbook(patterns=list(map(entry, pair))), embed=copies)["sections"].values()))
+        for pair in CONTRARY
+    ]
+    assert left.count(1) <= 6
+    assert not any(stance(one).contradicts(stance(other)) for one, other in SAME)
 
 
 @pytest.fixture(scope="session")

@@ -100,9 +100,23 @@ class TestModels:
         kept = [one["text"] for one in book["sections"][PATTERNS]]
         assert kept[:2] == [long, other]
         assert long not in kept[1:]
-        assert capsys.readouterr().err == ""
+        assert capsys.readouterr().err == "deduplication: all-MiniLM-L6-v2 is not installed; wordllama stands in\n"
         book = playbook(patterns=[entry("\ud800"), entry("a")])
         assert run_deduplication(book) is book
+
+
+@pytest.mark.processes
+def test_d5_without_numpy_the_import_succeeds_and_the_playbook_stays_as_it_is() -> None:
+    code = (
+        "import sys; sys.modules['numpy'] = None\n"
+        "from bot.ranking.playbook import run_deduplication\n"
+        "entry = {'name': 'n', 'text': 't', 'helpful': 0, 'harmful': 0}\n"
+        "book = {'version': 1, 'last_updated': '', 'sections': {'OTHERS': [entry, dict(entry)]}}\n"
+        "print(run_deduplication(book) is book, len(book['sections']['OTHERS']))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "True 2"
+    assert "numpy" in done.stderr
 
 
 @pytest.mark.processes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import math
 import sys
 from collections.abc import Sequence
@@ -94,6 +95,27 @@ def test_d7_other_keys_are_kept() -> None:
     run_deduplication(book, embed=given({("a", "b"): 0.9}, "a", "b"))
     assert list(book) == ["version", "last_updated", "sections", "owner"]
     assert book["sections"][PATTERNS][0]["tags"] == ["x"]
+
+
+TABS, NEVER, ALSO, INDENT = "always use tabs", "never use tabs", "tabs, always", "indentation in general"
+PORTS = "the port is 5432", "the port is 5433"
+
+
+def test_d5a_contradictions_stay_apart_and_each_takes_what_says_the_same() -> None:
+    book = playbook(patterns=[entry(TABS, 5), entry(NEVER, 2), *map(entry, PORTS)], mistakes=[entry(ALSO, 3)])
+    alike = {(TABS, NEVER): 0.95, (TABS, ALSO): 0.95, (ALSO, NEVER): 0.95, PORTS: 0.99}
+    run_deduplication(book, embed=given(alike, TABS, NEVER, ALSO, *PORTS))
+    assert left(book) == {PATTERNS: [(TABS, 8, 0), (NEVER, 2, 0), *((port, 1, 0) for port in PORTS)], MISTAKES: []}
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations([INDENT, TABS, NEVER])))
+def test_d5a_what_is_like_both_sides_of_a_contradiction_joins_neither(order: tuple[str, ...]) -> None:
+    """Else the second run would merge what the first one kept apart."""
+    book = playbook(patterns=[entry(text) for text in order])
+    embed = given({(INDENT, TABS): 0.9, (INDENT, NEVER): 0.9, (TABS, NEVER): 0.8}, *order)
+    for _ in range(2):
+        run_deduplication(book, embed=embed)
+        assert [one["text"] for one in book["sections"][PATTERNS]] == list(order)
 
 
 class TestThreshold:

@@ -69,7 +69,7 @@ def settings(simulator: Server, tracker: ToolCallTracker, tmp_path: Path) -> Set
 
 @pytest.fixture
 def server(settings: Settings) -> Any:
-    return build_server(agent_tools(settings))
+    return build_server(agent_tools(settings), playbooks=True)
 
 
 def fill_index(sim: Simulator, settings: Settings, *, done: bool = True) -> None:

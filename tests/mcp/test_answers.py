@@ -225,9 +225,24 @@ def test_an_answer_takes_half_the_signs_of_the_report_with_an_excerpt(settings: 
         assert size(found) <= before / 2
 
 
-def test_the_list_of_tools_takes_half_the_signs_that_it_took(server: Any) -> None:
+def test_five_candidates_take_three_kilobytes_at_most(server: Any, sim: Simulator) -> None:
+    """Whatever strangers write: long titles, long texts, and much that is shared."""
+    title, body = (
+        f"Index out of range panic {'while rendering a table ' * 9}",
+        f"{TRACE}\n" * 3 + "Ünïcode words. " * 200,
+    )
+    for login in ("ann", "ben", "cat", "dan", "eve", "fay"):
+        sim.open_issue("acme/app", login, title, body)
+    sim.flush_index()
+    found = answer(ask(server, "find_duplicates", number=10, max_candidates=5))
+    assert (found["candidate_count"], found["candidates"][0]["likelihood"]) == (5, "very likely")
+    assert all(one["excerpt"] and one["reasons"] for one in found["candidates"])
+    assert len(json.dumps(found, ensure_ascii=False, separators=(",", ":")).encode()) <= 3_000
+
+
+def test_the_list_of_tools_takes_half_the_signs_that_it_took(settings: Settings) -> None:
     async def use() -> None:
-        async with Client(server) as client:
+        async with Client(build_server(agent_tools(settings))) as client:
             told = (await client.list_tools()).model_dump(mode="json", by_alias=True, exclude_none=True)
             assert size(told) <= LIST_BEFORE / 2
 

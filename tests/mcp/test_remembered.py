@@ -57,6 +57,26 @@ def test_t2_fresh_asks_again_and_is_remembered(server: Any, sim: Simulator) -> N
     run(use)
 
 
+def test_t6_an_edit_makes_what_was_remembered_of_an_issue_stale(server: Any, sim: Simulator) -> None:
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("find_duplicates", {"number": 3}),
+        ("explain_pair", {"number": 1, "other": 3}),
+    ]
+
+    async def use() -> None:
+        async with Client(server) as client:
+            for tool, arguments in calls * 2:
+                await client.call_tool(tool, arguments)
+            sim.clock.advance(1)
+            sim.edit_issue("acme/app", 3, title="Colours of the logo are wrong on paper", body="Too blue.")
+            for tool, arguments in calls:
+                again = answer(await client.call_tool(tool, arguments))
+                assert again["cached"] is False
+                assert answer(await client.call_tool(tool, arguments))["cached"] is True
+
+    run(use)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("indexed", [False, True])
 def test_what_was_filed_since_an_earlier_draft_is_found_for_the_next_one(

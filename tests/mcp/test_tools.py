@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from mcp.client import Client
+from mcp.shared.exceptions import MCPError
 
 from bot.calls import ToolCallTracker
 from bot.config import CONFIG_PATH
@@ -50,6 +51,7 @@ def test_tools_are_listed_with_descriptions_and_schemas(server: Any) -> None:
                 "max_candidates": 10,
                 "include_closed": False,
                 "relevance": "learned",
+                "sources": [],
                 "fresh": False,
             }
             assert arguments["required"] == ["number"]
@@ -193,6 +195,32 @@ def test_explain_pair(server: Any) -> None:
     assert unlike["other"]["confidence"] < alike["other"]["confidence"]
 
 
+def test_h4_only_what_one_source_found_is_listed(server: Any) -> None:
+    every = answer(ask(server, "find_duplicates", number=3))
+    assert [one["number"] for one in every["candidates"]] == [1]
+    found = answer(ask(server, "find_duplicates", number=3, sources=["github-search"]))
+    assert found["candidates"] == every["candidates"]
+    found = answer(ask(server, "find_duplicates", number=3, sources=["full-text"]))
+    assert (found["outcome"], found["candidates"], found["not_asked"]) == ("inconclusive", [], ["full-text"])
+    assert "github-search" in error(ask(server, "find_duplicates", number=3, sources=["github"]))
+
+
+def test_what_an_agent_reads_and_what_it_is_told_to_do(server: Any) -> None:
+    async def use() -> None:
+        async with Client(server) as client:
+            prompts = {one.name for one in (await client.list_prompts()).prompts}
+            assert prompts == {"before_filing", "triage_issue", "tidy_backlog"}
+            told = (await client.get_prompt("triage_issue", {"number": "3"})).messages[0].content
+            assert told.type == "text" and "issue 3 with threshold 0" in told.text
+            (read,) = (await client.read_resource("doppel://acme/app/issues/3/duplicates")).contents
+            found = json.loads(getattr(read, "text", ""))
+            assert {one["number"] for one in found["candidates"]} == {1, 4}
+            with pytest.raises(MCPError, match="number of an issue"):
+                await client.read_resource("doppel://acme/app/issues/three/duplicates")
+
+    run(use)
+
+
 def test_d_dedupe_playbook(server: Any) -> None:
     book = playbook(
         patterns=[entry("run the tests before committing", 4)],
@@ -325,7 +353,7 @@ class TestWrites:
         async def use() -> None:
             async with Client(writing) as client:
                 tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-                assert set(tools) == READING | {"close_as_duplicate"}
+                assert set(tools) == READING - {"dedupe_playbook"} | {"close_as_duplicate"}
                 hints = tools["close_as_duplicate"].annotations
                 assert hints is not None
                 assert (hints.read_only_hint, hints.destructive_hint) == (False, True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -87,13 +88,14 @@ def test_r3_times_may_be_text_as_json_has_them_and_stay_as_they_are(day: str) ->
     assert [(item.id, item.created_at) for item in fused] == [("a", day), ("b", "2023-01-01T00:00:00Z")]
 
 
-def test_r3_what_is_no_time_is_named() -> None:
-    item = chunk("a")
-    item.created_at = ""
-    assert cross_corpus_rrf([RankedSourceList(SourceType.CODE, [item])])[0].rrf_score == 1 / 60
-    item.created_at = "last week"
-    with pytest.raises(ValueError, match="'last week' is not a time"):
-        cross_corpus_rrf([RankedSourceList(SourceType.CODE, [item])])
+@pytest.mark.parametrize(
+    "odd", ["", "last week", "Sat, 31 Jan 2026 12:00:00 GMT", 1_717_200_000, 1.7e9, True, ["2024"]]
+)
+def test_r3_what_is_no_time_has_no_age_and_fails_no_fusion(odd: Any) -> None:
+    unknown, recent = chunk("a"), chunk("b")
+    unknown.created_at, recent.created_at = odd, "2024-05-31T00:00:00Z"
+    fused = cross_corpus_rrf([RankedSourceList(SourceType.CODE, [unknown, recent])], now="2024-06-01T00:00:00Z")
+    assert [(item.id, item.rrf_score) for item in fused] == [("b", pytest.approx(1.15 / 61)), ("a", 1 / 60)]
 
 
 def test_r3_the_window_and_its_factor_can_be_set_and_naive_times_are_utc() -> None:

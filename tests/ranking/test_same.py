@@ -42,6 +42,7 @@ def test_h3_other_documents_are_recognised_by_address_text_or_title() -> None:
     ):
         (kept,) = collapse([first, again])
         assert (kept.url, kept.title, kept.sources) == (first.url, first.title, ("discussions", "vectors"))
+        assert kept.also_at == (again.url,)
         assert kept.snippets[0] == "Use the button."
         assert set(kept.snippets) == {*first.snippets, *again.snippets}
     apart = other("https://example.org/4", "How to log out again", "Else")

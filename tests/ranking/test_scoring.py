@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import given
@@ -69,10 +69,32 @@ def test_f6_times_may_be_text_as_json_has_them() -> None:
     assert numbers("crash", found, 0.3, 10) == [3, 2, 1]
 
 
-@pytest.mark.parametrize(("argument", "options"), [("threshold", (math.nan, 10)), ("max_candidates", (0.3, -1))])
-def test_f6_what_would_lose_candidates_silently_is_refused(argument: str, options: tuple[float, int]) -> None:
+@pytest.mark.parametrize(
+    ("argument", "options"),
+    [
+        ("threshold", (math.nan, 10)),
+        ("threshold", (-0.1, 10)),
+        ("threshold", (30, 10)),
+        ("threshold", (True, 10)),
+        ("threshold", ("0.3", 10)),
+        ("max_candidates", (0.3, -1)),
+        ("max_candidates", (0.3, 0)),
+        ("max_candidates", (0.3, 2.5)),
+    ],
+)
+def test_f1_f6_arguments_outside_their_range_are_named(argument: str, options: tuple[Any, Any]) -> None:
     with pytest.raises(InvalidArgument, match=argument):
         numbers("crash", [Found(1, "crash"), Found(2, "crash")], *options)
+
+
+def test_f6_what_has_no_readable_time_comes_by_its_number() -> None:
+    class Bare(NamedTuple):
+        number: int
+        title: str
+
+    assert numbers("crash", [Bare(9, "crash"), Bare(7, "crash")], 0.3, 10) == [7, 9]
+    found = [Found(9, "crash", "Sat, 31 Jan 2026 12:00:00 GMT"), Found(8, "crash", "soon"), Found(10, "crash")]
+    assert numbers("crash", found, 0.3, 10) == [10, 8, 9]
 
 
 titles = st.text(alphabet="abc ", max_size=6)

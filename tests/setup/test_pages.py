@@ -106,6 +106,42 @@ def test_from_the_form_to_the_stored_app(browser: FlaskClient, simulator: Server
     assert not any(one in done.text for one in secret)
 
 
+@pytest.mark.parametrize(
+    ("changes", "mode", "says"),
+    [
+        ({}, "comment", "It comments from now on"),
+        ({"watch": "on"}, "shadow", "The bot posts nothing unasked"),
+    ],
+)
+def test_whoever_sets_it_up_can_have_it_watch_first(
+    browser: FlaskClient, simulator: Server, tmp_path: Path, changes: dict[str, str], mode: str, says: str
+) -> None:
+    assert "Otherwise it comments on new issues" in browser.get("/setup").text
+    done = browser.get(come_back(submit(browser, simulator, **changes), simulator))
+    kept = load({"DOPPEL_HOME": str(tmp_path), "DOPPEL_SETUP_TOKEN": TOKEN}, tmp_path / "no.env")
+    later = create_app(kept).test_client()
+    later.get(f"/setup?token={TOKEN}")
+    assert kept.mode == mode
+    for page in (done, later.get("/setup/done")):
+        assert says in page.text
+        assert 'href="/dashboard"' in page.text
+
+
+def test_e1_a_host_that_keeps_no_files_is_given_the_variables(
+    settings: Settings, simulator: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DYNO", "web.1")
+    browser = create_app(settings).test_client()
+    browser.get(f"/setup?token={TOKEN}")
+    copied = browser.get(come_back(submit(browser, simulator, watch="on"), simulator))
+    app = simulator.sim.apps[max(simulator.sim.apps)]
+    given = dict(re.findall(r"^  ([A-Z_]+)='(.+?)'", copied.text, re.M))
+    assert load(given, tmp_path / "no.env").require_app().app_id == app.id
+    assert given["DOPPEL_MODE"] == "shadow"
+    assert copied.headers["Cache-Control"] == "no-store"
+    assert not credentials_file(tmp_path).exists()
+
+
 @pytest.mark.slow
 def test_the_receiver_with_the_app_says_whether_github_delivers(
     browser: FlaskClient, simulator: Server, tmp_path: Path

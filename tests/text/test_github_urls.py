@@ -158,6 +158,30 @@ def test_addresses_of_an_enterprise_server_count_there() -> None:
     assert named_issues(text, HERE) == set()
 
 
+@pytest.mark.parametrize(
+    ("other", "same"),
+    [
+        ("https://git.acme.example/Acme/app/pull/5#issuecomment-9", True),
+        ("http://git.acme.example/api/v3/repos/acme/app/issues/5", True),
+        ("https://api.git.acme.example/repos/acme/app/issues/5", True),
+        ("https://git.acme.example/acme/app/issues/6", False),
+        ("https://github.com/acme/app/issues/5", False),
+        ("https://git.other.example/acme/app/issues/5", False),
+    ],
+)
+def test_h3_an_enterprise_server_has_its_own_things(other: str, same: bool) -> None:
+    here = "https://git.acme.example/acme/app/issues/5"
+    assert not is_github_url_match(here, other)
+    for pair in ((here, other), (other, here)):
+        assert is_github_url_match(*pair, enterprise="git.acme.example") is same
+
+
+def test_h3_a_file_of_an_enterprise_server_is_one_whichever_way_it_is_read() -> None:
+    page = "https://git.acme.example/acme/app/blob/main/a.py"
+    for raw in ("https://git.acme.example/raw/acme/app/main/a.py", "https://raw.git.acme.example/acme/app/main/a.py"):
+        assert is_github_url_match(page, raw, "git.acme.example")
+
+
 def test_an_issue_is_read_as_its_repository_and_its_host_have_it() -> None:
     there = replace(an_issue(5, "Like #3", body="https://git.acme.example/acme/app/issues/12"), repo=HERE)
     assert named_by(replace(there, url="https://git.acme.example/acme/app/issues/5")) == {"acme/app#3", "acme/app#12"}

@@ -1,0 +1,227 @@
+"""D5a: which entries contradict each other, so that they are not merged however close their vectors are. Pure.
+
+Vectors hardly see the difference between "always use tabs" and "never use tabs", or between two port numbers. So three
+things are read from the words: what is said with a "not" in one text and without in the other, words that are
+opposites, and numbers or names that differ where the rest is the same. It reads English. A pair that it wrongly calls a
+contradiction stays as two entries, which is the smaller harm.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import combinations, product
+from typing import Any
+
+import snowballstemmer
+
+_NEGATIONS, _CLAUSE_ENDS, _NUMBERS, _FILLERS = (
+    line.split()
+    for line in (
+        "not no never avoid without stop refrain dislike dislikes hate hates skip omit neglect forget ignore",
+        "but because since when while if before after by unless until",
+        "zero one two three four five six seven eight nine ten eleven twelve",
+        # Words that carry nothing of what is asked for: "use X" says what "X" says.
+        "a an the is are be been being was were do does did done use uses used using prefer prefers preferred like "
+        "likes love loves want wants to of for in at by with from and or that this it its they them their there as so "
+        "you your we our i me my all any each every always must should shall will would can may might need needs have "
+        "has had please make sure ensure than then also only just very",
+    )
+)
+_OPPOSITES = """
+    enable/disable allow/forbid allow/forbidden allow/prohibit
+    allow/ban allow/disallow allow/deny permit/forbid include/exclude add/remove
+    keep/remove keep/delete show/hide accept/reject accept/refuse increase/decrease raise/lower before/after
+    minimum/maximum min/max least/most more/less more/fewer sync/async synchronous/asynchronous public/private
+    require/optional mandatory/optional mutable/immutable on/off true/false first/last upper/lower uppercase/lowercase
+    left/right short/long brief/detailed tab/space single/double open/close lock/unlock start/end light/dark
+    strict/lenient static/dynamic local/remote online/offline absolute/relative ascending/descending internal/external
+    early/late explicit/implicit manual/automatic manually/automatically lazy/eager small/large small/big high/low
+    fast/slow singular/plural
+"""
+_MOST = 10_000
+_PREFIXES = ("un", "in", "im", "dis", "non", "de")
+
+_REWRITES = tuple(
+    (re.compile(pattern), replacement)
+    for pattern, replacement in (
+        (r"n['’]t\b", " not"),
+        (r"\bcannot\b", "can not"),
+        (r"\b(?:not|no) (?:only|just|longer than|matter)\b", " "),
+        # "Is not null" is a state, and asks for no less than "is null" does.
+        (r"\bnot (?=(?:null|none|nil|empty|zero)\b)", ""),
+        (r"\b(?:instead of|rather than|better than|as opposed to)\b", " not "),
+        (r"\b((?:prefer|favou?r|choose)\w*)((?: [^\s,.;]{1,60}){1,9}?) (?:over|to(?! be\b))\b", r"\1\2 not "),
+        # "Not … without" asks for what stands behind it.
+        (r"\b(?:not|never|no)\b([^,;]{0,200}?)\b(?:without|unless|until)\b", r"\1"),
+    )
+)
+_TOKEN = re.compile(r"[^\W_](?:[\w.+#/@]*\w)?[+#]*|[,;:.!?()]")
+_NAME = re.compile(r"\w[A-Z]|[._/@#+]|`")
+
+
+@dataclass(frozen=True, slots=True)
+class Stance:
+    """What a text says of which words: `said` and `denied`, each reduced to its stem; of two opposites the first one.
+
+    `negated` are those that stand under a negation, `numbers` and `names` (words as well) are its values, `order`
+    what stands behind a "before" or an "after".
+    """
+
+    said: frozenset[str]
+    denied: frozenset[str]
+    negated: frozenset[str]
+    numbers: frozenset[str]
+    names: frozenset[str]
+    order: frozenset[tuple[str, str]]
+
+    @property
+    def words(self) -> frozenset[str]:
+        return self.said | self.denied
+
+    def contradicts(self, other: Stance) -> bool:
+        """Whether the two ask for things that exclude each other."""
+        return self._denies(other) or self._differs(other) or self._turns_round(other)
+
+    def _denies(self, other: Stance) -> bool:
+        shared = self.words & other.words
+        flipped = (self.said & other.denied) | (self.denied & other.said)
+        # What a text both says and denies, as in "tabs, not spaces", tells nothing.
+        flipped -= (self.said & self.denied) | (other.said & other.denied)
+        flipped |= {word for word in self.said ^ other.said if _with_a_prefix(word, self.said, other.said)}
+        agreed = (shared & (self.negated | other.negated)) - flipped
+        least = min(len(self.words), len(other.words))
+        return len(flipped) > len(agreed) and 2 * len(shared | flipped) >= least
+
+    def _differs(self, other: Stance) -> bool:
+        shared = self.words & other.words
+        if not shared:
+            return False
+        if self.numbers - other.numbers and other.numbers - self.numbers:
+            return 5 * len(shared) >= 3 * max(len(self.words), len(other.words))
+        apart = self.names - other.names, other.names - self.names
+        return (
+            all(apart)
+            and self.words - self.names == other.words - other.names
+            # "Postgres" is short for "PostgreSQL".
+            and not any(one.startswith(two) or two.startswith(one) for one, two in product(*apart))
+        )
+
+    def _turns_round(self, other: Stance) -> bool:
+        return any(
+            (before == after) and mine != theirs and mine in other.words and theirs in self.words
+            for (before, mine), (after, theirs) in product(self.order, other.order)
+        )
+
+
+def stance(text: str) -> Stance:
+    """What a text says, as far as it can be contradicted; of a long one what its beginning says."""
+    words: dict[bool, set[str]] = {True: set(), False: set()}
+    negated, numbers, names = set(), set(), set()
+    order: set[tuple[str, str]] = set()
+    link = ""
+    stem, opposites = snowballstemmer.stemmer("english").stemWord, _opposites()
+    text = text[:_MOST].replace("-", " ")
+    # Names are told by how they are written, so they are looked for before case is dropped.
+    written = {token.lower() for token in _TOKEN.findall(text) if _NAME.search(token)} | {
+        token.lower() for token in re.findall(r"(?<=[\w,] )[A-Z][\w.]+|(?<=`)[\w.]+(?=`)", text)
+    }
+    text = text.lower()
+    for pattern, replacement in _REWRITES:
+        text = pattern.sub(replacement, text)
+    tokens = _TOKEN.findall(text)
+    affirmed = True
+    for token, following in zip(tokens, [*tokens[1:], ""], strict=True):
+        if not token[0].isalnum() or token in _CLAUSE_ENDS:
+            affirmed = True
+        if token in _NEGATIONS:
+            affirmed = not affirmed
+        elif any(one.isdigit() for one in token):
+            numbers.add(token.removeprefix("v"))
+        elif token in _NUMBERS and following[:1].isalpha():
+            numbers.add(str(_NUMBERS.index(token)))
+        elif token[0].isalnum() and token not in _FILLERS:
+            root = stem(token)
+            first, same = opposites.get(root, (root, True))
+            words[affirmed is same].add(first)
+            if first == root and token in written:
+                names.add(first)
+            if not affirmed:
+                negated.add(first)
+            if token in ("before", "after"):
+                link = token
+            elif link:
+                order.add((link, first))
+                link = ""
+    return Stance(
+        frozenset(words[True]),
+        frozenset(words[False]),
+        frozenset(negated),
+        frozenset(numbers),
+        frozenset(names),
+        frozenset(order),
+    )
+
+
+def contradictions(stances: Sequence[Stance]) -> Iterator[tuple[int, int]]:
+    """The pairs of positions whose texts contradict each other, the lower one first.
+
+    Equal stances are looked at once, and of the others those pairs alone that have what can be contradicted.
+    """
+    alike: dict[Stance, list[int]] = defaultdict(list)
+    for position, one in enumerate(stances):
+        alike[one].append(position)
+    looked_at: set[tuple[Stance, Stance]] = set()
+    for one, other in _suspects(list(alike)):
+        if one != other and (one, other) not in looked_at:
+            looked_at.update(((one, other), (other, one)))
+            if one.contradicts(other):
+                for pair in product(alike[one], alike[other]):
+                    yield min(pair), max(pair)
+
+
+def _suspects(stances: Sequence[Stance]) -> Iterator[tuple[Stance, Stance]]:
+    said, denied, valued, placed = (defaultdict[Any, list[Stance]](list) for _ in range(4))
+    for one in stances:
+        for word in one.said:
+            said[word].append(one)
+        for word in one.denied:
+            denied[word].append(one)
+        for word in one.words if one.numbers else ():
+            valued[word].append(one)
+        if one.names:
+            valued[one.words - one.names].append(one)
+        for _, word in one.order:
+            placed[word].append(one)
+    for word, holders in denied.items():
+        yield from product(holders, said[word])
+    for holders in valued.values():
+        yield from combinations(holders, 2)
+    for word in list(said):
+        for prefix in _PREFIXES:
+            if word.startswith(prefix) and (bare := word.removeprefix(prefix)) in said:
+                yield from product(said[word], said[bare])
+    for word, holders in placed.items():
+        yield from product(holders, [one for one in said[word] + denied[word] if one.order])
+
+
+def _with_a_prefix(word: str, one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether a word of one text is that of the other with "un-" or the like before it."""
+    return any(
+        word.startswith(prefix) and word[len(prefix) :] in (other if word in one else one) for prefix in _PREFIXES
+    )
+
+
+@cache
+def _opposites() -> dict[str, tuple[str, bool]]:
+    """Each word's stem: the first of its pair, and whether it is that one itself."""
+    stem = snowballstemmer.stemmer("english").stemWord
+    table: dict[str, tuple[str, bool]] = {}
+    for pair in _OPPOSITES.split():
+        first, second = map(stem, pair.split("/"))
+        root, same = table.setdefault(first, (first, True))
+        table.setdefault(second, (root, not same))
+    return table
