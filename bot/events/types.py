@@ -73,7 +73,7 @@ class CommentEvent:
 
     `previous` is the body before an edit; `updated_at`, GitHub's time, tells one edit from another.
     `app` is the App that wrote the comment, 0 where it was none. `by_another` is whether somebody else than the author
-    edited it.
+    edited it. `author` is that login; what an earlier version queued names none.
     """
 
     action: str
@@ -88,6 +88,7 @@ class CommentEvent:
     locked: bool = False
     app: int = 0
     by_another: bool = False
+    author: str = ""
 
     name = "issue_comment"
 

@@ -1,7 +1,7 @@
 """The hidden first line by which the bot finds its own comments and issues again (C2).
 
-A marker counts only at the very beginning of a text, and only in one that this App wrote: who asks for it has looked at
-the author before. Titles and queries can never stand there.
+A marker counts only at the very beginning of a text, and only in one that the bot wrote: who asks for it has looked at
+the author before (`author.py`). Titles and queries can never stand there.
 """
 
 from __future__ import annotations
