@@ -40,12 +40,16 @@ class Indexing:
     under a name that is the same when it is repeated; so a step that dies in the middle is done again, and no other.
     """
 
-    def __init__(self, index: Index, store: Store, inbox: Queue, clock: Callable[[], datetime]) -> None:
+    def __init__(
+        self, index: Index, store: Store, inbox: Queue, clock: Callable[[], datetime], *, closely: bool = True
+    ) -> None:
+        """Without `closely` the text model reads an issue not before a find looks at it."""
         self._index = index
         self._store = store
         self._inbox = inbox
         self._clock = clock
         self._backfills = store.backfills
+        self._closely = closely
         self._writer = Writer(index, store)
         self._unexplained: dict[int, int] = {}
 
@@ -195,7 +199,8 @@ class Indexing:
     def _read_closely(self, repository: Repository) -> int:
         """Have the text model read some issues; returns how many. Where it fails, finds go on without it."""
         try:
-            return self._index.texts.embed_missing(repository.id, READ_CLOSELY) if self._index.texts else 0
+            texts = self._index.texts if self._closely else None
+            return texts.embed_missing(repository.id, READ_CLOSELY) if texts else 0
         except EmbeddingError as failure:
             logger.warning("%s: %s", repository.ref, failure)
             return 0
