@@ -39,7 +39,17 @@ def install(program: Path) -> None:
     shutil.rmtree(program, ignore_errors=True)
     venv.create(program, symlinks=True)
     python = program / "bin" / "python"
-    pip = (sys.executable, "-I", "-m", "pip", "--python", str(python), "--disable-pip-version-check", "--no-input", "install")
+    pip = (
+        sys.executable,
+        "-I",
+        "-m",
+        "pip",
+        "--python",
+        str(python),
+        "--disable-pip-version-check",
+        "--no-input",
+        "install",
+    )
     subprocess.run([*pip, "--quiet", "--no-deps", "--requirement", str(REQUIREMENTS)], check=True)
     paths = f"python{sys.version_info.major}.{sys.version_info.minor}"
     there = program / "lib" / paths / "site-packages"

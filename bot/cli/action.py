@@ -75,7 +75,9 @@ def _task(running: Workflow) -> Run:
             _command(running, "scan", "--html", str(_result(running.job, "scan.html")), "--markdown")
     elif task == EVALUATE:
         picture = _result(running.job, "evaluation.svg")
-        _command(running, "evaluate", "--picture", str(picture), fenced=True)
+        # Without a known duplicate there is nothing to draw, but something to tell.
+        if not _command(running, "evaluate", "--picture", str(picture), fenced=True, last=False):
+            _command(running, "evaluate", fenced=True)
     else:
         return running.upkeep()
     return running.told()
@@ -87,18 +89,18 @@ def _result(job: Job, name: str) -> Path:
     return folder / name
 
 
-def _command(running: Workflow, name: str, *options: str, fenced: bool = False) -> None:
-    """Run another command on the repository, and put what it prints into the summary."""
+def _command(running: Workflow, name: str, *options: str, fenced: bool = False, last: bool = True) -> bool:
+    """Run another command on the repository, and put what it prints into the summary; whether it went well."""
     database = running.settings.database_url
     environ = _bare(os.environ) | dict(running.job.settings) | {"DATABASE_URL": database, "COLUMNS": "100"}
     command = (sys.executable, "-m", "bot", name, str(running.job.repo), *options)
     done = subprocess.run(command, env=environ, cwd=running.job.home, capture_output=True, text=True, check=False)
-    if done.returncode:
+    if done.returncode and last:
         running.fail(done.stderr.strip().rpartition("\n")[2].removeprefix("doppel: "))
-    elif fenced:
-        running.lines.append(f"````text\n{done.stdout[:_LONGEST]}````")
-    else:
-        running.lines.append(done.stdout[:_LONGEST])
+    elif not done.returncode:
+        text = done.stdout[:_LONGEST]
+        running.lines.append(f"````text\n{text}````" if fenced else text)
+    return not done.returncode
 
 
 def _bare(environ: Mapping[str, str]) -> dict[str, str]:

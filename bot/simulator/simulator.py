@@ -146,7 +146,7 @@ class Simulator(World):
             manifest = manifests.Manifest("GitHub Actions", allowed, ("issues", "issue_comment"))
             actions = self.register_app(manifest, "github", shared_pair())
         installation = self.install(repository, app_id=actions.id)
-        self.limits.others[f"installation:{installation.id}"] = 1_000
+        self.limits.others.setdefault(f"installation:{installation.id}", 1_000)
         return self.make_installation_token(installation, permissions, [self.repository(repository)]).token
 
     def flush_index(self) -> None:

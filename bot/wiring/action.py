@@ -208,7 +208,7 @@ class Workflow:
             progress=services.store.backfills.get(repo_id) if self.repository else None,
             lines=self.lines,
             problems=[*self.problems, *self._lacking()],
-            failed=self.failed or any(one.endswith("write") for one in self.github.refused),
+            failed=self.failed or bool(self.github.refused),
         )
 
     @property
@@ -226,9 +226,8 @@ class Workflow:
         """The permissions that GitHub asked for in vain."""
         if self.restored is state.Restored.DAMAGED:
             yield "The state in the cache was damaged, and is made anew."
-        if missing := sorted(self.github.refused):
-            wanted = ", ".join(f"`{one}`" for one in missing)
-            yield f"The workflow's token lacks {wanted}. Add to its file: permissions: {{{', '.join(missing)}}}"
+        if missing := ", ".join(sorted(self.github.refused)):
+            yield f"The token lacks {missing}. The workflow needs permissions: {{issues: write, contents: read}}"
 
 
 @contextmanager

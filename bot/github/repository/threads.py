@@ -28,7 +28,7 @@ _FOUND = f"""fragment found on SearchResultItemConnection {{
   nodes {{ ... on Issue {{
     number author {{ __typename login }} duplicateOf {{ number repository {{ nameWithOwner }} }}
     comments(last: {_COMMENTS}) {{
-      nodes {{ databaseId body createdAt updatedAt url author {{ __typename login }} }}
+      nodes {{ body createdAt updatedAt url author {{ __typename login }} }}
     }}
   }} }}
 }}"""
@@ -101,7 +101,8 @@ def _thread(node: Mapping[str, Any], repo: RepoRef) -> Thread:
 
 def _comment(node: Mapping[str, Any]) -> Comment:
     return Comment(
-        id=node["databaseId"],
+        # GraphQL's own number has 31 bits, of which comments have more: theirs ends the address.
+        id=int(node["url"].rpartition("-")[2]),
         body=node["body"],
         author=_actor(node.get("author")),
         app_id=None,
