@@ -27,6 +27,8 @@ class Queue(Protocol):
 
     def erase(self, repository_id: int, before: float | None = None) -> None: ...
 
+    def close(self) -> None: ...
+
 
 @dataclass(frozen=True, slots=True)
 class Services:

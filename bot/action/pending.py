@@ -40,6 +40,9 @@ class Pending:
             steps.clear()
             steps.extend(kept)
 
+    def close(self) -> None:
+        """There is nothing to be closed."""
+
     def take(self, *, background: bool) -> Step | None:
         """The next piece; what nobody waits for only in the `background`, after all else."""
         if self._events:

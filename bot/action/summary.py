@@ -1,4 +1,4 @@
-"""What a run tells: the job's summary for people, the outputs for later steps, and what is wrong for both. Pure.
+"""What a run tells: the job's summary for people, the outputs for later steps, and what is wrong for both.
 
 Titles are other people's text: in the summary they are escaped, and no output holds any.
 """

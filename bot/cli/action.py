@@ -39,8 +39,8 @@ def action() -> None:
     try:
         job = Job.read(os.environ)
         run, kept = _run(job)
-    except DoppelError as problem:
-        _annotate(stop, "error", str(problem))
+    except DoppelError as failure:
+        _annotate(stop, "error", str(failure))
         raise
     _tell(job, run, kept)
     for problem in run.problems:

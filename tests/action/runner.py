@@ -1,4 +1,4 @@
-"""GitHub's runner, as far as action.yml and the guide's workflow need it: expressions, steps, and the cache as a folder.
+"""GitHub's runner, as far as action.yml and the guide's workflow need it: expressions, steps, the cache as a folder.
 
 https://docs.github.com/actions/reference/workflows-and-actions/expressions
 """
@@ -32,7 +32,7 @@ def read_yaml(text: str) -> Any:
 def guides_workflow() -> str:
     """The workflow that the guide has people paste."""
     guide = (ROOT / "docs/guides/action.md").read_text(encoding="utf-8")
-    return re.search(r"<!-- workflow -->\n```yaml\n(.+?)```", guide, re.DOTALL)[1]  # type: ignore[index]
+    return re.search(r"<!-- workflow -->\n```yml\n(.+?)```", guide, re.DOTALL)[1]  # type: ignore[index]
 
 
 class Expressions:
@@ -103,8 +103,10 @@ class Expressions:
         while not self._next(")"):
             given.append(self._text(self._either()).lower())
             self._next(",")
-        functions = {"always": lambda: True, "contains": lambda a, b: b in a, "endsWith": lambda a, b: a.endswith(b)}
-        return functions[name](*given)
+        if name == "always":
+            return True
+        text, part = given
+        return {"contains": part in text, "endsWith": text.endswith(part)}[name]
 
     def _looked_up(self, path: str) -> Any:
         value: Any = self._contexts

@@ -5,8 +5,11 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Mapping
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
@@ -37,6 +40,15 @@ def test_x1_the_workflow_has_ten_lines_and_least_permissions() -> None:
     assert len(text.splitlines()) <= 10
     assert read_yaml(text)["permissions"] == {"issues": "write", "contents": "read"}
     assert set(action["inputs"]) == {"token"} and set(action["outputs"]) == {"outcome", "candidates", "comment-url"}
+
+
+def test_x1_the_published_schemas_accept_both(tmp_path: Path) -> None:
+    pytest.importorskip("check_jsonschema", reason="check-jsonschema is not installed; `make install` brings it")
+    (tmp_path / "workflow.yml").write_text(guides_workflow(), encoding="utf-8")
+    for kind, file in (("actions", ROOT / "action.yml"), ("workflows", tmp_path / "workflow.yml")):
+        command = (sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.github-{kind}", str(file))
+        checked = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert checked.returncode == 0, checked.stdout
 
 
 def test_x4_nothing_of_an_event_stands_in_a_script() -> None:
@@ -136,7 +148,7 @@ def test_x3_two_runs_at_once_leave_one_comment(project: Project, monkeypatch: py
             "RUNNER_TEMP": str(temp),
         }
         jobs.append(Job.read(environ))
-    post, posted = RepoClient.create_comment, []
+    post, posted = RepoClient.create_comment, list[int]()
 
     def create(client: RepoClient, repo: RepoRef, number: int, body: str) -> Comment:
         if not posted:
@@ -245,7 +257,7 @@ def test_x5_the_nightly_run_reads_votes_and_keeps_the_digest(project: Project) -
     assert project.last.ok, project.last.log
     assert advice.minimized, "it was voted down"
     digest = project.sim.issue(project.repo, 3)
-    assert digest.author.login == BOT and f"#{number}" in digest.body
+    assert digest.author.login == BOT and f"#{number}" in (digest.body or "")
     project.runner.evict()
     project.nightly()
     assert len([*project.sim.issues_of(project.sim.repository(project.repo))]) == 3, "it is found again"
