@@ -17,8 +17,9 @@ from bot.action.job import Job
 from bot.github.repository.repo import RepoClient
 from bot.model import Comment, RepoRef
 from bot.posts.marker import ADVICE
+from bot.simulator import start_simulator
 from bot.wiring.action import workflow
-from tests.action.conftest import BOT, Project
+from tests.action.conftest import BOT, Project, make_project
 from tests.action.runner import ROOT, guides_workflow, read_yaml
 
 ERROR = "`read ECONNRESET at TLSWrap.onStreamRead` in the log, each time that it tries."
@@ -223,6 +224,17 @@ def test_x4_comments_of_other_workflows_are_left_alone(project: Project) -> None
     project.settle()
     said = project.said(issue.number)
     assert said[0] == other and len(said) == 2 and ADVICE.begins(said[1])
+
+
+def test_x4_a_private_repository_on_an_enterprise_server(tmp_path: Path) -> None:
+    with start_simulator(enterprise=True) as server:
+        for project in make_project(server, tmp_path):
+            project.runner.pages = "https://github.example.org"
+            server.sim.set_private(project.repo, True)
+            number = duplicate(project)
+            assert "`#1`" in project.said(number)[0], "there is no redirecting host"
+            assert project.ask("scan").ok and not project.runner.artifacts, "it takes no artifacts"
+        assert server.sim.unknown_requests == []
 
 
 def test_x2_a_large_repository_is_read_as_far_as_the_hour_allows(project: Project) -> None:
