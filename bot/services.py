@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Protocol
 
+from bot.events import Event
 from bot.github.client import GitHub
 from bot.index import Index
 from bot.indexing import Indexing
-from bot.jobs import Inbox
 from bot.matching import Matcher
 from bot.model import RepoRef
 from bot.posts.comments import CommentKeeper
@@ -17,6 +18,16 @@ from bot.repositories.issue_forms import IssueForms
 from bot.repositories.settings import RepositorySettings
 from bot.settings import Settings
 from bot.store import Store, StoredRepository
+
+
+class Queue(Protocol):
+    """Where work is put that is to be done later: the table that workers draw from, or what one process has to do."""
+
+    def put(self, delivery_id: str, event: Event, delay_seconds: float = 0.0) -> bool: ...
+
+    def erase(self, repository_id: int, before: float | None = None) -> None: ...
+
+    def close(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +45,7 @@ class Services:
     repository_settings: RepositorySettings
     issue_forms: IssueForms
     comments: CommentKeeper
-    inbox: Inbox
+    inbox: Queue
     index: Index
     indexing: Indexing
     matcher: Matcher

@@ -20,6 +20,7 @@ from bot.events.types import INDEXED, own_issue_event
 from bot.model import Repository
 from bot.services import Services
 from bot.store.parts.repositories import OFF
+from handlers import recalling
 from handlers.visit import Visit
 
 logger = logging.getLogger(__name__)
@@ -47,6 +48,8 @@ def read_on(event: IndexEvent, services: Services) -> None:
             services.indexing.stop(repository.id, OFF)
             return
         github = client(repository.id)
+        if event.step == 0 and recalling.is_new(services, known.id):
+            recalling.recall(github, repository, services)
         services.issue_forms.refresh(github, repository)
         services.indexing.step(event, repository, github)
     except (NotFound, Forbidden) as refusal:

@@ -8,7 +8,7 @@ from collections.abc import Collection
 from bot.config import RepoConfig
 from bot.events import CommentEvent, IssueEvent
 from bot.events.types import INDEXED, OVERTAKEN, own_issue_event
-from bot.model import Issue
+from bot.model import Actor, Issue
 from bot.posts.marker import answered_by
 from bot.posts.own_issues import is_own_issue
 from bot.services import Services
@@ -177,7 +177,8 @@ def comment_deleted(event: CommentEvent, services: Services) -> None:
     of. That one is taken back.
     """
     # Anybody can write a marker.
-    place = answered_by(event.body) if event.app == services.settings.app_id else None
+    ours = services.comments.ours(Actor(event.author, is_bot=True), event.app)
+    place = answered_by(event.body) if ours else None
     comments, where = services.store.comments, (event.repository.id, event.number)
     if place is not None and comments.get(*where, place) is None:
         # All that was known may have gone with the issue, of which nothing is noted then: NotFound ends this.

@@ -84,7 +84,7 @@ def _step(event: ScanEvent, known: StoredRepository, services: Services) -> None
     result = scan.result()
     say = speak(config.language_of_lists, config.templates)
     body = render_scan(result, Place(str(known.ref), services.settings.enterprise), services.clock(), say)
-    login = services.github.app().get_app().bot_login
+    login = services.github.login()
     wanted = Wanted(known.id, known.ref, login, say.scan_title()[:TITLE_MAX], lambda _: body)
     number = keep_issue(here, services.store.scan_issues, wanted, services.now())
     groups, issues = counted(len(result.groups), "group"), counted(result.issues, "issue")

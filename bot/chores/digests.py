@@ -49,7 +49,7 @@ def keep_digest(services: Services, known: StoredRepository, installation: int) 
     if config.digest != "issue" or config.mode == "off":
         return
     store, now, github = services.store, services.now(), client(known.id)
-    issues, login = store.digest_issues, services.github.app().get_app().bot_login
+    issues, login = store.digest_issues, services.github.login()
     present = _present(github, known, issues, login)
     if present is not None:
         # Ticked boxes whose event was lost or came too early.

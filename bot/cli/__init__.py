@@ -35,6 +35,7 @@ GROUPS = {
         "calibrate": "Say which threshold is in force, and put it back.",
         "mcp": "Serve the tools to agents, over the Model Context Protocol.",
         "dedupe": "Merge the entries of a playbook that say the same.",
+        "action": "Do what the event of a workflow asks; action.yml calls it.",
     },
     "For hosts": {
         "serve": "Run web and worker together.",

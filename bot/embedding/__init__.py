@@ -6,7 +6,6 @@ from functools import cache
 
 from bot.embedding.local import SentenceModel, TextModel, WordLlama
 from bot.embedding.protocol import Embedder, EmbeddingError
-from bot.embedding.remote import RemoteModel
 
 __all__ = ["Embedder", "EmbeddingError", "TextModel", "at_hand", "choose_embedder", "default_model"]
 
@@ -22,6 +21,9 @@ def choose_embedder(model: str = DEFAULT, url: str = "", key: str = "") -> Embed
     if model == NONE:
         return None
     if url:
+        # What it speaks through takes a while to import, and most have no endpoint.
+        from bot.embedding.remote import RemoteModel
+
         return RemoteModel(url, model, key)
     return WordLlama() if model == DEFAULT else SentenceModel(model)
 

@@ -182,6 +182,7 @@ def _issue_comment(name: str, fields: _Fields) -> Event | Ignored:
         locked=issue.flag("locked"),
         app=comment.child("performed_via_github_app").number("id") if comment.has("performed_via_github_app") else 0,
         by_another=action == "edited" and not same_login(sender.login, author.login),
+        author=author.login,
     )
 
 

@@ -68,7 +68,8 @@ class CommentEvent:
     """`issue_comment.*` on an issue (not on a pull request).
 
     `previous` is the body before an edit; `updated_at` tells one edit from another. `app` is the App that wrote the
-    comment, else 0. `by_another` says that somebody else than the author edited it.
+    comment, else 0. `author` is the login of the comment's author, empty in jobs of an earlier version. `by_another`
+    says that somebody else than the author edited it.
     """
 
     action: str
@@ -83,6 +84,7 @@ class CommentEvent:
     locked: bool = False
     app: int = 0
     by_another: bool = False
+    author: str = ""
 
     name = "issue_comment"
 

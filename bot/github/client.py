@@ -73,7 +73,7 @@ class GitHub:
         self._monotonic = monotonic
         self._sleep = sleep
         self._jitter = jitter
-        self._connections = open_connections(self._api_url)
+        self._connections: httpx.BaseTransport = open_connections(self._api_url)
         self._transports: dict[str, httpx.BaseTransport] = {}
         # With their tokens, a few kB for each repository.
         self._apis: dict[tuple[int, ...], Api] = {}
@@ -85,6 +85,10 @@ class GitHub:
     def app(self) -> AppClient:
         """The App itself."""
         return AppClient(self._app_api(()), lambda id_: self._app_api((id_,)), lambda: self._server_clock.skew)
+
+    def login(self) -> str:
+        """The login under which comments and issues are written."""
+        return self.app().get_app().bot_login
 
     def installation(self, installation_id: int, *, repository_ids: Sequence[int] = ()) -> RepoClient:
         """One installation. `repository_ids` limit its token to these repositories (and public ones)."""
@@ -107,11 +111,12 @@ class GitHub:
 
     def user(self, token: str) -> RepoClient:
         """A person's or a workflow's token, for the command line."""
-        token = token.strip()
+        return RepoClient(self._token_api(token.strip()), self._tracker)
+
+    def _token_api(self, token: str) -> Api:
         account = f"user {hashlib.sha256(token.encode()).hexdigest()[:16]}"
         with self._lock:
-            api = Api(self._client(TokenAuthStrategy(token), account, None), self._switched_off)
-        return RepoClient(api, self._tracker)
+            return Api(self._client(TokenAuthStrategy(token), account, None), self._switched_off)
 
     def visitor(self, token: str) -> VisitorClient:
         """A person who signs in. They all share one account's pacer, since each asks only a few things."""

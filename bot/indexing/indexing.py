@@ -41,12 +41,16 @@ class Indexing:
     one under a fixed id. So after a crash only the step in the middle runs again.
     """
 
-    def __init__(self, index: Index, store: Store, inbox: Queue, clock: Callable[[], datetime]) -> None:
+    def __init__(
+        self, index: Index, store: Store, inbox: Queue, clock: Callable[[], datetime], *, closely: bool = True
+    ) -> None:
+        """Without `closely` the text model reads an issue only once a find looks at it."""
         self._index = index
         self._store = store
         self._inbox = inbox
         self._clock = clock
         self._backfills = store.backfills
+        self._closely = closely
         self._writer = Writer(index, store)
         self._unexplained: dict[int, int] = {}
 
@@ -183,7 +187,8 @@ class Indexing:
         if embedded:
             return progress, 0.0
         try:
-            if self._index.texts and self._index.texts.embed_missing(repository.id, READ_CLOSELY):
+            texts = self._index.texts if self._closely else None
+            if texts and texts.embed_missing(repository.id, READ_CLOSELY):
                 return progress, 0.0
         except EmbeddingError as failure:
             # Searches go on without the text model.

@@ -2,7 +2,7 @@
 
 A comment is known by its row in the store *and* by its hidden marker. An attempt claims the row before it asks GitHub
 to create anything. An attempt without an answer may have succeeded, so the next one first waits until GitHub must have
-finished with it, and then looks for the marker, which counts only in comments of this App.
+finished with it, and then looks for the marker, which counts only in comments that the bot wrote.
 
 A machine can stand still for longer than its claim holds, just before it sends its request, and GitHub cannot refuse
 what comes late. So a comment counts as written only if the row is unchanged afterwards. Otherwise the other attempt's
@@ -20,6 +20,7 @@ from datetime import datetime
 from bot.errors import DoppelError, NotFound
 from bot.github.repository.repo import RepoClient
 from bot.model import Comment
+from bot.posts.author import Ours
 from bot.posts.record import LEASE, Draft, Record, Slot
 from bot.store import Claim, CommentState
 from bot.store.parts.comments import Comments
@@ -30,11 +31,17 @@ from bot.telemetry.work import current
 class CommentKeeper:
     """Writes comments so that no retry, crash, redelivery or second worker makes two of one."""
 
-    def __init__(self, store: Comments, app_id: int, clock: Callable[[], datetime], lease: float = LEASE) -> None:
+    def __init__(
+        self, store: Comments, ours: Ours, clock: Callable[[], datetime], lease: float = LEASE, *, alone: bool = True
+    ) -> None:
+        """`ours` says whose comments are the bot's. `alone`: whoever else writes them shares this store, so that nobody
+        can post at the same moment unseen.
+        """
         self._store = store
-        self._app_id = app_id
+        self.ours = ours
         self._clock = clock
         self._lease = lease
+        self._alone = alone
 
     def keep(
         self,
@@ -121,9 +128,13 @@ class CommentKeeper:
         slot, since = record.slot, record.renew(since)
         with record.claimed(since):
             comment = github.create_comment(slot.repo, slot.number, draft.body)
-        if record.settle(draft, comment.id, since) is None:
+        if (settled := record.settle(draft, comment.id, since)) is None:
             return self._give_way(github, record, comment.id)
         COMMENTS.labels("posted").inc()
+        if not self._alone and (first := self._find(github, slot)) is not None and first.id != comment.id:
+            # Ours came second and is gone by now. What it said is said by the other.
+            since = record.settle_claimed(replace(draft, body_hash="", text_hash=""), first.id, settled)
+            return self._edit(github, record, draft, first.id, "", since)
         if arrived := current().arrived:
             # `arrived` is by the queue's clock, not by the one that tests replace.
             COMMENT_SECONDS.observe(max(0.0, time.time() - arrived))
@@ -169,8 +180,7 @@ class CommentKeeper:
         own = [
             comment
             for comment in github.comments(slot.repo, slot.number, since=slot.since)
-            # A person who acts through the App has its id too, and anybody can write a marker.
-            if comment.app_id == self._app_id and comment.author.is_bot and slot.is_marked(comment.body)
+            if slot.is_marked(comment.body) and self.ours(comment.author, comment.app_id)
         ]
         for late in own[1:]:
             _delete(github, slot, late.id)

@@ -1,6 +1,6 @@
 """The hidden first line by which the bot finds its own comments and issues again (C2).
 
-A marker counts only at the very beginning of a text that this App wrote; callers check the author.
+A marker counts only at the very beginning of a text that the bot wrote; callers check the author (`author.py`).
 """
 
 from __future__ import annotations

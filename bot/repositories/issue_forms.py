@@ -68,9 +68,10 @@ def supplied_by_all(files: dict[str, str]) -> list[Supplied]:
 class IssueForms:
     """Reads the files and keeps their boilerplate in the store, for all workers. Thread safe."""
 
-    def __init__(self, store: Store, clock: Callable[[], datetime]) -> None:
+    def __init__(self, store: Store, clock: Callable[[], datetime], kept: float = KEPT) -> None:
         self._store = store
         self._clock = clock
+        self._kept = kept
 
     def headings(self, github: RepoClient, repository: Repository) -> tuple[str, ...]:
         """The headings of the repository's forms, or of its owner's if it has none."""
@@ -89,7 +90,7 @@ class IssueForms:
         """Read the files if the last time was long ago."""
         now = self._clock().timestamp()
         known = self._store.texts.get(repository.id, _LINES)
-        if known is not None and known.is_fresh(now, KEPT):
+        if known is not None and known.is_fresh(now, self._kept):
             return
         files: dict[str, str] = {}
         try:

@@ -49,6 +49,8 @@ class Limits:
             "semantic_search": (10, MINUTE),
             "integration_manifest": (5_000, HOUR),
         }
+        # The requests an hour of callers who have another number of them.
+        self.others: dict[str, int] = {}
         self.anonymous = 60
         self.anonymous_searches = 10
         self.concurrent = 100
@@ -132,6 +134,8 @@ class Limits:
 
     def _bucket(self, caller: str, resource: str) -> Bucket:
         limit, window = self.primary[resource]
+        if window == HOUR:
+            limit = self.others.get(caller, limit)
         if caller.startswith("ip:"):
             limit = {"core": self.anonymous, "search": self.anonymous_searches}.get(resource, limit)
         now = self._clock.timestamp()

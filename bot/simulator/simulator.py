@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 
 from bot.simulator import manifest as manifests
 from bot.simulator.clock import Clock
@@ -30,6 +31,9 @@ from bot.simulator.search import Document, SearchIndex
 from bot.simulator.state.issues import Issue
 from bot.simulator.state.world import World
 from bot.simulator.webhooks import Webhooks
+
+WORKFLOW = {"contents": "read", "issues": "write"}
+"""What a workflow's token may do where its file says no more."""
 
 
 class Simulator(World):
@@ -130,6 +134,20 @@ class Simulator(World):
         self.app = self.register_app(manifests.of_this_project(), "doppel-maker", shared_pair())
         # The manifest's address is that of a real host; the simulator delivers only where it is told to.
         self.app.hook.url, self.app.hook.secret = webhook_url, webhook_secret
+
+    def workflow_token(self, repository: str, permissions: Mapping[str, str] = WORKFLOW) -> str:
+        """What GitHub Actions gives a job as `GITHUB_TOKEN`: it may do what the workflow's `permissions` say, in this
+        repository alone, and ask 1,000 times an hour
+        (https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api).
+        """
+        actions = next((app for app in self.apps.values() if app.slug == "github-actions"), None)
+        if actions is None:
+            allowed = dict.fromkeys(("contents", "issues", "metadata", "pull_requests"), "write")
+            manifest = manifests.Manifest("GitHub Actions", allowed, ("issues", "issue_comment"))
+            actions = self.register_app(manifest, "github", shared_pair())
+        installation = self.install(repository, app_id=actions.id)
+        self.limits.others.setdefault(f"installation:{installation.id}", 1_000)
+        return self.make_installation_token(installation, permissions, [self.repository(repository)]).token
 
     def flush_index(self) -> None:
         """Bring the search index up to date. Called under the lock, before a search and after loading."""

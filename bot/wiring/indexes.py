@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from bot.calibration.bar import Bar, bar_in_force
 from bot.calls import get_tool_call_tracker
@@ -20,7 +21,6 @@ from bot.index import Index, TextAnalyser
 from bot.indexing import Indexing, StoredFacts
 from bot.jobs import Inbox, QueueUnavailable
 from bot.matching import Matcher, Model, shipped_model
-from bot.mcp.tools import Tools
 from bot.model import Issue, RepoRef, Repository
 from bot.repositories.issue_forms import IssueForms
 from bot.repositories.known import KnownRepository, RepositoryWords
@@ -33,6 +33,9 @@ from bot.store import Store, open_store
 from bot.store.database.files import sqlite_file
 from bot.store.parts.repositories import Progress
 from bot.wiring.clients import build_github, embedder, now, reader
+
+if TYPE_CHECKING:
+    from bot.mcp.tools import Tools
 
 logger = logging.getLogger(__name__)
 
@@ -182,6 +185,9 @@ def store_there(settings: Settings) -> Iterator[Store | None]:
 
 def agent_tools(settings: Settings) -> Tools:
     """What `doppel mcp` serves, for repositories that `reader` can read."""
+    # Of no use to anybody else who has an index.
+    from bot.mcp.tools import Tools
+
     github = build_github(settings)
     return Tools(
         partial(reader, settings, github),

@@ -19,6 +19,7 @@ from bot.events import Event, InstallationEvent, full_name
 from bot.indexing import LOOK_EVERY, Indexing
 from bot.jobs import Chore, Inbox, Job
 from bot.matching import Matcher
+from bot.posts.author import of_app
 from bot.posts.comments import CommentKeeper
 from bot.repositories.issue_forms import IssueForms
 from bot.repositories.settings import RepositorySettings
@@ -50,7 +51,7 @@ def build_services(settings: Settings) -> Services:
         store=store,
         repository_settings=RepositorySettings(store, now, settings.mode),
         issue_forms=IssueForms(store, now),
-        comments=CommentKeeper(store.comments, settings.app_id or 0, now),
+        comments=CommentKeeper(store.comments, of_app(settings.app_id), now),
         inbox=inbox,
         index=index,
         indexing=Indexing(index, store, inbox, now),

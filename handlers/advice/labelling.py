@@ -52,7 +52,7 @@ def set_by_us(visit: Visit, issue: Issue) -> str | None:
     if name is None:
         return None
     last = last_set(visit)
-    return name if last and last.actor.login == visit.services.github.app().get_app().bot_login else None
+    return name if last and last.actor.login == visit.services.github.login() else None
 
 
 def last_set(visit: Visit) -> LabelEvent | None:

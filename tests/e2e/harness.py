@@ -28,6 +28,7 @@ from bot.jobs import worker as worker_module
 from bot.jobs.database import BACKGROUND_QUEUE, QUEUE, REPLAY_QUEUE, SCHEDULE, jobs, queue_engine, state
 from bot.jobs.queue import Queue
 from bot.model import RepoRef, Repository
+from bot.posts.author import of_app
 from bot.posts.comments import CommentKeeper
 from bot.services import Services
 from bot.settings import Settings
@@ -135,7 +136,7 @@ def start_world(home: Path) -> Iterator[World]:
             services,
             github=github,
             clock=clock.now,
-            comments=CommentKeeper(services.store.comments, server.app_id, clock.now, lease=LEASE),
+            comments=CommentKeeper(services.store.comments, of_app(server.app_id), clock.now, lease=LEASE),
             indexing=Indexing(services.index, services.store, services.inbox, clock.now),
         )
         deliver_here(server, settings)

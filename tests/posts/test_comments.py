@@ -13,6 +13,7 @@ from bot.errors import Forbidden, Retryable
 from bot.github.client import GitHub
 from bot.github.repository.repo import RepoClient
 from bot.model import Comment, RepoRef
+from bot.posts.author import of_app
 from bot.posts.comments import CommentKeeper, digest
 from bot.posts.marker import answered_by
 from bot.posts.record import LEASE, Draft, Slot
@@ -85,7 +86,7 @@ def scene(new_store: Callable[[str], str]) -> Iterator[Scene]:
             for _ in range(2)
         ]
         client, other = (github.installation(github.app().installation_of(REPO)) for github in workers)
-        keeper = CommentKeeper(store.comments, server.app_id, sim.clock.now)
+        keeper = CommentKeeper(store.comments, of_app(server.app_id), sim.clock.now)
         slot = Slot(repository.id, REPO, 1, lambda body: body.startswith(MARKER))
         yield Scene(sim, client, store, keeper, slot, sim.clock.advance, other, meanwhile)
         for github in workers:

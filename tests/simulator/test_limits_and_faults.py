@@ -37,6 +37,16 @@ def test_g_the_primary_limit_and_its_headers(sim: Simulator, bot: Api) -> None:
     assert bot.get("/rate_limit").status_code == 401, "the token is over by then, too"
 
 
+def test_g_a_workflow_has_a_thousand_requests_an_hour_and_the_permissions_of_its_file(
+    server: Server, sim: Simulator
+) -> None:
+    api = Api(server.url, sim.workflow_token("acme/app", {"issues": "read"}))
+    assert api.get(ISSUE).headers["x-ratelimit-limit"] == "1000"
+    refused = api.post(f"{ISSUE}/comments", {"body": "Hello"})
+    assert (refused.status_code, refused.json()["message"]) == (403, "Resource not accessible by integration")
+    assert refused.headers["X-Accepted-GitHub-Permissions"] == "issues=write; pull_requests=write"
+
+
 def test_g_searches_have_budgets_of_their_own(sim: Simulator, bot: Api) -> None:
     lexical = {"q": "repo:acme/app is:issue crashes"}
     hybrid = lexical | {"search_type": "hybrid"}

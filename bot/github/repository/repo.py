@@ -15,6 +15,7 @@ from bot.github.repository.changes import changed_issues, count_issues, missing_
 from bot.github.repository.history import history
 from bot.github.repository.many import closers, duplicate_of, originals, reactions, workflow_states
 from bot.github.repository.search import search, search_discussions, similar_issues
+from bot.github.repository.threads import threads
 from bot.github.repository.votes import fold, unfold, votes
 from bot.github.repository.writes import Writes
 
@@ -38,6 +39,7 @@ class RepoClient(Writes):
     history = operation(history)
     reactions = operation(reactions)
     votes = operation(votes)
+    threads = operation(threads)
     fold = operation(fold)
     unfold = operation(unfold)
 

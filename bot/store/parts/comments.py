@@ -143,6 +143,11 @@ class Comments(Part):
         }
         return self._change(sa.update(comments).where(own).values(values | _if_shown(shown))) > 0
 
+    def adopt(self, repo_id: int, number: int, command_id: int, comment_id: int, now: float) -> None:
+        """Note a comment that was found on GitHub, where nothing is known of any; what it answers and says is not."""
+        found = self._new(repo_id, number, command_id, state=CommentState.POSTED, comment_id=comment_id, updated_at=now)
+        self._change(found.on_conflict_do_nothing())
+
     def answer_silently(
         self,
         repo_id: int,
