@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.demo.scenario import REPOSITORY, Expect, script
-from bot.demo.seed import seed
+from bot.demo.scenario import REPOSITORY, Expect, script, seed
 from bot.posts.marker import ADVICE
 from bot.simulator import Server, references
 from tests.action.conftest import BOT, Project, listening
