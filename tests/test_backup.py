@@ -149,14 +149,18 @@ def running(server: Server, home: Path, database_url: str) -> Iterator[Bot]:
 
 
 def content(home: Path, url: str) -> dict[str, list[str]]:
-    """Everything that store and queue hold, but for who works."""
+    """Everything that store and queue hold, but for how long leases hold: workers renew them all the time."""
     found, settings = {}, Settings(home=home, database_url=url)
     with closing(open_store(settings)) as store:
         queue = queue_engine(settings)
         tables = [(store.engine, table) for table in metadata.sorted_tables]
         for engine, table in [*tables, (queue, jobs)]:
+            columns: list[sa.ColumnClause[object]] = [
+                sa.column(one.name) for one in table.c if one.name != "lease_until"
+            ]
             with engine.connect() as connection:
-                found[table.name] = sorted(repr(row) for row in connection.execute(sa.select("*").select_from(table)))
+                rows = connection.execute(sa.select(*columns).select_from(table))
+                found[table.name] = sorted(map(repr, rows))
         queue.dispose()
     return found
 
