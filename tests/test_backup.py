@@ -155,8 +155,8 @@ def content(home: Path, url: str) -> dict[str, list[str]]:
         queue = queue_engine(settings)
         tables = [(store.engine, table) for table in metadata.sorted_tables]
         for engine, table in [*tables, (queue, jobs)]:
-            columns: list[sa.ColumnElement[object]] = [
-                sa.literal_column(one.name) for one in table.c if one.name != "lease_until"
+            columns: list[sa.ColumnClause[object]] = [
+                sa.column(one.name) for one in table.c if one.name != "lease_until"
             ]
             with engine.connect() as connection:
                 rows = connection.execute(sa.select(*columns).select_from(table))
