@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import sqlalchemy as sa
 
@@ -56,8 +56,10 @@ class Reader:
         forms = [counted(self._analyser.lines_of(line)) for line in self._about.form_lines(repo_id)]
         with self._engine.connect() as connection:
             count = states.load(connection, repo_id).issues
-            asked = {*itertools.chain.from_iterable(lines.values())} if again else here.keys()
-            terms = self._terms(connection, repo_id, {*asked, *copies.values()})
+            asked = {*(itertools.chain.from_iterable(lines.values()) if again else here), *copies.values()}
+            named = dict(zip(hashes(self._analyser.lines, asked), asked, strict=True))
+            # Lines that any stored issue has, by their numbers as terms.
+            terms = {term: named[value] for value, term in vocabulary.look_up(connection, repo_id, named).items()}
             seen = self._seen(connection, repo_id, terms)
             known = set(itertools.chain.from_iterable(forms))
             # Few lines are common enough to come from a form.
@@ -81,11 +83,6 @@ class Reader:
             seen[copy] += copy in analyses[number].terms.get(self._analyser.lines, ())
             count += 1
         return analyses
-
-    def _terms(self, connection: sa.Connection, repo_id: int, lines: Collection[str]) -> dict[int, str]:
-        """The lines that any stored issue has, by their numbers as terms."""
-        named = dict(zip(hashes(self._analyser.lines, lines), lines, strict=True))
-        return {term: named[value] for value, term in vocabulary.look_up(connection, repo_id, named).items()}
 
     def _seen(self, connection: sa.Connection, repo_id: int, terms: Mapping[int, str]) -> Counter[str]:
         """In how many stored issues each line occurs, as their own or as boilerplate."""

@@ -11,6 +11,7 @@ import numpy as np
 import sqlalchemy as sa
 from numpy.typing import NDArray
 
+from bot.embedding.protocol import unit
 from bot.index import issues
 from bot.index.analysis import Analysis, Field, hashes
 from bot.index.database import fetch
@@ -172,8 +173,8 @@ class View:
 
     def centred(self, pair: Vectors) -> Vectors:
         """A text's vectors in the form of the stored ones: (3, dimensions), by `Kind`."""
-        around: Vectors = vectors.with_both(vectors.around(pair[None], self.state.centre))[0]
-        return around
+        around = vectors.around(pair, self.state.centre)
+        return np.concatenate([around, unit(around.sum(axis=0, keepdims=True))])
 
     def vectors(self, numbers: Integers) -> Vectors:
         """(issues, 3, dimensions), by `Kind`; zero for issues without vectors."""

@@ -89,7 +89,8 @@ def plan_queries(
         ask([*quoted, *by_all][2 * ALTERNATIVES : 3 * ALTERNATIVES], "body"),
     ]
     # The rarest pairs first: 1+2, 1+3, 2+3, 1+4, …
-    pairs = sorted(itertools.combinations(enumerate(by_title[:ALTERNATIVES] or by_all[:ALTERNATIVES]), 2), key=_places)
+    ranked = enumerate(by_title[:ALTERNATIVES] or by_all[:ALTERNATIVES])
+    pairs = sorted(itertools.combinations(ranked, 2), key=lambda pair: (pair[0][0] + pair[1][0], pair[1][0]))
     fallback = (build_query(repo, f"{one} {other}", "title,body", state) for (_, one), (_, other) in pairs)
     distinct = tuple(query for query in dict.fromkeys(queries) if query)
     words = tuple((by_title or by_all)[:ALTERNATIVES])
@@ -173,8 +174,3 @@ def any_that_fit(texts: Sequence[str]) -> str:
         if len(any_of([*fitting, text])) <= _LONGEST_TEXT:
             fitting.append(text)
     return any_of(fitting)
-
-
-def _places(pair: tuple[tuple[int, str], tuple[int, str]]) -> tuple[int, int]:
-    (one, _), (other, _) = pair
-    return one + other, other

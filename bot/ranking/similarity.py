@@ -13,8 +13,7 @@ from bot.text.words import split_words
 @lru_cache(maxsize=256)
 def bigrams(text: str) -> frozenset[tuple[str, str]]:
     """The set of character pairs of the trimmed, lower-cased text; empty for fewer than 2 characters."""
-    folded = text.strip().lower()
-    return frozenset(pairwise(folded))
+    return frozenset(pairwise(text.strip().lower()))
 
 
 def dice_sorensen(a: str, b: str) -> float:

@@ -37,8 +37,6 @@ class PastIssue:
     dated: bool = True
 
 
-Archive = list[PastIssue]
-
 # The first moment of the calendar marks a time that the file does not have.
 _UNKNOWN = datetime.min.replace(tzinfo=UTC)
 _EPOCH = datetime.fromtimestamp(0, UTC)
@@ -51,7 +49,7 @@ of a small compressed file could fill the memory.
 """
 
 
-def read_archive(path: Path) -> Archive:
+def read_archive(path: Path) -> list[PastIssue]:
     """All issues in order of arrival. Raises UserError naming a line that cannot be read, or if there is no issue."""
     archive = archive_of(read_rows(path))
     if not archive:
@@ -59,7 +57,7 @@ def read_archive(path: Path) -> Archive:
     return archive
 
 
-def archive_of(rows: Iterable[tuple[Any, str]]) -> Archive:
+def archive_of(rows: Iterable[tuple[Any, str]]) -> list[PastIssue]:
     """All issues, from rows and their places in the file. Raises UserError naming the place of a wrong row.
 
     Two issues must not share an id. Issues whose `created_at` is null come first, at the time of the first dated one.

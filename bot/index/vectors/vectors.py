@@ -73,17 +73,6 @@ def around(vectors: Vectors, centre: NDArray[np.float64]) -> Vectors:
     return unit(vectors - centre.astype(np.float32)) if centre.size else vectors
 
 
-def with_both(vectors: Vectors) -> Vectors:
-    """(issues, 2, dimensions) → (issues, 3, dimensions), by `Kind`."""
-    return np.concatenate([vectors, unit(vectors.sum(axis=1, keepdims=True))], axis=1)
-
-
-def lengths_of_both(vectors: Vectors) -> Vectors:
-    """(issues, 2, dimensions) → (issues,): the lengths of the two vectors' sums; ∞ for a sum of zero."""
-    lengths = np.linalg.norm(vectors.sum(axis=1), axis=1)
-    return np.where(lengths > 1e-6, lengths, np.float32(np.inf))
-
-
 def read(connection: sa.Connection, repo_id: int, numbers: Collection[int]) -> dict[int, bytes]:
     """The stored vectors, by number."""
     return dict(fetch(connection, repo_id, (table.c.number, table.c.vectors), table.c.number, numbers))
@@ -104,6 +93,7 @@ class Neighbours:
         self._row_of: NDArray[np.int32] = np.zeros(0, dtype=np.int32)
         self._values: NDArray[np.int8] = np.zeros((0, 2, self._dimensions), dtype=np.int8)
         self._scales: NDArray[np.float32] = np.zeros((0, 2), dtype=np.float32)
+        # The length of the sum of an issue's two vectors; ∞ for a sum of zero.
         self._lengths: NDArray[np.float32] = np.zeros(0, dtype=np.float32)
 
     @property
@@ -181,7 +171,8 @@ class Neighbours:
         self._make_room(count)
         values, scales = rounded(around(pairs, self._centre))
         self._values[rows], self._scales[rows] = values, scales
-        self._lengths[rows] = lengths_of_both(values * scales[:, :, None])
+        lengths = np.linalg.norm((values * scales[:, :, None]).sum(axis=1), axis=1)
+        self._lengths[rows] = np.where(lengths > 1e-6, lengths, np.float32(np.inf))
         self._numbers[rows] = numbers
         self._row_of[numbers] = rows
         self._count = count
