@@ -19,7 +19,8 @@ class Asking:
     """The sources that are asked, all of `INDEX` or all of `SEARCH`, and what a find is asked with.
 
     `weights` is the text of a file of weights, empty for those that this version comes with; `budget` the number of
-    searches by words an issue.
+    searches by words an issue. With a `floor` each arrival's question to a judge is written down, of candidates that are
+    that likely; nobody is asked.
     """
 
     sources: tuple[str, ...] = INDEX
@@ -28,6 +29,7 @@ class Asking:
     relevance: str = DEFAULT_RELEVANCE
     weights: str = ""
     budget: int = 4
+    floor: float | None = None
 
     @property
     def indexed(self) -> bool:

@@ -11,6 +11,7 @@ from bot.errors import DoppelError
 from bot.finder import Finder, FindOptions
 from bot.index import Index, IndexedIssue
 from bot.model import BODY_MAX, Issue, IssueRef, RepoRef
+from bot.opinion import Opinion, Pairs
 from bot.replay.archive import PastIssue
 from bot.replay.github import REPO, ReplayGitHub
 from bot.report import Report
@@ -28,10 +29,35 @@ class FutureLeak(DoppelError):
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """One arrival and what was found for it: file ids with confidence, best first."""
+    """One arrival and what was found for it: file ids with confidence, best first.
+
+    `pairs` are what a judge would be asked about, with the numbers that the replay gave; `ids` are these in the file.
+    """
 
     id: int | str
     candidates: tuple[tuple[int | str, float], ...]
+    pairs: Pairs | None = None
+    ids: tuple[int | str, ...] = ()
+
+
+class Asked:
+    """In place of a judge: keeps what that would be asked about the last arrival, and says nothing."""
+
+    def __init__(self, floor: float) -> None:
+        self.floor = floor
+        self._pairs: Pairs | None = None
+
+    def opinion(self, pairs: Pairs, author: str) -> Opinion:
+        self._pairs = pairs
+        return Opinion()
+
+    def probability(self, before: float, opinion: Opinion, number: int) -> float:
+        return before
+
+    def take(self) -> Pairs | None:
+        """What was asked since the last time, if anything."""
+        pairs, self._pairs = self._pairs, None
+        return pairs
 
 
 class Mirror:
@@ -102,6 +128,7 @@ def replay(
     options: FindOptions,
     mirror: Mirror | None = None,
     start: int = 0,
+    judge: Asked | None = None,
 ) -> Iterator[Answered | None]:
     """Let `issues` arrive one after the other; yields an answer for the positions in `asked`, None for the others.
 
@@ -125,7 +152,11 @@ def replay(
             mirror.follow(github)
         if position in asked:
             report = finder.find(issue, replace(options, named=ids.named(past)))
-            yield Answered(past.id, tuple(_checked(report, issue, issues)))
+            pairs = judge.take() if judge else None
+            numbers = [one.number for one in pairs.candidates] if pairs else []
+            yield Answered(
+                past.id, tuple(_checked(report, issue, issues)), pairs, tuple(issues[at - 1].id for at in numbers)
+            )
         else:
             yield None
         finder.notice(issue)

@@ -225,8 +225,10 @@ _FORM = re.compile(
 )
 
 
-def own_text(body: str, supplied: Collection[str] = ()) -> str:
-    """The text on one line. `supplied` are further lines of forms, in small letters and with single spaces."""
+def own_text(body: str, supplied: Collection[str] = (), between: str = " ") -> str:
+    """The text on one line, or with its lines parted by what stands `between` them. `supplied` are further lines of
+    forms, in small letters and with single spaces.
+    """
     # Characters of every kind of white space end up as one space.
     lines = (" ".join(line.split()) for line in without_comments(body[:BODY_READ]).split("\n"))
-    return " ".join(line for line in lines if line and line.lower() not in supplied and not _FORM.match(line))
+    return between.join(line for line in lines if line and line.lower() not in supplied and not _FORM.match(line))
