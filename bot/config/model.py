@@ -53,7 +53,7 @@ def _pattern(glob: str) -> re.Pattern[str]:
 MIN_CONFIDENCE = 0.24
 """How sure the bot must be where neither the settings nor the repository's own feedback say otherwise."""
 
-JUDGE_FLOOR = 0.03
+JUDGE_FLOOR = 0.035
 """At most three of ten arrivals have something likelier, on the trackers that were read."""
 
 ASKED_MOST = 5

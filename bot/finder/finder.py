@@ -250,9 +250,7 @@ class Finder:
         )
         return report, [result for result, _ in shown]
 
-    def _shown(
-        self, found: Found, options: FindOptions, target: Issue, gathered: Gathered, *, indexed: bool
-    ) -> Found:
+    def _shown(self, found: Found, options: FindOptions, target: Issue, gathered: Gathered, *, indexed: bool) -> Found:
         """Those of what was found that are shown."""
         wanted = (pair for pair in found if options.may_show(pair[0].confidence, pair[0].sources, pair[0].verdict))
         if not indexed:

@@ -123,9 +123,7 @@ def _written(
         state = f"closed {_day(text.closed_at)}" if text.state == "closed" and text.closed_at else text.state
         head = f"EARLIER issue {number}, opened {_day(text.created_at)}, {state}"
         parts.append(_fenced(head, text, CANDIDATE_MAX, boundary))
-    return Question(
-        prompt, _prompt(prompt).replace("{boundary}", boundary), "\n\n".join(parts), numbers, copy, other
-    )
+    return Question(prompt, _prompt(prompt).replace("{boundary}", boundary), "\n\n".join(parts), numbers, copy, other)
 
 
 def _numbered(begun: bytes, at: int) -> tuple[bytes, int]:

@@ -19,8 +19,8 @@ class Asking:
     """The sources that are asked, all of `INDEX` or all of `SEARCH`, and what a find is asked with.
 
     `weights` is the text of a file of weights, empty for those that this version comes with; `budget` the number of
-    searches by words an issue. With a `floor` each arrival's question to a judge is written down, of candidates that are
-    that likely; nobody is asked.
+    searches by words an issue. With a `floor` each arrival's question to a judge is written down, about candidates
+    that are at least so likely; nobody is asked.
     """
 
     sources: tuple[str, ...] = INDEX

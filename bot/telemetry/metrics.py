@@ -93,6 +93,20 @@ SHADOW = Counter(
     registry=REGISTRY,
 )
 
+JUDGE_CALLS = Counter(
+    "doppel_judge_calls",
+    "Questions to the judge: answered, unusable, unreached, kept (known already), or not asked: budget, paused.",
+    ["outcome"],
+    registry=REGISTRY,
+)
+JUDGE_SECONDS = Histogram(
+    "doppel_judge_seconds", "How long the judge took to answer, or to fail.", registry=REGISTRY, buckets=_REQUEST
+)
+JUDGE_TOKENS = Counter("doppel_judge_tokens", "Tokens sent to the judge and written by it.", ["way"], registry=REGISTRY)
+JUDGE_COST = Counter(
+    "doppel_judge_cost", "What that cost, by DOPPEL_JUDGE_PRICE_IN and _OUT and in their money.", registry=REGISTRY
+)
+
 # What is there from the start, at nought, so that a rate can be told from the first event on.
 for _metric, _values in (
     (DELIVERIES, ("accepted", "known", "ignored", "pong", "refused", "failed")),
@@ -102,6 +116,8 @@ for _metric, _values in (
     (CALLS, ("memory", "github")),
     (CACHE, ("hit", "miss")),
     (SHADOW, ("found", "silent")),
+    (JUDGE_CALLS, ("answered", "unusable", "unreached", "kept", "budget", "paused")),
+    (JUDGE_TOKENS, ("in", "out")),
 ):
     for _value in _values:
         _metric.labels(_value)
