@@ -30,7 +30,8 @@ class Services:
 
     `clock` answers the present time in the host's zone, in which times are shown. `arrived` is when the delivery that
     is being handled was accepted, in seconds since 1970 by the queue's clock, and `delivery` its id; None and empty
-    where no delivery is. `judge` is the host's, if it has one (J). `evaluate` has `doppel evaluate` run for a repository, and says why there is no result.
+    where no delivery is. `evaluate` has `doppel evaluate` run for a repository, and says why there is no result.
+    `judge` is the host's, if it has one (J).
     """
 
     settings: Settings

@@ -100,6 +100,11 @@ class _Client:
         except library.APIError as failure:
             raise Unreached(f"{self._url}: {type(failure).__name__}") from None
 
+    def warm(self) -> None:
+        """Load the library, which can take longer than a question may."""
+        with self._client(1.0) as client:
+            self._entrance(client)
+
     @contextmanager
     def _client(self, seconds: float) -> Iterator[Any]:
         library = self._library()
@@ -112,6 +117,9 @@ class _Client:
         raise NotImplementedError
 
     def _made(self, library: Any, way: Any) -> Any:
+        raise NotImplementedError
+
+    def _entrance(self, client: Any) -> Any:
         raise NotImplementedError
 
     def _send(self, client: Any, question: Question, form: Mapping[str, Any]) -> Any:
@@ -151,9 +159,12 @@ class OpenAIClient(_Client):
             base_url=self._url, api_key=self._key or "none", http_client=way, max_retries=self._retries
         )
 
+    def _entrance(self, client: Any) -> Any:
+        return client.chat.completions
+
     def _send(self, client: Any, question: Question, form: Mapping[str, Any]) -> Any:
         said = [{"role": "system", "content": question.system}, {"role": "user", "content": question.user}]
-        return client.chat.completions.create(model=self.model, messages=said, **form)
+        return self._entrance(client).create(model=self.model, messages=said, **form)
 
     def _read(self, answer: Any) -> Written:
         (choice,) = answer.choices[:1]
@@ -183,9 +194,12 @@ class AnthropicClient(_Client):
         url = self._url.removesuffix("/v1")
         return library.Anthropic(base_url=url, api_key=self._key or "none", http_client=way, max_retries=self._retries)
 
+    def _entrance(self, client: Any) -> Any:
+        return client.messages
+
     def _send(self, client: Any, question: Question, form: Mapping[str, Any]) -> Any:
         said = [{"role": "user", "content": question.user}]
-        return client.messages.create(
+        return self._entrance(client).create(
             model=self.model, max_tokens=MOST_TOKENS, system=question.system, messages=said, **form
         )
 
@@ -202,7 +216,7 @@ CLIENTS: Mapping[str, type[_Client]] = {"openai": OpenAIClient, "anthropic": Ant
 def endpoint(api: str, url: str, model: str, key: str, *, retries: int = 1) -> Endpoint:
     """The model that the host has chosen. Raises SettingsError where its client is not installed."""
     made = CLIENTS[api](url, model, key, retries)
-    made._library()
+    made.warm()
     return made
 
 
