@@ -9,6 +9,7 @@ from typing import Any
 from bot.errors import DoppelError
 from bot.judge.question import Question
 from bot.opinion import Said, Verdict
+from bot.text.invisible import without_invisible
 
 CAUSE_MAX = 160
 """Characters of what a model writes that are kept."""
@@ -16,6 +17,7 @@ CAUSE_MAX = 160
 ANSWER_MAX = 20_000
 """Characters of an answer that are read; one to five candidates has a thousand."""
 
+_ACTIVE = re.compile(r"[a-z][a-z0-9+.-]*:/\S*|www\.\S+|[@#]", re.IGNORECASE)
 _FENCED = re.compile(r"\s*```(?:json)?\s*\n(.*?)\n?```\s*", re.DOTALL)
 
 
@@ -57,9 +59,11 @@ def _said(one: Any) -> Said:
 
 
 def _line(value: Any) -> str:
-    """On one line and short. A model that leaves it out has still given its verdict."""
+    """On one line and short, without addresses and what makes mentions. A model that leaves it out has still given its
+    verdict.
+    """
     if value is None:
         return ""
     if not isinstance(value, str):
         raise TypeError
-    return " ".join(value.split())[:CAUSE_MAX]
+    return " ".join(_ACTIVE.sub(" ", without_invisible(value)).split())[:CAUSE_MAX]

@@ -60,6 +60,25 @@ class Record(Protocol):
         ...
 
 
+class InMemory:
+    """A record that lasts as long as a look, of whoever asks where the host keeps nothing; it knows no limits."""
+
+    def __init__(self) -> None:
+        self._said: dict[str, Said] = {}
+
+    def kept(self, repo_id: int, keys: Collection[str]) -> Mapping[str, Said]:
+        return {key: self._said[key] for key in keys if key in self._said}
+
+    def keep(self, repo_id: int, number: int, said: Mapping[str, tuple[int, Said]], by: str, now: float) -> None:
+        self._said |= {key: one for key, (_, one) in said.items()}
+
+    def begin(self, repo_id: int, number: int, author: str, tokens: int, limits: Limits, now: float) -> int | None:
+        return 0
+
+    def end(self, call: int, tokens_in: int, tokens_out: int, cost: float, seconds: float) -> None:
+        """Nobody asks for it."""
+
+
 @dataclass(slots=True)
 class Rest:
     """How long the endpoint is left alone; one for a process, whoever asks."""

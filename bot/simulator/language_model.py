@@ -60,7 +60,9 @@ class LanguageModel:
             used = (len(heard.system + heard.user) // 4, len(reply.text) // 4)
             made = _message(reply, request["model"], used) if anthropic else _completion(reply, request["model"], used)
             body = json.dumps(made).encode()
-        start(f"{reply.status} .", [("Content-Type", "application/json"), *reply.headers.items()])
+        # Without its length a client would wait for the end of the connection.
+        about = [("Content-Type", "application/json"), ("Content-Length", str(len(body))), *reply.headers.items()]
+        start(f"{reply.status} .", about)
         return [body]
 
 

@@ -27,17 +27,17 @@ def build_endpoint(settings: Settings, *, retries: int = 1) -> Endpoint | None:
     return endpoint(*where, retries=retries)
 
 
-def build_judge(settings: Settings, store: Store) -> Judge | None:
-    """The judge with what is remembered of it."""
+def build_judge(settings: Settings, store: Store | None) -> Judge | None:
+    """The judge with what is remembered of it; without a store nothing is."""
     chosen = build_endpoint(settings)
     if chosen is None:
         return None
     from bot.judge.endpoint import Price
-    from bot.judge.judge import Judge, Limits
+    from bot.judge.judge import InMemory, Judge, Limits
 
     return Judge(
         chosen,
-        store.judgements,
+        store.judgements if store else InMemory(),
         Limits(
             settings.judge_calls,
             settings.judge_tokens,

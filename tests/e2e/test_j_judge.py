@@ -30,7 +30,13 @@ def judged(doppel: Doppel, script: Callable[[Heard], Reply | str], **settings: A
     """The host has a judge."""
     running = doppel.world.services
     with start_model(script) as model:
-        named = {"judge_url": model.url, "judge_model": "reader-1", "judge_key": "a-key", "judge_seconds": LONGEST, **settings}
+        named = {
+            "judge_url": model.url,
+            "judge_model": "reader-1",
+            "judge_key": "a-key",
+            "judge_seconds": LONGEST,
+            **settings,
+        }
         judge = build_judge(running.settings.model_copy(update=named), running.store)
         assert judge is not None
         doppel.world.services = replace(running, judge=replace(judge, now=running.now))
@@ -47,13 +53,13 @@ def test_j1_what_the_judge_calls_the_same_is_named_with_its_cause(doppel: Doppel
         assert model.heard == [], "there was nothing to compare"
         doppel.open(*AGAIN)
     (heard,) = model.heard
-    assert heard.headers["authorization" if api == "openai" else "x-api-key"].removeprefix("Bearer ") == "a-key"
+    assert "a-key" in (heard.headers.get("authorization", "").removeprefix("Bearer "), heard.headers.get("x-api-key"))
     form = heard.request["response_format" if api == "openai" else "output_config"]
     assert "shared_cause" in json.dumps(form), "the form of the answer is forced"
     assert read(heard).new == "\n\n".join(AGAIN)
     advice = doppel.advice(2)
-    assert f"- The same cause, as a language model read both texts: “{CAUSE}" in advice
-    assert "@alice" not in advice and "https" not in advice.partition("cause")[2] and " #12" not in advice
+    assert "- The same cause, as a language model " in advice
+    assert "read both texts: “the export of page 7 fails alice 12”\n" in advice, "no mention, no address, no reference"
     (evidence,) = doppel.services.store.decisions.of_issue(doppel.repository.id, 2)[-1].evidence
     assert (evidence.verdict, evidence.judged_by) == ("same", "reader-1 judge-1")
     assert evidence.unjudged is not None and evidence.probability != evidence.unjudged
@@ -103,7 +109,7 @@ def test_j2_a_critic_reads_each_pair_that_is_called_the_same_alone(doppel: Doppe
 
 
 HTML = Reply(raw=b"<html>It works!</html>")
-USELESS = {
+USELESS: dict[str, str | Reply | Callable[[Heard], Reply | str]] = {
     "prose": "Both are surely the same.",
     "another number": answer(entry(1, "same")),
     "nothing said": answer(),
@@ -125,8 +131,7 @@ def test_j3_without_a_proper_answer_the_probability_decides_and_the_comment_says
     doppel: Doppel, problem: str, api: str
 ) -> None:
     reply = USELESS[problem]
-    script: Callable[[Heard], Reply | str] = reply if callable(reply) else lambda heard: reply
-    with judged(doppel, script, judge_api=api):
+    with judged(doppel, reply if callable(reply) else lambda heard: reply, judge_api=api):
         doppel.open(*FIRST, author="ann")
         doppel.open(*AGAIN)
     (comment,) = doppel.said(2)
