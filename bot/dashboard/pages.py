@@ -176,6 +176,7 @@ class _Pages:
             near=NEAR,
             votes=self._data.votes(repository, number, g.session.login),
             parted=views.parted,
+            judged=self._data.judged(repository, number),
         )
 
     def vote(self, repository: StoredRepository, number: int) -> Page:
