@@ -95,7 +95,7 @@ class Candidate:
     (H2). `repo` is `OWNER/REPO` where it is another repository than the target's, else empty. `also` are the numbers of
     issues that report the same as this one, in the target's repository; `named` says that the target's text names this
     one already; `closed_at` is when it was closed, where that is known. `verdict` is what a judge said of both texts,
-    where one was asked (J).
+    where one was asked (J), and `unjudged` the confidence without that.
     """
 
     number: int
@@ -119,6 +119,7 @@ class Candidate:
     named: bool = False
     closed_at: datetime | None = None
     verdict: Verdict | None = None
+    unjudged: float | None = None
 
     @property
     def own(self) -> bool:
@@ -135,6 +136,8 @@ class Candidate:
         """Whether it was mended once: the same thing may be back."""
         return self.kind == "issue" and self.state == "closed" and self.state_reason == "completed"
 
+
+_JUDGED = ("verdict", "unjudged")
 
 NEAR = 0.05
 """From this probability on an issue that is not named is worth a word to whoever asks, and its reasons are known."""
@@ -225,7 +228,7 @@ class Report:
         candidates = [
             {
                 # Where no judge is asked, nothing tells of one.
-                **{name: value for name, value in asdict(one).items() if name != "verdict" or value},
+                **{name: value for name, value in asdict(one).items() if value is not None or name not in _JUDGED},
                 "reasons": [str(reason) for reason in one.reasons],
                 "created_at": one.created_at.isoformat(),
                 "closed_at": one.closed_at and one.closed_at.isoformat(),

@@ -73,6 +73,7 @@ def present(
             named=one.named,
             closed_at=one.issue.closed_at if one.issue.state == "closed" else None,
             verdict=one.verdict,
+            unjudged=one.unjudged,
         )
         for one in results
     )

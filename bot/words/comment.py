@@ -169,9 +169,7 @@ class DigestTexts(Texts):
     digest_disputed = text("On that many, people disagree.", shapes.count)
     digest_unknown = text("That many have no feedback yet.", shapes.count)
     digest_missed = text("How many the bot was silent on that had been reported before, as people say.", shapes.count)
-    digest_judge = text(
-        "How often the judge was asked, and what that cost in the host's money.", shapes.count_cost
-    )
+    digest_judge = text("How often the judge was asked, and what that cost in the host's money.", shapes.count_cost)
     digest_how = text("What the boxes are for, and how to end the digest.")
     digest_named = text(
         "Below an issue: the first one in the comment, and what people say of it.", shapes.issue_percent_standing

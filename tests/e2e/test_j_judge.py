@@ -30,13 +30,9 @@ def judged(doppel: Doppel, script: Callable[[Heard], Reply | str], **settings: A
     """The host has a judge."""
     running = doppel.world.services
     with start_model(script) as model:
-        named = {
-            "judge_url": model.url,
-            "judge_model": "reader-1",
-            "judge_key": "a-key",
-            "judge_seconds": LONGEST,
-            **settings,
-        }
+        # All tests of this file share a reporter.
+        patient = {"judge_seconds": LONGEST, "judge_calls_author": 10_000}
+        named = {"judge_url": model.url, "judge_model": "reader-1", "judge_key": "a-key", **patient, **settings}
         judge = build_judge(running.settings.model_copy(update=named), running.store)
         assert judge is not None
         doppel.world.services = replace(running, judge=replace(judge, now=running.now))
@@ -162,10 +158,10 @@ def test_j3_who_is_late_is_not_waited_for_and_left_alone_for_a_while(doppel: Dop
 def test_j6_what_is_over_a_budget_is_not_asked(doppel: Doppel) -> None:
     with judged(doppel, saying("same"), judge_calls_author=1) as model:
         doppel.open(*FIRST, author="ann")
-        doppel.open(*AGAIN)
-        doppel.open(AGAIN[0], AGAIN[1] + " Today.")
+        doppel.open(*AGAIN, author="bea")
+        doppel.open(AGAIN[0], AGAIN[1] + " Today.", author="bea")
         assert len(model.heard) == 1
-        doppel.open(AGAIN[0], AGAIN[1] + " Again.", author="somebody-else")
+        doppel.open(AGAIN[0], AGAIN[1] + " Again.", author="cem")
         assert len(model.heard) == 2
     assert "`degraded: judge`: its budget is used up for now" in doppel.said(3)[0]
     doppel.said(2), doppel.said(4)
