@@ -117,13 +117,13 @@ def evaluate(
         raise UserError(str(reason) if source in str(reason) else f"{source}: {reason}") from None
     _say_what_is_marked(trial, source, picture)
     asking = Asking(sources, max(DEPTHS), relevance=relevance, weights=read_weights(weights))
-    judgement = None
+    judgement, bar = None, _bar(repo) if min_confidence is None else min_confidence
     if with_options.judge:
         asking = replace(asking, floor=with_options.floor)
         every = trial.chosen if sample else range(int(len(trial.issues) * warm), len(trial.issues))
         with ended_in_order(), progress_bar("Issues arriving", len(trial.issues)) as (progress, task):
             answered = trial.replayed(asking, jobs, partial(progress.advance, task), every)
-        judgement = with_judge(trial, answered, with_options, answers, repo)
+        judgement = with_judge(trial, answered, with_options, answers, repo, bar)
         if judgement is None:
             return
         found = judgement.judged
@@ -134,7 +134,6 @@ def evaluate(
             found = trial.ask(asking, jobs, partial(progress.advance, task))
     if not any(issue.dated for issue in trial.issues):
         click.echo("created_at is null everywhere: they came in the order of their ids, and no month is one.", err=True)
-    bar = _bar(repo) if min_confidence is None else min_confidence
     result = trial.judge(found, bar)
     compared = _compared(trial, judgement, bar) if judgement else {}
     as_the_bot = answers is None and asking == as_the_bot_asks()

@@ -106,9 +106,15 @@ def with_verdicts(found: Found, one: Asking, said: Mapping[int, Said]) -> tuple[
     return tuple(sorted(told, key=lambda row: -row[1]))
 
 
-def named(told: Iterable[tuple[Id, float, Verdict | None]], *, related: bool = False) -> Found:
-    """The same, of what a comment may name: what is called related only where a repository asks for it."""
-    return tuple((id, sure) for id, sure, verdict in told if related or verdict is not Verdict.RELATED)
+def named(told: Iterable[tuple[Id, float, Verdict | None]], bar: float, *, related: bool = False) -> Found:
+    """The same without what a comment does not name though it may be likely enough: what is called related, unless a
+    repository asks for it, and what was not read since so many likelier ones were.
+    """
+    return tuple(
+        (id, sure)
+        for id, sure, verdict in told
+        if (verdict is not None or sure < bar) and (related or verdict is not Verdict.RELATED)
+    )
 
 
 def at_as_many(judged: Sequence[Judged], comments: float) -> Speaking:

@@ -33,6 +33,7 @@ from bot.finder.weighing import Inside, LookUp, Weighed, as_issue, reasons_of, r
 from bot.index.analysis import Forms
 from bot.matching import Look, Matcher
 from bot.model import Issue, RepoRef, StateFilter
+from bot.opinion import Opinion
 from bot.ranking.keywords import has_usable_words
 from bot.ranking.rarity import CountedWords, WordStats
 from bot.ranking.relevance import DEFAULT_RELEVANCE, Relevance, relevances
@@ -47,6 +48,8 @@ from bot.text.github_urls import named_by
 _SPARE = 3
 # Issues that are read one by one to follow duplicates where there is no index.
 _MOST_READ = 5
+# What a judge says that is not asked.
+_NONE = Opinion()
 
 
 class Finder:
@@ -218,11 +221,11 @@ class Finder:
         self, target: Issue, options: FindOptions, gathered: Gathered, drafted: Draft, *, indexed: bool
     ) -> tuple[Report, Sequence[Result]]:
         """The report but for its candidates, and what these are. The judge takes its time here, if there is one."""
-        inside, found, shown, best, opinion = drafted.inside, drafted.found, drafted.shown, drafted.best, None
+        inside, found, shown, best, opinion = drafted.inside, drafted.found, drafted.shown, drafted.best, _NONE
         if self._judge is not None and drafted.worth:
             opinion = ask(self._judge, target, drafted.worth, self._outside.index, self._repo_id)
             found = judged(found, self._judge, opinion, options.by)
-            shown = self._shown(found, options, target, gathered, indexed=indexed)
+            shown = self._shown(found, options, target, gathered, opinion, indexed=indexed)
             best = max(result.confidence for result, _ in found)
         runs = (*inside.runs, *(run for answer in gathered.answers for run in answer.runs))
         failed = (*inside.problems, *(problem for answer in gathered.answers for problem in answer.problems))
@@ -250,9 +253,23 @@ class Finder:
         )
         return report, [result for result, _ in shown]
 
-    def _shown(self, found: Found, options: FindOptions, target: Issue, gathered: Gathered, *, indexed: bool) -> Found:
+    def _shown(
+        self,
+        found: Found,
+        options: FindOptions,
+        target: Issue,
+        gathered: Gathered,
+        opinion: Opinion = _NONE,
+        *,
+        indexed: bool,
+    ) -> Found:
         """Those of what was found that are shown."""
-        wanted = (pair for pair in found if options.may_show(pair[0].confidence, pair[0].sources, pair[0].verdict))
+
+        def may(one: Result) -> bool:
+            unread = bool(opinion.said) and one.verdict is None and is_own(one.issue, target)
+            return options.may_show(one.confidence, one.sources, one.verdict, unread=unread)
+
+        wanted = (pair for pair in found if may(pair[0]))
         if not indexed:
             wanted = (pair for pair in wanted if self._is_there(pair[0], target, gathered))
         return list(islice(wanted, options.max_candidates))

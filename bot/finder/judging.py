@@ -90,6 +90,6 @@ def _told(result: Result, one: Weighed, judge: Judge, opinion: Opinion, by: Rele
     )
 
 
-def problems(opinion: Opinion | None) -> tuple[Failed, ...]:
+def problems(opinion: Opinion) -> tuple[Failed, ...]:
     """What is told where there is no answer (J3)."""
-    return () if opinion is None or opinion.problem is None else (Failed(JUDGE, opinion.problem),)
+    return () if opinion.problem is None else (Failed(JUDGE, opinion.problem),)

@@ -88,9 +88,14 @@ class FindOptions:
             and not (self.earlier_only and issue.number > target.number)
         )
 
-    def may_show(self, confidence: float, sources: Collection[str], verdict: Verdict | None = None) -> bool:
-        """Whether what these sources found is likely enough, and is asked for."""
-        likely = self.min_confidence is None or confidence >= self.min_confidence
+    def may_show(
+        self, confidence: float, sources: Collection[str], verdict: Verdict | None = None, *, unread: bool = False
+    ) -> bool:
+        """Whether what these sources found is likely enough, and is asked for.
+
+        What is `unread`, since a judge has read enough that was likelier, is shown to who asks for all there is.
+        """
+        likely = self.min_confidence is None or (confidence >= self.min_confidence and not unread)
         if verdict is Verdict.RELATED and self.min_confidence is not None:
             likely = self.related
         return likely and (not self.sources or not set(self.sources).isdisjoint(sources))

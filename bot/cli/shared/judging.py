@@ -87,7 +87,7 @@ class Judgement:
 
 
 def with_judge(
-    trial: Trial, answered: Sequence[Answered], options: Options, answers: Path | None, repo: RepoRef | None
+    trial: Trial, answered: Sequence[Answered], options: Options, answers: Path | None, repo: RepoRef | None, bar: float
 ) -> Judgement | None:
     """The trial judged; None where only the questions were wanted, which are written then."""
     from bot.evaluation import judged as rules
@@ -115,8 +115,9 @@ def with_judge(
     after = {}
     for id, candidates in found.items():
         said: Mapping[int, Said] = read.said.get(by_id[id].key, {}) if id in by_id else {}
-        verdicts = rules.with_verdicts(candidates, by_id[id], said) if said else [(*one, None) for one in candidates]
-        after[id] = rules.named(verdicts, related=options.related)
+        after[id] = candidates
+        if said:
+            after[id] = rules.named(rules.with_verdicts(candidates, by_id[id], said), bar, related=options.related)
     if options.out is not None:
         _write_out(options.out, after)
     verdicts_said = [one.verdict for said in read.said.values() for one in said.values()]
