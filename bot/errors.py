@@ -25,6 +25,10 @@ class Remark(Enum):
     SEARCH_LIMIT = "GitHub's rate limit for searches is used up for now"
     HYBRID_LIMIT = "GitHub's rate limit for searches by meaning is used up for now"
     TOO_LATE = "no answer within {} seconds"
+    JUDGE_UNREACHED = "it did not answer"
+    JUDGE_UNUSABLE = "its answer could not be used"
+    JUDGE_BUDGET = "its budget is used up for now"
+    JUDGE_PAUSED = "it failed a moment ago and is left alone for a while"
     FAILED = "failed unexpectedly; the log has the details"
     OTHERS = "{}"
 

@@ -10,12 +10,14 @@ from typing import Any, Literal
 
 from bot.errors import Failed, Told
 from bot.model import State
+from bot.opinion import JUDGE, Verdict
 
 
 class Shared(StrEnum):
     """What two issues can have in common, strongest first; and what GitHub says of them."""
 
     COPY = "all of the text"
+    CAUSE = "cause"
     MESSAGE = "error text"
     IDENTIFIERS = "identifiers"
     TITLES = "words of titles"
@@ -25,6 +27,7 @@ class Shared(StrEnum):
 
 _ENGLISH = {
     Shared.COPY: "Same title and text, word for word",
+    Shared.CAUSE: "Same cause, as a language model read both: “{}”",
     Shared.MESSAGE: "Same error text: “{}”",
     Shared.IDENTIFIERS: "Same identifiers: {}",
     Shared.TITLES: "Same words in both titles: {}",
@@ -91,7 +94,8 @@ class Candidate:
     model judged it. `reasons` come strongest first; `sources` name every source that found it
     (H2). `repo` is `OWNER/REPO` where it is another repository than the target's, else empty. `also` are the numbers of
     issues that report the same as this one, in the target's repository; `named` says that the target's text names this
-    one already; `closed_at` is when it was closed, where that is known.
+    one already; `closed_at` is when it was closed, where that is known. `verdict` is what a judge said of both texts,
+    where one was asked (J), and `unjudged` the confidence without that.
     """
 
     number: int
@@ -114,6 +118,8 @@ class Candidate:
     also: tuple[int, ...] = ()
     named: bool = False
     closed_at: datetime | None = None
+    verdict: Verdict | None = None
+    unjudged: float | None = None
 
     @property
     def own(self) -> bool:
@@ -131,6 +137,8 @@ class Candidate:
         return self.kind == "issue" and self.state == "closed" and self.state_reason == "completed"
 
 
+_JUDGED = ("verdict", "unjudged")
+
 NEAR = 0.05
 """From this probability on an issue that is not named is worth a word to whoever asks, and its reasons are known."""
 
@@ -141,7 +149,8 @@ class Considered:
 
     `ranks` are the sources that found it, each with the place where it stood (from 1) in the best of its lists; a
     source that only brought another issue of its group has none. `repo`, `also` and `reasons` are as in `Candidate`;
-    the reasons, which cost a look into the text, are those of what is named or at least `NEAR`.
+    the reasons, which cost a look into the text, are those of what is named or at least `NEAR`. `verdict` is what the
+    judge called `judged_by` said, and `unjudged` the confidence that it had without.
     """
 
     number: int
@@ -154,6 +163,9 @@ class Considered:
     repo: str = ""
     also: tuple[int, ...] = ()
     reasons: tuple[Reason, ...] = ()
+    verdict: Verdict | None = None
+    judged_by: str = ""
+    unjudged: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,15 +205,15 @@ class Report:
     @property
     def doubts(self) -> tuple[Failed, ...]:
         """The problems for which something that matters may be missing: beside an answer of the index its own alone.
-        What others missed then is for maintainers to know (F8b).
+        What others missed then is for maintainers to know (F8b), and a judge misses no candidate.
         """
-        wrong = (one for one in self.problems if not one.skipped)
+        wrong = (one for one in self.problems if not one.skipped and one.source != JUDGE)
         return tuple(one for one in wrong if not self.indexed or one.source in INDEX)
 
     @property
     def doubtful(self) -> bool:
         """Whether whoever reads of it must be told that something may be missing."""
-        return self.outcome is Outcome.DEGRADED and (bool(self.doubts) or not self.indexed)
+        return self.outcome is Outcome.DEGRADED and bool(self.doubts)
 
     def of_sources(self, names: Collection[str]) -> Report:
         """The report with only what one of these sources found (H4)."""
@@ -224,7 +236,8 @@ class Report:
         """The public shape of F7: `{issue, candidates, candidate_count, search_query, …}`, ready for `json.dumps`."""
         candidates = [
             {
-                **asdict(one),
+                # Where no judge is asked, nothing tells of one.
+                **{name: value for name, value in asdict(one).items() if value is not None or name not in _JUDGED},
                 "reasons": [str(reason) for reason in one.reasons],
                 "created_at": one.created_at.isoformat(),
                 "closed_at": one.closed_at and one.closed_at.isoformat(),

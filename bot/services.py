@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from bot.events import Event
 from bot.github.client import GitHub
@@ -18,6 +18,10 @@ from bot.repositories.issue_forms import IssueForms
 from bot.repositories.settings import RepositorySettings
 from bot.settings import Settings
 from bot.store import Store, StoredRepository
+
+if TYPE_CHECKING:
+    # A host without a judge loads nothing of it.
+    from bot.judge.judge import Judge
 
 
 class Queue(Protocol):
@@ -37,6 +41,7 @@ class Services:
     `clock` answers the present time in the host's zone, in which times are shown. `arrived` is when the delivery that
     is being handled was accepted, in seconds since 1970 by the queue's clock, and `delivery` its id; None and empty
     where no delivery is. `evaluate` has `doppel evaluate` run for a repository, and says why there is no result.
+    `judge` is the host's, if it has one (J).
     """
 
     settings: Settings
@@ -51,6 +56,7 @@ class Services:
     matcher: Matcher
     clock: Callable[[], datetime]
     evaluate: Callable[[RepoRef], str]
+    judge: Judge | None = None
     arrived: float | None = None
     delivery: str = ""
 

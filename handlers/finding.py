@@ -21,13 +21,15 @@ UNASKED_SECONDS = 2.0
 """F8b: what sources over the network have beside a complete index, where nobody asked."""
 
 
-def finder_for(visit: Visit, issue: Issue, *, fresh: bool = False, within: float | None = None) -> Finder:
+def finder_for(
+    visit: Visit, issue: Issue, *, fresh: bool = False, within: float | None = None, judged: bool = False
+) -> Finder:
     """A finder for this issue that remembers its searches for some minutes (T5), unless they shall be `fresh`.
 
     It looks in the repository's own index as soon as that is complete, and in GitHub's searches alone until then.
-    `within` is as in `Finder`.
+    `within` is as in `Finder`; with `judged` the host's judge reads what is found, where it has one.
     """
-    services = visit.services
+    services, repository, judge = visit.services, visit.repository, visit.services.judge
     # Forms cost requests, and their headings matter only where the issue has headings.
     forms = services.issue_forms.headings(visit.github, visit.repository) if "##" in issue.body else ()
     github = visit.thread(fresh=fresh)
@@ -42,6 +44,7 @@ def finder_for(visit: Visit, issue: Issue, *, fresh: bool = False, within: float
         repo_id=visit.repository.id,
         further=further_sources(visit.config, github, services.settings.siblings),
         within=within,
+        judge=judge.of(repository.id, visit.config.judge, private=repository.private) if judge and judged else None,
     )
 
 
@@ -69,7 +72,7 @@ def find(
     store, repo_id = visit.services.store, visit.repository.id
     with FIND_SECONDS.time(), span("find") as traced:
         decided = decided_in(store, repo_id)
-        finder = finder_for(visit, issue, fresh=options.fresh, within=None if asked else UNASKED_SECONDS)
+        finder = finder_for(visit, issue, fresh=options.fresh, within=None if asked else UNASKED_SECONDS, judged=True)
         unasked = bot_options(
             visit.config,
             issue,

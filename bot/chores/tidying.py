@@ -27,9 +27,10 @@ def tidy(services: Services) -> None:
 
 
 def erase_old(services: Services) -> None:
-    """Erase decisions, and the signals about them, that have reached their age limit."""
+    """Erase decisions, and what people and the judge said of them, that have reached their age limit."""
     now = services.now()
     erased = services.store.decisions.prune(now)
     erased += services.store.signals.prune(now - KEPT_DAYS * 86_400.0)
+    erased += services.store.judgements.prune(now)
     if erased:
         logger.info("decisions and signals that were old enough to be erased: %d", erased)

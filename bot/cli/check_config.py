@@ -10,7 +10,7 @@ import click
 from bot.cli.shared.files import in_json, read_bytes
 from bot.cli.shared.options import READ_FILE_OR_STDIN, json_option
 from bot.config import RepoConfig, parse_config
-from bot.config.model import MIN_CONFIDENCE
+from bot.config.model import JUDGE_FLOOR, MIN_CONFIDENCE
 from bot.errors import UserError
 from bot.likelihood import POSSIBLY, VERY_LIKELY
 
@@ -60,6 +60,13 @@ def _notes(config: RepoConfig) -> list[str]:
             "two issues the same report. It used to be the chance that somebody marks them as duplicates: "
             f"{bar:g} meant then what {_today(bar):.2f} means now. If it was chosen for that, leave it out, or let "
             "`doppel evaluate` recommend another."
+        )
+    if config.judge.related and not config.judge.enabled:
+        notes.append("judge: related is on, and the judge is off; without enabled: on nothing is judged.")
+    if config.judge.enabled and config.judge.floor < JUDGE_FLOOR:
+        notes.append(
+            f"judge: floor: {config.judge.floor:g} is below the default, {JUDGE_FLOOR:g}: the host's judge is asked "
+            "about more than three of ten issues, at the host's cost."
         )
     begins = {"very_likely": VERY_LIKELY, "likely": config.likely, "possibly": POSSIBLY}
     if own := [f"{name} from {bound:g} on" for name, bound in begins.items() if name in config.templates]:

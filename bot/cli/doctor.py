@@ -17,16 +17,17 @@ _COLOURS = {Health.WELL: "green", Health.WARNING: "yellow", Health.BROKEN: "red"
 @click.command()
 @json_option
 def doctor(as_json: bool) -> None:
-    """Check settings, databases, worker, model, permissions, and the ways to and from GitHub; changes nothing.
+    """Check settings, databases, worker, models, permissions, and the ways to and from GitHub; changes nothing.
 
     Exit code 0: it will work. 1: something is broken; each such line says how to mend it.
     """
     # These take a second to import.
     from bot.wiring.clients import build_github, embedder
+    from bot.wiring.judging import build_endpoint
     from bot.wiring.manifest import wanted
 
     findings = []
-    for finding in examine(wanted(), build_github, embedder):
+    for finding in examine(wanted(), build_github, embedder, build_endpoint):
         findings.append(finding)
         if not as_json:
             click.secho(f"{finding.health:8}", fg=_COLOURS[finding.health], bold=True, nl=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from rich.text import Text
 from bot import settings as host
 from bot.cli.shared.asking import asking_options
 from bot.cli.shared.files import in_json, keep_apart, write
+from bot.cli.shared.judging import Judgement, Options, judge_options, with_judge
 from bot.cli.shared.options import (
     READ_FILE,
     Share,
@@ -67,6 +69,7 @@ _HOW_IT_IS_KNOWN = (
 @click.option("--export", type=WrittenFile(), help="Write a repository's history here.")
 @click.option("--fresh", is_flag=True, help="Read all of a repository's history again.")
 @asking_options
+@judge_options
 def evaluate(
     source: str,
     as_json: bool,
@@ -83,6 +86,7 @@ def evaluate(
     answered_only: bool,
     export: Path | None,
     fresh: bool,
+    **judging_options: Any,
 ) -> None:
     """Say how well Doppel would have done with the issues of SOURCE.
 
@@ -90,10 +94,15 @@ def evaluate(
     which are duplicates of what, or OWNER/REPO, whose own history is read from GitHub: what was marked or closed as a
     duplicate, and what members named so in comments. Issues are asked about as they arrived; labels are used afterwards
     only. docs/evaluate.md says what the figures mean.
+
+    With --judge a language model reads the likeliest candidates, too; --answers are that model's then
+    (docs/guides/judge.md).
     """
     from bot.wiring.evaluating import keep_evaluation, known_decided
 
-    _check(picture, answers, answered_only, sample)
+    with_options = Options(**judging_options)
+    with_options.check(answers)
+    _check(picture, None if with_options.judge else answers, answered_only, sample)
     keep_apart("--picture", picture, Path(source), answers, weights)
     keep_apart("--export", export, Path(source), answers, weights)
     given = read_source(source)
@@ -108,23 +117,68 @@ def evaluate(
         raise UserError(str(reason) if source in str(reason) else f"{source}: {reason}") from None
     _say_what_is_marked(trial, source, picture)
     asking = Asking(sources, max(DEPTHS), relevance=relevance, weights=read_weights(weights))
-    if answers is not None:
+    judgement, bar = None, _bar(repo) if min_confidence is None else min_confidence
+    if with_options.judge:
+        asking = replace(asking, floor=with_options.floor)
+        every = trial.chosen if sample else range(int(len(trial.issues) * warm), len(trial.issues))
+        with ended_in_order(), progress_bar("Issues arriving", len(trial.issues)) as (progress, task):
+            answered = trial.replayed(asking, jobs, partial(progress.advance, task), every)
+        judgement = with_judge(trial, answered, with_options, answers, repo, bar)
+        if judgement is None:
+            return
+        found = judgement.judged
+    elif answers is not None:
         trial, found = _answered(trial, answers, source, picture, only=answered_only)
     else:
         with ended_in_order(), progress_bar("Issues arriving", len(trial.issues)) as (progress, task):
             found = trial.ask(asking, jobs, partial(progress.advance, task))
     if not any(issue.dated for issue in trial.issues):
         click.echo("created_at is null everywhere: they came in the order of their ids, and no month is one.", err=True)
-    result = trial.judge(found, _bar(repo) if min_confidence is None else min_confidence)
+    result = trial.judge(found, bar)
+    compared = _compared(trial, judgement, bar) if judgement else {}
     as_the_bot = answers is None and asking == as_the_bot_asks()
     if as_the_bot and repo_id:
         keep_evaluation(host.load(), repo_id, result)
     if picture is not None:
         write(picture, picture_of(result, given.name if isinstance(given, Path) else source))
     if as_json:
-        click.echo(json.dumps({"source": source} | result.to_json() | {"says": says(result)}, indent=2))
+        told = {"source": source} | result.to_json() | {"says": says(result)}
+        click.echo(json.dumps(told | ({"judge": judgement.summary | compared} if judgement else {}), indent=2))
     else:
+        if compared:
+            Console(highlight=False).print(_judged_table(compared))
         show(result, {issue.id: issue.title for issue in trial.issues}, of_file=repo is None)
+
+
+def _compared(trial: Trial, judgement: Judgement, bar: float) -> dict[str, Any]:
+    """What comments are worth by marks, with the judge and without, the latter at the threshold and at as many."""
+    from bot.evaluation.judged import at_as_many
+    from bot.evaluation.metrics import speaking
+
+    with_it, without = trial.judged(judgement.judged), trial.judged(judgement.found)
+    after = speaking(with_it, bar)
+    rows = {
+        "with": after,
+        "without": speaking(without, bar),
+        "without_at_as_many": at_as_many(without, after.comments),
+    }
+    return {name: asdict(row) for name, row in rows.items()}
+
+
+def _judged_table(compared: Mapping[str, Any]) -> Table:
+    table = _table("The judge: comments with and without it", ("", "threshold", "comments", "marked", "caught"))
+    names = {"with": "with", "without": "without", "without_at_as_many": "without, at as many"}
+    for key, name in names.items():
+        row = compared[key]
+        cells = (row["cut"], row["comments"], row["precision"], row["caught"])
+        table.add_row(
+            name,
+            words.threshold(cells[0]),
+            f"{cells[1]:,.0f}",
+            "–" if cells[2] is None else words.percent(cells[2]),
+            words.percent(cells[3]),
+        )
+    return table
 
 
 def _check(picture: Path | None, answers: Path | None, answered_only: bool, sample: int | None) -> None:

@@ -51,6 +51,7 @@ _ONLY = "Show only what this source found; can be given several times."
 @click.option("--include-closed/--no-include-closed", default=None, help=_CLOSED)
 @relevance_option("What to sort by: everything that was learned, the titles alone, or a score of the words.")
 @click.option("--source", "only", type=click.Choice(list(SOURCES)), multiple=True, help=_ONLY)
+@click.option("--judge", is_flag=True, help="Have the host's judge, a language model, read the likeliest.")
 @json_option
 def find(
     issue: str,
@@ -60,6 +61,7 @@ def find(
     include_closed: bool | None,
     relevance: str,
     only: tuple[str, ...],
+    judge: bool,
     as_json: bool,
 ) -> None:
     """Look for earlier reports of ISSUE: OWNER/REPO#N, its address, or #N with DOPPEL_REPOSITORY set.
@@ -80,7 +82,7 @@ def find(
     try:
         with told_of_tokens(ref.repo):
             target = client.issue(ref.repo, ref.number)
-        with told_of_tokens(ref.repo), known_repository(settings, client, target) as known:
+        with told_of_tokens(ref.repo), known_repository(settings, client, target, judge=judge) as known:
             config = known.settings.config
             closed = config.include_closed if include_closed is None else include_closed
             gathered = known.finder.gather(target, state="all" if closed or config.include_closed else "open")

@@ -53,6 +53,9 @@ def _pattern(glob: str) -> re.Pattern[str]:
 MIN_CONFIDENCE = 0.24
 """How sure the bot must be where neither the settings nor the repository's own feedback say otherwise."""
 
+JUDGE_FLOOR = 0.035
+"""At most three of ten arrivals have something likelier, on the trackers that were read."""
+
 ASKED_MOST = 5
 """So many candidates are listed for who asks, at least (P6)."""
 
@@ -120,6 +123,29 @@ class SourceConfig(_Section):
         return {"enabled": given} if is_switch(given) else given
 
 
+class JudgeConfig(_Section):
+    """How the judge is used: a language model that reads an issue together with its candidates, if the host has one."""
+
+    enabled: Switch = True
+    """Whether the judge is asked."""
+    private: Switch = False
+    """Whether a private repository's texts may go to the judge, if the host allows it."""
+    floor: Annotated[float, Ge(0), Le(1), Share, SENSIBLE] = JUDGE_FLOOR
+    """From which probability on a candidate is worth asking about. A lower one finds more and costs more."""
+    critic: Switch = False
+    """Whether what the judge calls the same is read a second time, each pair alone, to find what speaks against it."""
+    related: Switch = False
+    """Whether the bot comments unasked on what the judge calls related, too."""
+    cause: Switch = True
+    """Whether the comment quotes what the judge calls the shared cause."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _switched(cls, given: Any) -> Any:
+        """On, off, or a mapping with what shall differ from the defaults."""
+        return {"enabled": given} if is_switch(given) else given
+
+
 class IgnoreConfig(_Section):
     """Which issues are left alone. Logins and labels are compared without case; titles are globs."""
 
@@ -130,6 +156,11 @@ class IgnoreConfig(_Section):
     titles: Annotated[tuple[Glob, ...], MaxLen(100), Listed, Once, Named(Words.globs)] = ()
     """Issues whose title matches one of these are left alone. `*` is any text, `?` any character; case does not
     matter."""
+
+
+def _or_switch(schema: dict[str, Any]) -> None:
+    """A switch stands for the mapping, to editors too."""
+    schema["anyOf"] = [*SWITCH, {"$ref": schema.pop("$ref")}]
 
 
 def _source_name(name: str) -> str:
@@ -145,14 +176,15 @@ def _each_source(schema: dict[str, Any]) -> None:
     schema["additionalProperties"] = False
 
 
-Source = Annotated[
-    SourceConfig,
-    Wants(
+def _switch_or_keys(model: type[BaseModel]) -> Wants:
+    return Wants(
         lambda say, code: say.either(
-            first=say.comma().join((code("on"), code("off"))), last=wants_keys(SourceConfig.model_fields, say, code)
+            first=say.comma().join((code("on"), code("off"))), last=wants_keys(model.model_fields, say, code)
         )
-    ),
-]
+    )
+
+
+Source = Annotated[SourceConfig, _switch_or_keys(SourceConfig)]
 
 
 class RepoConfig(_Section):
@@ -186,6 +218,8 @@ class RepoConfig(_Section):
     ] = {}
     """Whether and how a source is searched: `on`, `off`, or a mapping, which switches it on unless it says
     `enabled: off`. The defaults are listed below."""
+    judge: Annotated[JudgeConfig, _switch_or_keys(JudgeConfig), Field(json_schema_extra=_or_switch)] = JudgeConfig()
+    """Whether and how a language model judges the likeliest candidates, where the host has one."""
     ignore: IgnoreConfig = IgnoreConfig()
     """Which issues are left alone."""
     only_labels: Annotated[tuple[Label, ...], MaxLen(100), Listed, Once, Named(Words.labels)] = ()

@@ -28,6 +28,8 @@ from bot.model import same_login
 from bot.repositories.settings import Loaded
 from bot.scanning.model import Result
 from bot.store import Store, StoredRepository
+from bot.store.parts.judging import Kept as Judgement
+from bot.store.parts.judging import Spent
 from bot.store.parts.sessions import Session
 
 PAGE = 50
@@ -117,6 +119,11 @@ class Data:
     def of_issue(self, repository: StoredRepository, number: int) -> list[Decision]:
         """Everything that was decided about an issue, the latest first."""
         return self.store.decisions.of_issue(repository.id, number)[::-1]
+
+    def judged(self, repository: StoredRepository, number: int) -> tuple[Mapping[int, Judgement], Spent, float]:
+        """What the judge said last of an issue's candidates, by number; what that took, and how long the last time."""
+        said, spent, seconds = self.store.judgements.of_issue(repository.id, number)
+        return {one.other: one for one in said}, spent, seconds
 
     def titles(self, repository: StoredRepository, numbers: Collection[int]) -> Mapping[int, str]:
         """The titles of issues as the index has them; what it does not have is left out."""

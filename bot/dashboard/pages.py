@@ -183,6 +183,7 @@ class _Pages:
             near=NEAR,
             votes=self._data.votes(repository, number, g.session.login),
             parted=views.parted,
+            judged=self._data.judged(repository, number),
         )
 
     def pair(self, repository: StoredRepository, number: int, other: int) -> Page:

@@ -47,6 +47,7 @@ class Outcome(StrEnum):
 class Evidence:
     """One candidate: its probability in [0, 1], what found it and where it stood there (None: as another of its group).
 
+    `verdict` is what the judge called `judged_by` said of it, `unjudged` its probability without that.
     `rank` is its place among all candidates, from 1; `shown` whether the comment names it, or would. `titles` are the
     two scores of the titles, by letters and by words; `reasons` the kinds of what both issues share. `repo` is
     OWNER/REPO where it is no issue of the same repository, and `kind` what it is.
@@ -62,6 +63,9 @@ class Evidence:
     also: tuple[int, ...] = ()
     kind: str = "issue"
     repo: str = ""
+    verdict: str = ""
+    judged_by: str = ""
+    unjudged: float | None = None
 
     @property
     def own(self) -> bool:
@@ -144,7 +148,10 @@ def _plain(one: Evidence) -> dict[str, Any]:
     row |= {"reasons": list(one.reasons)} if one.reasons else {}
     row |= {"also": list(one.also)} if one.also else {}
     row |= {"kind": one.kind} if one.kind != "issue" else {}
-    return row | ({"repo": one.repo} if one.repo else {})
+    row |= {"repo": one.repo} if one.repo else {}
+    if one.verdict and one.unjudged is not None:
+        row |= {"verdict": one.verdict, "judged_by": one.judged_by, "unjudged": round(one.unjudged, 4)}
+    return row
 
 
 ALSO_MOST = 10
@@ -167,6 +174,9 @@ def evidence(report: Report, shown: Iterable[Candidate]) -> tuple[Evidence, ...]
             also=one.also[:ALSO_MOST],
             kind=one.kind,
             repo=one.repo,
+            verdict=one.verdict or "",
+            judged_by=one.judged_by,
+            unjudged=one.unjudged,
         )
         for rank, one in enumerate(report.considered, 1)
     )

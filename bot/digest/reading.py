@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from bot.calibration.recalibrating import said_of
 from bot.calibration.rule import WINDOW
@@ -19,7 +20,8 @@ def digest_of(store: Store, repo_id: int, since: float, now: float) -> Digest:
     """What the bot did since then, with what people have said of it by `now`, also what the bar was put back from."""
     decisions = store.decisions.between(repo_id, since, now)
     said = said_of(store, repo_id, min(since, now - WINDOW), {one.number for one in decisions})
-    return digest(decisions, said, since, now)
+    spent = store.judgements.spent(repo_id, since, now)
+    return replace(digest(decisions, said, since, now), asked=spent.calls, cost=spent.cost)
 
 
 def titles_of(index: Index, repo_id: int, found: Digest) -> Mapping[int, str]:

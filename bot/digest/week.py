@@ -45,7 +45,8 @@ class Digest:
 
     Of those the bot `commented` on some, `would` have commented on some (`mode: shadow`), and stayed silent on the
     rest, of which `missed` were closed as duplicates of what it had seen and not named. `lines` are the latest first;
-    a comment that names other repositories' issues alone has none.
+    a comment that names other repositories' issues alone has none. The judge was `asked` so many questions, which
+    `cost` so much of the host's money.
     """
 
     since: float
@@ -57,6 +58,8 @@ class Digest:
     left_alone: int
     missed: int
     lines: tuple[Line, ...]
+    asked: int = 0
+    cost: float = 0.0
 
     def count(self, standing: Standing) -> int:
         """How many of the comments stand so."""
@@ -74,6 +77,7 @@ class Digest:
             "left_alone": self.left_alone,
             "missed": self.missed,
             **{standing.value: self.count(standing) for standing in Standing},
+            **({"judge": {"questions": self.asked, "cost": round(self.cost, 4)}} if self.asked else {}),
             "issues": [
                 {
                     "number": line.number,

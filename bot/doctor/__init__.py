@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 from bot.doctor import databases, host
 from bot.doctor.finding import Finding, Health, broken
 from bot.doctor.github import Wanted, github, token
+from bot.doctor.judge import judge
 from bot.embedding import Embedder
 from bot.github.client import GitHub
 from bot.settings import Settings, WrongSettings, load
+
+if TYPE_CHECKING:
+    from bot.judge.endpoint import Endpoint
 
 __all__ = ["Health", "Wanted", "examine"]
 
 
 def examine(
-    wanted: Wanted, door: Callable[[Settings], GitHub], model: Callable[[Settings], Embedder | None]
+    wanted: Wanted,
+    door: Callable[[Settings], GitHub],
+    model: Callable[[Settings], Embedder | None],
+    endpoint: Callable[[Settings], Endpoint | None],
 ) -> Iterator[Finding]:
     """Look at everything, in the order in which one would mend it; nothing is changed, here or on GitHub.
 
-    `door` makes what speaks with GitHub, and `model` what embeds texts, which is given a word to try.
+    `door` makes what speaks with GitHub, and `model` what embeds texts, which is given a word to try. `endpoint`
+    is the judge's.
     """
     yield from host.unread()
     try:
@@ -34,6 +43,7 @@ def examine(
     yield from databases.schema(settings)
     yield from databases.at_work(settings)
     yield host.model(settings, model(settings))
+    yield from judge(settings, endpoint)
     yield from databases.indexes(settings)
     if settings.app_id and settings.private_key:
         yield from github(settings, wanted, door(settings).app())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -16,6 +16,7 @@ from bot.evaluation.report import Evaluation, evaluate
 from bot.feedback.decided import UNDECIDED, Decided
 from bot.replay import Asking, PastIssue, replay_index, replay_search
 from bot.replay.archive import archive_of
+from bot.replay.running import Answered
 
 Truth = Mapping[int, frozenset[Id] | None]
 Found = tuple[tuple[Id, float], ...]
@@ -129,17 +130,23 @@ class Trial:
 
     def ask(self, asking: Asking, jobs: int | None, advance: Callable[[], None]) -> dict[Id, Found]:
         """Let the issues arrive, and ask the finder; `advance` hears of each arrival."""
-        replay = partial(replay_index, jobs=jobs) if asking.indexed else replay_search
-        answers = replay(self.issues, self.chosen, asking, advance=advance)
-        return {one.id: one.candidates for one in answers if one is not None}
+        return {one.id: one.candidates for one in self.replayed(asking, jobs, advance, self.chosen)}
 
-    def judge(self, found: Mapping[Id, Found], min_confidence: float) -> Evaluation:
-        """What the answers are worth; where `found` does not say, nothing was found."""
+    def replayed(
+        self, asking: Asking, jobs: int | None, advance: Callable[[], None], positions: Collection[int]
+    ) -> list[Answered]:
+        """The same of any arrivals, with all that the replay tells of them."""
+        replay = partial(replay_index, jobs=jobs) if asking.indexed else replay_search
+        answers = replay(self.issues, positions, asking, advance=advance)
+        return [one for one in answers if one is not None]
+
+    def judged(self, found: Mapping[Id, Found]) -> list[Judged]:
+        """The arrivals with what was found; where `found` does not say, that was nothing."""
         different: dict[Id, set[Id]] = {}
         for one, other in self.decided.different:
             different.setdefault(one, set()).add(other)
             different.setdefault(other, set()).add(one)
-        judged = [
+        return [
             Judged(
                 id=(issue := self.issues[position]).id,
                 arrived=issue.created_at,
@@ -150,8 +157,11 @@ class Trial:
             )
             for position, weight in self.chosen.items()
         ]
+
+    def judge(self, found: Mapping[Id, Found], min_confidence: float) -> Evaluation:
+        """What the answers are worth."""
         return evaluate(
-            judged,
+            self.judged(found),
             issues=len(self.issues),
             arrived=[self.issues[position].created_at for position in self.known],
             min_confidence=min_confidence,

@@ -15,6 +15,7 @@ from itertools import islice
 
 from bot.errors import GitHubError, InvalidArgument, NotFound, Retryable
 from bot.finder.asking import FinderSettings, Gathered, GitHubReads, Network
+from bot.finder.judging import Draft, Found, Judge, ask, judged, problems, worth_judging
 from bot.finder.options import FindOptions
 from bot.finder.outside import Outside, OutsideLook, shortly_before
 from bot.finder.reporting import (
@@ -28,15 +29,16 @@ from bot.finder.reporting import (
     present,
     search_query,
 )
-from bot.finder.weighing import Inside, LookUp, Weighed, as_issue, results, said, together, weigh_inside
+from bot.finder.weighing import Inside, LookUp, Weighed, as_issue, reasons_of, results, said, together, weigh_inside
 from bot.index.analysis import Forms
 from bot.matching import Look, Matcher
 from bot.model import Issue, RepoRef, StateFilter
+from bot.opinion import Opinion
 from bot.ranking.keywords import has_usable_words
 from bot.ranking.rarity import CountedWords, WordStats
 from bot.ranking.relevance import DEFAULT_RELEVANCE, Relevance, relevances
 from bot.ranking.similarity import dice_sorensen
-from bot.report import NEAR, Candidate, Reason, Report, Shared
+from bot.report import Candidate, Report
 from bot.sources.merging import Hit, collapsed
 from bot.sources.protocol import Source
 from bot.sources.vocabulary import Remembered, count_words, make_acquaintance
@@ -46,6 +48,8 @@ from bot.text.github_urls import named_by
 _SPARE = 3
 # Issues that are read one by one to follow duplicates where there is no index.
 _MOST_READ = 5
+# What a judge says that is not asked.
+_NONE = Opinion()
 
 
 class Finder:
@@ -58,7 +62,7 @@ class Finder:
     `words` are the word statistics of the repository that is asked about; without them the finder keeps its own as long
     as it lives. `issues` is how many there are in it, where that is known. `default` is the repository to ask about
     where a caller names none (F1). Beside a matcher, sources over the network have the seconds that `within` says, and
-    what they miss is reported (F8b); None: all that it takes.
+    what they miss is reported (F8b); None: all that it takes. A `judge` reads the likeliest candidates (J).
     """
 
     def __init__(
@@ -74,6 +78,7 @@ class Finder:
         repo_id: int | None = None,
         further: Sequence[Source] = (),
         within: float | None = None,
+        judge: Judge | None = None,
     ) -> None:
         if matcher is not None and repo_id is None:
             raise InvalidArgument("repo_id", "is missing: an index holds many repositories")
@@ -84,6 +89,7 @@ class Finder:
         self._default = default
         self._matcher = matcher
         self._outside = outside or Outside()
+        self._judge = judge
         self._repo_id = repo_id or 0
         self._recent, indexed = Remembered(github), matcher is not None
         self._network = Network(github, tuple(further), self._words, self._recent, self._settings, indexed, within)
@@ -145,7 +151,8 @@ class Finder:
         # Nothing is held open while GitHub is asked, which takes a hundred times as long as the index.
         gathered = gathered or self.gather(target, state=options.state, words=options.words)
         with self._looking(target, options, gathered.hits) as (look, outside):
-            report, shown = self._report(target, options, gathered, look, outside)
+            drafted = self._draft(target, options, gathered, look, outside)
+        report, shown = self._report(target, options, gathered, drafted, indexed=look is not None)
         report = replace(report, candidates=self._present(target, shown))
         return report.of_sources(options.sources) if options.sources else report
 
@@ -178,7 +185,7 @@ class Finder:
             _, candidates = self._weigh(target, options, gathered, look, outside)
             found = [one for one in candidates if is_own(one.issue, target) and one.issue.number in numbers]
             alone = [Result(one.issue, one.confidence, one.confidence, one.sources) for one in found]
-            reasons = _reasons_of(list(zip(alone, found, strict=True)), (), gathered)
+            reasons = reasons_of(list(zip(alone, found, strict=True)), (), gathered)
             alone = [replace(result, reasons=reasons[id(result)]) for result in alone]
         return {one.number: one for one in self._present(target, alone)}
 
@@ -194,43 +201,81 @@ class Finder:
         if make_acquaintance(self._recent, self._words, issue.repo):
             count_words(self._words, [issue])
 
-    def _report(
+    def _draft(
         self, target: Issue, options: FindOptions, gathered: Gathered, look: Look | None, outside: OutsideLook
-    ) -> tuple[Report, Sequence[Result]]:
-        """The report but for its candidates, and what these are."""
+    ) -> Draft:
+        """All that takes a look into the index: what was found, in order, with the reasons that may be told."""
         # The words that a person searched for are evidence as well as what the issue says.
         weighed = replace(target, body=f"{options.words}\n{target.body}") if options.words else target
         inside, candidates = self._weigh(weighed, options, gathered, look, outside)
         ranked = self._ranked(weighed, candidates, options, look)
         found = results(target, ranked, options, self._look_up(target, look))
-        wanted = (pair for pair in found if options.may_show(pair[0].confidence, pair[0].sources))
-        if look is None:
-            wanted = (pair for pair in wanted if self._is_there(pair[0], target, gathered))
-        shown, best = list(islice(wanted, options.max_candidates)), found[:MOST_CONSIDERED]
-        reasons = _reasons_of(shown, best, gathered) if options.explained else {}
-        shown_results, best_results = (
-            [replace(result, reasons=reasons.get(id(result), ())) for result, _ in pairs] for pairs in (shown, best)
-        )
+        worth = [] if self._judge is None else worth_judging(found, target, self._judge.floor)
+        shown = [] if worth else self._shown(found, options, target, gathered, indexed=look is not None)
+        told = [*shown, *worth, *(found[: options.max_candidates + len(worth)] if worth else ())]
+        reasons = reasons_of(told, found[:MOST_CONSIDERED], gathered) if options.explained else {}
+        places = {id(result): at for at, (result, _) in enumerate(found)}
+        found = [(replace(result, reasons=reasons.get(id(result), ())), one) for result, one in found]
+        best = max((one.confidence for one in candidates), default=None)
+        worth, shown = ([found[places[id(result)]] for result, _ in pairs] for pairs in (worth, shown))
+        return Draft(inside, found, worth, shown, best)
+
+    def _report(
+        self, target: Issue, options: FindOptions, gathered: Gathered, drafted: Draft, *, indexed: bool
+    ) -> tuple[Report, Sequence[Result]]:
+        """The report but for its candidates, and what these are. The judge takes its time here, if there is one."""
+        inside, found, shown, best, opinion = drafted.inside, drafted.found, drafted.shown, drafted.best, _NONE
+        if self._judge is not None and drafted.worth:
+            opinion = ask(self._judge, target, drafted.worth, self._outside.index, self._repo_id)
+            found = judged(found, self._judge, opinion, options.by)
+            shown = self._shown(found, options, target, gathered, opinion, indexed=indexed)
+            best = max(result.confidence for result, _ in found)
         runs = (*inside.runs, *(run for answer in gathered.answers for run in answer.runs))
-        problems = (*inside.problems, *(problem for answer in gathered.answers for problem in answer.problems))
+        failed = (*inside.problems, *(problem for answer in gathered.answers for problem in answer.problems))
+        failed += problems(opinion)
         # Where words are given, nothing else is asked for.
         usable = has_usable_words(options.words) if options.words else has_usable_words(target.title, target.body)
         report = Report(
             repo=str(target.repo),
             number=target.number,
             title=target.title,
-            outcome=outcome(runs, problems, found=bool(shown), usable=usable),
+            outcome=outcome(runs, failed, found=bool(shown), usable=usable),
             candidates=(),
             search_query=search_query(runs),
             queries=runs,
-            problems=problems,
+            problems=failed,
             relevance=str(options.relevance),
             threshold=options.threshold,
             counts=counted(inside.found, gathered, target, options.sources),
-            best_confidence=max((one.confidence for one in candidates), default=None),
-            considered=considered(target, best_results, inside.found, gathered.answers) if options.explained else (),
+            best_confidence=best,
+            considered=considered(
+                target, [result for result, _ in found[:MOST_CONSIDERED]], inside.found, gathered.answers
+            )
+            if options.explained
+            else (),
         )
-        return report, shown_results
+        return report, [result for result, _ in shown]
+
+    def _shown(
+        self,
+        found: Found,
+        options: FindOptions,
+        target: Issue,
+        gathered: Gathered,
+        opinion: Opinion = _NONE,
+        *,
+        indexed: bool,
+    ) -> Found:
+        """Those of what was found that are shown."""
+
+        def may(one: Result) -> bool:
+            unread = bool(opinion.said) and one.verdict is None and is_own(one.issue, target)
+            return options.may_show(one.confidence, one.sources, one.verdict, unread=unread)
+
+        wanted = (pair for pair in found if may(pair[0]))
+        if not indexed:
+            wanted = (pair for pair in wanted if self._is_there(pair[0], target, gathered))
+        return list(islice(wanted, options.max_candidates))
 
     def _weigh(
         self, target: Issue, options: FindOptions, gathered: Gathered, look: Look | None, outside: OutsideLook
@@ -351,18 +396,3 @@ class Finder:
         numbers = [one.issue.number for one in shown if is_own(one.issue, target)]
         workflow = self._github.workflow_states(target.repo, numbers, self._settings.workflow_field)
         return present(target, shown, workflow_states=workflow.states, workflow_reason=workflow.reason)
-
-
-def _reasons_of(
-    shown: Sequence[tuple[Result, Weighed]], best: Sequence[tuple[Result, Weighed]], gathered: Gathered
-) -> dict[int, tuple[Reason, ...]]:
-    """The reasons of what is shown and of the `best` that nearly is, by the `id` of the result: each costs a look into
-    two texts, so that the others go without. What GitHub says (F8a) comes after what the texts say.
-    """
-    near = [pair for pair in best if pair[0].confidence >= NEAR]
-    explained = {id(result): (one, {one.issue.key, result.issue.key}) for result, one in (*shown, *near)}
-    likely = gathered.likely
-    return {
-        key: (*one.reasons(), *([] if likely.isdisjoint(keys) else [Reason(Shared.GITHUB)]))
-        for key, (one, keys) in explained.items()
-    }

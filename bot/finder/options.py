@@ -11,6 +11,7 @@ from bot.config.model import RepoConfig
 from bot.errors import InvalidArgument
 from bot.finder.asking import FinderSettings
 from bot.model import Issue, RepoRef, StateFilter
+from bot.opinion import Verdict
 from bot.ranking.relevance import DEFAULT_RELEVANCE, Relevance
 from bot.report import Candidate
 from bot.sources.choosing import NAMES
@@ -31,7 +32,8 @@ class FindOptions:
     what came later. `named` are the issues (written so, see `named_issues`) that the target's text names: they are left
     out, or with `show_named` shown and marked. `duplicates` says which issues people here marked as duplicates
     of which. With `sources` only what one of these found is shown (H4), whatever the others put before it. Without
-    `explained` candidates come without reasons, which cost a look into the text of each: to measure by.
+    `explained` candidates come without reasons, which cost a look into the text of each: to measure by. What a judge
+    calls related is shown by itself only with `related`, or where nobody set a least confidence.
 
     What a command asks to differ from the settings is `bot.commands.Options`.
     """
@@ -50,6 +52,7 @@ class FindOptions:
     duplicates: Mapping[int, int] = field(default_factory=dict)
     sources: Collection[str] = ()
     explained: bool = True
+    related: bool = False
 
     def __post_init__(self) -> None:
         if not _is_share(self.threshold):
@@ -89,9 +92,16 @@ class FindOptions:
             and not (self.earlier_only and issue.number > target.number)
         )
 
-    def may_show(self, confidence: float, sources: Collection[str]) -> bool:
-        """Whether what these sources found is likely enough, and is asked for."""
-        likely = self.min_confidence is None or confidence >= self.min_confidence
+    def may_show(
+        self, confidence: float, sources: Collection[str], verdict: Verdict | None = None, *, unread: bool = False
+    ) -> bool:
+        """Whether what these sources found is likely enough, and is asked for.
+
+        What is `unread`, since a judge has read enough that was likelier, is shown to who asks for all there is.
+        """
+        likely = self.min_confidence is None or (confidence >= self.min_confidence and not unread)
+        if verdict is Verdict.RELATED and self.min_confidence is not None:
+            likely = self.related
         return likely and (not self.sources or not set(self.sources).isdisjoint(sources))
 
     def may_lead(self, issue: Issue) -> bool:
@@ -159,11 +169,18 @@ def bot_options(
         earlier_only=True,
         named=named_by(target),
         duplicates=duplicates,
+        related=config.judge.related,
     )
 
 
 def named_unasked(config: RepoConfig, bar: float, found: Sequence[Candidate]) -> tuple[Candidate, ...]:
     """Which of the best candidates, listed for who asked, the bot would have named of its own accord (P6)."""
     states = ("open", "closed") if config.include_closed else ("open",)
-    own = (one for one in found if (one.confidence or 0.0) >= bar and one.state in states and not one.named)
+    own = (
+        one
+        for one in found
+        if one.state in states
+        and not one.named
+        and (config.judge.related if one.verdict is Verdict.RELATED else (one.confidence or 0.0) >= bar)
+    )
     return tuple(islice(own, config.max_candidates))

@@ -11,6 +11,7 @@ from bot.errors import Failed, GitHubError, Retryable
 from bot.finder.asking import Gathered, GitHubReads
 from bot.index import Index
 from bot.model import Issue, IssueRef, RepoRef
+from bot.opinion import Verdict
 from bot.ranking.similarity import dice_sorensen, title_ratio
 from bot.report import Candidate, Considered, Kind, Outcome, QueryRun, Reason
 from bot.sources.choosing import FULL_TEXT
@@ -25,7 +26,8 @@ class Result:
     """What is shown of one issue, or of a group of issues that repeat one another and that it leads.
 
     `relevance` is what the list is sorted by; `also` are the other members' numbers; `named` says that the target's
-    text names it already.
+    text names it already. `verdict` is what the judge said, if it did, `judged_by` which one, and `unjudged` the
+    confidence without it.
     """
 
     issue: Issue
@@ -35,6 +37,9 @@ class Result:
     reasons: tuple[Reason, ...] = ()
     also: tuple[int, ...] = ()
     named: bool = False
+    verdict: Verdict | None = None
+    judged_by: str = ""
+    unjudged: float | None = None
 
 
 def present(
@@ -67,6 +72,8 @@ def present(
             also=one.also,
             named=one.named,
             closed_at=one.issue.closed_at if one.issue.state == "closed" else None,
+            verdict=one.verdict,
+            unjudged=one.unjudged,
         )
         for one in results
     )
@@ -157,6 +164,9 @@ def considered(
             repo="" if one.issue.repo.key == target.repo.key else str(one.issue.repo),
             also=one.also,
             reasons=one.reasons,
+            verdict=one.verdict,
+            judged_by=one.judged_by,
+            unjudged=one.unjudged,
         )
         for one, key in keyed
     )
@@ -195,8 +205,24 @@ def _stored(index: Index | None, repo_id: int, numbers: Collection[int]) -> Mapp
         return {}
     with index.view(repo_id) as view:
         texts = view.texts(numbers)
-    supplied = index.analyser.supplied
+    return {number: _of_index(index, repo_id, number, title, body) for number, (title, body) in texts.items()}
+
+
+def texts_by_line(index: Index | None, repo_id: int, issues: Iterable[Issue]) -> dict[int, str]:
+    """What the authors of a repository's own issues wrote, line by line and without what forms supply, by number.
+
+    The body of one that has none is that in the index, whose rows come without.
+    """
+    given = {one.number: (one.title, one.body) for one in issues}
+    if index is None:
+        return {number: own_text(body, between="\n") for number, (_, body) in given.items()}
+    with index.view(repo_id) as view:
+        stored = view.texts([number for number, (_, body) in given.items() if not body])
     return {
-        number: own_text(body, index.analyse(repo_id, title, body, number).terms.get(supplied, {}))
-        for number, (title, body) in texts.items()
+        number: _of_index(index, repo_id, number, title, body, "\n")
+        for number, (title, body) in {**given, **stored}.items()
     }
+
+
+def _of_index(index: Index, repo_id: int, number: int, title: str, body: str, between: str = " ") -> str:
+    return own_text(body, index.analyse(repo_id, title, body, number).terms.get(index.analyser.supplied, {}), between)

@@ -9,14 +9,14 @@ from functools import partial
 
 from bot.config.model import SourceConfig
 from bot.errors import Failed
-from bot.finder.asking import MOST_COMPARED
+from bot.finder.asking import MOST_COMPARED, Gathered
 from bot.finder.options import FindOptions
 from bot.finder.reporting import Result, is_own
 from bot.index import IndexedIssue
 from bot.matching import Look, Match
 from bot.model import Issue
 from bot.ranking.grouping import components, resolve
-from bot.report import QueryRun, Reason
+from bot.report import NEAR, QueryRun, Reason, Shared
 from bot.sources.choosing import FULL_TEXT, VECTORS
 from bot.sources.merging import Hit, merge
 from bot.sources.named import KNOWN_ISSUES, known_run
@@ -156,6 +156,21 @@ def _best(
 def said(match: Match) -> tuple[Reason, ...]:
     """The reasons (C3); the evidence costs something, and few matches are shown."""
     return match.reasons
+
+
+def reasons_of(
+    shown: Sequence[tuple[Result, Weighed]], best: Sequence[tuple[Result, Weighed]], gathered: Gathered
+) -> dict[int, tuple[Reason, ...]]:
+    """The reasons of what is shown and of the `best` that nearly is, by the `id` of the result: each costs a look into
+    two texts, so that the others go without. What GitHub says (F8a) comes after what the texts say.
+    """
+    near = [pair for pair in best if pair[0].confidence >= NEAR]
+    explained = {id(result): (one, {one.issue.key, result.issue.key}) for result, one in (*shown, *near)}
+    likely = gathered.likely
+    return {
+        key: (*one.reasons(), *([] if likely.isdisjoint(keys) else [Reason(Shared.GITHUB)]))
+        for key, (one, keys) in explained.items()
+    }
 
 
 #: How far a chain of duplicates is followed from the candidates, and how many issues are looked up for it at most.

@@ -45,6 +45,7 @@ MinConfidence = Annotated[float, Field(description="Least confidence.", ge=0, le
 Most = Annotated[int, Field(description="The most candidates.", ge=1, le=100), Given]
 IncludeClosed = Annotated[bool, Field(description="Closed ones too.")]
 Fresh = Annotated[bool, Field(description="Not from memory.")]
+Judge = Annotated[bool, Field(description="A language model of the host's reads the likeliest.")]
 Relevance = Annotated[
     Literal["learned", "title", "bm25", "bm25f", "bm25plus"],
     Field(description="To sort by; learned is best."),
@@ -156,13 +157,14 @@ class _Offered:
         relevance: Relevance = "learned",
         sources: Sources = (),
         fresh: Fresh = False,
+        judge: Judge = False,
     ) -> Findings:
         """Find other reports of the same thing as an existing issue, earlier and later, likeliest first.
 
         By default only open ones with similar titles; threshold=0 and include_closed=true look where the bot looks.
         """
         options = _options(threshold, min_confidence, max_candidates, include_closed, relevance, sources)
-        return self._tools.find_duplicates(_caller(context, owner, repo, fresh), number, options)
+        return self._tools.find_duplicates(_caller(context, owner, repo, fresh), number, options, judge=judge)
 
     def duplicates(self, context: Context[str, Any], owner: str, repo: str, number: str) -> str:
         """What `find_duplicates` answers where the bot looks, as JSON."""
@@ -183,13 +185,14 @@ class _Offered:
         max_candidates: Most = ASKED_MOST,
         include_closed: IncludeClosed = True,
         fresh: Fresh = False,
+        judge: Judge = False,
     ) -> Findings:
         """Before filing an issue, find those that report the same thing already, open or closed.
 
         Lists the closest, however unlikely. If an open one is the same, add to it instead. Nothing is written.
         """
         options = _options(threshold, min_confidence, max_candidates, include_closed)
-        return self._tools.check_draft(_caller(context, owner, repo, fresh), title, body, options)
+        return self._tools.check_draft(_caller(context, owner, repo, fresh), title, body, options, judge=judge)
 
     def explain_pair(
         self,

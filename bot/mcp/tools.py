@@ -38,7 +38,7 @@ class OpenKnown(Protocol):
     """
 
     def __call__(
-        self, client: RepoClient, target: Issue, *, issues: int | None = None
+        self, client: RepoClient, target: Issue, *, issues: int | None = None, judge: bool = False
     ) -> AbstractContextManager[KnownRepository]: ...
 
 
@@ -97,20 +97,22 @@ class Tools:
         for name in WRITING:
             tracker.add_rule(name, never)
 
-    def find_duplicates(self, caller: Caller, number: int, options: FindOptions) -> Findings:
-        """F, for an issue that is there."""
+    def find_duplicates(self, caller: Caller, number: int, options: FindOptions, *, judge: bool = False) -> Findings:
+        """F, for an issue that is there; the host's `judge` reads what is found where that is asked for."""
         place = self._place(caller)
 
         def ask() -> Findings:
             client = self._client(place, caller)
             target = client.issue(place, number)
-            with self._open_known(client, target) as known:
+            with self._open_known(client, target, judge=judge) as known:
                 return _found(known, target, options)
 
-        arguments = {"repo": place.key, "number": number, "options": options}
+        arguments = {"repo": place.key, "number": number, "options": options, "judge": judge}
         return self._remembered(caller, "find_duplicates", arguments, ask, keep=_is_whole)
 
-    def check_draft(self, caller: Caller, title: str, body: str, options: FindOptions) -> Findings:
+    def check_draft(
+        self, caller: Caller, title: str, body: str, options: FindOptions, *, judge: bool = False
+    ) -> Findings:
         """F, for an issue that is not filed yet: it is treated as if it were filed now."""
         place = self._place(caller)
         if not title.strip():
@@ -121,10 +123,10 @@ class Tools:
             # How many there are tells the ranking how much a likeness means; a missing repository is told by this too.
             latest = next(iter(client.recent_issues(place, 1)), None)
             draft = _draft(place, latest, title, body, self._clock())
-            with self._open_known(client, draft, issues=latest.number if latest else 0) as known:
+            with self._open_known(client, draft, issues=latest.number if latest else 0, judge=judge) as known:
                 return _found(known, draft, options, draft=True)
 
-        arguments = {"repo": place.key, "title": title, "body": body, "options": options}
+        arguments = {"repo": place.key, "title": title, "body": body, "options": options, "judge": judge}
         return self._remembered(caller, "check_draft", arguments, ask, keep=_is_whole)
 
     def explain_pair(self, caller: Caller, number: int, other: int) -> Comparison:

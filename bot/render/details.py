@@ -10,6 +10,7 @@ from markdown_it import MarkdownIt
 from bot.commands.table import BY_NAME, Name, Requirement
 from bot.config import ConfigError
 from bot.errors import Failed, Remark
+from bot.opinion import JUDGE
 from bot.render.escape import code, escape
 from bot.render.help import command_words, who_words
 from bot.render.reasons import remark_words
@@ -103,7 +104,9 @@ def problems_block(problems: Sequence[Failed], say: Words) -> str:
 
 
 def _problem(problem: Failed, say: Words) -> str:
-    """`source: reason`."""
+    """`source: reason`. Where the judge failed, the rest is as good as without one."""
+    if problem.source == JUDGE:
+        return f"{code(f'degraded: {JUDGE}')}: {remark_words(problem.told, say)}"
     own = problem.told.remark is not Remark.OTHERS
     return f"{escape(problem.source)}: {remark_words(problem.told, say)}" if own else escape(str(problem))
 

@@ -41,6 +41,8 @@ def sentences(found: Digest, zone: datetime, say: Words) -> str:
         said.append(say.digest_so_far(parts=say.comma().join(parts)))
     if found.missed:
         said.append(say.digest_missed(count=found.missed))
+    if found.asked:
+        said.append(say.digest_judge(found.asked, f"{found.cost:.2f}"))
     return " ".join(said)
 
 

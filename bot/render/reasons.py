@@ -46,6 +46,8 @@ def _said(reason: Reason, quote: str, say: Words) -> str:
             return say.reason_github()
         case _ if not quote:
             return ""
+        case Shared.CAUSE:
+            return say.reason_cause(cause=quote)
         case Shared.MESSAGE:
             return say.reason_message(message=quote)
         case Shared.IDENTIFIERS:

@@ -29,7 +29,7 @@ from bot.matching import Matcher
 from bot.matching.model import Model
 from bot.replay.archive import PastIssue
 from bot.replay.github import ReplayGitHub
-from bot.replay.running import Answered, Asking, FutureLeak, Mirror, replay
+from bot.replay.running import Answered, Asked, Asking, FutureLeak, Mirror, replay
 from bot.sources.choosing import only
 from bot.sources.github import HYBRID
 from bot.store.database.failures import why
@@ -117,9 +117,17 @@ def _answers(issues: Sequence[PastIssue], segment: _Segment) -> Iterator[Answere
         github = ReplayGitHub(searchable=False)
         weights = Model.parse(asking.weights) if asking.weights else None
         settings = FinderSettings(sources=only(*asking.sources))
-        finder = Finder(github, settings=settings, matcher=Matcher(index, weights, most=None), repo_id=_REPO)
+        judge = None if asking.floor is None else Asked(asking.floor)
+        finder = Finder(
+            github,
+            settings=settings,
+            matcher=Matcher(index, weights, most=None),
+            outside=Outside(index),
+            repo_id=_REPO,
+            judge=judge,
+        )
         mirror = Mirror(index, _REPO)
-        yield from replay(issues, segment.asked, finder, github, asking.options(), mirror, segment.start)
+        yield from replay(issues, segment.asked, finder, github, asking.options(), mirror, segment.start, judge)
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from bot.errors import DoppelError
 from bot.finder import Finder, FindOptions
 from bot.index import Index, IndexedIssue
 from bot.model import BODY_MAX, Issue, IssueRef, RepoRef
+from bot.opinion import Opinion, Pairs
 from bot.ranking.relevance import DEFAULT_RELEVANCE
 from bot.replay.archive import PastIssue
 from bot.replay.github import REPO, ReplayGitHub
@@ -34,7 +35,9 @@ SEARCH = ("github-search", HYBRID)
 class Asking:
     """How a replay asks about each arrival: the sources, all of `INDEX` or all of `SEARCH`, and the finder's options.
 
-    `weights` is the text of a file of weights, empty for the shipped ones; `budget` limits the searches by words.
+    `weights` is the text of a file of weights, empty for the shipped ones; `budget` limits the searches by words. With
+    a `floor` the replay writes down each arrival's question to a judge, about candidates that are at least so likely,
+    and asks nobody.
     """
 
     sources: tuple[str, ...] = INDEX
@@ -43,6 +46,7 @@ class Asking:
     relevance: str = DEFAULT_RELEVANCE
     weights: str = ""
     budget: int = 4
+    floor: float | None = None
 
     @property
     def indexed(self) -> bool:
@@ -67,10 +71,35 @@ class FutureLeak(DoppelError):
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """One arrival, by its id in the file, and its candidates: ids with confidence, best first."""
+    """One arrival, by its id in the file, and its candidates: ids with confidence, best first.
+
+    `pairs` are what a judge would be asked about, by the replay's numbers; `ids` are the same issues in the file.
+    """
 
     id: int | str
     candidates: tuple[tuple[int | str, float], ...]
+    pairs: Pairs | None = None
+    ids: tuple[int | str, ...] = ()
+
+
+class Asked:
+    """In place of a judge: keeps what that would be asked about the last arrival, and says nothing."""
+
+    def __init__(self, floor: float) -> None:
+        self.floor = floor
+        self._pairs: Pairs | None = None
+
+    def opinion(self, pairs: Pairs, author: str) -> Opinion:
+        self._pairs = pairs
+        return Opinion()
+
+    def probability(self, before: float, opinion: Opinion, number: int) -> float:
+        return before
+
+    def take(self) -> Pairs | None:
+        """What was asked since the last time, if anything."""
+        pairs, self._pairs = self._pairs, None
+        return pairs
 
 
 class Mirror:
@@ -142,6 +171,7 @@ def replay(
     options: FindOptions,
     mirror: Mirror | None = None,
     start: int = 0,
+    judge: Asked | None = None,
 ) -> Iterator[Answered | None]:
     """Let `issues` arrive one after the other; yield an answer for the positions in `asked`, None for the others.
 
@@ -164,7 +194,11 @@ def replay(
             mirror.follow(github)
         if position in asked:
             report = finder.find(issue, replace(options, named=ids.named(past)))
-            yield Answered(past.id, tuple(_checked(report, issue, issues)))
+            pairs = judge.take() if judge else None
+            numbers = [one.number for one in pairs.candidates] if pairs else []
+            yield Answered(
+                past.id, tuple(_checked(report, issue, issues)), pairs, tuple(issues[at - 1].id for at in numbers)
+            )
         else:
             yield None
         finder.notice(issue)

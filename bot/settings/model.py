@@ -112,8 +112,34 @@ class Settings(BaseModel):
     embedding_key: Annotated[_Secret, Env("DOPPEL_EMBEDDING_KEY")] = ""
     """The bearer token for that endpoint."""
     remote_text: Annotated[Literal["public", "all"], _LOWER, Env("DOPPEL_REMOTE_TEXT")] = "public"
-    """Whose texts may go to that endpoint: those of `public` repositories, or of `all`. A private repository's go
-    there only if its own settings also say `remote_text: on`."""
+    """Whose texts may go to that endpoint, and to the judge: those of `public` repositories, or of `all`. A private
+    repository's go there only if its own settings also say `remote_text: on`, or for the judge `judge: {private: on}`.
+    """
+    judge_url: Annotated[_Address, Env("DOPPEL_JUDGE_URL")] = ""
+    """The endpoint of a language model that judges the best candidates, such as `https://api.openai.com/v1` or
+    `http://127.0.0.1:11434/v1`. Off without one."""
+    judge_model: Annotated[str, Env("DOPPEL_JUDGE_MODEL")] = ""
+    """The model to ask there."""
+    judge_key: Annotated[_Secret, Env("DOPPEL_JUDGE_KEY")] = ""
+    """The key for that endpoint, if it wants one."""
+    judge_api: Annotated[Literal["openai", "anthropic"], _LOWER, Env("DOPPEL_JUDGE_API")] = "openai"
+    """What the endpoint speaks: `openai` is the chat completions of any compatible server, `anthropic` its messages."""
+    judge_seconds: Annotated[float, Ge(1), Le(120), Env("DOPPEL_JUDGE_SECONDS", "5")] = 5.0
+    """How many seconds an issue waits for the judge. Then the bot answers without it."""
+    judge_price_in: Annotated[float, Ge(0), Le(10_000), Env("DOPPEL_JUDGE_PRICE_IN", "0")] = 0.0
+    """What a million tokens cost that are sent to the judge, in your money. Costs are told by it."""
+    judge_price_out: Annotated[float, Ge(0), Le(10_000), Env("DOPPEL_JUDGE_PRICE_OUT", "0")] = 0.0
+    """What a million tokens cost that the judge writes."""
+    judge_calls: Annotated[int, Ge(0), Le(10**9), Env("DOPPEL_JUDGE_CALLS")] = 2_000
+    """How many questions all repositories together may ask the judge in 24 hours."""
+    judge_tokens: Annotated[int, Ge(0), Le(10**12), Env("DOPPEL_JUDGE_TOKENS")] = 4_000_000
+    """How many tokens these may take, sent and written."""
+    judge_calls_each: Annotated[int, Ge(0), Le(10**9), Env("DOPPEL_JUDGE_CALLS_EACH")] = 500
+    """How many questions one repository may ask the judge in 24 hours."""
+    judge_tokens_each: Annotated[int, Ge(0), Le(10**12), Env("DOPPEL_JUDGE_TOKENS_EACH")] = 1_000_000
+    """How many tokens these may take."""
+    judge_calls_author: Annotated[int, Ge(0), Le(10**9), Env("DOPPEL_JUDGE_CALLS_AUTHOR")] = 20
+    """How many questions about the issues of one author the judge is asked in an hour."""
     default_repository: Annotated[str, Env("DOPPEL_REPOSITORY")] = ""
     """The `OWNER/REPO` to use for a bare `#N` on the command line, and for an agent's call that names none."""
     mcp_token: Annotated[_Secret, Env("DOPPEL_MCP_TOKEN")] = ""

@@ -14,6 +14,7 @@ from bot.store.parts.commands import Heeded, Muted, Usage
 from bot.store.parts.comments import Comments
 from bot.store.parts.decisions import Decisions
 from bot.store.parts.feedback import Calibrations, Signals, WatchedComments
+from bot.store.parts.judging import Judgements
 from bot.store.parts.missed import MissedDeliveries
 from bot.store.parts.repositories import Backfills, Kind, OwnIssues, Repositories, StoredRepository, Texts
 from bot.store.parts.sessions import Sessions
@@ -50,6 +51,7 @@ class Store:
         self.signals = Signals(engine)
         self.watched = WatchedComments(engine)
         self.calibrations = Calibrations(engine)
+        self.judgements = Judgements(engine)
 
     def own_issues(self, repo_id: int) -> set[int]:
         """The numbers of the bot's own issues here. (Somebody may edit their marker away.)"""

@@ -101,3 +101,16 @@ SHADOW = _counter(
     "was",
     *("found", "silent"),
 )
+JUDGE_CALLS = _counter(
+    "doppel_judge_calls",
+    "Questions to the judge: answered, unusable, unreached, kept (known already), or not asked: budget, paused.",
+    "outcome",
+    *("answered", "unusable", "unreached", "kept", "budget", "paused"),
+)
+JUDGE_SECONDS = Histogram(
+    "doppel_judge_seconds", "How long the judge took to answer, or to fail.", registry=REGISTRY, buckets=_REQUEST
+)
+JUDGE_TOKENS = _counter("doppel_judge_tokens", "Tokens sent to the judge and written by it.", "way", "in", "out")
+JUDGE_COST = Counter(
+    "doppel_judge_cost", "What that cost, by DOPPEL_JUDGE_PRICE_IN and _OUT and in their money.", registry=REGISTRY
+)

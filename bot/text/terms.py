@@ -216,7 +216,7 @@ _FORM = re.compile(
 )
 
 
-def own_text(body: str, supplied: Collection[str] = ()) -> str:
-    """The author's own text, on one line. `supplied` holds boilerplate, in lower case with single spaces."""
+def own_text(body: str, supplied: Collection[str] = (), between: str = " ") -> str:
+    """The author's own lines, joined by `between`. `supplied` holds boilerplate, in lower case with single spaces."""
     lines = (" ".join(line.split()) for line in without_comments(body[:BODY_READ]).split("\n"))
-    return " ".join(line for line in lines if line and line.lower() not in supplied and not _FORM.match(line))
+    return between.join(line for line in lines if line and line.lower() not in supplied and not _FORM.match(line))

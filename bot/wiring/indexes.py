@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING
 
 from bot.calibration.bar import Bar, bar_in_force
 from bot.calls import get_tool_call_tracker
+from bot.config import RepoConfig
 from bot.embedding import TextModel
 from bot.erasing import erased_if_ended
+from bot.errors import UserError
 from bot.events import IndexEvent
 from bot.finder import Finder, Outside, finder_settings, further_sources
+from bot.finder.judging import Judge
 from bot.github.repository.repo import RepoClient
 from bot.index import Index, TextAnalyser
 from bot.indexing import Indexing, StoredFacts
@@ -33,6 +36,7 @@ from bot.store import Store, open_store
 from bot.store.database.files import sqlite_file
 from bot.store.parts.repositories import Progress
 from bot.wiring.clients import build_github, embedder, now, reader
+from bot.wiring.judging import build_judge
 
 if TYPE_CHECKING:
     from bot.mcp.tools import Tools
@@ -65,15 +69,17 @@ def build_asker(settings: Settings, weights: str = "", store: Store | None = Non
 
 @contextmanager
 def known_repository(
-    settings: Settings, client: RepoClient, target: Issue, *, issues: int | None = None
+    settings: Settings, client: RepoClient, target: Issue, *, issues: int | None = None, judge: bool = False
 ) -> Iterator[KnownRepository]:
     """The repository of an issue, which `client` can read, with what finds what that issue repeats.
 
     `issues` is how many it has, to go by where nobody here has counted them. Searches are planned by the words that the
-    bot has counted there, if any. Nothing is created where this host has no database, and nothing is stored.
+    bot has counted there, if any. Nothing is created where this host has no database, and nothing is stored but what a
+    `judge` says that is asked for. Raises UserError where that cannot be asked.
     """
     # By the id that GitHub gives, since the name may have been another repository's when the index was filled.
-    repo_id = client.repository(target.repo).id
+    summary = client.repository(target.repo)
+    repo_id = summary.id
     loaded = settings_at_present(client, target.repo, settings.mode)
     with store_there(settings) as store:
         progress = store.backfills.get(repo_id) if store else None
@@ -82,6 +88,8 @@ def known_repository(
         headings = IssueForms(store, now).last_headings(repo_id) if store else ()
         complete = progress is not None and progress.done
         index = build_index(settings, store) if store else None
+        known = store is not None and store.repositories.get(repo_id) is not None
+        reads = _judge(settings, store if known else None, summary, loaded.config) if judge else None
         finder = Finder(
             client,
             # Where nothing else was counted there, the finder would get acquainted, and count what it reads.
@@ -92,8 +100,22 @@ def known_repository(
             outside=Outside(index, embedder(settings)),
             repo_id=repo_id,
             further=further_sources(loaded.config, client, settings.siblings),
+            judge=reads,
         )
         yield KnownRepository(repo_id, loaded, finder, complete, store)
+
+
+def _judge(settings: Settings, store: Store | None, repository: Repository, config: RepoConfig) -> Judge:
+    built = build_judge(settings, store)
+    if built is None:
+        raise UserError("judge: no model is named here; the host sets DOPPEL_JUDGE_URL and DOPPEL_JUDGE_MODEL")
+    judge = built.of(repository.id, config.judge, private=repository.private)
+    if judge is None:
+        raise UserError(
+            f"judge: {repository.ref} does not let its texts go to the judge: its settings say judge: off, or it is "
+            "private and host and settings do not both allow it (DOPPEL_REMOTE_TEXT, judge: {private: on})"
+        )
+    return judge
 
 
 @contextmanager

@@ -33,6 +33,7 @@ from bot.telemetry.work import current, working_on
 from bot.wiring.clients import build_github, now
 from bot.wiring.evaluating import evaluate_apart
 from bot.wiring.indexes import build_index
+from bot.wiring.judging import build_judge
 from handlers import ROUTES
 
 LAG = 30.0
@@ -58,6 +59,7 @@ def build_services(settings: Settings) -> Services:
         matcher=Matcher(index),
         clock=now,
         evaluate=evaluate_apart,
+        judge=build_judge(settings, store),
     )
 
 

@@ -70,6 +70,7 @@ class CandidateTexts(Texts):
     unlikely = text("A lower probability.", shapes.percent)
     titles_alike = text("How alike the titles are, letter by letter.", shapes.percent)
     reason_copy = text("Both have the same title and text.")
+    reason_cause = text("A language model read both, and named the cause that they share.", shapes.cause)
     reason_github = text("GitHub itself takes the two for duplicates.")
     reason_message = text("Both quote the same error message.", shapes.message)
     reason_identifiers = text("Both hold the same names from code.", shapes.names)
@@ -102,6 +103,10 @@ class SearchTexts(Texts):
     remark_search_limit = text("No search by words is allowed just now.")
     remark_hybrid_limit = text("No search by meaning is allowed just now.")
     remark_too_late = text("A source did not answer within so many seconds, and was not needed.", shapes.count)
+    remark_judge_unreached = text("The judge, a language model, did not answer.")
+    remark_judge_unusable = text("What the judge wrote is no answer to the question.")
+    remark_judge_budget = text("The judge may not be asked more often for now.")
+    remark_judge_paused = text("The judge failed a moment ago, and is left alone for a while.")
     remark_failed = text("A fault of our own kept a source from answering.")
     source_github_search = text("What the source `github-search` is called.")
     source_github_hybrid = text("What the source `github-hybrid` is called.")
@@ -164,6 +169,7 @@ class DigestTexts(Texts):
     digest_disputed = text("On that many, people disagree.", shapes.count)
     digest_unknown = text("That many have no feedback yet.", shapes.count)
     digest_missed = text("How many the bot was silent on that had been reported before, as people say.", shapes.count)
+    digest_judge = text("How often the judge was asked, and what that cost in the host's money.", shapes.count_cost)
     digest_how = text("What the boxes are for, and how to end the digest.")
     digest_named = text(
         "Below an issue: the first one in the comment, and what people say of it.", shapes.issue_percent_standing

@@ -25,6 +25,9 @@ def label(visit: Visit, issue: Issue, named: tuple[Candidate, ...]) -> None:
     word = likelihood(first.confidence, visit.config.likely)
     if word is not Likelihood.VERY_LIKELY and (use == "add" or word.tier is not Tier.LIKELY):
         return
+    if first.unjudged is not None and first.unjudged < visit.bar.value:
+        # No verdict of a model's labels anything alone (J4).
+        return
     try:
         _label(visit, issue, first.number, first.confidence)
     except DoppelError as refusal:

@@ -124,6 +124,37 @@ usage = sa.Table(
     column("at", TIME),
 )
 
+# What the judge said of two issues. `key` is of both texts, the model and the prompts (`bot/judge/question.py`).
+judgements = sa.Table(
+    "judgements",
+    metadata,
+    key("repo_id"),
+    column("key", sa.Text(), primary_key=True),
+    column("number", sa.BigInteger()),
+    column("other", sa.BigInteger()),
+    column("verdict", sa.Text()),
+    column("shared_cause", sa.Text()),
+    column("differs", sa.Text()),
+    column("said_by", sa.Text()),
+    column("at", TIME),
+    sa.Index("ix_judgements_number", "repo_id", "number"),
+)
+
+# A question to the judge, counted with what it will take at most until its answer is there.
+judge_calls = sa.Table(
+    "judge_calls",
+    metadata,
+    column("id", ROW_ID, primary_key=True),
+    column("repo_id", sa.BigInteger()),
+    column("number", sa.BigInteger()),
+    column("login", sa.Text()),
+    column("at", TIME, index=True),
+    column("tokens_in", sa.BigInteger()),
+    column("tokens_out", sa.BigInteger()),
+    column("cost", TIME),
+    column("seconds", TIME),
+)
+
 words = sa.Table(
     "words",
     metadata,

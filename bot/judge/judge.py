@@ -1,0 +1,219 @@
+"""The judge at work (J2, J3, J6): what was answered before is not asked again, budgets are kept, and whatever goes
+wrong is told as no answer, in the time that is given.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from bot.config.model import JudgeConfig
+from bot.errors import Remark, Told
+from bot.judge.answer import NoAnswer, read_answer
+from bot.judge.deciding import probability
+from bot.judge.endpoint import Endpoint, Price, Unreached, Written
+from bot.judge.question import CRITIC, PROMPT, Question, critical, estimated_tokens, pair_key, question
+from bot.opinion import Opinion, Pairs, Said, Text, Verdict
+from bot.telemetry.metrics import JUDGE_CALLS, JUDGE_COST, JUDGE_SECONDS, JUDGE_TOKENS
+from bot.telemetry.tracing import span
+
+log = logging.getLogger(__name__)
+
+#: Seconds for which an endpoint that failed is left alone, at first and at most; each failure in a row doubles them.
+PAUSE, LONGEST = 30.0, 600.0
+#: Tokens that an answer is counted with while it is not there.
+_EXPECTED = 250
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The most calls and tokens of a day, for the host and for each repository, and calls of an hour for an author."""
+
+    calls: int
+    tokens: int
+    calls_each: int
+    tokens_each: int
+    calls_author: int
+
+
+class Record(Protocol):
+    """What is remembered of the judge; `bot.store.parts.judging.Judgements`."""
+
+    def kept(self, repo_id: int, keys: Collection[str]) -> Mapping[str, Said]:
+        """The answers that are known, by the key of the pair."""
+        ...
+
+    def keep(self, repo_id: int, number: int, said: Mapping[str, tuple[int, Said]], by: str, now: float) -> None:
+        """Keep answers about issue `number`, each by the key of the pair with the number of the other."""
+        ...
+
+    def begin(self, repo_id: int, number: int, author: str, tokens: int, limits: Limits, now: float) -> int | None:
+        """Count a call in advance; None where a limit stands against it."""
+        ...
+
+    def end(self, call: int, tokens_in: int, tokens_out: int, cost: float, seconds: float) -> None:
+        """What the call came to."""
+        ...
+
+
+class InMemory:
+    """A record that lasts as long as a look, of whoever asks where the host keeps nothing; it knows no limits."""
+
+    def __init__(self) -> None:
+        self._said: dict[str, Said] = {}
+
+    def kept(self, repo_id: int, keys: Collection[str]) -> Mapping[str, Said]:
+        return {key: self._said[key] for key in keys if key in self._said}
+
+    def keep(self, repo_id: int, number: int, said: Mapping[str, tuple[int, Said]], by: str, now: float) -> None:
+        self._said |= {key: one for key, (_, one) in said.items()}
+
+    def begin(self, repo_id: int, number: int, author: str, tokens: int, limits: Limits, now: float) -> int | None:
+        return 0
+
+    def end(self, call: int, tokens_in: int, tokens_out: int, cost: float, seconds: float) -> None:
+        """Nobody asks for it."""
+
+
+@dataclass(slots=True)
+class Rest:
+    """How long the endpoint is left alone; one for a process, whoever asks."""
+
+    until: float = 0.0
+    failures: int = 0
+
+    def failed(self, now: float, after: float | None) -> None:
+        """It failed, and perhaps said when it can be asked again."""
+        self.failures += 1
+        self.until = now + (min(LONGEST, PAUSE * 2 ** (self.failures - 1)) if after is None else after)
+
+    def worked(self) -> None:
+        """It answered."""
+        self.until, self.failures = 0.0, 0
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """The host's judge. `seconds` is how long an issue waits for it; `now` the store's time, seconds since 1970.
+
+    With `private_too` the host lets it read what is private, where the repository does as well.
+    """
+
+    endpoint: Endpoint
+    record: Record
+    limits: Limits
+    price: Price
+    seconds: float
+    now: Callable[[], float]
+    private_too: bool = False
+    monotonic: Callable[[], float] = time.monotonic
+    rest: Rest = field(default_factory=Rest)
+
+    def of(self, repo_id: int, config: JudgeConfig, *, private: bool) -> InRepository | None:
+        """The judge as a repository wants it; None where it wants none, or its texts may not go there (C6a)."""
+        consented = not private or (self.private_too and config.private)
+        return InRepository(self, repo_id, config) if config.enabled and consented else None
+
+
+@dataclass(frozen=True, slots=True)
+class InRepository:
+    """As `bot.finder.judging.Judge` says."""
+
+    judge: Judge
+    repo_id: int
+    config: JudgeConfig
+
+    @property
+    def floor(self) -> float:
+        return self.config.floor
+
+    @property
+    def by(self) -> str:
+        """The model and the prompts that an answer is of."""
+        return " ".join([self.judge.endpoint.model, PROMPT, *([CRITIC] if self.config.critic else [])])
+
+    def probability(self, before: float, opinion: Opinion, number: int) -> float:
+        return probability(before, opinion.said[number].verdict)
+
+    def opinion(self, pairs: Pairs, author: str) -> Opinion:
+        judge, keys = self.judge, {pair_key(pairs.target, one, self.by): one for one in pairs.candidates}
+        kept = judge.record.kept(self.repo_id, keys)
+        known = {keys[key].number: said for key, said in kept.items()}
+        new = tuple(one for key, one in keys.items() if key not in kept)
+        said, problem = dict[int, Said](), None
+        if new:
+            with span("judge") as traced:
+                said, problem = self._asked(replace(pairs, candidates=new), author)
+                traced.set_attribute("problem", str(problem or ""))
+            fresh = {key: (one.number, said[one.number]) for key, one in keys.items() if one.number in said}
+            judge.record.keep(self.repo_id, pairs.target.number, fresh, self.by, judge.now())
+        else:
+            JUDGE_CALLS.labels("kept").inc()
+        return Opinion(self._shown(known | said), self.by, problem)
+
+    def _asked(self, pairs: Pairs, author: str) -> tuple[dict[int, Said], Told | None]:
+        """What is said of candidates of which nothing is known."""
+        until = self.judge.monotonic() + self.judge.seconds
+        target, secret = pairs.target, secrets.token_bytes(32)
+        said, problem = self._once(target.number, question(pairs, secret), author, until)
+        if self.config.critic:
+            for one in pairs.candidates:
+                if one.number in said and said[one.number].verdict is Verdict.SAME:
+                    again, missing = self._once(target.number, critical(target, one, secret), author, until)
+                    problem = problem or missing
+                    # Nobody has said it twice.
+                    del said[one.number]
+                    said |= again
+        return said, problem
+
+    def _once(self, number: int, asked: Question, author: str, until: float) -> tuple[dict[int, Said], Told | None]:
+        judge, began = self.judge, self.judge.monotonic()
+        if began < judge.rest.until:
+            JUDGE_CALLS.labels("paused").inc()
+            return {}, Remark.JUDGE_PAUSED.of()
+        into = estimated_tokens(asked.system) + estimated_tokens(asked.user)
+        call = judge.record.begin(self.repo_id, number, author, into + _EXPECTED, judge.limits, judge.now())
+        if call is None:
+            JUDGE_CALLS.labels("budget").inc()
+            return {}, Remark.JUDGE_BUDGET.of()
+        used, problem = (into, 0), None
+        said: dict[int, Said] = {}
+        try:
+            written = judge.endpoint.ask(asked, max(until - began, 0.1))
+            judge.rest.worked()
+            used = _used(written, into)
+            said = read_answer(written.text, asked)
+            result = "answered"
+        except NoAnswer as useless:
+            result, problem = "unusable", Remark.JUDGE_UNUSABLE.of()
+            log.warning("the judge's answer is none: %s", useless)
+        except Unreached as failure:
+            result, problem = "unreached", Remark.JUDGE_UNREACHED.of()
+            judge.rest.failed(judge.monotonic(), failure.after)
+            log.warning("the judge: %s", failure)
+        took, cost = judge.monotonic() - began, judge.price.of(*used)
+        judge.record.end(call, *used, cost, took)
+        JUDGE_CALLS.labels(result).inc()
+        JUDGE_SECONDS.observe(took)
+        JUDGE_TOKENS.labels("in").inc(used[0])
+        JUDGE_TOKENS.labels("out").inc(used[1])
+        JUDGE_COST.inc(cost)
+        return said, problem
+
+    def _shown(self, said: Mapping[int, Said]) -> dict[int, Said]:
+        """A repository can do without the model's words."""
+        return dict(said) if self.config.cause else {at: replace(one, shared_cause="") for at, one in said.items()}
+
+
+def _used(written: Written, into: int) -> tuple[int, int]:
+    """The tokens that the endpoint counted; some do not count, and none may be believed to have used none."""
+    return written.tokens_in or into, written.tokens_out or estimated_tokens(written.text)
+
+
+def trial(texts: Sequence[Text]) -> Question:
+    """A question to try an endpoint with; the first text is the new issue."""
+    return question(Pairs(texts[0], tuple(texts[1:])), secrets.token_bytes(32))

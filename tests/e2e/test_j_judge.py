@@ -1,0 +1,204 @@
+"""J in the running bot: a model reads both texts, and an issue is answered whatever that model does."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from bot.simulator.language_model import Heard, LanguageModel, Reply, start_model
+from bot.wiring.judging import build_judge
+from tests.e2e.harness import Doppel
+from tests.e2e.reports import AGAIN, FIRST, OTHER
+from tests.judge.models import answer, entry, read, saying
+from tests.waiting import LONGEST
+
+pytest.importorskip("openai")
+pytest.importorskip("anthropic")
+
+CAUSE = "the export of page 7 fails"
+SIBLING = ("Crash while exporting to PNG", "Exporting raises `PngRenderError: page 7`.")
+
+
+@contextmanager
+def judged(doppel: Doppel, script: Callable[[Heard], Reply | str], **settings: Any) -> Iterator[LanguageModel]:
+    """The host has a judge."""
+    running = doppel.world.services
+    with start_model(script) as model:
+        # All tests of this file share a reporter.
+        patient = {"judge_seconds": LONGEST, "judge_calls_author": 10_000}
+        named = {"judge_url": model.url, "judge_model": "reader-1", "judge_key": "a-key", **patient, **settings}
+        judge = build_judge(running.settings.model_copy(update=named), running.store)
+        assert judge is not None
+        doppel.world.services = replace(running, judge=replace(judge, now=running.now))
+        try:
+            yield model
+        finally:
+            doppel.world.services = running
+
+
+@pytest.mark.parametrize("api", ["openai", "anthropic"])
+def test_j1_what_the_judge_calls_the_same_is_named_with_its_cause(doppel: Doppel, api: str) -> None:
+    with judged(doppel, saying("same", f"{CAUSE} @alice https://evil.example/ #12"), judge_api=api) as model:
+        doppel.open(*FIRST, author="ann")
+        assert model.heard == [], "there was nothing to compare"
+        doppel.open(*AGAIN)
+    (heard,) = model.heard
+    assert "a-key" in (heard.headers.get("authorization", "").removeprefix("Bearer "), heard.headers.get("x-api-key"))
+    form = heard.request["response_format" if api == "openai" else "output_config"]
+    assert "shared_cause" in json.dumps(form), "the form of the answer is forced"
+    assert read(heard).new == "\n\n".join(AGAIN)
+    advice = doppel.advice(2)
+    assert "- The same cause, as a language model " in advice
+    assert "read both texts: “the export of page 7 fails alice 12”\n" in advice, "no mention, no address, no reference"
+    (evidence,) = doppel.services.store.decisions.of_issue(doppel.repository.id, 2)[-1].evidence
+    assert (evidence.verdict, evidence.judged_by) == ("same", "reader-1 judge-1")
+    assert evidence.unjudged is not None and evidence.probability != evidence.unjudged
+
+
+@pytest.mark.parametrize("verdict", ["different", "related"])
+def test_j5_what_the_judge_calls_another_thing_is_not_named(doppel: Doppel, verdict: str) -> None:
+    with judged(doppel, saying(verdict)):
+        doppel.open(*FIRST, author="ann")
+        doppel.open(*AGAIN)
+    assert doppel.said(2) == []
+
+
+def test_j5_what_is_related_is_named_where_a_repository_asks_for_it(doppel: Doppel) -> None:
+    doppel.configure("judge:\n  related: on\n")
+    with judged(doppel, saying("related")):
+        doppel.open(*FIRST, author="ann")
+        doppel.open(*AGAIN)
+    assert "Crash while exporting to PDF" in doppel.advice(2)
+
+
+def test_j2_nothing_is_asked_twice_while_the_texts_are_the_same(doppel: Doppel) -> None:
+    with judged(doppel, saying("same")) as model:
+        doppel.open(*FIRST, author="ann")
+        doppel.open(*AGAIN)
+        doppel.write(2, "/duplicates")
+        assert len(model.heard) == 1
+        doppel.sim.edit_issue(doppel.repo, 2, body=AGAIN[1] + " On paper too.")
+        doppel.settle()
+        assert len(model.heard) == 2
+    doppel.said(2)
+
+
+def test_j2_a_critic_reads_each_pair_that_is_called_the_same_alone(doppel: Doppel) -> None:
+    doppel.configure("judge:\n  critic: on\n")
+
+    def script(heard: Heard) -> str:
+        if heard.system.startswith("A colleague"):
+            (number,) = read(heard).earlier
+            return answer(entry(number, "related"))
+        return saying("same")(heard)
+
+    with judged(doppel, script) as model:
+        doppel.open(*FIRST, author="ann")
+        doppel.open(*AGAIN)
+    assert len(model.heard) == 2 and doppel.said(2) == []
+
+
+HTML = Reply(raw=b"<html>It works!</html>")
+USELESS: dict[str, str | Reply | Callable[[Heard], Reply | str]] = {
+    "prose": "Both are surely the same.",
+    "another number": answer(entry(1, "same")),
+    "nothing said": answer(),
+    "cut off": Reply('{"candidates": [', cut=True),
+    "half a body": Reply(raw=b'{"id": "chatcmpl-1", "choices": [{"mess'),
+    "HTML": HTML,
+    "no choice": Reply(raw=b'{"choices": []}'),
+    "all the same": lambda heard: answer(*(entry(number, "same") for number in read(heard).earlier)),
+    "all different": lambda heard: answer(*(entry(number, "different") for number in read(heard).earlier)),
+    "500": Reply("down", 500),
+    "429 for an hour": Reply("too many", 429, {"retry-after": "3600"}),
+    "401": Reply("wrong key", 401),
+}
+
+
+@pytest.mark.parametrize("problem", USELESS)
+@pytest.mark.parametrize("api", ["openai", "anthropic"])
+def test_j3_without_a_proper_answer_the_probability_decides_and_the_comment_says_so(
+    doppel: Doppel, problem: str, api: str
+) -> None:
+    reply = USELESS[problem]
+    with judged(doppel, reply if callable(reply) else lambda heard: reply, judge_api=api):
+        doppel.open(*FIRST, author="ann")
+        doppel.open(*AGAIN)
+    (comment,) = doppel.said(2)
+    shown, _, folded = comment.partition("<details>")
+    assert "Crash while exporting to PDF" in shown and "language model" not in shown
+    assert "- `degraded: judge`: " in folded
+    assert "a-key" not in comment and "127.0.0.1" not in comment
+
+
+@pytest.mark.parametrize("api", ["openai", "anthropic"])
+def test_j3_who_is_late_is_not_waited_for_and_left_alone_for_a_while(doppel: Doppel, api: str) -> None:
+    over = threading.Event()
+
+    def script(heard: Heard) -> str:
+        over.wait(30)
+        return saying("same")(heard)
+
+    with judged(doppel, script, judge_api=api, judge_seconds=1.5) as model:
+        doppel.open(*FIRST, author="ann")
+        doppel.open(*AGAIN)
+        assert "`degraded: judge`: it did not answer" in doppel.said(2)[0]
+        doppel.open(AGAIN[0], AGAIN[1] + " Today.")
+        assert "left alone for a while" in doppel.said(3)[0]
+        over.set()
+    assert len(model.heard) <= 2
+
+
+def test_j6_what_is_over_a_budget_is_not_asked(doppel: Doppel) -> None:
+    with judged(doppel, saying("same"), judge_calls_author=1) as model:
+        doppel.open(*FIRST, author="ann")
+        doppel.open(*AGAIN, author="bea")
+        doppel.open(AGAIN[0], AGAIN[1] + " Today.", author="bea")
+        assert len(model.heard) == 1
+        doppel.open(AGAIN[0], AGAIN[1] + " Again.", author="cem")
+        assert len(model.heard) == 2
+    assert "`degraded: judge`: its budget is used up for now" in doppel.said(3)[0]
+    doppel.said(2), doppel.said(4)
+
+
+@pytest.mark.parametrize(
+    ("host", "settings", "asked"),
+    [
+        ("public", "judge:\n  private: on\n", 0),
+        ("all", "mode: comment\n", 0),
+        ("all", "judge:\n  private: on\n", 1),
+        ("all", "judge: off\n", 0),
+    ],
+)
+def test_c6a_private_texts_go_there_only_with_two_consents(
+    doppel: Doppel, host: str, settings: str, asked: int
+) -> None:
+    doppel.configure(settings)
+    doppel.sim.set_private(doppel.repo, True)
+    doppel.settle()
+    with judged(doppel, saying("same"), remote_text=host) as model:
+        doppel.open(*FIRST, author="ann")
+        doppel.open(*AGAIN)
+        assert len(model.heard) == asked
+    doppel.said(2)
+
+
+def test_j2_what_differs_is_told_from_what_is_the_same(doppel: Doppel) -> None:
+    """One question an arrival, with all that is likely enough."""
+    verdict = saying(lambda text: "same" if "PDF" in text else "different")
+    with judged(doppel, verdict) as model:
+        doppel.open(*FIRST, author="ann")
+        doppel.open(*OTHER)
+        doppel.open(*SIBLING, author="ann")
+        model.heard.clear()
+        doppel.open("Crash: export", "`PdfRenderError: page 7` and `PngRenderError: page 7` when exporting.")
+        assert len(model.heard) == 1
+    advice = doppel.advice(4)
+    assert "exporting to PDF" in advice and "exporting to PNG" not in advice
+    doppel.said(3)

@@ -1,0 +1,75 @@
+"""J7: `doppel evaluate --judge`: the questions, their cost, answers recorded and read back."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.simulator.language_model import Heard, start_model
+from tests.calling import call
+from tests.evaluation.evaluating import figures
+from tests.evaluation.made_up import BEGINS, rows
+from tests.judge.models import read, saying
+
+pytestmark = pytest.mark.slow
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def saying_right(heard: Heard) -> str:
+    """What begins with the words of those that repeat one, and is among them, is the same."""
+    new = read(heard).new.partition(BEGINS)[2]
+    return saying(lambda text: "same" if new and new in text else "different")(heard)
+
+
+def test_j7_questions_go_out_word_for_word_and_answers_come_back(file: Path, tmp_path: Path) -> None:
+    questions, answers, out = tmp_path / "questions.jsonl", tmp_path / "answers.jsonl", tmp_path / "judged.jsonl"
+    judge = ("evaluate", file, "--from", "0", "--judge", "--floor", "0.01")
+    told = call(*judge, "--export-questions", questions, env={"DOPPEL_JUDGE_PRICE_IN": "100"})
+    assert told.exit_code == 0 and "nobody was asked" in told.stderr and "That costs about " in told.stderr
+    asked = lines(questions)
+    assert len({one["question"] for one in asked}) == len(asked) > 0
+    said = []
+    for one in asked:
+        system, user = (message["content"] for message in one["messages"])
+        assert one["prompt"] == "judge-1" and one["schema"]["required"] == ["candidates"]
+        said.append({"question": one["question"], "answer": json.loads(saying_right(Heard(system, user, {}, {})))})
+    said[0]["answer"] = "They are the same."
+    answers.write_text("".join(json.dumps(one) + "\n" for one in said), encoding="utf-8")
+    own = figures(*judge[1:], "--answers", answers, "--out", out)["judge"]
+    assert (own["questions"], own["answered"], own["unusable"]) == (len(asked), len(asked) - 1, 1)
+    assert own["prompt"] == "judge-1" and own["with"]["precision"] == 1
+    assert own["without_at_as_many"]["comments"] >= own["with"]["comments"]
+    judged = {one["id"]: one["candidates"] for one in lines(out)}
+    assert len(judged) == len(rows())
+    marked = next(row for row in rows()[30:] if "duplicate_of" in row)
+    assert judged[marked["id"]][0]["id"] == marked["duplicate_of"]
+    assert judged[marked["id"]][0]["confidence"] > 0.9
+
+
+def test_j7_what_a_model_says_is_recorded_and_not_asked_again(file: Path, tmp_path: Path) -> None:
+    pytest.importorskip("openai")
+    record = tmp_path / "record.jsonl"
+    judge = ("--from", "0", "--judge", "--floor", "0.01", "--record", record, "--yes")
+    with start_model(saying_right) as model:
+        env = {"DOPPEL_JUDGE_URL": model.url, "DOPPEL_JUDGE_MODEL": "reader-1"}
+        first = figures(file, *judge, env=env)
+        count = len(model.heard)
+        assert figures(file, *judge, env=env) == first
+    assert len(model.heard) == count == first["judge"]["answered"] == len(lines(record))
+    assert {one["model"] for one in lines(record)} == {"reader-1"}
+
+
+def test_j7_it_says_what_is_missing(file: Path, tmp_path: Path) -> None:
+    assert "give --record FILE too" in call("evaluate", file, "--judge").stderr
+    told = call("evaluate", file, "--from", "0", "--judge", "--record", tmp_path / "record.jsonl")
+    assert told.exit_code == 2 and "set DOPPEL_JUDGE_URL and DOPPEL_JUDGE_MODEL" in told.stderr
+    assert "--out: this is for --judge" in call("evaluate", file, "--out", tmp_path / "out.jsonl").stderr
+    (tmp_path / "bad.jsonl").write_text('{"id": 1, "candidates": []}\n', encoding="utf-8")
+    told = call("evaluate", file, "--from", "0", "--judge", "--answers", tmp_path / "bad.jsonl")
+    assert told.exit_code == 2 and "line 1: a judge's answer has the form" in told.stderr
