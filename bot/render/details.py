@@ -98,9 +98,13 @@ def query_line(query: QueryRun, say: Words) -> str:
 
 
 def problems_block(problems: Sequence[Failed], say: Words) -> str:
-    """The sources that failed, each with its reason (F9)."""
-    lines = [line for line in (_problem(one, say) for one in problems[:PROBLEMS_MAX]) if line]
-    return f"{say.problems()}\n\n{bullets(lines)}" if lines else ""
+    """The sources that failed, and those that were not asked, each with its reason (F9)."""
+    blocks = []
+    for heading, skipped in ((say.problems(), False), (say.skipped(), True)):
+        some = [one for one in problems if one.skipped is skipped][:PROBLEMS_MAX]
+        if lines := [line for line in (_problem(one, say) for one in some) if line]:
+            blocks.append(f"{heading}\n\n{bullets(lines)}")
+    return "\n\n".join(blocks)
 
 
 def _problem(problem: Failed, say: Words) -> str:

@@ -90,6 +90,7 @@ class SearchTexts(Texts):
     cached = text("The answer is that of an earlier time of day.", shapes.time_of_day)
     cached_hint = text("How to ask again, where an answer was an earlier one.")
     problems = text("The heading over what failed.")
+    skipped = text("The heading over what was not asked, as policy or permissions have it.")
     remark_not_found = text("So many of the known issues are not there.", shapes.count)
     remark_left = text("So many more known issues are looked at only once the index is complete.", shapes.count)
     remark_by_words = text("GitHub's semantic search fell back to words; `reasons` are GitHub's.", shapes.reasons)

@@ -14,6 +14,7 @@ from flask.testing import FlaskClient
 from bot.config import CONFIG_PATH
 from bot.decisions import Decision, Evidence, Outcome
 from bot.events import IssueEvent
+from bot.feedback.reading import decided_in
 from bot.github.repository.repo import RepoClient
 from bot.index import IndexedIssue
 from bot.jobs import DeadLetters, Inbox, QueueUnavailable
@@ -133,6 +134,10 @@ def test_both_texts_stand_side_by_side_with_what_they_share_marked(host: Host, s
     assert (answer.status_code, answer.location) == (303, "/dashboard/acme/app/issues/8/with/7")
     assert 'aria-pressed="true" aria-label="#7 is another one"' in browser.get(answer.location).text
     assert browser.get("/dashboard/acme/app/issues/8/with/99").status_code == 404
+    answer = browser.post("/dashboard/acme/app/issues/8", data={"other": 1, "said": "other", "back": "backlog"})
+    assert (answer.status_code, answer.location) == (303, "/dashboard/acme/app/backlog")
+    # D8: the scan reads it, so that the two are in no group together.
+    assert {(1, 8), (7, 8)} <= decided_in(host.store, host.public).different
     assert browser.post("/dashboard/acme/app/issues/8", data={"other": 99, "said": "same"}).status_code == 400
     assert signed_in("rita").get("/dashboard/acme/app/issues/8/with/7").status_code == 404
 
