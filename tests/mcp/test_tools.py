@@ -51,6 +51,7 @@ def test_tools_are_listed_with_descriptions_and_schemas(server: Any) -> None:
                 "include_closed": False,
                 "relevance": "learned",
                 "fresh": False,
+                "judge": False,
             }
             assert arguments["required"] == ["number"]
             limits = {name: (one.get("minimum"), one.get("maximum")) for name, one in arguments["properties"].items()}
