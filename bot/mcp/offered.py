@@ -45,7 +45,7 @@ MinConfidence = Annotated[float, Field(description="Least confidence.", ge=0, le
 Most = Annotated[int, Field(description="The most candidates.", ge=1, le=100), Given]
 IncludeClosed = Annotated[bool, Field(description="Closed ones too.")]
 Fresh = Annotated[bool, Field(description="Not from memory.")]
-Judge = Annotated[bool, Field(description="A language model of the host's reads the likeliest.")]
+Judge = Annotated[bool, Field(description="A model reads them.")]
 Relevance = Annotated[
     Literal["learned", "title", "bm25", "bm25f", "bm25plus"],
     Field(description="To sort by; learned is best."),
@@ -185,14 +185,13 @@ class _Offered:
         max_candidates: Most = ASKED_MOST,
         include_closed: IncludeClosed = True,
         fresh: Fresh = False,
-        judge: Judge = False,
     ) -> Findings:
         """Before filing an issue, find those that report the same thing already, open or closed.
 
         Lists the closest, however unlikely. If an open one is the same, add to it instead. Nothing is written.
         """
         options = _options(threshold, min_confidence, max_candidates, include_closed)
-        return self._tools.check_draft(_caller(context, owner, repo, fresh), title, body, options, judge=judge)
+        return self._tools.check_draft(_caller(context, owner, repo, fresh), title, body, options)
 
     def explain_pair(
         self,

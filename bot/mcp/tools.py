@@ -110,9 +110,7 @@ class Tools:
         arguments = {"repo": place.key, "number": number, "options": options, "judge": judge}
         return self._remembered(caller, "find_duplicates", arguments, ask, keep=_is_whole)
 
-    def check_draft(
-        self, caller: Caller, title: str, body: str, options: FindOptions, *, judge: bool = False
-    ) -> Findings:
+    def check_draft(self, caller: Caller, title: str, body: str, options: FindOptions) -> Findings:
         """F, for an issue that is not filed yet: it is treated as if it were filed now."""
         place = self._place(caller)
         if not title.strip():
@@ -123,10 +121,10 @@ class Tools:
             # How many there are tells the ranking how much a likeness means; a missing repository is told by this too.
             latest = next(iter(client.recent_issues(place, 1)), None)
             draft = _draft(place, latest, title, body, self._clock())
-            with self._open_known(client, draft, issues=latest.number if latest else 0, judge=judge) as known:
+            with self._open_known(client, draft, issues=latest.number if latest else 0) as known:
                 return _found(known, draft, options, draft=True)
 
-        arguments = {"repo": place.key, "title": title, "body": body, "options": options, "judge": judge}
+        arguments = {"repo": place.key, "title": title, "body": body, "options": options}
         return self._remembered(caller, "check_draft", arguments, ask, keep=_is_whole)
 
     def explain_pair(self, caller: Caller, number: int, other: int) -> Comparison:

@@ -17,11 +17,13 @@ from bot.index import IndexedIssue
 from bot.model import RepoRef, Repository
 from bot.simulator import Server, start_simulator
 from bot.simulator.faults import Kind
+from bot.simulator.language_model import start_model
 from bot.store import open_store
 from bot.store.parts.repositories import Progress
 from bot.wiring.clients import build_github, reader
 from bot.wiring.indexes import build_index
 from tests.cli.finding import listed, run
+from tests.judge.models import saying
 
 pytestmark = pytest.mark.slow
 
@@ -306,3 +308,21 @@ def test_h4_beside_a_filter_by_source_what_that_source_found_is_counted() -> Non
     assert counts == {"total": 3, "unique": 3, "duplicates": 0, "github-hybrid": 3}
     everything = json.loads(run("acme/app#40", "--json").stdout)["counts"]
     assert everything["github-hybrid"] == 3 and everything["total"] > everything["unique"] > 3
+
+
+def test_j_the_judge_reads_only_where_it_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("openai")
+    with pytest.raises(SystemExit):
+        main(["find", "acme/app#40", "--judge"])
+    assert "judge: no model is named here" in capsys.readouterr().err
+    with start_model(saying("same", "disk 7 is gone")) as model:
+        monkeypatch.setenv("DOPPEL_JUDGE_URL", model.url)
+        monkeypatch.setenv("DOPPEL_JUDGE_MODEL", "reader-1")
+        run("acme/app#40")
+        assert model.heard == []
+        found = json.loads(run("acme/app#40", "--judge", "--json").stdout)["candidates"]
+    assert len(model.heard) == 1, "what the bot would name is no question more"
+    assert (found[0]["number"], found[0]["verdict"]) == (3, "same")
+    assert found[0]["reasons"][0] == "Same cause, as a language model read both: “disk 7 is gone”"

@@ -43,7 +43,8 @@ def test_j7_questions_go_out_word_for_word_and_answers_come_back(file: Path, tmp
     answers.write_text("".join(json.dumps(one) + "\n" for one in said), encoding="utf-8")
     own = figures(*judge[1:], "--answers", answers, "--out", out)["judge"]
     assert (own["questions"], own["answered"], own["unusable"]) == (len(asked), len(asked) - 1, 1)
-    assert own["prompt"] == "judge-1" and own["with"]["precision"] == 1
+    wrong = {name: own[name]["comments"] - own[name]["right"] for name in ("with", "without")}
+    assert wrong["with"] <= 1 < wrong["without"], "where nothing was said, the probability decides"
     assert own["without_at_as_many"]["comments"] >= own["with"]["comments"]
     judged = {one["id"]: one["candidates"] for one in lines(out)}
     assert len(judged) == len(rows())

@@ -53,6 +53,7 @@ def test_tools_are_listed_with_descriptions_and_schemas(server: Any) -> None:
                 "relevance": "learned",
                 "sources": [],
                 "fresh": False,
+                "judge": False,
             }
             assert arguments["required"] == ["number"]
             limits = {name: (one.get("minimum"), one.get("maximum")) for name, one in arguments["properties"].items()}

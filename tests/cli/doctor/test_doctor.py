@@ -18,11 +18,13 @@ from bot.jobs.queue import Queue
 from bot.model import Actor, RepoRef, Repository
 from bot.settings import load
 from bot.simulator import Server
+from bot.simulator.language_model import Heard, start_model
 from bot.store import open_store
 from bot.store.database.engine import write
 from bot.store.parts.repositories import OFF, Progress
 from bot.wiring.clients import prepare_databases
 from tests.cli.doctor.conftest import Found
+from tests.judge.models import saying
 
 pytestmark = pytest.mark.slow
 
@@ -266,3 +268,21 @@ def test_a_github_that_fails_on_the_way_is_a_finding_among_the_others(
     found = examine()
     assert found["permissions"][0] == "ok"
     assert found["GitHub"] == ("broken", f"could not say everything: {path}: GitHub answered 502", "Look again later.")
+
+
+def test_j1_the_judge_is_asked_and_what_it_costs_is_told(examine: Callable[..., Found]) -> None:
+    pytest.importorskip("openai")
+    assert "judge" not in examine()
+
+    def reader(heard: Heard) -> str:
+        return saying(lambda text: "same" if "PDF" in text else "different")(heard)
+
+    with start_model(reader) as model:
+        named = {"DOPPEL_JUDGE_URL": model.url, "DOPPEL_JUDGE_MODEL": "reader-1", "DOPPEL_JUDGE_PRICE_IN": "1"}
+        health, says, _ = examine(**named)["judge"]
+        assert health == "ok" and "reader-1 answers in the form asked for; a hundred issues cost about 0.04" in says
+        model.script = lambda heard: "They are the same."
+        assert examine(**named)["judge"][:2] == ("warning", "reader-1 answers, but it is not JSON")
+        model.script = saying("different")
+        assert examine(**named)["judge"][0] == "warning"
+    assert examine(**named)["judge"][0] == "warning", "it is gone"
