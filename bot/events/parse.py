@@ -139,13 +139,16 @@ def _issues(name: str, fields: _Fields) -> Event | Ignored:
     text_changed = changes is not None and (changes.has("title") or changes.has("body"))
     if action == "edited" and not text_changed:
         return Ignored("neither title nor body changed")
+    author = _actor(issue, "user")
+    # Whoever moved it here, a person or a bot, has not reported it.
+    moved = changes is not None and changes.has("old_issue")
     return IssueEvent(
         action=action,
         installation=_installation(fields),
         repository=_repository(fields.child("repository")),
         number=issue.number("number"),
-        sender=_actor(fields, "sender"),
-        author=_actor(issue, "user"),
+        sender=author if moved else _actor(fields, "sender"),
+        author=author,
         locked=issue.flag("locked"),
         title_changed=changes is not None and changes.has("title"),
         label=fields.child("label").text("name") if fields.has("label") else "",

@@ -173,7 +173,7 @@ class Closely:
         return self._texts.of_text(self._analysis)
 
     def likeness(self, numbers: Integers, order: Integers, leaders: int, total: int) -> Likeness | None:
-        """As `model.Reader` says, of a pool with these issue numbers; None where the model fails, or has read nothing.
+        """As `model.Reader` says, of a pool with these issue numbers; None where the model fails, or can read nothing.
 
         In a large repository only leaders are looked at,
         since a small one alone has a use for the others.
@@ -187,7 +187,7 @@ class Closely:
             self.problem = f"{VECTORS}: {failure.told}"
             return None
         self.fresh |= fresh
-        if not len(there):
+        if not len(there) or not own.any():
             return None
         cosines = vectors @ own
         closest = np.argsort(-cosines, kind="stable")[:CLOSEST]

@@ -6,14 +6,24 @@ import logging
 
 from bot.commands import Command, Options
 from bot.decisions import Outcome
+from bot.errors import Forbidden
 from bot.model import Issue
 from bot.report import Report
 from bot.store import CommentState, KeptComment
 from bot.telemetry.metrics import SHADOW
-from handlers.advice.drafting import VERDICT, draft, names_something, note, own_numbers, text_hash, why_nothing
+from handlers.advice.drafting import (
+    VERDICT,
+    draft,
+    names_something,
+    note,
+    note_left_alone,
+    own_numbers,
+    text_hash,
+    why_nothing,
+)
 from handlers.advice.labelling import label, unlabel
 from handlers.finding import find
-from handlers.visit import Visit
+from handlers.visit import LOCKED, Visit
 
 logger = logging.getLogger(__name__)
 
@@ -45,7 +55,13 @@ def advise(visit: Visit, issue: Issue, cause: str, *, anew: bool = False) -> Non
     elif visit.config.mode == "shadow":
         _note(visit, issue, report, cause)
     else:
-        post(visit, issue, report, cause=cause, create=bool(report.candidates))
+        try:
+            post(visit, issue, report, cause=cause, create=bool(report.candidates))
+        except Forbidden as refusal:
+            # It was locked, or the repository archived, since it was read. The next look is that of its unlocking.
+            locked = visit.github.issue(visit.repo, issue.number).locked
+            note_left_alone(visit, cause, LOCKED if locked else f"GitHub refused: {refusal.detail}")
+            raise
 
 
 def refresh(visit: Visit, issue: Issue) -> None:
