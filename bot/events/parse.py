@@ -6,6 +6,7 @@ those of GitHub's manual, "Webhook events and payloads".
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -28,8 +29,8 @@ TEMPLATES = ".github/ISSUE_TEMPLATE"
 TEMPLATE_FOLDERS = (".github", "", "docs")
 TEMPLATE_NAMES = frozenset({"issue_template", "issue_template.md", "issue_template.txt"})
 
-# The beginning that every command shares, misspelt ones included; the parser of commands looks closer.
-COMMAND = "/dup"
+# How every command begins, misspelt ones included; the parser of commands looks closer.
+_COMMAND = re.compile(r"/dup|@[\w-]+(?:\[bot\])?[,:]? +dup", re.IGNORECASE)
 
 
 class MalformedPayload(DoppelError):
@@ -175,7 +176,7 @@ def _issue_comment(name: str, fields: _Fields) -> Event | Ignored:
         previous = fields.child("changes").child("body").text("from", "")[:BODY_MAX]
     if action == "deleted" and not author.is_bot:
         return Ignored("the deleted comment was a person's")
-    if action != "deleted" and not any(COMMAND in plain(text).lower() for text in (body, previous)):
+    if action != "deleted" and not any(_COMMAND.search(plain(text)) for text in (body, previous)):
         return Ignored("a comment without a command")
     return CommentEvent(
         action=action,

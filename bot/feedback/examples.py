@@ -123,7 +123,7 @@ def _of_vote(signal: Signal, before: Sequence[Decision]) -> Iterator[Example]:
 
 def _of_verdict(verdict: Verdict) -> Signal:
     same = verdict.kind is VerdictKind.OF
-    # `of` is for people with triage.
+    # An earlier version kept `of` for people with triage, and did not note it.
     usual = Who.TRIAGE if same else Who.AUTHOR
     who = Who(verdict.details.get("who", usual))
     return Signal(verdict.number, Kind(verdict.kind.value), verdict.actor, verdict.other, same, who, verdict.at)

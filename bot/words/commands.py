@@ -18,10 +18,9 @@ class HelpTexts(Texts):
     help_limit = text("How many commands a person can give.", shapes.most_wait)
     seconds = text("A time to wait.", shapes.count)
     minutes = text("A longer time to wait.", shapes.count)
-    who_anyone = text('Who may: everybody. It follows "for", as the next three do.')
+    who_anyone = text('Who may: everybody. It follows "for", as the next two do.')
     who_author_or_triage = text("Who may: the author, and people with triage access.")
     who_triage = text("Who may: people with triage access.")
-    who_maintain = text("Who may: maintainers.")
     command_recheck = text("What `/duplicates` does.")
     command_search = text("What `search` does.")
     command_explain = text("What `explain` does.")
@@ -74,11 +73,10 @@ class AnswerTexts(Texts):
     not_already = text("`not` had been given before.", shapes.issue)
     of_done = text("`of` has closed the issue.", shapes.issue)
     of_done_root = text("`of` has closed it in favour of the original of the issue that was named.", shapes.asked_issue)
+    of_done_closed = text("`of` has closed it in favour of an issue that is closed.", shapes.issue)
     of_already = text("`of` had been given before.", shapes.issue)
     itself = text("A command with the issue's own number.")
     of_newer = text("`of` with a newer issue.", shapes.issue)
-    of_closed = text("`of` with a closed issue.", shapes.issue)
-    of_root_unseen = text("`of` with an issue whose own original cannot be seen.", shapes.issue)
     of_leads = text(
         "`of` with a duplicate of an issue that cannot be used; `says` is the answer about that one.",
         shapes.asked_issue_says,
@@ -92,6 +90,7 @@ class AnswerTexts(Texts):
     muted = text("`mute` was noted.")
     muted_already = text("`mute` had been given before.")
     muted_recheck = text("The comment of a muted issue was brought up to date.")
+    answered_above = text("A re-check is answered by the comment, which is far above.", shapes.link)
     unmuted = text("`unmute` was noted.")
     unmuted_already = text("`unmute` where nothing was muted.")
     comment_deleted = text("A maintainer deleted the comment, so it is not posted again.")
