@@ -122,7 +122,8 @@ class Issue:
     `id` is the database id (which `duplicate_issue_id` wants), `number` the number in its repository.
     `state_reason` is GitHub's word (`completed`, `not_planned`, `duplicate`, `reopened`) or None; a pull request that
     was merged has `merged`. Pull requests and discussions come in the shape of issues and share their numbers. `parent`
-    is the issue that it was made a sub-issue of, where that was read of GitHub itself.
+    is the issue that it was made a sub-issue of, `association` what its author is to the repository, and `type` the
+    name of its type, where that was read of GitHub itself.
     """
 
     repo: RepoRef
@@ -146,6 +147,8 @@ class Issue:
     thumbs_up: int = 0
     thumbs_down: int = 0
     parent: IssueRef | None = None
+    association: str = ""
+    type: str = ""
 
     @property
     def key(self) -> str:

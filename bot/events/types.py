@@ -57,7 +57,10 @@ OVERTAKEN = "overtaken"
 INDEXED = "indexed"
 """The index is complete, which it was not when nothing was found to name on it."""
 
-OWN_ACTIONS = frozenset({JUDGED, OVERTAKEN, INDEXED})
+DEFERRED = "deferred"
+"""Its author had opened too many within the hour for it to be looked at."""
+
+OWN_ACTIONS = frozenset({JUDGED, OVERTAKEN, INDEXED, DEFERRED})
 
 
 def own_issue_event(

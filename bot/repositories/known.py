@@ -109,7 +109,7 @@ class KnownRepository:
         options = replace(bot_options(config, target, bar, **self._decided(target)), explained=False)
         report = self.finder.find(target, options, gathered)
         muted = "/duplicates mute" if self.is_muted(target.number) else ""
-        ignored = _never_answered(target) or config.why_ignored(target.author.login, target.labels, target.title) or ""
+        ignored = "it is a pull request" if target.is_pull_request else config.why_ignored(target) or ""
         mode = "" if config.mode == "comment" else f"mode: {config.mode}"
         # What is muted or ignored is left alone in shadow mode too.
         silence = muted or ignored or mode if mode == SHADOW else mode or muted or ignored
@@ -125,10 +125,3 @@ class KnownRepository:
             "rejected_elsewhere": self.store.elsewhere.rejected(self.id, target.number),
             "duplicates": decided.originals,
         }
-
-
-def _never_answered(target: Issue) -> str:
-    """Why the bot leaves such a target alone whatever the settings say (C1); empty if it does not."""
-    if target.is_pull_request:
-        return "it is a pull request"
-    return "a bot opened it" if target.author.is_bot else ""

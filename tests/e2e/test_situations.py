@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 
+from bot.decisions import Outcome
 from bot.index import IndexedIssue
 from bot.simulator.state.issues import Issue
+from handlers import finding
 from handlers.advice import advice
 from tests.e2e.harness import Doppel
 from tests.e2e.late import delivered, held_back
-from tests.e2e.reports import AGAIN, FIRST, poll
+from tests.e2e.reports import AGAIN, FIRST
 
 LINK = "[#{0}](https://redirect.github.com/acme/app/issues/{0})"
 PART = """## Goal
@@ -154,10 +156,9 @@ def test_c1_what_is_closed_to_us_between_look_and_comment_is_noted_and_not_tried
     doppel: Doppel, monkeypatch: pytest.MonkeyPatch, happens: Callable[[Doppel], None]
 ) -> None:
     doppel.open(*FIRST, author="ann")
-    find = advice.find
 
     def find_and_wait(*arguments: Any, **options: Any) -> Any:
-        report = find(*arguments, **options)
+        report = finding.find(*arguments, **options)
         happens(doppel)
         return report
 
@@ -198,13 +199,47 @@ def test_f9_the_original_of_years_ago_is_found_among_thirty_thousand(doppel: Dop
 
 def test_c6_25_issues_of_one_author_in_ten_minutes_do_not_keep_the_bot_busy(doppel: Doppel) -> None:
     doppel.open(*FIRST, author="ann")
-    for serial in range(25):
-        doppel.open(f"{AGAIN[0]} ({serial} of many)", AGAIN[1], "newcomer")
-    spoken = [number for number in range(2, 27) if doppel.said(number)]
-    assert spoken == list(range(2, 12))
-    doppel.write(20, "/duplicates", "newcomer")
-    assert LINK.format(1) in doppel.advice(20)
-    poll(doppel)
+    for _ in range(25):
+        doppel.open(*AGAIN, author="newcomer")
+
+    def left_alone() -> list[int]:
+        looks = [doppel.services.store.decisions.of_issue(doppel.repository.id, number)[-1] for number in range(2, 26)]
+        assert {look.reason for look in looks if look.outcome is Outcome.LEFT_ALONE} <= {
+            "per_author: more than 10 issues of newcomer within an hour"
+        }
+        return [look.number for look in looks if look.outcome is Outcome.LEFT_ALONE]
+
+    assert left_alone() == list(range(12, 26))
+    doppel.write(26, "/duplicates", "newcomer")
+    assert LINK.format(2) in doppel.advice(26)
+    for left in (4, 0):
+        doppel.world.let_pass(3600)
+        doppel.settle()
+        assert len(left_alone()) == left
+    assert [LINK.format(1) in doppel.said(number)[0] for number in range(2, 5)] == [True, True, True]
+    assert any(doppel.said(number) for number in range(5, 26))
+
+
+def test_c6_types_associations_and_apps_decide_which_issues_are_looked_at(doppel: Doppel) -> None:
+    doppel.open(*FIRST, author="ann")
+    app = doppel.sim.who("helper[bot]", "Bot")
+    doppel.configure("ignore: {associations: [collaborator, member], types: [task]}\nonly_types: [Bug]\nbots: on\n")
+    doppel.open(*AGAIN, author=app, type="Bug")
+    doppel.open(*AGAIN, author="write-person", type="Bug")
+    doppel.open(*AGAIN, author="bob", type="Task")
+    doppel.open(*AGAIN, author="bob")
+    doppel.open(*AGAIN, author="cid", type="bug")
+    assert [len(doppel.said(number)) for number in range(2, 7)] == [1, 0, 0, 0, 1]
+
+
+@pytest.mark.parametrize("bots", ["off", "on"])
+def test_c6_a_label_that_an_app_sets_starts_a_look_where_the_settings_say_so(doppel: Doppel, bots: str) -> None:
+    doppel.configure(f"only_labels: [triaged]\nbots: {bots}\n")
+    doppel.open(*FIRST, author="ann", labels=["triaged"])
+    doppel.open(*AGAIN)
+    doppel.sim.add_labels(doppel.repo, 2, "triaged", actor=doppel.sim.who("helper[bot]", "Bot"))
+    doppel.settle()
+    assert len(doppel.said(2)) == (bots == "on")
 
 
 def test_c3_the_same_words_of_another_surface_are_less_likely_and_the_comment_says_why(doppel: Doppel) -> None:

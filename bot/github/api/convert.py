@@ -44,6 +44,8 @@ def issue(data: Json) -> Issue:
         thumbs_up=reactions.get("+1") or 0,
         thumbs_down=reactions.get("-1") or 0,
         parent=_issue_of(parent) if parent else None,
+        association=data.get("author_association") or "",
+        type=(data.get("type") or {}).get("name") or "",
     )
 
 

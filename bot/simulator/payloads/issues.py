@@ -69,7 +69,7 @@ def issue(world: World, record: Issue) -> Json:
         "updated_at": iso(record.updated_at),
         "closed_at": iso_or_none(record.closed_at),
         "author_association": author_association(record.repository, record.author),
-        "type": None,
+        "type": _type(record.type) if record.type else None,
         "body": record.body,
         "reactions": reaction_rollup(url, record.reactions),
         "sub_issues_summary": _parts(record),
@@ -84,6 +84,11 @@ def issue(world: World, record: Issue) -> Json:
         diff = {"html_url": page, "diff_url": f"{page}.diff", "patch_url": f"{page}.patch"}
         body |= {"draft": False, "pull_request": {"url": pull, **diff, "merged_at": iso_or_none(record.merged_at)}}
     return body
+
+
+def _type(name: str) -> Json:
+    """An issue type, of which the organization's other ones are not known."""
+    return {"id": 1, "node_id": "IT_1", "name": name, "description": None}
 
 
 def _parts(record: Issue) -> Json:
