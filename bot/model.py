@@ -158,10 +158,25 @@ class Issue:
 
 @dataclass(frozen=True, slots=True)
 class Closer:
-    """What closed an issue, in its repository: the `pull` request of that number, else the `commit` of that hash."""
+    """What closed an issue, in its repository: the `pull` request of that number, else the `commit` of that hash.
+
+    `at` is when, `milestone` what the issue or the pull request was meant for, and `release` in which it may be mended,
+    where the issue that is looked at names an earlier one.
+    """
 
     pull: int = 0
     commit: str = ""
+    at: datetime | None = None
+    milestone: str = ""
+    release: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """A release that is published and no pre-release, by the name of its tag."""
+
+    tag: str
+    published_at: datetime
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from bot.model import State
 
 
 class Shared(StrEnum):
-    """What two issues can have in common, strongest first; and what GitHub says of them."""
+    """What two issues can have in common, strongest first; what GitHub says of them, and what tells them apart."""
 
     COPY = "all of the text"
     MESSAGE = "error text"
@@ -21,6 +21,7 @@ class Shared(StrEnum):
     TITLES = "words of titles"
     WORDS = "words"
     GITHUB = "GitHub's verdict"
+    SURFACE = "another surface"
 
 
 _ENGLISH = {
@@ -30,6 +31,7 @@ _ENGLISH = {
     Shared.TITLES: "Same words in both titles: {}",
     Shared.WORDS: "Same words: {}",
     Shared.GITHUB: "GitHub calls it a likely duplicate",
+    Shared.SURFACE: "Labelled otherwise: {}",
 }
 
 

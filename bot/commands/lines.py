@@ -70,7 +70,11 @@ def command_lines(body: str, app: str = "") -> list[str]:
     body = _LEADING.sub(r"\1", body)
     body = _WIDE.sub(lambda word: plain(word[0]), body)
     read = body.translate(_UNSEEN).lower()
-    if not ("/du" in read or (app and f"@{app.lower()}" in read)) or body.count("\n") >= LINES_MAX or body.count("[") > BRACKETS_MAX:
+    if (
+        not ("/du" in read or (app and f"@{app.lower()}" in read))
+        or body.count("\n") >= LINES_MAX
+        or body.count("[") > BRACKETS_MAX
+    ):
         return []
     source = body.split("\n")
     env: dict[str, bool] = {}
@@ -83,7 +87,12 @@ def command_lines(body: str, app: str = "") -> list[str]:
             for child in token.children or ():
                 if child.type == "html_inline":
                     hidden = hidden_by(child.content, hidden)
-                elif child.type == "slash" and not quotes and not hidden and (line := lines.command(child.meta["at"], app)):
+                elif (
+                    child.type == "slash"
+                    and not quotes
+                    and not hidden
+                    and (line := lines.command(child.meta["at"], app))
+                ):
                     found.append(line)
         elif token.type == "html_block":
             hidden = hidden_by(token.content, hidden)

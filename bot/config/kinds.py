@@ -107,9 +107,7 @@ Association = Annotated[
     str,
     AfterValidator(_association),
     Wants(
-        lambda say, code: say.either(
-            first=say.comma().join(map(code, ASSOCIATIONS[:-1])), last=code(ASSOCIATIONS[-1])
-        ),
+        lambda say, code: say.either(first=say.comma().join(map(code, ASSOCIATIONS[:-1])), last=code(ASSOCIATIONS[-1])),
         lambda node: nearest(node.text.upper(), ASSOCIATIONS),
     ),
     WithJsonSchema({"enum": list(ASSOCIATIONS)}),

@@ -24,9 +24,14 @@ NO_MORE_THAN_A_WORD = 0.25
 part of their words there shares a common one."""
 
 
+ANOTHER_SURFACE = -1.6
+"""Log-odds of what the labels place on another surface, by the titles that do so: of 211 pairs alike but for a platform
+or the like 10 were the same, where 42 were expected (`bot.text.titles.siblings`)."""
+
+
 Booleans = NDArray[np.bool_]
 
-VERSION = 4
+VERSION = 5
 """Raised with every change of these rules: what was answered by others counts as another model's answer."""
 
 # More than a few copies of one text come from a form that nobody filled in, unless most came within a week: a form is
@@ -45,7 +50,7 @@ _LITTLE = np.log1p(6.5)
 class Compared:
     """A question, and its pool of candidates as they are judged, a row each.
 
-    `values` are (candidates, features.NAMES), `numbers` and `titles` the candidates' own. `others` are known to be by
+    `apart` are those whose labels are of another surface (`bot/text/surfaces.py`). `values` are (candidates, features.NAMES), `numbers` and `titles` the candidates' own. `others` are known to be by
     somebody else than the question, `own` by the same person. `title` is the question's. `total` is how many issues
     there are; a question is `vague` that has words and says nothing by them, and `signed` where it is known who asks.
     """
@@ -59,6 +64,7 @@ class Compared:
     total: int
     vague: bool = False
     signed: bool = True
+    apart: Booleans | None = None
 
     def of(self, rows: Integers) -> Compared:
         """Some of its rows, in the order that is given."""
@@ -69,6 +75,7 @@ class Compared:
             titles=[self.titles[row] for row in rows.tolist()],
             others=self.others[rows],
             own=self.own[rows],
+            apart=None if self.apart is None else self.apart[rows],
         )
 
 
@@ -94,6 +101,8 @@ def bounds(pool: Compared, read: Booleans) -> tuple[Floats, Floats]:
         little |= (shares < NO_MORE_THAN_A_WORD) & ~read
     most = np.minimum(np.where(little, LITTLE_CONFIDENCE, 1.0), np.where(_another(pool), ANOTHER_CONFIDENCE, 1.0))
     copied = at_once & exact & (pool.others | (column["length"] >= _A_LINE))
+    if pool.apart is not None:
+        copied &= ~pool.apart
     least = np.where(copied, _COPY_CONFIDENCE, 0.0)
     return np.minimum(np.where(little, 0.0, least), most), most
 

@@ -22,6 +22,7 @@ from bot.ranking.reasons import (
 )
 from bot.report import Reason, Shared
 from bot.text.messages import runs
+from bot.text.surfaces import surfaces_apart
 from bot.text.terms import is_unspaced, raw_words, terms_of
 
 
@@ -31,7 +32,8 @@ class Evidence:
 
     `message` is what both quote of an error message, empty if there is none; `identifiers` are names from code,
     `title_words` in both titles, `words` anywhere else. All of it is a stranger's text. A `copy` has title and text of
-    the issue, and nothing is named.
+    the issue, and nothing is named. `apart` are a label of the issue and one of the other that place them on different
+    surfaces.
     """
 
     message: str = ""
@@ -39,13 +41,15 @@ class Evidence:
     title_words: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
     copy: bool = False
+    apart: tuple[str, str] | None = None
 
     @property
     def reasons(self) -> tuple[Reason, ...]:
         """The same in words (C3)."""
+        differs = (Reason(Shared.SURFACE, self.apart),) if self.apart else ()
         if self.copy:
-            return (Reason(Shared.COPY),)
-        return shared_reasons(self.message, self.identifiers, self.title_words, self.words)
+            return (Reason(Shared.COPY), *differs)
+        return (*shared_reasons(self.message, self.identifiers, self.title_words, self.words), *differs)
 
 
 class Witness:
@@ -54,6 +58,7 @@ class Witness:
     def __init__(self, question: Question, title: str, body: str, rarity: Rarity) -> None:
         self._text = title, body
         self._known = question.known
+        self._labels = question.labels
         self._rarities = rarity("words", question.known["words"].terms)
 
     @cached_property
@@ -69,8 +74,9 @@ class Witness:
 
     def of(self, pool: Pool, row: int, title: str, body: str) -> Evidence:
         """What is shared with the candidate in a row of the pool, whose text is given."""
+        apart = surfaces_apart(self._labels, pool.issues[row].labels)
         if is_copy(self._text, (title, body)):
-            return Evidence(copy=True)
+            return Evidence(copy=True, apart=apart)
         messages = self._known["messages"]
         # The index knows what forms supply, and leaves it out.
         quoted = {messages.words[place] for place in _places(messages, pool.messages, row)}
@@ -78,7 +84,7 @@ class Witness:
         telling = self._telling(_places(self._known["words"], pool.words, row))
         theirs = Written(title, body)
         identifiers, title_words, words = map(tuple, shared_words(self._mine, theirs, telling))
-        return Evidence(shared_message(self._mine, theirs, forms), identifiers, title_words, words)
+        return Evidence(shared_message(self._mine, theirs, forms), identifiers, title_words, words, apart=apart)
 
     def _telling(self, places: Sequence[int]) -> list[str]:
         """The question's telling words at these places, rarest first."""

@@ -40,6 +40,7 @@ from bot.matching.retrieval import (
 from bot.matching.shared_terms import Rarity
 from bot.model import Issue
 from bot.report import QueryRun
+from bot.text.surfaces import surfaces_apart
 from bot.text.titles import says_nothing, subject
 
 _log = logging.getLogger(__name__)
@@ -270,6 +271,10 @@ class Look:
             total=rarity.total if self._total is None else self._total,
             vague=witness.vague,
             signed=bool(self._question.author),
+            apart=np.array(
+                [surfaces_apart(self._question.labels, issue.labels) is not None for issue in candidates.issues],
+                dtype=np.bool_,
+            ),
         )
         judged = (self._model or shipped_model()).judge(compared, partial(self.likeness, there, compared.total))
         order = judged.order

@@ -36,7 +36,7 @@ class Question:
     """`known` are the text's terms by field, `vectors` those of its title, its text and both, (3, dimensions), or None.
 
     `created_at` is in seconds since 1970; `author` is empty where it is no person that is known; `reported` is how many
-    earlier issues the author has written.
+    earlier issues the author has written. `labels` are its own.
     """
 
     number: int
@@ -46,6 +46,7 @@ class Question:
     created_at: float
     known: Mapping[str, Terms]
     vectors: Vectors | None
+    labels: tuple[str, ...] = ()
 
 
 def pose(view: View, target: Issue, title: str, analysis: Analysis, pair: Vectors | None) -> Question:
@@ -59,6 +60,7 @@ def pose(view: View, target: Issue, title: str, analysis: Analysis, pair: Vector
         created_at=target.created_at.timestamp(),
         known=view.look_up(analysis),
         vectors=None if pair is None or not view.vector_count else view.centred(pair),
+        labels=target.labels,
     )
 
 

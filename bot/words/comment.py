@@ -46,6 +46,9 @@ class CandidateTexts(Texts):
     state_open = text("It is open.")
     state_closed = text("It is closed, without a reason.")
     state_completed = text("It was closed as completed.")
+    may_be_fixed = text(
+        "It was closed, and a later release than the one that this issue names may mend it.", shapes.release
+    )
     state_regression = text(
         "It was closed as completed and may be the same, so the problem may be back; this stands behind its state."
     )
@@ -74,6 +77,7 @@ class CandidateTexts(Texts):
     reason_message = text("Both quote the same error message.", shapes.message)
     reason_identifiers = text("Both hold the same names from code.", shapes.names)
     reason_titles = text("Both titles hold the same words.", shapes.words)
+    reason_surface = text("Labels place the two on different surfaces; `mine` is this issue's.", shapes.mine_theirs)
     reason_words = text("Both texts hold the same words.", shapes.words)
     by_meaning = text("Found by the semantic index alone; there are no words to name.")
 

@@ -10,7 +10,6 @@ from tests.e2e.harness import BOT, Doppel
 from tests.e2e.reports import AGAIN, OTHER, reply
 
 
-
 def comment_on_first(doppel: Doppel) -> int:
     """The bot's first comment on #2."""
     return next(one.id for one in doppel.sim.comments(doppel.repo, 2) if one.author.login == BOT)

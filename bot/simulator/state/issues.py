@@ -95,6 +95,7 @@ class Issue:
     parts: list[Issue] = field(default_factory=list)
     labels: list[Label] = field(default_factory=list)
     type: str | None = None
+    milestone: str | None = None
     locked: bool = False
     lock_reason: str | None = None
     is_pull_request: bool = False
