@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from functools import partial
 
 from bot.calibration.bar import bar_in_force
@@ -12,7 +13,9 @@ from bot.digest import boxes
 from bot.digest.reading import WEEK, digest_of, take_boxes, titles_of
 from bot.errors import GitHubError, NotFound, Retryable
 from bot.github.repository.repo import RepoClient
+from bot.jobs.database import queue_engine
 from bot.model import Issue
+from bot.monitoring.illness import Illness, illnesses
 from bot.posts.own_issues import TITLE_MAX, Wanted, is_kind, keep_issue
 from bot.render import Place
 from bot.render.digest import DigestView, render_digest
@@ -32,19 +35,25 @@ DIGEST_LATE = 900.0
 
 def keep_digests(services: Services) -> None:
     """Bring every digest up to date. A paused host writes nothing on GitHub."""
-    if not services.settings.paused:
-        in_each(workable(services.store), services.store, partial(_keep, services))
-
-
-def _keep(services: Services, known: StoredRepository, installation: int) -> None:
+    if services.settings.paused:
+        return
+    queue = queue_engine(services.settings)
     try:
-        keep_digest(services, known, installation)
+        ill = illnesses(services.store, queue, services.now())
+    finally:
+        queue.dispose()
+    in_each(workable(services.store), services.store, partial(_keep, services, ill))
+
+
+def _keep(services: Services, ill: Mapping[int, Illness], known: StoredRepository, installation: int) -> None:
+    try:
+        keep_digest(services, known, installation, ill.get(known.id))
     except (GitHubError, Retryable) as refusal:
         # The next day brings another.
         logger.warning("%s: its digest is not up to date: %s", known.ref, refusal)
 
 
-def keep_digest(services: Services, known: StoredRepository, installation: int) -> None:
+def keep_digest(services: Services, known: StoredRepository, installation: int, ill: Illness | None = None) -> None:
     """Have the issue say what the bot did in the last week; nothing, where the settings do not ask for it.
 
     Nothing is opened before there is anything to say. Raises GitHubError, RateLimited and Unavailable.
@@ -70,6 +79,7 @@ def keep_digest(services: Services, known: StoredRepository, installation: int) 
         Place(str(known.ref), services.settings.enterprise),
         services.clock(),
         say,
+        ill,
     )
 
     def body(present: str) -> str:

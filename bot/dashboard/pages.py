@@ -253,9 +253,14 @@ class _Pages:
 
     def health(self, repository: StoredRepository) -> Page:
         """How the bot and the index are, and what was given up."""
-        parts = current_app.extensions["doppel.health"].parts()[1]
-        health = self._data.health(repository)
-        return render_template("dashboard/health.html", repository=repository, health=health, bot=parts)
+        host = current_app.extensions["doppel.health"]
+        return render_template(
+            "dashboard/health.html",
+            repository=repository,
+            health=self._data.health(repository),
+            bot=host.parts()[1],
+            ill=host.ill().get(repository.id),
+        )
 
     @property
     def _data(self) -> Data:

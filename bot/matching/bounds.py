@@ -50,9 +50,10 @@ _LITTLE = np.log1p(6.5)
 class Compared:
     """A question, and its pool of candidates as they are judged, a row each.
 
-    `apart` are those whose labels are of another surface (`bot/text/surfaces.py`). `values` are (candidates, features.NAMES), `numbers` and `titles` the candidates' own. `others` are known to be by
-    somebody else than the question, `own` by the same person. `title` is the question's. `total` is how many issues
-    there are; a question is `vague` that has words and says nothing by them, and `signed` where it is known who asks.
+    `apart` are those whose labels are of another surface (`bot/text/surfaces.py`). `values` are (candidates,
+    features.NAMES), `numbers` and `titles` the candidates' own. `others` are known to be by somebody else than the
+    question, `own` by the same person. `title` is the question's. `total` is how many issues there are; a question is
+    `vague` that has words and says nothing by them, and `signed` where it is known who asks.
     """
 
     values: Floats

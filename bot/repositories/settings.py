@@ -60,23 +60,13 @@ class RepositorySettings:
 
     def last_read(self, repo_id: int) -> RepoConfig:
         """The settings as they were last read, however long ago; the defaults where none are remembered."""
-        return self._last(repo_id) or RepoConfig()
+        return last_read(self._store, repo_id)
 
     def last_or_present(self, client: Callable[[int], RepoClient], repository: Repository) -> RepoConfig:
         """The settings as they were last read, for what is not worth a request each time; read now where a push has
         changed the file since, so that nothing is remembered.
         """
-        return self._last(repository.id) or self.read(client, repository).config
-
-    def _last(self, repo_id: int) -> RepoConfig | None:
-        """The settings as they were last read; None where it is not known what one of the files says that may hold."""
-        for name in (_OWN, _OWNERS):
-            known = self._store.texts.get(repo_id, name)
-            if known is None:
-                return None
-            if known.text is not None:
-                return parse_config(known.text)[0]
-        return RepoConfig()
+        return _last(self._store, repository.id) or self.read(client, repository).config
 
     def forget(self, repository: Repository) -> None:
         """A push has changed the file. Where it is the owner's, it is forgotten for every repository of theirs."""
@@ -95,6 +85,22 @@ class RepositorySettings:
         text = _file(github, place)
         self._store.texts.put(repo_id, name, text, now)
         return text
+
+
+def last_read(store: Store, repo_id: int) -> RepoConfig:
+    """The settings as they were last read, however long ago; the defaults where none are remembered."""
+    return _last(store, repo_id) or RepoConfig()
+
+
+def _last(store: Store, repo_id: int) -> RepoConfig | None:
+    """The settings as they were last read; None where it is not known what one of the files says that may hold."""
+    for name in (_OWN, _OWNERS):
+        known = store.texts.get(repo_id, name)
+        if known is None:
+            return None
+        if known.text is not None:
+            return parse_config(known.text)[0]
+    return RepoConfig()
 
 
 def settings_at_present(github: RepoClient, repo: RepoRef) -> Loaded:

@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterable
 
 # Of what is called so an issue is mostly about one: `os: windows` and `os: linux` are apart, two `area:` may overlap.
-_KINDS = frozenset("app browser client device editor frontend ide os package platform product runtime surface".split())
-_SURFACES = frozenset(
-    """
-    android api app browser chrome cli desktop docs edge emacs extension firefox intellij ios ipad iphone jetbrains
-    lambda linux mac macos mobile neovim opera plugin safari sdk server tui ubuntu vim visual-studio vs-code vscode web
-    webapp website windows wsl xcode
-    """.split()
-)
+_NAMED_KINDS = "app browser client device editor frontend ide os package platform product runtime surface"
+_KINDS = frozenset(_NAMED_KINDS.split())
+_NAMED = """
+android api app browser chrome cli desktop docs edge emacs extension firefox intellij ios ipad iphone jetbrains lambda
+linux mac macos mobile neovim opera plugin safari sdk server tui ubuntu vim visual-studio vs-code vscode web webapp
+website windows wsl xcode
+"""
+_SURFACES = frozenset(_NAMED.split())
 _PARTS = re.compile(r"\s*[:/]\s*")
 
 

@@ -159,6 +159,9 @@ class DigestTexts(Texts):
         shapes.bar_right_wrong,
     )
     digest_title = text("The title of the one issue with the digest.")
+    ill_given_up = text("The bot is ill here: it gave up the last delivery.")
+    ill_refused = text("The bot is ill here: GitHub refused the last comment.")
+    ill_late = text("The bot is ill here: it has not looked at the newest issue.")
     digest_looked = text("How many issues the bot looked at between two days.", shapes.since_until_issues_new)
     digest_commented = text("How many it commented on.", shapes.count)
     digest_would = text("How many it would have commented on (`mode: shadow`).", shapes.count)

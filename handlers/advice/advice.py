@@ -6,6 +6,7 @@ import logging
 
 from bot.commands import Command, Options
 from bot.decisions import Outcome
+from bot.decisions.model import REFUSED
 from bot.errors import Forbidden
 from bot.model import Issue
 from bot.report import Report
@@ -60,7 +61,7 @@ def advise(visit: Visit, issue: Issue, cause: str, *, anew: bool = False) -> Non
         except Forbidden as refusal:
             # It was locked, or the repository archived, since it was read. The next look is that of its unlocking.
             locked = visit.github.issue(visit.repo, issue.number).locked
-            note_left_alone(visit, cause, LOCKED if locked else f"GitHub refused: {refusal.detail}")
+            note_left_alone(visit, cause, LOCKED if locked else f"{REFUSED}: {refusal.detail}")
             raise
 
 

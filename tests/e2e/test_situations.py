@@ -91,7 +91,6 @@ def test_p2_the_same_fault_in_chinese_in_other_words_is_named(doppel: Doppel) ->
 
 def test_c2_five_edits_in_a_minute_leave_one_comment_and_what_was_objected(pair: Doppel) -> None:
     """Three only tick boxes, one says that nothing changed."""
-    title, body = AGAIN
     pair.open(*FIRST, author="cid")
     pair.write(3, "/duplicates not #1", "cid")
     pair.said(3)
@@ -207,7 +206,7 @@ def test_f9_the_original_of_years_ago_is_found_among_thirty_thousand(doppel: Dop
         IndexedIssue(
             number,
             f"{WHAT[number % 12].title()} {WHAT[number // 97 % 12]} {DOES[number // 12 % 8]} {WHEN[number // 96 % 8]}",
-            f"Since build {number * 7919 % 30_011} the {WHAT[number // 5 % 12]} {DOES[number // 7 % 8]}. Code E{number}.",
+            f"Since build {number * 7919 % 30_011} it {DOES[number // 7 % 8]}. Code E{number}.",
             author=f"user-{number % 4_001}",
             created_at=(now - timedelta(days=3_000 - number / 10.5)).timestamp(),
             id=number,
