@@ -213,6 +213,9 @@ class RepoConfig(_Section):
     label: Literal["suggest", "add", "off"] = "off"
     """Whether the bot, when it is sure, suggests or adds the label `duplicate`, if the repository has one. Suggesting
     needs GitHub's label suggestions."""
+    suggest_closing: Switch = False
+    """Whether the bot suggests to close what is likely a duplicate. Maintainers approve or dismiss that on GitHub with
+    one click; nothing is closed otherwise. It needs GitHub's issue suggestions."""
     language: Literal["auto", "en", "zh", "ja", "es", "de", "fr"] = "auto"
     """The language of comments. `auto` is the language of the issue, or English if the bot does not speak that."""
     templates: Templates = {}

@@ -19,6 +19,7 @@ WORTH: Mapping[Kind, float] = {
     Kind.VOTE: 1.0,
     Kind.CLOSED: 1.0,
     Kind.RETITLED: 0.5,
+    Kind.SUGGESTION: 1.0,
     Kind.NOT: 1.0,
     Kind.OF: 1.0,
 }

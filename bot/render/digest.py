@@ -159,5 +159,6 @@ def _said(kind: Kind, say: Words) -> str:
         Kind.VOTE: say.said_vote,
         Kind.CLOSED: say.said_closed,
         Kind.RETITLED: say.said_retitled,
+        Kind.SUGGESTION: say.said_suggestion,
     }
     return ways[kind]()

@@ -187,5 +187,6 @@ class DigestTexts(Texts):
     said_reaction = text("By a reaction to the comment.")
     said_box = text("By a box of this digest.")
     said_vote = text("By a button of the dashboard.")
+    said_suggestion = text("By approving or dismissing the bot's suggestion on GitHub.")
     said_closed = text("By how they closed the issue.")
     said_retitled = text("By the title that they gave it since.")

@@ -22,7 +22,7 @@ from handlers.advice.drafting import (
     text_hash,
     why_nothing,
 )
-from handlers.advice.labelling import label, unlabel
+from handlers.advice.labelling import label, suggest_closing, unlabel
 from handlers.finding import find
 from handlers.visit import LOCKED, Visit
 
@@ -91,6 +91,7 @@ def post(
     outcome = _outcome(visit, before, visit.kept_comment())
     if outcome.speaks:
         label(visit, issue, named)
+        suggest_closing(visit, issue, named)
         if not (command and (command.words or options.narrow)):
             unlabel(visit, issue, report, named)
     least = bar if options.confidence is None else options.confidence

@@ -35,6 +35,9 @@ DUPLICATE = "duplicate"
 SUGGESTIONS_SINCE = "2026-03-10"
 """The version of the API from which on a label can be suggested; to an older one it is a label like any other."""
 
+ADD_LABEL, CLOSE = "add_label", "close_issue"
+"""What can be suggested, in GitHub's words."""
+
 _MOST_SUGGESTIONS = 2_000
 
 
@@ -67,8 +70,24 @@ def label_events(api: Api, repo: RepoRef, number: int) -> list[LabelEvent]:
     ]
 
 
-def suggested_labels(api: Api, repo: RepoRef, number: int) -> frozenset[str] | None:
-    """The labels that were ever suggested on an issue, whatever came of it; None where the repository lacks that.
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """What somebody suggested to do with an issue, and what came of it (GitHub's words, `pending` to `invalidated`).
+
+    `target` is the database id of the label, or of the original that it would be closed for; `value` the label's name.
+    `by` is the id of the maintainer who approved or dismissed it, at a time in seconds since 1970.
+    """
+
+    action: str
+    state: str
+    target: int
+    value: str
+    by: int
+    at: float
+
+
+def suggestions(api: Api, repo: RepoRef, number: int) -> tuple[Suggestion, ...] | None:
+    """All that was ever suggested on an issue; None where the repository lacks that.
 
     To ask is the only way to know, and without the feature a suggestion would be a label like any other.
     """
@@ -78,6 +97,16 @@ def suggested_labels(api: Api, repo: RepoRef, number: int) -> frozenset[str] | N
             partial(api.rest.issues.list_suggestions, repo.owner, repo.name, number, state="all"),
             most=_MOST_SUGGESTIONS,
         )
-        return frozenset(str(data.get("target_value") or "") for data in listed)
+        return tuple(
+            Suggestion(
+                data["action"],
+                data["state"],
+                data.get("target_id") or 0,
+                str(data.get("target_value") or ""),
+                data.get("resolved_by") or 0,
+                convert.moment(data["updated_at"]).timestamp(),
+            )
+            for data in listed
+        )
     except NotFound:
         return None

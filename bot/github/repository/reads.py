@@ -32,7 +32,7 @@ class Reads:
     """Reading operations. All raise Forbidden, RateLimited and Unavailable; NotFound where it says so."""
 
     label_events = operation(labels.label_events)
-    suggested_labels = operation(labels.suggested_labels)
+    suggestions = operation(labels.suggestions)
 
     def __init__(self, api: Api) -> None:
         self._api = api

@@ -136,14 +136,15 @@ def reaction(world: World, record: Reaction) -> Json:
 
 
 def suggestion(record: Suggestion, target: Issue) -> Json:
-    """A label that was suggested rather than added."""
+    """A label that was suggested rather than added, or that the issue be closed as a duplicate."""
+    label, original = record.label, record.original
     return {
         "id": record.id,
         "issue_id": target.id,
-        "action": "add_label",
+        "action": "add_label" if label else "close_issue",
         "state": record.state,
-        "target_id": record.label.id,
-        "target_value": record.label.name,
+        "target_id": label.id if label else original.id if original else None,
+        "target_value": label.name if label else "duplicate",
         "rationale": record.rationale,
         "confidence": record.confidence.upper() if record.confidence else None,
         "actor_id": record.actor.id,

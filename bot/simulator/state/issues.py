@@ -60,10 +60,12 @@ class TimelineEvent:
 
 @dataclass(slots=True, eq=False)
 class Suggestion:
-    """A label that somebody proposed with a rationale and that a maintainer approves or dismisses."""
+    """A label that somebody proposed with a rationale and that a maintainer approves or dismisses; or, where `label` is
+    None, to close the issue as a duplicate of the `original`.
+    """
 
     id: int
-    label: Label
+    label: Label | None
     actor: Account
     rationale: str | None
     confidence: str | None
@@ -71,6 +73,7 @@ class Suggestion:
     updated_at: datetime
     state: str = "pending"
     resolved_by: Account | None = None
+    original: Issue | None = None
 
 
 @dataclass(slots=True, eq=False)
