@@ -226,6 +226,10 @@ class View:
         """How many issues with smaller numbers an author wrote."""
         return issues.count_by(self._connection, self._repo_id, author, below)
 
+    def magnets(self, least: int, most: int) -> list[int]:
+        """The numbers of issues of which at least so many others were closed as duplicates, those with most first."""
+        return issues.magnets(self._connection, self._repo_id, least, most)
+
     def issues(self, numbers: Collection[int]) -> dict[int, IndexedIssue]:
         """Issues by number, without bodies; those that are not there (any more) are left out."""
         return self._recent(self._memory.issues, numbers, lambda new: issues.read(self._connection, self._repo_id, new))

@@ -47,6 +47,9 @@ _log = logging.getLogger(__name__)
 
 #: Vectors of candidates that one find makes where they are missing: each takes some 20 ms, and somebody waits.
 MADE_AT_ONCE = 12
+#: An issue of which so many were closed as duplicates is known without being named in the settings.
+LEAST_DUPLICATES = 3
+_MOST_MAGNETS = 20
 # With so many other issues of the same title it says nothing, and so many of the likest titles are looked at.
 _COMMON_TITLE, _MOST_TITLES = 4, 12
 # Words of the question that its report names, the rarest.
@@ -296,6 +299,10 @@ class Look:
         there, candidates = load(self._view, self._pool, self._question.vectors is not None)
         rarity = Rarity.of(self._view, without=self._question.number)
         return there, features.features(self._question, candidates, rarity)
+
+    def magnets(self) -> list[int]:
+        """Issues that are reported again and again, but not those that came later than is looked at."""
+        return [number for number in self._view.magnets(LEAST_DUPLICATES, _MOST_MAGNETS) if not self._late(number)]
 
     def issues(self, numbers: Collection[int]) -> dict[int, IndexedIssue]:
         """Issues by number, without bodies; those that are not in the index are left out."""

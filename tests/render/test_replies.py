@@ -126,7 +126,7 @@ def test_c4_help_is_made_from_the_table() -> None:
     for option in OPTIONS:
         assert f"\n- `{option}` – {option_words(option, SAY)}" in text
     assert (
-        "Close this as a duplicate. If that one is a duplicate too, its oldest open original is used. (For people with triage access.)"
+        "Close this as a duplicate. If that one is a duplicate too, its oldest open original is used. (For the issue's author, and people with triage access.)"
         in text
     )
     assert not PHRASE.search(text)
