@@ -206,8 +206,8 @@ class RepoConfig(_Section):
     known_issues: Annotated[
         tuple[Annotated[int, Ge(1), Le(NUMBER_MAX)], ...], MaxLen(100), Listed, Once, Named(Words.issue_numbers)
     ] = ()
-    """Issues that are often reported again. They are always considered, whatever the searches find. So is, without being
-    named here, what three issues or more were closed as duplicates of."""
+    """Issues that are often reported again. They are always considered, whatever the searches find. So is what three
+    issues or more were closed as duplicates of, without being named here."""
     siblings: Annotated[tuple[Place, ...], MaxLen(20), Listed, Once, Named(Words.repositories)] = ()
     """Public repositories of the same owner that are searched as well; the host may allow others (`DOPPEL_SIBLINGS`).
     Private ones are never searched."""

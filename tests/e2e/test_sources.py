@@ -198,7 +198,7 @@ def test_c6_what_went_wrong_is_said_in_the_comments_language(doppel: Doppel) -> 
 
 
 def test_h6_what_was_closed_for_again_and_again_is_known_without_being_named(doppel: Doppel) -> None:
-    """Its words are not those of the next report; the searches of the index are off, so that nothing else leads to it."""
+    """The next report has none of its words."""
     doppel.open("Palette cannot be opened", "Ctrl+K does nothing.", "ann")
     for number in range(2, 5):
         doppel.open(f"Nothing happens {number}", f"Report {number}.", f"author-{number}")

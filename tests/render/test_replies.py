@@ -110,8 +110,8 @@ def test_every_problem_has_a_text(problem: Problem) -> None:
     ("name", "expected"),
     [
         (Name.NOT, "`/duplicates not #N` is for the issue's author, and people with triage access."),
-        (Name.OF, "`/duplicates of #N` is for people with triage access."),
-        (Name.SCAN, "`/duplicates scan` is for maintainers."),
+        (Name.OF, "`/duplicates of #N` is for the issue's author, and people with triage access."),
+        (Name.SCAN, "`/duplicates scan` is for people with triage access."),
     ],
 )
 def test_c5_who_may_is_said_to_those_who_may_not(name: Name, expected: str) -> None:
@@ -126,8 +126,8 @@ def test_c4_help_is_made_from_the_table() -> None:
     for option in OPTIONS:
         assert f"\n- `{option}` – {option_words(option, SAY)}" in text
     assert (
-        "Close this as a duplicate. If that one is a duplicate too, its oldest open original is used. (For the issue's author, and people with triage access.)"
-        in text
+        "Close this as a duplicate. If that one is a duplicate too, its oldest open original is used. "
+        "(For the issue's author, and people with triage access.)" in text
     )
     assert not PHRASE.search(text)
 
