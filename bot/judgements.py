@@ -16,7 +16,7 @@ class Kind(StrEnum):
 
     `REACTION`: 👍 or 👎 on the comment. `BOX`: a box ticked in the digest. `VOTE`: a button of the dashboard. `CLOSED`:
     the issue was closed, as a duplicate or otherwise. `RETITLED`: a new title after which a candidate is shown no more.
-    `NOT` and `OF` are the commands.
+    `SUGGESTION`: the bot's suggestion was approved or dismissed on GitHub. `NOT` and `OF` are the commands.
     """
 
     REACTION = "reaction"
@@ -24,6 +24,7 @@ class Kind(StrEnum):
     VOTE = "vote"
     CLOSED = "closed"
     RETITLED = "retitled"
+    SUGGESTION = "suggestion"
     NOT = "not"
     OF = "of"
 

@@ -122,7 +122,8 @@ class Issue:
     `id` is the database id (which `duplicate_issue_id` wants), `number` the number in its repository.
     `state_reason` is GitHub's word (`completed`, `not_planned`, `duplicate`, `reopened`) or None; a pull request that
     was merged has `merged`. Pull requests and discussions come in the shape of issues and share their numbers. `parent`
-    is the issue that it was made a sub-issue of, where that was read of GitHub itself.
+    is the issue that it was made a sub-issue of, `association` what its author is to the repository, and `type` the
+    name of its type, where that was read of GitHub itself.
     """
 
     repo: RepoRef
@@ -146,6 +147,8 @@ class Issue:
     thumbs_up: int = 0
     thumbs_down: int = 0
     parent: IssueRef | None = None
+    association: str = ""
+    type: str = ""
 
     @property
     def key(self) -> str:
@@ -155,10 +158,25 @@ class Issue:
 
 @dataclass(frozen=True, slots=True)
 class Closer:
-    """What closed an issue, in its repository: the `pull` request of that number, else the `commit` of that hash."""
+    """What closed an issue, in its repository: the `pull` request of that number, else the `commit` of that hash.
+
+    `at` is when, `milestone` what the issue or the pull request was meant for, and `release` in which it may be mended,
+    where the issue that is looked at names an earlier one.
+    """
 
     pull: int = 0
     commit: str = ""
+    at: datetime | None = None
+    milestone: str = ""
+    release: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """A release that is published and no pre-release, by the name of its tag."""
+
+    tag: str
+    published_at: datetime
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from bot.opinion import JUDGE, Verdict
 
 
 class Shared(StrEnum):
-    """What two issues can have in common, strongest first; and what GitHub says of them."""
+    """What two issues can have in common, strongest first; what GitHub says of them, and what tells them apart."""
 
     COPY = "all of the text"
     CAUSE = "cause"
@@ -23,6 +23,7 @@ class Shared(StrEnum):
     TITLES = "words of titles"
     WORDS = "words"
     GITHUB = "GitHub's verdict"
+    SURFACE = "another surface"
 
 
 _ENGLISH = {
@@ -33,6 +34,7 @@ _ENGLISH = {
     Shared.TITLES: "Same words in both titles: {}",
     Shared.WORDS: "Same words: {}",
     Shared.GITHUB: "GitHub calls it a likely duplicate",
+    Shared.SURFACE: "Labelled otherwise: {}",
 }
 
 

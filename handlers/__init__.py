@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bot.events.types import INDEXED, JUDGED, OVERTAKEN
+from bot.events.types import DEFERRED, INDEXED, JUDGED, OVERTAKEN
 from bot.router import Level, Route
 from handlers import (
     access,
@@ -26,7 +26,7 @@ _READING_ISSUES: Mapping[str, Level] = {"issues": "read", "metadata": "read"}
 _FILES: Mapping[str, Level] = {"contents": "read", "metadata": "read"}
 
 ROUTES: tuple[Route, ...] = (
-    Route("issues", ("opened", "edited", "reopened"), issues.look, _ANSWERING),
+    Route("issues", ("opened", "edited", "reopened", DEFERRED), issues.look, _ANSWERING),
     Route("issues", ("labeled", "unlabeled"), issues.labels_changed, _ANSWERING),
     Route("issues", ("closed",), issues.closed, _READING_ISSUES),
     Route("issues", ("deleted", "transferred"), issues.gone, _READING_ISSUES),

@@ -7,11 +7,12 @@ from collections.abc import Collection
 
 from bot.config import RepoConfig
 from bot.events import CommentEvent, IssueEvent
-from bot.events.types import INDEXED, OVERTAKEN, own_issue_event
+from bot.events.types import DEFERRED, INDEXED, OVERTAKEN, own_issue_event
 from bot.model import Actor, Issue
 from bot.posts.marker import answered_by
 from bot.posts.own_issues import is_own_issue
 from bot.services import Services
+from bot.store.parts.commands import Limit
 from handlers import feedback
 from handlers.advice.advice import advise
 from handlers.advice.drafting import note_left_alone
@@ -97,6 +98,7 @@ def _look(visit: Visit, event: IssueEvent) -> None:
     if event.action == "reopened":
         feedback.reopened(visit, issue)
     reason = why_silent(issue, visit.config, sender_is_bot=event.sender.is_bot, muted=visit.muted)
+    reason = reason or _too_many(visit, issue, event)
     if reason:
         logger.info("%s.%s on %s#%d: %s", event.name, event.action, visit.repo, event.number, reason)
         note_left_alone(visit, event.action, reason)
@@ -106,6 +108,26 @@ def _look(visit: Visit, event: IssueEvent) -> None:
     if not issue.is_pull_request:
         # What is not answered counts too, when it comes to which words are rare here.
         finder_for(visit, issue).notice(issue)
+
+
+_HOUR, _DEFERRED_FOR = 3_600.0, 86_400.0
+
+
+def _too_many(visit: Visit, issue: Issue, event: IssueEvent) -> str:
+    """Say so where the author has had as many issues looked at within the hour as `per_author` allows; else empty.
+
+    The look is queued for an hour later, for a day; after that only who asks is answered.
+    """
+    services, repo_id, now = visit.services, visit.repository.id, visit.services.now()
+    limit = Limit(visit.config.per_author, _HOUR)
+    # No login contains a space, so that this counts apart from the commands.
+    who = f"{issue.author.login} in {repo_id}"
+    if services.store.usage.refuse(repo_id, who, [f"issue {issue.number}"], (limit,), now) is None:
+        return ""
+    if now - issue.created_at.timestamp() < _DEFERRED_FOR:
+        later = own_issue_event(DEFERRED, event.installation, visit.repository, issue.number)
+        services.inbox.put(f"{DEFERRED}-{repo_id}-{issue.number}-{now:.0f}", later, _HOUR)
+    return f"per_author: more than {limit.most} issues of {issue.author.login} within an hour"
 
 
 def _waits(visit: Visit) -> bool:

@@ -168,8 +168,8 @@ def why_silent(issue: Issue, config: RepoConfig, *, sender_is_bot: bool, muted: 
         return LOCKED
     if issue.state == "closed":
         return "it is closed"
-    if sender_is_bot or issue.author.is_bot:
+    if sender_is_bot and not config.bots:
         return "a bot caused it"
     if muted:
         return "it is muted"
-    return config.why_ignored(issue.author.login, issue.labels, issue.title) or ""
+    return config.why_ignored(issue) or ""

@@ -12,7 +12,9 @@ from bot.digest import boxes
 from bot.digest.reading import WEEK, digest_of, take_boxes, titles_of
 from bot.errors import GitHubError, NotFound, Retryable
 from bot.github.repository.repo import RepoClient
+from bot.jobs.database import queue_engine
 from bot.model import Issue
+from bot.monitoring.illness import Illness, illnesses
 from bot.posts.own_issues import TITLE_MAX, Wanted, is_kind, keep_issue
 from bot.render import Place
 from bot.render.digest import DigestView, render_digest
@@ -30,19 +32,25 @@ DIGEST_LATE = 900.0
 
 def keep_digests(services: Services) -> None:
     """Update every digest, unless the host is paused."""
+    if services.settings.paused:
+        return
+    queue = queue_engine(services.settings)
+    try:
+        ill = illnesses(services.store, queue, services.now())
+    finally:
+        queue.dispose()
 
     def keep(known: StoredRepository, installation: int) -> None:
         try:
-            keep_digest(services, known, installation)
+            keep_digest(services, known, installation, ill.get(known.id))
         except (GitHubError, Retryable) as refusal:
             # Tomorrow it is tried again.
             logger.warning("%s: its digest is not up to date: %s", known.ref, refusal)
 
-    if not services.settings.paused:
-        in_each(workable(services.store), services.store, keep)
+    in_each(workable(services.store), services.store, keep)
 
 
-def keep_digest(services: Services, known: StoredRepository, installation: int) -> None:
+def keep_digest(services: Services, known: StoredRepository, installation: int, ill: Illness | None = None) -> None:
     """Update a digest issue, if the settings ask for one. Raises GitHubError, RateLimited and Unavailable."""
     client = partial(services.github.in_repository, installation)
     config = services.repository_settings.read(client, known.summary).config
@@ -65,6 +73,7 @@ def keep_digest(services: Services, known: StoredRepository, installation: int) 
         Place(str(known.ref), services.settings.enterprise),
         services.clock(),
         say,
+        ill,
     )
 
     def body(present: str) -> str:

@@ -34,9 +34,11 @@ def look_at_feedback(services: Services) -> None:
         client = partial(services.github.in_repository, installation)
         try:
             # It is not worth a request for the file each time.
-            if services.repository_settings.last_or_present(client, known.summary).mode == "off":
+            config = services.repository_settings.last_or_present(client, known.summary)
+            if config.mode == "off":
                 return
-            Round(client(known.id), services.store, known.id, known.ref, now, allowance).look()
+            suggests = config.suggest_closing or config.label == "suggest"
+            Round(client(known.id), services.store, known.id, known.ref, now, allowance, suggests=suggests).look()
         except Retryable as limit:
             logger.warning("%s: no more reactions are read in this turn: %s", known.ref, limit)
             allowance.requests = 0

@@ -48,7 +48,9 @@ _ENDS = r"(?![^\W_])"
 _TELLING_MAX = 400
 # Nobody who only wants to say something to other people puts so many comments between the words of a line.
 _COMMENTS_MAX = 20
-_INDENT = re.compile(r" {0,3}(?=/)")
+_INDENT = re.compile(r" {0,3}(?=[/@])")
+# The App's own name and the command's word, as people write who command other bots.
+_MENTION = re.compile(r"@([A-Za-z0-9-]{1,40})(?:\[bot\])?[,:]? +dup(?:licates)?(?!\S)", re.IGNORECASE)
 # For Markdown and browsers, nothing but these parts words; what Python takes for a space as well is a letter to them.
 _SPACES = dict.fromkeys((*range(0x1C, 0x20), *map(ord, "\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000")), "\ufffc")
 _SPACES |= dict.fromkeys(range(0x2000, 0x200B), "\ufffc") | dict.fromkeys(map(ord, "\v\f"), " ")
@@ -59,12 +61,20 @@ _FOOTNOTE = re.compile(r"\[\^[^\]\s]+\]:")
 _FORMULA = re.compile(r"(?<!\S)\$(?:\$|(?=\S))"), re.compile(r"(?:\$|(?<=\S))\$(?!\w)")
 
 
-def command_lines(body: str) -> list[str]:
-    """The lines that begin with a command word after at most three spaces, trimmed, in their order."""
+def command_lines(body: str, app: str = "") -> list[str]:
+    """The lines that begin with a command word after at most three spaces, trimmed, in their order.
+
+    `app` is the App's name, after which `duplicates` is a command word too; empty where that is not asked for.
+    """
     body = body[:BODY_MAX].replace("\r\n", "\n").replace("\r", "\n")
     body = _LEADING.sub(r"\1", body)
     body = _WIDE.sub(lambda word: plain(word[0]), body)
-    if "/du" not in body.translate(_UNSEEN).lower() or body.count("\n") >= LINES_MAX or body.count("[") > BRACKETS_MAX:
+    read = body.translate(_UNSEEN).lower()
+    if (
+        not ("/du" in read or (app and f"@{app.lower()}" in read))
+        or body.count("\n") >= LINES_MAX
+        or body.count("[") > BRACKETS_MAX
+    ):
         return []
     source = body.split("\n")
     env: dict[str, bool] = {}
@@ -77,7 +87,12 @@ def command_lines(body: str) -> list[str]:
             for child in token.children or ():
                 if child.type == "html_inline":
                     hidden = hidden_by(child.content, hidden)
-                elif child.type == "slash" and not quotes and not hidden and (line := lines.command(child.meta["at"])):
+                elif (
+                    child.type == "slash"
+                    and not quotes
+                    and not hidden
+                    and (line := lines.command(child.meta["at"], app))
+                ):
                     found.append(line)
         elif token.type == "html_block":
             hidden = hidden_by(token.content, hidden)
@@ -148,7 +163,7 @@ class _Paragraph:
         begin, end = (list(one.finditer(content)) for one in _FORMULA)
         self._formula = (begin[0].start(), end[-1].start()) if begin and end else (0, 0)
 
-    def command(self, at: int) -> str:
+    def command(self, at: int, app: str) -> str:
         """The line that begins at that place, without the HTML comments in it; empty where it is no command."""
         row = self._content.count("\n", 0, at)
         line = self._source[row]
@@ -156,13 +171,19 @@ class _Paragraph:
         if (
             start is None
             or self._formula[0] < at < self._formula[1]
-            or not _START.match(line.translate(_UNSEEN), start.end())
+            or not _begins(line.translate(_UNSEEN), start.end(), app)
         ):
             return ""
         # A comment that ends in a later line hides the rest of this one.
         text = "\n".join(self._source[row:]) if "<!--" in line else line
         seen = (text[begin:end].translate(_UNSEEN).strip() for begin, end in _visible(text, start.end(), len(line)))
         return " ".join(seen).strip()
+
+
+def _begins(line: str, at: int, app: str) -> bool:
+    """Whether a line has a command's word at that place."""
+    called = _MENTION.match(line, at)
+    return bool(_START.match(line, at)) or (called is not None and called[1].lower() == app.lower())
 
 
 _TOO_DEEP = "too deep"
@@ -181,9 +202,9 @@ def _markdown() -> MarkdownIt:
 
 
 def _slash(state: StateInline, silent: bool) -> bool:
-    """Note a line that begins with a slash. No more of it is taken: what else is in the line counts for Markdown."""
+    """Note a line that begins with a slash or a name. No more of it is taken: the rest counts for Markdown."""
     text, at = state.src, state.pos
-    if text[at] != "/" or text[max(0, at - 4) : at].rstrip(" ")[-1:] not in ("", "\n"):
+    if text[at] not in "/@" or text[max(0, at - 4) : at].rstrip(" ")[-1:] not in ("", "\n"):
         return False
     if not silent:
         state.push("slash", "", 0).meta = {"at": at}

@@ -12,10 +12,12 @@ from rapidfuzz.distance import OSA
 from bot.addresses import GITHUB_HOSTS, ISSUE, host_of
 from bot.commands.lines import MARKS, command_lines
 from bot.commands.table import (
+    ALSO,
     BY_NAME,
     COMMAND,
     COMMANDS,
     OPTIONS,
+    SHORT,
     Command,
     Invalid,
     Misspelt,
@@ -106,15 +108,16 @@ WORDS_MAX = 200
 """Characters of a search's words, as many as F3 takes of a title."""
 
 
-def parse(body: str, repo: RepoRef, hosts: frozenset[str] = GITHUB_HOSTS) -> tuple[Parsed, ...]:
-    """Read the commands of a comment in `repo`; `hosts` are those of its addresses (`bot.addresses.hosts_of`).
+def parse(body: str, repo: RepoRef, hosts: frozenset[str] = GITHUB_HOSTS, app: str = "") -> tuple[Parsed, ...]:
+    """Read the commands of a comment in `repo`; `hosts` are those of its addresses (`bot.addresses.hosts_of`), and
+    `app` is the name by which the App is called, if it is.
 
     Everything that is not meant for the bot is ignored, and so is a line that is there again. At most `COMMANDS_MAX`
     commands are read; if there are more, an `Invalid` with TOO_MANY ends the list.
     """
     here = Here(repo, hosts)
     found: list[Parsed] = []
-    for line in dict.fromkeys(command_lines(body)):
+    for line in dict.fromkeys(command_lines(body, app)):
         parsed = _line(line, here)
         if parsed is None:
             continue
@@ -127,8 +130,15 @@ def parse(body: str, repo: RepoRef, hosts: frozenset[str] = GITHUB_HOSTS) -> tup
 
 def _line(line: str, here: Here) -> Parsed | None:
     word, *rest = line.split()
+    if word.startswith("@"):
+        # `command_lines` has seen that it is ours, and what follows it.
+        word, rest = COMMAND, rest[1:]
+    if [plain(one).lower() for one in rest[:2]] == ["duplicate", "of"]:
+        rest = rest[1:]
     head = plain(rest[0]).lower().rstrip(".,;:!") if rest else ""
-    row = BY_NAME[Name(head)] if head in _NAMES else None
+    row = BY_NAME[ALSO.get(head) or Name(head)] if head in _KNOWN else None
+    if word.lower() == SHORT and (row or not rest or read_option(rest[0], Options())):
+        word = COMMAND
     if plain(word).lower().rstrip(MARKS) == COMMAND != word.lower():
         return _with_mark(line, word, rest, here)
     if word.lower() != COMMAND:
@@ -138,7 +148,7 @@ def _line(line: str, here: Here) -> Parsed | None:
     if row.takes is Takes.NUMBER:
         return _with_number(line, row, rest[1:], here)
     if row.takes is Takes.WORDS:
-        return _search(line, row)
+        return _search(line, row, line.split(None, 3 if line.startswith("@") else 2)[-1] if rest[1:] else "")
     return Invalid(line, row.name, Problem.TOO_MUCH, _short(rest[1])) if rest[1:] else Command(row.name, line)
 
 
@@ -156,7 +166,7 @@ def _with_mark(line: str, word: str, rest: Sequence[str], here: Here) -> Misspel
 
 def _other_word(line: str, word: str, row: Row | None, rest: Sequence[str], here: Here) -> Misspelt | None:
     """`/duplicate`, `/dupes` and the like: other bots may own these, so only what is clearly ours is answered."""
-    near = word.lower() in ("/dup", "/dups", "/dupe", "/dupes") or OSA.distance(word.lower(), COMMAND) <= 2
+    near = word.lower() in (SHORT, "/dups", "/dupe", "/dupes") or OSA.distance(word.lower(), COMMAND) <= 2
     if not near or (rest and row is None):
         return None
     return Misspelt(line, _short(word), _suggest(row or BY_NAME[Name.RECHECK], rest, here))
@@ -217,12 +227,12 @@ _QUOTES = re.compile(r'"[^"]*"|`[^`]*`|[“”„«»「」『』＂]')
 _PART = re.compile(r'"([^"]*)"|`([^`]*)`|([^\s"`]+)')
 
 
-def _search(line: str, row: Row) -> Command | Invalid:
-    """Read `search WORDS… OPTIONS`.
+def _search(line: str, row: Row, asked: str) -> Command | Invalid:
+    """Read `search WORDS… OPTIONS`, of which what follows the command is `asked`.
 
     `open` and `all` are words that people search for, so a bare option counts only at the end, and never in quotes.
     """
-    text = _QUOTES.sub(lambda found: found[0] if len(found[0]) > 1 else '"', "".join(line.split(None, 2)[2:]))
+    text = _QUOTES.sub(lambda found: found[0] if len(found[0]) > 1 else '"', asked)
     parts = [(match[0], (match[1] or match[2] or match[3] or "").strip()) for match in _PART.finditer(text)]
     options, words, ending = Options(), [], True
     for raw, word in reversed(parts):
@@ -247,5 +257,6 @@ def _short(text: str) -> str:
 
 
 _NAMES = [row.name.value for row in COMMANDS if row.name]
+_KNOWN = {*_NAMES, *ALSO}
 _SUGGESTIBLE = {name: name for name in _NAMES}
 _SUGGESTIBLE |= {option.partition("=")[0]: option for option in OPTIONS}

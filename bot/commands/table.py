@@ -9,7 +9,8 @@ from enum import StrEnum
 
 from bot.model import Permission, StateFilter
 
-COMMAND = "/duplicates"
+COMMAND, SHORT = "/duplicates", "/dup"
+"""How a command begins, and how it may begin as well. The App's own name does too: `@doppel duplicates`."""
 
 
 class Name(StrEnum):
@@ -27,13 +28,16 @@ class Name(StrEnum):
     HELP = "help"
 
 
+ALSO = {"close": Name.OF}
+"""Other words for a command; beside them `duplicate of` stands for `of`."""
+
+
 class Requirement(StrEnum):
     """Who may use a command (C5)."""
 
     ANYONE = "anyone"
     AUTHOR_OR_TRIAGE = "author or triage"
     TRIAGE = "triage"
-    MAINTAIN = "maintain"
 
 
 class Takes(StrEnum):
@@ -73,11 +77,11 @@ COMMANDS: tuple[Row, ...] = (
     Row(Name.SEARCH, Takes.WORDS, f"{COMMAND} search WORDS…", Requirement.ANYONE),
     Row(Name.EXPLAIN, Takes.NUMBER, f"{COMMAND} explain #N", Requirement.ANYONE),
     Row(Name.NOT, Takes.NUMBER, f"{COMMAND} not #N", Requirement.AUTHOR_OR_TRIAGE, elsewhere=True),
-    Row(Name.OF, Takes.NUMBER, f"{COMMAND} of #N", Requirement.TRIAGE),
+    Row(Name.OF, Takes.NUMBER, f"{COMMAND} of #N", Requirement.AUTHOR_OR_TRIAGE),
     Row(Name.UNDO, Takes.NOTHING, f"{COMMAND} undo", Requirement.ANYONE),
     Row(Name.MUTE, Takes.NOTHING, f"{COMMAND} mute", Requirement.AUTHOR_OR_TRIAGE),
     Row(Name.UNMUTE, Takes.NOTHING, f"{COMMAND} unmute", Requirement.AUTHOR_OR_TRIAGE),
-    Row(Name.SCAN, Takes.NOTHING, f"{COMMAND} scan", Requirement.MAINTAIN),
+    Row(Name.SCAN, Takes.NOTHING, f"{COMMAND} scan", Requirement.TRIAGE),
     Row(Name.HELP, Takes.NOTHING, f"{COMMAND} help", Requirement.ANYONE),
 )
 """All commands, in the order of the help."""
@@ -91,13 +95,11 @@ def allowed(who: Requirement, permission: Permission, is_author: bool) -> bool:
     `permission` holds the booleans of "Get repository permissions for a user" (its `permission` word knows neither
     triage nor maintain); `is_author` is whether they wrote the issue. A higher role includes the lower ones.
     """
-    maintain = permission.maintain or permission.admin
-    triage = permission.triage or permission.push or maintain
+    triage = permission.triage or permission.push or permission.maintain or permission.admin
     return {
         Requirement.ANYONE: True,
         Requirement.AUTHOR_OR_TRIAGE: is_author or triage,
         Requirement.TRIAGE: triage,
-        Requirement.MAINTAIN: maintain,
     }[who]
 
 

@@ -93,6 +93,26 @@ Login = Annotated[
 ]
 Label = Annotated[str, Field(min_length=1, max_length=50), Named(Words.a_label)]
 Glob = Annotated[str, Field(min_length=1, max_length=200), Named(Words.a_glob)]
+ASSOCIATIONS = ("OWNER", "MEMBER", "COLLABORATOR", "CONTRIBUTOR", "FIRST_TIME_CONTRIBUTOR", "FIRST_TIMER", "NONE")
+"""What an author can be to a repository (https://docs.github.com/graphql/reference/enums#commentauthorassociation)."""
+
+
+def _association(text: str) -> str:
+    if text.upper() not in ASSOCIATIONS:
+        raise ValueError
+    return text.upper()
+
+
+Association = Annotated[
+    str,
+    AfterValidator(_association),
+    Wants(
+        lambda say, code: say.either(first=say.comma().join(map(code, ASSOCIATIONS[:-1])), last=code(ASSOCIATIONS[-1])),
+        lambda node: nearest(node.text.upper(), ASSOCIATIONS),
+    ),
+    WithJsonSchema({"enum": list(ASSOCIATIONS)}),
+]
+IssueType = Annotated[str, Field(min_length=1, max_length=50), Named(Words.a_type)]
 Place = Annotated[
     str,
     AfterValidator(_place),

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Iterable
 from functools import lru_cache
 from typing import Annotated, Any, Literal, get_args
 
@@ -17,7 +16,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 from bot.config.kinds import (
     SENSIBLE,
     SWITCH,
+    Association,
     Glob,
+    IssueType,
     Label,
     Listed,
     Login,
@@ -33,7 +34,7 @@ from bot.config.kinds import (
     wants_keys,
 )
 from bot.likelihood import LIKELY
-from bot.model import NUMBER_MAX
+from bot.model import NUMBER_MAX, Issue
 from bot.words import Words
 
 # GitHub's titles have at most 256 characters; a longer text is compared by its beginning.
@@ -156,6 +157,11 @@ class IgnoreConfig(_Section):
     titles: Annotated[tuple[Glob, ...], MaxLen(100), Listed, Once, Named(Words.globs)] = ()
     """Issues whose title matches one of these are left alone. `*` is any text, `?` any character; case does not
     matter."""
+    associations: Annotated[tuple[Association, ...], MaxLen(10), Listed, Once, Named(Words.associations)] = ()
+    """Issues of people who are this to the repository are left alone: `OWNER`, `MEMBER` (of the organization),
+    `COLLABORATOR`, `CONTRIBUTOR`, `NONE` and so on, as GitHub shows it beside their name."""
+    types: Annotated[tuple[IssueType, ...], MaxLen(100), Listed, Once, Named(Words.types)] = ()
+    """Issues of one of these types are left alone."""
 
 
 def _or_switch(schema: dict[str, Any]) -> None:
@@ -224,17 +230,27 @@ class RepoConfig(_Section):
     """Which issues are left alone."""
     only_labels: Annotated[tuple[Label, ...], MaxLen(100), Listed, Once, Named(Words.labels)] = ()
     """Only issues with one of these labels are looked at: when they are opened, or when a person puts the label on
-    them. What a bot puts on later is no reason to look, since what bots do is not answered."""
+    them; a label that a bot puts on later counts where `bots` is on."""
+    only_types: Annotated[tuple[IssueType, ...], MaxLen(100), Listed, Once, Named(Words.types)] = ()
+    """Only issues of one of these types are looked at."""
+    bots: Switch = False
+    """Whether issues that Apps open, edit or label are looked at. They are found as earlier issues either way."""
+    per_author: Annotated[int, Ge(1), Le(1000)] = 10
+    """How many issues of one author are looked at within an hour. The others are looked at later, or when asked."""
     known_issues: Annotated[
         tuple[Annotated[int, Ge(1), Le(NUMBER_MAX)], ...], MaxLen(100), Listed, Once, Named(Words.issue_numbers)
     ] = ()
-    """Issues that are often reported again. They are always considered, whatever the searches find."""
+    """Issues that are often reported again. They are always considered, whatever the searches find. So is what three
+    issues or more were closed as duplicates of, without being named here."""
     siblings: Annotated[tuple[Place, ...], MaxLen(20), Listed, Once, Named(Words.repositories)] = ()
     """Public repositories of the same owner that are searched as well; the host may allow others (`DOPPEL_SIBLINGS`).
     Private ones are never searched."""
     label: Literal["suggest", "add", "off"] = "off"
     """Whether the bot, when it is sure, suggests or adds the label `duplicate`, if the repository has one. Suggesting
     needs GitHub's label suggestions."""
+    suggest_closing: Switch = False
+    """Whether the bot suggests to close what is likely a duplicate. Maintainers approve or dismiss that on GitHub with
+    one click; nothing is closed otherwise. It needs GitHub's issue suggestions."""
     language: Literal["auto", "en", "zh", "ja", "es", "de", "fr"] = "auto"
     """The language of comments. `auto` is the language of the issue, or English if the bot does not speak that."""
     templates: Templates = {}
@@ -248,22 +264,29 @@ class RepoConfig(_Section):
         """The language of what is about many issues at once, which may be in any: `auto` is English here."""
         return "en" if self.language == "auto" else self.language
 
-    def why_ignored(self, author: str, labels: Iterable[str], title: str) -> str | None:
+    def why_ignored(self, issue: Issue) -> str | None:
         """Say which setting makes the bot leave this issue alone, or None where none does.
 
         The answer is the setting's path and what matched, for logs and the dashboard.
         """
-        if _has(self.ignore.authors, author):
-            return f"ignore.authors: {author}"
-        labels = tuple(labels)
-        for label in labels:
+        if issue.author.is_bot and not self.bots:
+            return "a bot opened it"
+        if _has(self.ignore.authors, issue.author.login):
+            return f"ignore.authors: {issue.author.login}"
+        if issue.association in self.ignore.associations:
+            return f"ignore.associations: {issue.association}"
+        if _has(self.ignore.types, issue.type):
+            return f"ignore.types: {issue.type}"
+        for label in issue.labels:
             if _has(self.ignore.labels, label):
                 return f"ignore.labels: {label}"
         for glob in self.ignore.titles:
-            if glob_matches(glob, title):
+            if glob_matches(glob, issue.title):
                 return f"ignore.titles: {glob}"
-        if self.only_labels and not any(_has(self.only_labels, label) for label in labels):
+        if self.only_labels and not any(_has(self.only_labels, label) for label in issue.labels):
             return "only_labels"
+        if self.only_types and not _has(self.only_types, issue.type):
+            return "only_types"
         return None
 
 

@@ -283,10 +283,14 @@ class _Pages:
 
     def health(self, repository: StoredRepository) -> Page:
         """How the bot and the index are, and what was given up."""
-        parts = current_app.extensions["doppel.health"].parts()[1]
-        health = self._data.health(repository)
+        host = current_app.extensions["doppel.health"]
         return render_template(
-            "dashboard/health.html", repository=repository, health=health, bot=parts, calls=remembered()
+            "dashboard/health.html",
+            repository=repository,
+            health=self._data.health(repository),
+            bot=host.parts()[1],
+            ill=host.ill().get(repository.id),
+            calls=remembered(),
         )
 
     @property

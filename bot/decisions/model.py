@@ -18,6 +18,10 @@ COMMAND = "command"
 """The cause of a look that a person asked for."""
 
 
+REFUSED = "GitHub refused"
+"""How the reason begins where GitHub did not take the comment."""
+
+
 class Outcome(StrEnum):
     """What a look at an issue came to.
 

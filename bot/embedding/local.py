@@ -78,6 +78,11 @@ def _read_wordllama() -> tuple[Any, NDArray[np.float16]]:
 
 #: The tokens of a text that are read, and its characters; no 128 tokens have more.
 MOST_TOKENS, MOST_CHARACTERS = 128, 1_200
+# Of a text in another language than English the model knows signs and pieces, and any two such texts look alike to it:
+# the cosine of unrelated titles is .05 in English, .40 in Spanish, .59 in Chinese. It knows less than this part of the
+# words of all of them, by letters (Vietnamese .44), and of fewer than one in a hundred issues on the four trackers.
+_LEAST_KNOWN = 0.35
+_UNKNOWN = "[UNK]"
 
 
 class TextModel:
@@ -99,16 +104,36 @@ class TextModel:
         return _name_of(self._directory)
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """(texts, 384), each of length one. Raises EmbeddingError if the model cannot be loaded."""
+        """(texts, 384), each of length one, or zero for a language that the model cannot read.
+
+        Raises EmbeddingError if the model cannot be loaded.
+        """
         with _lock:
             session, tokenizer = _read_text_model(self._directory)
         made = np.zeros((len(texts), 384), dtype=np.float32)
         # One by one, because the scale of the bytes between layers depends on the whole batch, and so would vectors.
         for row, text in enumerate(texts):
             tokens = tokenizer.encode(text[:MOST_CHARACTERS])
+            if not _reads(tokens, text):
+                continue
             ids, mask = (np.array([numbers], dtype=np.int64) for numbers in (tokens.ids, tokens.attention_mask))
             made[row] = session.run(None, {"input_ids": ids, "attention_mask": mask})[0]
         return unit(made)
+
+
+def _reads(tokens: Any, text: str) -> bool:
+    """Whether enough of the words, by letters, are whole words of the model's vocabulary."""
+    pieces: dict[int, list[int]] = {}
+    for at, word in enumerate(tokens.word_ids):
+        if word is not None:
+            pieces.setdefault(word, []).append(at)
+    known = letters = 0
+    for places in pieces.values():
+        written = text[tokens.offsets[places[0]][0] : tokens.offsets[places[-1]][1]]
+        if any(sign.isalpha() for sign in written) and not any(sign.isdigit() for sign in written):
+            letters += len(written)
+            known += len(written) if len(places) == 1 < len(written) and tokens.tokens[places[0]] != _UNKNOWN else 0
+    return known >= _LEAST_KNOWN * letters
 
 
 @cache

@@ -6,6 +6,7 @@ and payloads".
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -28,8 +29,8 @@ TEMPLATES = ".github/ISSUE_TEMPLATE"
 TEMPLATE_FOLDERS = (".github", "", "docs")
 TEMPLATE_NAMES = frozenset({"issue_template", "issue_template.md", "issue_template.txt"})
 
-# How every command begins, misspelt ones included; `bot.commands` looks closer.
-COMMAND = "/dup"
+# How every command begins, misspelt ones included; the parser of commands looks closer.
+_COMMAND = re.compile(r"/dup|@[\w-]+(?:\[bot\])?[,:]? +dup", re.IGNORECASE)
 
 
 class MalformedPayload(DoppelError):
@@ -134,13 +135,16 @@ def _issues(name: str, fields: _Fields) -> Event | Ignored:
     text_changed = changes is not None and (changes.has("title") or changes.has("body"))
     if action == "edited" and not text_changed:
         return Ignored("neither title nor body changed")
+    author = _actor(issue, "user")
+    # Whoever moved it here, a person or a bot, has not reported it.
+    moved = changes is not None and changes.has("old_issue")
     return IssueEvent(
         action=action,
         installation=_installation(fields),
         repository=_repository(fields.child("repository")),
         number=issue.number("number"),
-        sender=_actor(fields, "sender"),
-        author=_actor(issue, "user"),
+        sender=author if moved else _actor(fields, "sender"),
+        author=author,
         locked=issue.flag("locked"),
         title_changed=changes is not None and changes.has("title"),
         label=fields.child("label").text("name") if fields.has("label") else "",
@@ -167,7 +171,7 @@ def _issue_comment(name: str, fields: _Fields) -> Event | Ignored:
         previous = fields.child("changes").child("body").text("from", "")[:BODY_MAX]
     if action == "deleted" and not author.is_bot:
         return Ignored("the deleted comment was a person's")
-    if action != "deleted" and not any(COMMAND in plain(text).lower() for text in (body, previous)):
+    if action != "deleted" and not any(_COMMAND.search(plain(text)) for text in (body, previous)):
         return Ignored("a comment without a command")
     return CommentEvent(
         action=action,

@@ -53,7 +53,10 @@ OVERTAKEN = "overtaken"
 INDEXED = "indexed"
 """The index is complete; when the issue was checked, it was not, and nothing was found."""
 
-OWN_ACTIONS = frozenset({JUDGED, OVERTAKEN, INDEXED})
+DEFERRED = "deferred"
+"""Its author had opened too many within the hour for it to be looked at."""
+
+OWN_ACTIONS = frozenset({JUDGED, OVERTAKEN, INDEXED, DEFERRED})
 
 
 def own_issue_event(

@@ -15,7 +15,7 @@ from bot.judgements import Kind
 Pair = tuple[int, int]
 """Two issues' numbers, the smaller one first."""
 
-DECIDING = frozenset({Kind.REACTION, Kind.BOX, Kind.VOTE, Kind.CLOSED, Kind.NOT, Kind.OF})
+DECIDING = frozenset({Kind.REACTION, Kind.BOX, Kind.VOTE, Kind.CLOSED, Kind.SUGGESTION, Kind.NOT, Kind.OF})
 """How people decide: a new title may have had other reasons."""
 
 

@@ -19,6 +19,7 @@ WORTH: Mapping[Kind, float] = {
     Kind.VOTE: 1.0,
     Kind.CLOSED: 1.0,
     Kind.RETITLED: 0.5,
+    Kind.SUGGESTION: 1.0,
     Kind.NOT: 1.0,
     Kind.OF: 1.0,
 }
@@ -123,7 +124,7 @@ def _of_vote(signal: Signal, before: Sequence[Decision]) -> Iterator[Example]:
 
 def _of_verdict(verdict: Verdict) -> Signal:
     same = verdict.kind is VerdictKind.OF
-    # `of` is for people with triage.
+    # An earlier version kept `of` for people with triage, and did not note it.
     usual = Who.TRIAGE if same else Who.AUTHOR
     who = Who(verdict.details.get("who", usual))
     return Signal(verdict.number, Kind(verdict.kind.value), verdict.actor, verdict.other, same, who, verdict.at)

@@ -1,4 +1,5 @@
-"""Reading the reactions to the bot's comments in one repository, and folding what was voted down.
+"""Reading the reactions to the bot's comments in one repository, and folding what was voted down; and reading what
+became of its suggestions.
 
 A 👎 of the issue's author or of somebody with triage access folds the comment, once, unless somebody with triage access
 gives it a 👍. If they take that back, or somebody with triage access disagrees, it is shown again, and not folded any
@@ -14,6 +15,7 @@ from enum import Enum, auto
 
 from bot.batches import batches
 from bot.errors import GitHubError, NotFound, Unavailable
+from bot.github.repository.labels import ADD_LABEL, CLOSE, duplicate_label
 from bot.github.repository.repo import RepoClient
 from bot.github.repository.votes import FOLDED_AS, PAGE, Vote, Votes, VotesPage
 from bot.judgements import Fold, Kind, Signal, Who
@@ -55,7 +57,9 @@ class Allowance:
 
 @dataclass(slots=True)
 class Round:
-    """One look at the reactions in a repository. `rights` remembers who may do what meanwhile."""
+    """One look at the reactions in a repository. `rights` remembers who may do what meanwhile, `suggests` says whether
+    the bot suggests anything there.
+    """
 
     github: RepoClient
     store: Store
@@ -64,6 +68,7 @@ class Round:
     now: float
     allowance: Allowance
     rights: dict[str, bool] = field(default_factory=dict)
+    suggests: bool = False
 
     def look(self) -> int:
         """Read the latest comments' reactions, the last comment first; how many comments were read.
@@ -82,6 +87,7 @@ class Round:
             for one in part:
                 if (votes := page.found.get(one.node_id)) is not None:
                     self._keep([self._take(one, votes)])
+                    self._take_suggestions(one.number)
                     read += 1
         return read
 
@@ -120,6 +126,26 @@ class Round:
             return one
         step, fold = decide(one.fold, votes.folded, FOLDED_AS, said)
         return replace(one, fold=self._do(one, step, fold))
+
+    def _take_suggestions(self, number: int) -> None:
+        """Keep what a maintainer said to a suggestion on this issue, about the candidate that the comment named first.
+
+        They are asked for where the bot makes any, until one is decided; a request each.
+        """
+        if not self.suggests or self.store.signals.of_issue(self.repo_id, number, Kind.SUGGESTION):
+            return
+        looks = self.store.decisions.of_issue(self.repo_id, number)
+        first = next((one.shown[0] for one in reversed(looks) if one.outcome.seen and one.shown), None)
+        if first is None or not self.allowance.take():
+            return
+        for one in self.github.suggestions(self.repo, number) or ():
+            duplicate = one.action == CLOSE or (one.action == ADD_LABEL and duplicate_label([one.value]))
+            if duplicate and one.state in ("approved", "dismissed"):
+                # GitHub gives the id of who decided; no login contains a space.
+                said = Signal(
+                    number, Kind.SUGGESTION, f"id {one.by}", first.number, one.state == "approved", Who.TRIAGE, one.at
+                )
+                self.store.signals.put(self.repo_id, said)
 
     def _signal(self, number: int, vote: Vote, author: str, known: dict[str, Who]) -> Signal | None:
         login = name_key(vote.login)

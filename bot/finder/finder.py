@@ -304,7 +304,10 @@ class Finder:
         )
         most = max(50, _SPARE * options.max_candidates) if in_order else None
         use = self._settings.use(indexed=True)
-        return weigh_inside(look, target, use, gathered.hits, self._settings.known_issues, most)
+        # What was reported again and again is known as well, though nobody has named it in the settings.
+        known = dict.fromkeys((*self._settings.known_issues, *look.magnets()))
+        known.pop(target.number, None)
+        return weigh_inside(look, target, use, gathered.hits, tuple(known), most)
 
     def _ranked(
         self, target: Issue, candidates: Sequence[Weighed], options: FindOptions, look: Look | None

@@ -105,6 +105,14 @@ def changes(connection: sa.Connection, repo_id: int, numbers: Collection[int]) -
     return dict(fetch(connection, repo_id, (terms.c.number, terms.c.changed), terms.c.number, numbers))
 
 
+def magnets(connection: sa.Connection, repo_id: int, least: int, most: int) -> list[int]:
+    """The numbers of issues of which at least so many others were closed as duplicates, those with most first."""
+    times = sa.func.count()
+    query = sa.select(table.c.duplicate_of).where(table.c.repo_id == repo_id, table.c.duplicate_of > UNTOLD)
+    query = query.group_by(table.c.duplicate_of).having(times >= least).order_by(times.desc()).limit(most)
+    return list(connection.execute(query).scalars())
+
+
 def write(
     connection: sa.Connection, repo_id: int, issues: Sequence[IndexedIssue], changed: Mapping[int, tuple[str, str]]
 ) -> None:

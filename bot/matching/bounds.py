@@ -23,9 +23,14 @@ NO_MORE_THAN_A_WORD = 0.25
 """A repository of fewer issues than `size.SMALL` has no background to stand out from. Two issues there that share less
 than this part of their words share a common one."""
 
+ANOTHER_SURFACE = -1.6
+"""Log-odds of what the labels place on another surface, by the titles that do so: of 211 pairs alike but for a platform
+or the like 10 were the same, where 42 were expected (`bot.text.titles.siblings`)."""
+
+
 Booleans = NDArray[np.bool_]
 
-VERSION = 4
+VERSION = 5
 """Raise this with every change of these rules, so that answers by earlier rules count as outdated."""
 
 # More than a few copies of one text come from an empty form, unless most came within a week: a form is left empty now
@@ -45,8 +50,9 @@ class Compared:
     """A question and its candidates, a row each, ready to be judged.
 
     `values` is (candidates, features.NAMES); `numbers` and `titles` are the candidates'; `others` marks those that are
-    known to be by another author. `title` is the question's. `total` counts the repository's issues. A `vague` question
-    says nothing; a `signed` one has a known author.
+    known to be by another author, `apart` those whose labels are of another surface (`bot/text/surfaces.py`). `title`
+    is the question's. `total` counts the repository's issues. A `vague` question says nothing; a `signed` one has a
+    known author.
     """
 
     values: Floats
@@ -57,6 +63,7 @@ class Compared:
     total: int
     vague: bool = False
     signed: bool = True
+    apart: Booleans | None = None
 
     def of(self, rows: Integers) -> Compared:
         """Some of its rows, in this order."""
@@ -66,6 +73,7 @@ class Compared:
             numbers=self.numbers[rows],
             titles=[self.titles[row] for row in rows.tolist()],
             others=self.others[rows],
+            apart=None if self.apart is None else self.apart[rows],
         )
 
 
@@ -90,6 +98,8 @@ def bounds(pool: Compared, read: Booleans) -> tuple[Floats, Floats]:
         little |= (shares < NO_MORE_THAN_A_WORD) & ~read
     most = np.minimum(np.where(little, LITTLE_CONFIDENCE, 1.0), np.where(_another(pool), ANOTHER_CONFIDENCE, 1.0))
     copied = at_once & exact & (pool.others | (column["length"] >= _A_LINE))
+    if pool.apart is not None:
+        copied &= ~pool.apart
     least = np.where(copied, _COPY_CONFIDENCE, 0.0)
     return np.minimum(np.where(little, 0.0, least), most), most
 

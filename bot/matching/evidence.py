@@ -21,6 +21,7 @@ from bot.ranking.reasons import (
 )
 from bot.report import Reason, Shared
 from bot.text.messages import runs
+from bot.text.surfaces import surfaces_apart
 from bot.text.terms import is_unspaced, raw_words, terms_of
 
 
@@ -30,6 +31,7 @@ class Explainer:
     def __init__(self, question: Question, title: str, body: str, rarity: Rarity) -> None:
         self._text = title, body
         self._known = question.known
+        self._labels = question.labels
         self._rarities = rarity("words", question.known["words"].terms)
 
     @cached_property
@@ -46,10 +48,13 @@ class Explainer:
     def reasons(self, pool: Pool, row: int, title: str, body: str) -> tuple[Reason, ...]:
         """What is shared with the candidate in a row of the pool, whose title and body are given; rarest words first.
 
-        Words are spelled as in the question. They are a stranger's text. A copy names nothing.
+        Words are spelled as in the question. They are a stranger's text. A copy names nothing. Labels of different
+        surfaces come last.
         """
+        apart = surfaces_apart(self._labels, pool.issues[row].labels)
+        differs = (Reason(Shared.SURFACE, apart),) if apart else ()
         if is_copy(self._text, (title, body)):
-            return (Reason(Shared.COPY),)
+            return (Reason(Shared.COPY), *differs)
         messages, words = self._known["messages"], self._known["words"]
         # The index has left out boilerplate, so a message that it does not know is no evidence.
         quoted = {messages.words[place] for place in _places(messages, pool.messages, row)}
@@ -57,7 +62,8 @@ class Explainer:
         telling = [place for place in _places(words, pool.words, row) if self._rarities[place] >= TELLING]
         rarest = [words.words[place] for place in sorted(telling, key=lambda at: -self._rarities[at])]
         theirs = Written(title, body)
-        return shared_reasons(shared_message(self._mine, theirs, forms), *shared_words(self._mine, theirs, rarest))
+        message, shared = shared_message(self._mine, theirs, forms), shared_words(self._mine, theirs, rarest)
+        return (*shared_reasons(message, *shared), *differs)
 
 
 def as_written(terms: Iterable[str], text: str) -> list[str]:

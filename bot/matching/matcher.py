@@ -36,12 +36,16 @@ from bot.matching.retrieval import (
 from bot.matching.shared_terms import Rarity
 from bot.model import Issue
 from bot.report import QueryRun, Reason
+from bot.text.surfaces import surfaces_apart
 from bot.text.titles import says_nothing, subject
 
 _log = logging.getLogger(__name__)
 
 #: Missing vectors of candidates that one find makes at most: each takes some 20 ms, and somebody waits.
 MADE_AT_ONCE = 12
+#: An issue of which this many were closed as duplicates is known without being named in the settings.
+LEAST_DUPLICATES = 3
+_MOST_MAGNETS = 20
 # A title that this many other issues share says nothing; this many of the most similar titles are compared.
 _COMMON_TITLE, _MOST_TITLES = 4, 12
 # The report names this many of the question's words, the rarest.
@@ -163,7 +167,7 @@ class Closely:
         return self._texts.of_text(self._analysis)
 
     def likeness(self, numbers: Integers, order: Integers, leaders: int, total: int) -> Likeness | None:
-        """A `model.Reader` for a pool with these issue numbers; None if the model fails, or has read nothing.
+        """A `model.Reader` for a pool with these issue numbers; None if the model fails, or can read nothing.
 
         In a large repository it reads only the leaders, since only small ones need the others.
         """
@@ -176,7 +180,7 @@ class Closely:
             self.problem = f"{VECTORS}: {failure.told}"
             return None
         self.fresh |= fresh
-        if not len(there):
+        if not len(there) or not own.any():
             return None
         cosines = vectors @ own
         closest = np.argsort(-cosines, kind="stable")[:CLOSEST]
@@ -260,6 +264,10 @@ class Look:
             total=rarity.total if self._total is None else self._total,
             vague=explainer.vague,
             signed=bool(self._question.author),
+            apart=np.array(
+                [surfaces_apart(self._question.labels, issue.labels) is not None for issue in candidates.issues],
+                dtype=np.bool_,
+            ),
         )
         judged = (self._model or shipped_model()).judge(compared, partial(self.likeness, there, compared.total))
         numbers, confidences, scores = there.tolist(), judged.confidences.tolist(), judged.scores.tolist()
@@ -277,6 +285,10 @@ class Look:
         there, candidates = load(self._view, self._pool, self._question.vectors is not None)
         rarity = Rarity.of(self._view, without=self._question.number)
         return there, features.features(self._question, candidates, rarity)
+
+    def magnets(self) -> list[int]:
+        """Issues that are reported again and again, but not those that came later than is looked at."""
+        return [number for number in self._view.magnets(LEAST_DUPLICATES, _MOST_MAGNETS) if not self._late(number)]
 
     def issues(self, numbers: Collection[int]) -> dict[int, IndexedIssue]:
         """Issues by number, without bodies; those that are not in the index are left out."""

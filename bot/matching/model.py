@@ -21,7 +21,7 @@ import numpy as np
 
 from bot.index.postings.packing import Floats, Integers
 from bot.matching import confidence, features, readings, standing
-from bot.matching.bounds import VERSION, Compared, bounds, word_for_word
+from bot.matching.bounds import ANOTHER_SURFACE, VERSION, Compared, bounds, word_for_word
 from bot.matching.readings import Likeness
 from bot.ranking.size import CALIBRATION, SMALLNESS
 
@@ -186,17 +186,24 @@ class Model:
         if likeness is not None:
             judged[likeness.rows] = read[likeness.rows] = True
         least, most = bounds(pool.of(np.flatnonzero(judged)), read[judged])
-        likely = np.minimum(np.round(self.readings(odds, likeness)[judged], _DIGITS), most)
+        read_as = self.readings(odds, likeness)
+        if pool.apart is not None and pool.apart.any():
+            read_as[pool.apart] = readings.probability(_log_odds(read_as[pool.apart]) + ANOTHER_SURFACE)
+        likely = np.minimum(np.round(read_as[judged], _DIGITS), most)
         # A candidate that is not judged is at most as likely as any that is.
         confidences = np.full(len(scores), likely.min(initial=1.0))
         confidences[judged] = np.maximum(likely, least)
-        again = word_for_word(values)
+        again = word_for_word(values) if pool.apart is None else word_for_word(values) & ~pool.apart
         confidences[again] = confidences[again].max(initial=0.0)
         ahead = order[np.argsort(-confidences[order], kind="stable")]
         closed = 1 - values[:, features.NAMES.index("open")]
         copies = np.lexsort((pool.numbers, closed))
         ahead[again[ahead]] = copies[again[copies]]
         return Judged(ahead, scores, confidences)
+
+
+def _log_odds(probabilities: Floats) -> Floats:
+    return np.asarray(np.log(probabilities / (1 - probabilities)), dtype=np.float64)
 
 
 @cache

@@ -36,7 +36,8 @@ class Question:
     """An issue for which candidates are sought.
 
     `known` holds its terms by field, `vectors` those by `Kind`, (3, dimensions), or None. `created_at` is in seconds
-    since 1970. `author` is empty unless it is a known person; `reported` counts the author's earlier issues.
+    since 1970. `author` is empty unless it is a known person; `reported` counts the author's earlier issues. `labels`
+    are its own.
     """
 
     number: int
@@ -46,6 +47,7 @@ class Question:
     created_at: float
     known: Mapping[str, Terms]
     vectors: Vectors | None
+    labels: tuple[str, ...] = ()
 
 
 def pose(view: View, target: Issue, title: str, analysis: Analysis, pair: Vectors | None) -> Question:
@@ -59,6 +61,7 @@ def pose(view: View, target: Issue, title: str, analysis: Analysis, pair: Vector
         created_at=target.created_at.timestamp(),
         known=view.look_up(analysis),
         vectors=None if pair is None or not view.vector_count else view.centred(pair),
+        labels=target.labels,
     )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import time
 from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib import metadata, resources
@@ -19,8 +20,11 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.multiprocess import MultiProcessCollector
 
 from bot.judgements import Kind
+from bot.monitoring.illness import counted as count_illnesses
+from bot.monitoring.illness import illnesses
 from bot.monitoring.queue import Standing, standing
 from bot.settings import Settings
+from bot.store import Store
 from bot.store.tables.index import index_states
 from bot.store.tables.schema import rejected_elsewhere, signals, verdicts
 from bot.telemetry.counts import FOLDER
@@ -51,6 +55,13 @@ class Exposition:
         yield from counted().collect()
         yield from of_queue(standing(self._queue))
         yield from _of_store(self._store)
+        ill = GaugeMetricFamily(
+            "doppel_repositories_ill", "Repositories in which the bot is ill, by why.", labels=["why"]
+        )
+        found = {} if self._settings.paused else illnesses(Store(self._store), self._queue, time.time())
+        for reason, count in count_illnesses(found).items():
+            ill.add_metric([reason], count)
+        yield ill
         yield InfoMetricFamily(
             "doppel_model",
             "The program, the model of vectors, and the weights that judge.",

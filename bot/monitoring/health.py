@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import hmac
 import logging
+import time
+from collections.abc import Mapping
 
 import sqlalchemy as sa
 from flask import Blueprint, Response, current_app, jsonify, request
@@ -18,8 +20,10 @@ from bot.jobs.database import QueueUnavailable, queue_engine
 from bot.jobs.inbox import Inbox
 from bot.jobs.queue import LEASE
 from bot.monitoring.exposition import Exposition
+from bot.monitoring.illness import Illness, counted, illnesses
 from bot.monitoring.queue import heartbeats
 from bot.settings import Settings
+from bot.store import Store
 from bot.store.database.engine import make_engine
 from bot.store.database.failures import why
 from bot.store.tables.schema import repositories
@@ -43,6 +47,7 @@ class Health:
         )
         self.token = settings.metrics_token
         self._inbox = inbox
+        self._paused = settings.paused
         self._queue = queue_engine(settings, patience=_PATIENCE, pool_size=2)
         self.exposition = Exposition(settings, self._store, self._queue)
 
@@ -58,6 +63,10 @@ class Health:
         except QueueUnavailable as problem:
             queue = str(problem)
         return queue == _READY, {"queue": queue, "store": self._state_of_store(), "worker": self._worker()}
+
+    def ill(self) -> Mapping[int, Illness]:
+        """The repositories in which the bot is ill; a paused host is not. Raises as `illnesses` does."""
+        return {} if self._paused else illnesses(Store(self._store), self._queue, time.time())
 
     def _state_of_store(self) -> str:
         try:
@@ -86,11 +95,18 @@ def healthz() -> Response:
 
 @routes.get("/readyz")
 def readyz() -> tuple[Response, int]:
-    """It can take deliveries; which part is not ready is said."""
+    """It can take deliveries; which part is not ready is said. `?deep`: also in how many repositories it is ill."""
     ready, parts = _health().parts()
     if not ready:
         log.warning("not ready: %s", parts["queue"])
-    return jsonify(status=_READY if ready else "not ready", parts=parts), 200 if ready else 503
+    # A load balancer asks whether it takes deliveries; who asks for more wants to know whether anything comes of them.
+    if not ready or "deep" not in request.args:
+        return jsonify(status=_READY if ready else "not ready", parts=parts), 200 if ready else 503
+    try:
+        ill = _health().ill()
+    except (sa.exc.SQLAlchemyError, QueueUnavailable, OSError) as problem:
+        return jsonify(status=f"unknown: {why(problem)}", parts=parts), 503
+    return jsonify(status="ill" if ill else _READY, parts=parts, repositories=counted(ill)), 503 if ill else 200
 
 
 @routes.get("/metrics")

@@ -27,7 +27,9 @@ def candidate_lines(
     """
     judged = [] if candidate.confidence is None else [confidence_words(candidate.confidence, say, likely)]
     state = [*judged, closed_words(candidate, place, say, closer)]
-    if mended(candidate):
+    if closer and closer.release:
+        state.append(say.may_be_fixed(release=escape(closer.release, 60)))
+    elif mended(candidate):
         state.append(say.state_regression())
     state.append(say.reported(day=candidate.created_at.date()))
     if candidate.workflow_state:
@@ -77,7 +79,9 @@ def closed_words(candidate: Candidate, place: Place, say: Words, closer: Closer 
     if candidate.state == "open" or candidate.closed_at is None:
         return state
     day = candidate.closed_at.date()
-    return say.closed_by(state=state, day=day, by=place.closer(closer)) if closer else say.closed_on(state, day)
+    if closer and (closer.pull or closer.commit):
+        return say.closed_by(state=state, day=day, by=place.closer(closer))
+    return say.closed_on(state, day)
 
 
 def mended(candidate: Candidate) -> bool:

@@ -12,6 +12,7 @@ from bot.digest.boxes import Pair, box
 from bot.digest.week import Digest, Line, Standing
 from bot.judgements import Kind
 from bot.model import BODY_MAX
+from bot.monitoring.illness import Illness
 from bot.posts.marker import DIGEST
 from bot.render.escape import break_phrase, code, escape, no_formula
 from bot.render.links import Place
@@ -69,7 +70,8 @@ def standing_words(line: Line, say: Words, *, brief: bool = False) -> str:
 
 @dataclass(frozen=True, slots=True)
 class DigestView:
-    """A digest and what it is shown with: the `titles` of its issues, the `bar` in force, whose it is, when, and how.
+    """A digest and what it is shown with: the `titles` of its issues, the `bar` in force, whose it is, when, how, and
+    whether the bot is `ill` there.
 
     `checked` is in the zone in which days are shown.
     """
@@ -80,6 +82,7 @@ class DigestView:
     place: Place
     checked: datetime
     say: Words
+    ill: Illness | None = None
 
     def named(self, number: int) -> str:
         """An issue by its number, with its title where that is known."""
@@ -88,7 +91,13 @@ class DigestView:
 
     def said(self) -> list[str]:
         """What stands above the list of issues."""
-        return [sentences(self.found, self.checked, self.say), bar_words(self.bar, self.say)]
+        ill = {
+            Illness.GIVEN_UP: self.say.ill_given_up,
+            Illness.REFUSED: self.say.ill_refused,
+            Illness.LATE: self.say.ill_late,
+        }
+        told = [ill[self.ill]()] if self.ill else []
+        return [*told, sentences(self.found, self.checked, self.say), bar_words(self.bar, self.say)]
 
 
 def render_digest(view: DigestView, ticked: Mapping[Pair, bool]) -> str:
@@ -152,5 +161,6 @@ def _said(kind: Kind, say: Words) -> str:
         Kind.VOTE: say.said_vote,
         Kind.CLOSED: say.said_closed,
         Kind.RETITLED: say.said_retitled,
+        Kind.SUGGESTION: say.said_suggestion,
     }
     return ways[kind]()

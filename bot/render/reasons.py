@@ -22,28 +22,32 @@ def reason_words(candidate: Candidate, say: Words) -> list[str]:
 def strongest(reasons: Sequence[Reason]) -> Sequence[Reason]:
     """The one reason to tell: the first, but titles that have several words in common rather than a lone name (C3).
 
-    What GitHub says of likelihood is told beside it (F8a).
+    What GitHub says of likelihood is told beside it (F8a), and what speaks against it.
     """
-    github = [reason for reason in reasons if reason.shared is Shared.GITHUB]
-    own = [reason for reason in reasons if reason not in github]
+    beside = [reason for reason in reasons if reason.shared in (Shared.GITHUB, Shared.SURFACE)]
+    own = [reason for reason in reasons if reason not in beside]
     if own and own[0].shared is Shared.IDENTIFIERS and len(own[0].quoted) == 1:
         own = [one for one in own if one.shared is Shared.TITLES and len(one.quoted) > 1][:1] or own
-    return [*own[:1], *github[:1]]
+    return [*own[:1], *beside]
 
 
 def reasons_in(reasons: Sequence[Reason], say: Words) -> list[str]:
     """The reasons as Markdown; one whose quotes show nothing is left out."""
-    return [said for said in (_said(reason, escape(", ".join(reason.quoted)), say) for reason in reasons) if said][
+    return [said for said in (_said(reason, list(map(escape, reason.quoted)), say) for reason in reasons) if said][
         :REASONS_MAX
     ]
 
 
-def _said(reason: Reason, quote: str, say: Words) -> str:
+def _said(reason: Reason, quoted: Sequence[str], say: Words) -> str:
+    quote = ", ".join(quoted)
     match reason.shared:
         case Shared.COPY:
             return say.reason_copy()
         case Shared.GITHUB:
             return say.reason_github()
+        case Shared.SURFACE:
+            mine, theirs = quoted
+            return say.reason_surface(mine=mine, theirs=theirs)
         case _ if not quote:
             return ""
         case Shared.CAUSE:

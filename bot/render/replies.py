@@ -93,8 +93,12 @@ class Replies:
         """`not` with an issue of another repository that was never shown here."""
         return self.say.not_shown_here(issue=self.place.issue(number, repo))
 
-    def closed_for(self, asked: int, root: int) -> str:
-        """The answer to `of`: `asked` is the number that was given, `root` the oldest open issue of its chain."""
+    def closed_for(self, asked: int, root: int, *, closed: bool = False) -> str:
+        """The answer to `of`: `asked` is the number that was given, `root` the open issue of its chain, or a `closed`
+        one where there is none.
+        """
+        if closed:
+            return self.say.of_done_closed(issue=self.place.issue(root))
         if asked == root:
             return self.say.of_done(issue=self.place.issue(root))
         return self.say.of_done_root(asked=self.place.issue(asked), issue=self.place.issue(root))
@@ -110,14 +114,6 @@ class Replies:
     def refused_newer(self, number: int) -> str:
         """`of` with an issue that was opened later."""
         return self.say.of_newer(issue=self.place.issue(number))
-
-    def refused_closed(self, number: int) -> str:
-        """`of` with an issue that is closed, and not in favour of another one."""
-        return self.say.of_closed(issue=self.place.issue(number))
-
-    def refused_unseen(self, number: int) -> str:
-        """`of` with an issue that is closed in favour of one that is out of sight, or of itself in the end."""
-        return self.say.of_root_unseen(issue=self.place.issue(number))
 
     def refused_root(self, asked: int, root: int, refused: str) -> str:
         """Why `of` is `refused`, after what leads from the number that was given to the issue of which that speaks."""
@@ -150,6 +146,10 @@ class Replies:
     def muted_recheck(self) -> str:
         """The answer to a re-check of an issue that is muted: the comment alone would not say so."""
         return self.say.muted_recheck()
+
+    def answered_above(self, comment_id: int) -> str:
+        """The answer to a re-check where the comment that says it is far above."""
+        return self.say.answered_above(link=f"#issuecomment-{comment_id}")
 
     def unmuted(self, already: bool = False) -> str:
         """The answer to `unmute`; `already` where the issue was not muted."""

@@ -109,12 +109,8 @@ class KnownRepository:
         options = replace(bot_options(config, target, bar, **self._decided(target)), explained=False)
         report = self.finder.find(target, options, gathered)
         muted = "/duplicates mute" if self.is_muted(target.number) else ""
-        ignored = config.why_ignored(target.author.login, target.labels, target.title) or ""
-        # The bot never answers these, whatever the settings say (C1).
-        if target.is_pull_request:
-            ignored = "it is a pull request"
-        elif target.author.is_bot:
-            ignored = "a bot opened it"
+        # The bot never answers pull requests, whatever the settings say (C1).
+        ignored = "it is a pull request" if target.is_pull_request else config.why_ignored(target) or ""
         mode = "" if config.mode == "comment" else f"mode: {config.mode}"
         # A muted or ignored issue is not checked in shadow mode either.
         silence = muted or ignored or mode if mode == SHADOW else mode or muted or ignored

@@ -63,21 +63,12 @@ class RepositorySettings:
 
     def last_read(self, repo_id: int) -> RepoConfig:
         """The settings as last read, however long ago; the defaults if none are remembered."""
-        return self._last(repo_id) or _in_mode(RepoConfig(), self._mode)
+        return _in_mode(last_read(self._store, repo_id), self._mode)
 
     def last_or_present(self, client: Callable[[int], RepoClient], repository: Repository) -> RepoConfig:
         """The settings as last read, for uses that are not worth a request each time; after a push, read anew."""
-        return self._last(repository.id) or self.read(client, repository).config
-
-    def _last(self, repo_id: int) -> RepoConfig | None:
-        """The settings as last read; None if a file that may hold is not remembered."""
-        for name in (_OWN, _OWNERS):
-            known = self._store.texts.get(repo_id, name)
-            if known is None:
-                return None
-            if known.text is not None:
-                return _in_mode(parse_config(known.text)[0], self._mode)
-        return _in_mode(RepoConfig(), self._mode)
+        last = _last(self._store, repository.id)
+        return _in_mode(last, self._mode) if last else self.read(client, repository).config
 
     def forget(self, repository: Repository) -> None:
         """Forget the file after a push; if it is the owner's, for all their repositories."""
@@ -96,6 +87,22 @@ class RepositorySettings:
         text = _file(github, place)
         self._store.texts.put(repo_id, name, text, now)
         return text
+
+
+def last_read(store: Store, repo_id: int) -> RepoConfig:
+    """The settings in the files as last read, however long ago; the defaults if none are remembered."""
+    return _last(store, repo_id) or RepoConfig()
+
+
+def _last(store: Store, repo_id: int) -> RepoConfig | None:
+    """The settings as last read; None if a file that may hold is not remembered."""
+    for name in (_OWN, _OWNERS):
+        known = store.texts.get(repo_id, name)
+        if known is None:
+            return None
+        if known.text is not None:
+            return parse_config(known.text)[0]
+    return RepoConfig()
 
 
 def settings_at_present(github: RepoClient, repo: RepoRef, mode: HostsMode = "comment") -> Loaded:

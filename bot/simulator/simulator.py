@@ -102,6 +102,7 @@ class Simulator(World):
     unreact = reactions.unreact
 
     suggest_label = suggestions.suggest_label
+    suggest_closing = suggestions.suggest_closing
     resolve_suggestion = suggestions.resolve_suggestion
 
     add_project = projects.add_project

@@ -46,6 +46,9 @@ class CandidateTexts(Texts):
     state_open = text("It is open.")
     state_closed = text("It is closed, without a reason.")
     state_completed = text("It was closed as completed.")
+    may_be_fixed = text(
+        "It was closed, and a later release than the one that this issue names may mend it.", shapes.release
+    )
     state_regression = text(
         "It was closed as completed and may be the same, so the problem may be back; this stands behind its state."
     )
@@ -75,6 +78,7 @@ class CandidateTexts(Texts):
     reason_message = text("Both quote the same error message.", shapes.message)
     reason_identifiers = text("Both hold the same names from code.", shapes.names)
     reason_titles = text("Both titles hold the same words.", shapes.words)
+    reason_surface = text("Labels place the two on different surfaces; `mine` is this issue's.", shapes.mine_theirs)
     reason_words = text("Both texts hold the same words.", shapes.words)
     by_meaning = text("Found by the semantic index alone; there are no words to name.")
 
@@ -161,6 +165,9 @@ class DigestTexts(Texts):
         shapes.bar_right_wrong,
     )
     digest_title = text("The title of the one issue with the digest.")
+    ill_given_up = text("The bot is ill here: it gave up the last delivery.")
+    ill_refused = text("The bot is ill here: GitHub refused the last comment.")
+    ill_late = text("The bot is ill here: it has not looked at the newest issue.")
     digest_looked = text("How many issues the bot looked at between two days.", shapes.since_until_issues_new)
     digest_commented = text("How many it commented on.", shapes.count)
     digest_would = text("How many it would have commented on (`mode: shadow`).", shapes.count)
@@ -187,5 +194,6 @@ class DigestTexts(Texts):
     said_reaction = text("By a reaction to the comment.")
     said_box = text("By a box of this digest.")
     said_vote = text("By a button of the dashboard.")
+    said_suggestion = text("By approving or dismissing the bot's suggestion on GitHub.")
     said_closed = text("By how they closed the issue.")
     said_retitled = text("By the title that they gave it since.")

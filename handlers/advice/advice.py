@@ -6,14 +6,25 @@ import logging
 
 from bot.commands import Command, Options
 from bot.decisions import Outcome
+from bot.decisions.model import REFUSED
+from bot.errors import Forbidden
 from bot.model import Issue
 from bot.report import Report
 from bot.store import CommentState, KeptComment
 from bot.telemetry.metrics import SHADOW
-from handlers.advice.drafting import VERDICT, draft, names_something, note, own_numbers, text_hash, why_nothing
-from handlers.advice.labelling import label, unlabel
+from handlers.advice.drafting import (
+    VERDICT,
+    draft,
+    names_something,
+    note,
+    note_left_alone,
+    own_numbers,
+    text_hash,
+    why_nothing,
+)
+from handlers.advice.labelling import label, suggest_closing, unlabel
 from handlers.finding import find
-from handlers.visit import Visit
+from handlers.visit import LOCKED, Visit
 
 logger = logging.getLogger(__name__)
 
@@ -45,7 +56,13 @@ def advise(visit: Visit, issue: Issue, cause: str, *, anew: bool = False) -> Non
     elif visit.config.mode == "shadow":
         _note(visit, issue, report, cause)
     else:
-        post(visit, issue, report, cause=cause, create=bool(report.candidates))
+        try:
+            post(visit, issue, report, cause=cause, create=bool(report.candidates))
+        except Forbidden as refusal:
+            # It was locked, or the repository archived, since it was read. The next look is that of its unlocking.
+            locked = visit.github.issue(visit.repo, issue.number).locked
+            note_left_alone(visit, cause, LOCKED if locked else f"{REFUSED}: {refusal.detail}")
+            raise
 
 
 def refresh(visit: Visit, issue: Issue) -> None:
@@ -74,6 +91,7 @@ def post(
     outcome = _outcome(visit, before, visit.kept_comment())
     if outcome.speaks:
         label(visit, issue, named)
+        suggest_closing(visit, issue, named)
         if not (command and (command.words or options.narrow)):
             unlabel(visit, issue, report, named)
     least = bar if options.confidence is None else options.confidence

@@ -5,6 +5,7 @@ where that is read again).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from bot.calibration.bar import Origin
 from bot.commands import Command, Options
@@ -20,6 +21,7 @@ from bot.render import View, render_comment
 from bot.report import Candidate, Report
 from bot.report import Outcome as Found
 from bot.store import KeptComment
+from bot.text.versions import fixed_in
 from handlers.visit import Visit
 
 
@@ -51,17 +53,21 @@ def draft(
         bar=bar.value,
         likely=visit.config.likely,
         unasked=named_unasked(visit.config, bar.value, named) if command and named and not command.words else None,
-        closers=_closers(visit, named),
+        closers=_closers(visit, issue, named),
         moved=(bar.value, MIN_CONFIDENCE) if bar.origin is Origin.FEEDBACK else None,
     )
     body = render_comment(report, view)
     return Draft(body, fingerprint(body), text_hash(issue), own_numbers(named))
 
 
-def _closers(visit: Visit, named: Sequence[Candidate]) -> Mapping[int, Closer]:
-    """What closed those that are closed, in one request for all of them."""
-    closed = [one.number for one in named if one.own and one.state == "closed"]
-    return visit.github.closers(visit.repo, closed)
+def _closers(visit: Visit, issue: Issue, named: Sequence[Candidate]) -> Mapping[int, Closer]:
+    """What closed those that are closed, in one request for all of them, and in which release that may be mended."""
+    completed = {one.number: one.regression for one in named if one.own and one.state == "closed"}
+    closings, text = visit.github.closers(visit.repo, list(completed)), f"{issue.title}\n{issue.body}"
+    return {
+        number: replace(by, release=fixed_in(text, by, closings.releases) if completed[number] else "")
+        for number, by in closings.by_issue.items()
+    }
 
 
 def text_hash(issue: Issue, *, shadow: bool = False) -> str:

@@ -1,4 +1,5 @@
-"""The label `duplicate`, suggested or added where the bot is sure, and taken off again where it no longer is (`label`).
+"""The label `duplicate`, suggested or added where the bot is sure, and taken off again where it no longer is (`label`);
+and GitHub's own suggestion to close (`suggest_closing`).
 
 Each once for an issue: where the label was on it before, or was suggested before, people have decided.
 """
@@ -8,7 +9,15 @@ from __future__ import annotations
 import logging
 
 from bot.errors import DoppelError
-from bot.github.repository.labels import DUPLICATE, SUGGESTIONS_SINCE, Confidence, LabelEvent, duplicate_label
+from bot.github.repository.labels import (
+    ADD_LABEL,
+    CLOSE,
+    DUPLICATE,
+    SUGGESTIONS_SINCE,
+    Confidence,
+    LabelEvent,
+    duplicate_label,
+)
 from bot.likelihood import Likelihood, Tier, likelihood
 from bot.model import Issue
 from bot.report import Candidate, Outcome, Report
@@ -70,15 +79,49 @@ def _label(visit: Visit, issue: Issue, other: int, confidence: float) -> None:
         return
     if visit.config.label == "suggest" and visit.services.github.api_version < SUGGESTIONS_SINCE:
         return
-    suggested = visit.github.suggested_labels(visit.repo, visit.number)
+    suggested = visit.github.suggestions(visit.repo, visit.number)
     if visit.config.label == "suggest" and suggested is None:
         return
     before = [event.name for event in visit.github.label_events(visit.repo, visit.number)]
-    if duplicate_label([*before, *(suggested or ())]):
+    if duplicate_label([*before, *(one.value for one in suggested or () if one.action == ADD_LABEL)]):
         return
     if visit.config.label == "add":
         visit.github.add_labels(visit.repo, visit.number, [name])
         return
+    visit.github.suggest_label(visit.repo, visit.number, name, *_why(visit, issue, other, confidence))
+
+
+def _why(visit: Visit, issue: Issue, other: int, confidence: float) -> tuple[str, Confidence]:
+    """What a suggestion is given along, for the maintainer who decides."""
     rationale = visit.words(issue).label_rationale(percent=confidence, number=str(other))
-    degree: Confidence = "high" if likelihood(confidence) is Likelihood.VERY_LIKELY else "medium"
-    visit.github.suggest_label(visit.repo, visit.number, name, rationale, degree)
+    return rationale, "high" if likelihood(confidence) is Likelihood.VERY_LIKELY else "medium"
+
+
+def suggest_closing(visit: Visit, issue: Issue, named: tuple[Candidate, ...]) -> None:
+    """Suggest to close the issue as a duplicate, after a comment that calls its first candidate likely (C6b).
+
+    Once for an issue: where it was suggested before, people have decided. What fails is not tried again.
+    """
+    first = named[0] if named else None
+    if not visit.config.suggest_closing or first is None or not first.own or issue.state != "open":
+        return
+    if likelihood(first.confidence or 0.0, visit.config.likely).tier is not Tier.LIKELY:
+        return
+    try:
+        _suggest_closing(visit, issue, first.number, first.confidence or 0.0)
+    except DoppelError as refusal:
+        logger.warning("no suggestion to close %s#%d: %s", visit.repo, visit.number, refusal)
+
+
+def _suggest_closing(visit: Visit, issue: Issue, other: int, confidence: float) -> None:
+    if visit.services.github.api_version < SUGGESTIONS_SINCE:
+        return
+    before = visit.github.suggestions(visit.repo, visit.number)
+    if before is None or any(one.action == CLOSE for one in before):
+        return
+    original = visit.github.issue(visit.repo, other)
+    visit.github.suggest_closing(visit.repo, visit.number, original.id, *_why(visit, issue, other, confidence))
+    # GitHub answers 200 where it does nothing.
+    made = visit.github.suggestions(visit.repo, visit.number) or ()
+    if not any((one.action, one.target) == (CLOSE, original.id) for one in made):
+        logger.warning("GitHub has not kept the suggestion to close %s#%d", visit.repo, visit.number)

@@ -1,4 +1,5 @@
-"""`of`: close an issue as GitHub's own kind of duplicate, of the oldest open issue that its chain leads to (C4).
+"""`of`: close an issue as GitHub's own kind of duplicate, of the open issue that its chain leads to (C4); where that
+leads to none, of the one that was named, since what is reported again has most often been fixed already.
 
 No circle can come out of commands, given at the same time or not: each goes from an issue to an older one.
 """
@@ -7,10 +8,10 @@ from __future__ import annotations
 
 import logging
 
-from bot.commands import Command
+from bot.commands import Command, Requirement
 from bot.errors import GitHubError, NotFound, Unavailable
 from bot.github.repository.labels import duplicate_label
-from bot.judgements import Verdict, VerdictKind
+from bot.judgements import Verdict, VerdictKind, Who
 from bot.model import Issue, IssueRef
 from handlers.commands.ask import Answer, Ask, issue_named
 
@@ -26,7 +27,7 @@ def close_as_duplicate(ask: Ask, command: Command) -> Answer:
     if isinstance(named, Answer):
         return named
     chain = _chain(ask, named)
-    root = chain[-1]
+    root = chain[-1] if chain[-1].state == "open" else named
     if any(issue.number == ask.visit.number for issue in chain):
         return Answer(False, ask.replies.refused_circle(named.number))
     if (root.created_at, root.number) > (ask.issue.created_at, ask.issue.number):
@@ -37,12 +38,9 @@ def close_as_duplicate(ask: Ask, command: Command) -> Answer:
         before = _closed_for(ask)
         if _here(ask, before) == root.number:
             return Answer(True, ask.replies.closed_already(root.number))
-        if root.state == "closed":
-            refused = ask.replies.refused_unseen if root.state_reason == "duplicate" else ask.replies.refused_closed
-            return Answer(False, ask.replies.refused_root(named.number, root.number, refused(root.number)))
         verdict = _decide(ask, root, before)
     _carry_out(ask, root, verdict)
-    return Answer(True, ask.replies.closed_for(named.number, root.number))
+    return Answer(True, ask.replies.closed_for(named.number, root.number, closed=root.state == "closed"))
 
 
 def _carry_out(ask: Ask, root: Issue, verdict: Verdict) -> None:
@@ -139,6 +137,7 @@ def _decide(ask: Ask, root: Issue, before: IssueRef | None) -> Verdict:
         # A name is kept of another repository alone: this one can be given a new one.
         "original_repo": str(before.repo) if before and here is None else None,
         "label": None if duplicate_label(issue.labels) else label,
+        "who": Who.TRIAGE if ask.may(Requirement.TRIAGE) else Who.AUTHOR,
     }
     visit.services.store.verdicts.add(
         visit.repository.id,

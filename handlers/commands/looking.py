@@ -14,18 +14,24 @@ from handlers.advice.advice import post, refresh
 from handlers.commands.ask import Answer, Ask, issue_named
 from handlers.finding import find, finder_for
 
+# With so many comments, whoever asks at the end does not see that the one far above has answered.
+_FAR = 10
 # So many of the issues that were found are looked through for the one to explain; further ones are found by chance.
 _LOOKED_THROUGH = 100
 
 
 def recheck(ask: Ask, command: Command) -> Answer:
     """`/duplicates` and `search`: look again and bring the comment up to date; its text is the answer."""
-    visit = ask.visit
+    visit, before = ask.visit, ask.visit.kept_comment()
     report = find(visit, ask.issue, command.options, command.words, asked=True)
     posted = post(visit, ask.issue, report, cause=COMMAND, command=command)
     if not posted:
         return Answer(False, ask.replies.comment_was_deleted())
-    return Answer(True, ask.replies.muted_recheck() if visit.muted else "")
+    if visit.muted:
+        return Answer(True, ask.replies.muted_recheck())
+    if before is None or before.comment_id is None or ask.issue.comments <= _FAR:
+        return Answer(True)
+    return Answer(True, ask.replies.answered_above(before.comment_id))
 
 
 def explain(ask: Ask, command: Command) -> Answer:

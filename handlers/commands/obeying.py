@@ -27,6 +27,7 @@ from bot.commands import (
 from bot.commands.lines import is_written
 from bot.errors import GitHubError
 from bot.events import CommentEvent
+from bot.model import RepoRef
 from bot.posts.comments import digest
 from bot.services import Services
 from handlers import scanning
@@ -114,9 +115,8 @@ def _given(event: CommentEvent, services: Services) -> _Given:
     Who edits another's comment gives only what they have written themselves: to take out a line above it, or what made
     it a quote or code, must not give in their name what the author may not.
     """
-    hosts = hosts_of(services.settings.github_api_url)
-    now = parse(event.body, event.repository.ref, hosts)
-    before = parse(event.previous, event.repository.ref, hosts) if event.action == "edited" else ()
+    now = _read(event.body, event.repository.ref, services)
+    before = _read(event.previous, event.repository.ref, services) if event.action == "edited" else ()
     if [one.line for one in before] == [one.line for one in now]:
         return _Given((), partial=True)
     # One beyond the most that a comment may hold was not carried out, and is when others make place for it.
@@ -127,6 +127,12 @@ def _given(event: CommentEvent, services: Services) -> _Given:
     return _Given(tuple(new.values()), partial=any(one.line in known for one in now))
 
 
+def _read(body: str, repo: RepoRef, services: Services) -> tuple[Parsed, ...]:
+    """The commands of a comment. What the App is called is asked only where the comment may call it."""
+    app = services.github.app().get_app().slug if "@" in body else ""
+    return parse(body, repo, hosts_of(services.settings.github_api_url), app)
+
+
 def _standing(visit: Visit, event: CommentEvent, commands: Sequence[Parsed]) -> tuple[tuple[Parsed, ...], datetime]:
     """Those commands whose lines the comment still has, and when it was written; an edit before the bot came to them
     withdraws the others.
@@ -134,8 +140,7 @@ def _standing(visit: Visit, event: CommentEvent, commands: Sequence[Parsed]) -> 
     An event can be late, and come after that of a later edit. Raises NotFound where the comment was deleted.
     """
     comment = visit.github.comment(visit.repo, event.comment_id)
-    hosts = hosts_of(visit.services.settings.github_api_url)
-    lines = {one.line for one in parse(comment.body, visit.repo, hosts)}
+    lines = {one.line for one in _read(comment.body, visit.repo, visit.services)}
     return tuple(one for one in commands if one.line in lines), comment.created_at
 
 

@@ -359,8 +359,8 @@ def test_c5_who_may_is_in_the_table() -> None:
         Name.NOT: Requirement.AUTHOR_OR_TRIAGE,
         Name.MUTE: Requirement.AUTHOR_OR_TRIAGE,
         Name.UNMUTE: Requirement.AUTHOR_OR_TRIAGE,
-        Name.OF: Requirement.TRIAGE,
-        Name.SCAN: Requirement.MAINTAIN,
+        Name.OF: Requirement.AUTHOR_OR_TRIAGE,
+        Name.SCAN: Requirement.TRIAGE,
     }
 
 

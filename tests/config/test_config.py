@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.config import IgnoreConfig, RepoConfig, SearchConfig, SourceConfig, parse_config
 from bot.config.tree import SIZE_MAX
+from bot.model import Actor, Issue
 from tests.effort import costs_at_most
+from tests.matching.made import an_issue as made_issue
 
 EVERYTHING = """\
 mode: shadow
@@ -35,6 +39,12 @@ templates:
   found: |
     Look here:
 """
+
+
+def an_issue(author: str, labels: list[str], title: str) -> Issue:
+    """As far as the settings look at it."""
+    made = made_issue(1, title, author=author)
+    return replace(made, author=Actor(author), labels=tuple(labels))
 
 
 def problems(text: str) -> list[str]:
@@ -206,12 +216,13 @@ class TestIgnores:
         ],
     )
     def test_c6_authors_labels_and_titles(self, author: str, labels: list[str], title: str, why: str | None) -> None:
-        assert self.config.why_ignored(author, labels, title) == why
+        assert self.config.why_ignored(an_issue(author, labels, title)) == why
 
     def test_c6_only_labels(self) -> None:
         config = RepoConfig(only_labels=("bug", "Regression"))
-        assert config.why_ignored("ann", [], "x") == config.why_ignored("ann", ["feature"], "x") == "only_labels"
-        assert config.why_ignored("ann", ["feature", "regression"], "x") is None
+        for labels in ([], ["feature"]):
+            assert config.why_ignored(an_issue("ann", labels, "x")) == "only_labels"
+        assert config.why_ignored(an_issue("ann", ["feature", "regression"], "x")) is None
 
 
 @given(st.text(max_size=300) | st.text(st.sampled_from(": -?[]{}&*!|>'\"%#\n\tab1"), max_size=200))

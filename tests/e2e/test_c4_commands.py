@@ -9,13 +9,28 @@ import pytest
 from tests.e2e.harness import BOT, Doppel
 from tests.e2e.reports import AGAIN, OTHER, reply
 
+
+def comment_on_first(doppel: Doppel) -> int:
+    """The bot's first comment on #2."""
+    return next(one.id for one in doppel.sim.comments(doppel.repo, 2) if one.author.login == BOT)
+
+
 LINK = "[#{0}](https://redirect.github.com/acme/app/issues/{0})"
 
 
 def test_c4_a_command_is_acknowledged_before_and_after(pair: Doppel) -> None:
     assert pair.reactions(pair.write(2, "Thanks!\n\n/duplicates")) == ["eyes", "+1"]
-    assert pair.reactions(pair.write(2, "/duplicates of #1")) == ["eyes", "-1"]
+    assert pair.reactions(pair.write(2, "/duplicates of #1", "stranger")) == ["eyes", "-1"]
     assert reply(pair)
+
+
+def test_c4_a_re_check_is_answered_with_a_link_to_the_comment_that_is_far_above(pair: Doppel) -> None:
+    pair.write(2, "/duplicates")
+    assert len(pair.said(2)) == 1
+    for _ in range(10):
+        pair.sim.comment(pair.repo, 2, "ann", "Same here.")
+    pair.write(2, "/duplicates")
+    assert reply(pair) == f"The list is up to date: [it is above](#issuecomment-{comment_on_first(pair)})."
 
 
 def test_c4_talk_about_commands_is_no_command(pair: Doppel) -> None:

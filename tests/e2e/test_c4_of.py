@@ -1,4 +1,4 @@
-"""C4: `of` leads to the oldest open root of the chain, and no circle comes out of it."""
+"""C4: `of` leads to the open root of the chain, else to the issue that was named, and no circle comes out of it."""
 
 from __future__ import annotations
 
@@ -7,14 +7,7 @@ import pytest
 from tests.e2e.harness import Doppel
 
 LINK = "[#{0}](https://redirect.github.com/acme/app/issues/{0})"
-UNSEEN = (
-    f"{LINK} was closed in favour of another issue, but I can see no open issue at the end of that chain. Give the "
-    "number of the open issue where the discussion continues."
-)
-CLOSED = (
-    f"{LINK} is closed, so the discussion cannot continue there. If the problem is back, reopen that issue and "
-    "give the command once more; otherwise close this one by hand."
-)
+CLOSED = f"Closed in favour of {LINK}, which is closed itself. If the problem is still there, please say so here."
 
 
 def leads(asked: int, root: int) -> str:
@@ -72,8 +65,7 @@ def test_c4_of_follows_no_chain_without_end(quiet: Doppel) -> None:
     issues(quiet, 25)
     for number in range(2, 25):
         close_by_hand(quiet, number, number - 1)
-    assert of(quiet, 25, 24) == leads(24, 4) + UNSEEN.format(4)
-    assert quiet.sim.issue(quiet.repo, 25).state == "open"
+    assert of(quiet, 25, 24) == CLOSED.format(24)
 
 
 def test_c4_of_follows_its_own_links_where_github_does_not_tell_them(quiet: Doppel) -> None:
@@ -92,45 +84,53 @@ def test_c4_of_is_answered_though_github_fails_over_what_is_a_duplicate_of_what(
     close_by_hand(quiet, 2, 1)
     assert of(quiet, 3, 1)
     quiet.sim.faults.add("POST /graphql", "graphql_error", code=200, times=None)
-    assert LINK.format(2) in of(quiet, 4, 2)
-    assert quiet.sim.issue(quiet.repo, 4).state == "open"
-    assert f"leads to {LINK.format(1)}" in of(quiet, 4, 3), "it was the bot that closed #3"
-    assert original_of(quiet, 4) == 1
+    assert of(quiet, 4, 2) == CLOSED.format(2)
+    assert f"leads to {LINK.format(1)}" in of(quiet, 5, 3), "it was the bot that closed #3"
+    assert original_of(quiet, 5) == 1
 
 
-def test_c4_of_is_refused_where_the_chain_leads_out_of_sight(quiet: Doppel) -> None:
+def test_c4_of_takes_the_issue_that_was_named_where_the_chain_leads_out_of_sight(quiet: Doppel) -> None:
     issues(quiet, 3)
     close_by_hand(quiet, 2, 1)
     quiet.sim.issue(quiet.repo, 2).duplicate_of = None
-    assert of(quiet, 3, 2) == UNSEEN.format(2)
-    assert quiet.sim.issue(quiet.repo, 3).state == "open"
+    assert of(quiet, 3, 2) == CLOSED.format(2)
+    assert original_of(quiet, 3) == 2
 
 
-def test_c4_of_is_refused_where_no_open_issue_is_at_the_root(quiet: Doppel) -> None:
-    issues(quiet, 3)
+def test_c4_of_takes_a_closed_issue_where_none_of_its_chain_is_open(quiet: Doppel) -> None:
+    """What is reported again has most often been fixed already."""
+    issues(quiet, 4)
     close_by_hand(quiet, 2, 1)
     quiet.sim.close_issue(quiet.repo, 1, "triage-person", "completed")
     assert of(quiet, 3, 1) == CLOSED.format(1)
-    assert of(quiet, 3, 2) == leads(2, 1) + CLOSED.format(1)
-    assert quiet.sim.issue(quiet.repo, 3).state == "open"
+    assert of(quiet, 4, 2) == CLOSED.format(2)
+    assert (original_of(quiet, 3), original_of(quiet, 4)) == (1, 2)
     quiet.sim.reopen_issue(quiet.repo, 1, "triage-person")
     quiet.settle()
-    assert f"leads to {LINK.format(1)}" in of(quiet, 3, 2)
+    assert f"leads to {LINK.format(1)}" in of(quiet, 4, 2)
 
 
-def test_c4_of_is_refused_for_a_chain_that_turns_in_a_circle(quiet: Doppel) -> None:
+def test_c4_of_takes_the_issue_that_was_named_of_a_chain_that_turns_in_a_circle(quiet: Doppel) -> None:
     issues(quiet, 4)
     close_by_hand(quiet, 2, 1)
     close_by_hand(quiet, 3, 2)
     close_by_hand(quiet, 1, 3)
-    assert of(quiet, 4, 3) == leads(3, 1) + UNSEEN.format(1)
+    assert of(quiet, 4, 3) == CLOSED.format(3)
 
 
-def test_c4_of_is_refused_for_two_that_are_said_to_repeat_each_other(quiet: Doppel) -> None:
+def test_c4_the_author_closes_their_own_issue_and_nobody_elses(quiet: Doppel) -> None:
     issues(quiet, 3)
-    close_by_hand(quiet, 2, 1)
-    close_by_hand(quiet, 1, 2)
-    assert of(quiet, 3, 2) == leads(2, 1) + UNSEEN.format(1)
+    quiet.sim.open_issue(quiet.repo, "ann", "Issue of another")
+    quiet.write(4, "/duplicates of #1", "reporter")
+    assert "is for the issue's author, and people with triage access" in quiet.said(4)[0]
+    quiet.write(3, "/dup close #1", "reporter")
+    assert original_of(quiet, 3) == 1 and quiet.said(3)
+    (verdict,) = quiet.services.store.verdicts.since(quiet.repository.id, 0.0)
+    assert verdict.details["who"] == "author"
+    quiet.write(4, f"@{quiet.sim.app.slug} duplicates duplicate of #2", "triage-person")
+    assert original_of(quiet, 4) == 2 and len(quiet.said(4)) == 2
+    quiet.write(2, "@doppel-of-others duplicates of #1", "triage-person")
+    assert quiet.said(2) == []
 
 
 def test_c4_of_is_refused_for_a_chain_that_leads_to_a_newer_issue(quiet: Doppel) -> None:
@@ -207,8 +207,7 @@ def test_c4_of_follows_a_chain_as_far_as_github_shows_it(quiet: Doppel) -> None:
     issues(quiet, 3)
     close_by_hand(quiet, 2, 1)
     quiet.sim.faults.add("GET /repos/*/issues/1", 404, times=None)
-    assert of(quiet, 3, 2) == UNSEEN.format(2)
-    assert quiet.sim.issue(quiet.repo, 3).state == "open"
+    assert of(quiet, 3, 2) == CLOSED.format(2)
 
 
 def test_c4_an_of_that_is_edited_to_another_issue_and_back_is_of_the_last(quiet: Doppel) -> None:

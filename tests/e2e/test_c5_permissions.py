@@ -20,14 +20,14 @@ ALLOWED = {
     "/duplicates not #1": ["reporter", "triage-person", "write-person", "maintain-person", "admin-person"],
     "/duplicates mute": ["reporter", "triage-person"],
     "/duplicates unmute": ["reporter", "triage-person"],
-    "/duplicates of #1": ["triage-person", "write-person", "maintain-person", "admin-person"],
+    "/duplicates of #1": ["reporter", "triage-person", "write-person", "maintain-person", "admin-person"],
 }
 FORBIDDEN = {
     "/duplicates not #1": ([ANYBODY, "read-person"], "the issue's author, and people with triage access"),
     "/duplicates mute": ([ANYBODY], "the issue's author, and people with triage access"),
     "/duplicates unmute": ([ANYBODY], "the issue's author, and people with triage access"),
-    "/duplicates of #1": ([ANYBODY, "read-person", "reporter"], "people with triage access"),
-    "/duplicates scan": ([ANYBODY, "reporter", "triage-person", "write-person"], "maintainers"),
+    "/duplicates of #1": ([ANYBODY, "read-person"], "the issue's author, and people with triage access"),
+    "/duplicates scan": ([ANYBODY, "reporter"], "people with triage access"),
 }
 
 
@@ -60,7 +60,7 @@ def test_c5_who_may_not(two: Doppel, command: str) -> None:
 
 def test_c5_an_edit_counts_with_the_editors_permission(two: Doppel) -> None:
     comment = two.write(2, "/duplicates of #1", ANYBODY)
-    assert "is for people with triage access" in two.said(2)[0]
+    assert "is for the issue's author, and people with triage access" in two.said(2)[0]
     two.edit(comment, "/duplicates of #1 ", "maintain-person")
     assert two.sim.issue(two.repo, 2).state == "open", "the command line did not change"
     two.edit(comment, "/duplicates of 1", "maintain-person")
@@ -93,7 +93,7 @@ def test_c5_who_tidies_anothers_comment_gives_no_command_by_that(two: Doppel, qu
     # The author's own permission is asked for where they do it themselves.
     two.edit(comment, f"It was said:\n\n{quoting.format('/duplicates of #1')}\n", ANYBODY)
     two.edit(comment, "It was said:\n\n/duplicates of #1\n", ANYBODY)
-    assert "is for people with triage access" in two.said(2)[0]
+    assert "is for the issue's author, and people with triage access" in two.said(2)[0]
     # What they write themselves into another's comment is theirs.
     two.edit(comment, "It was said.\n\n/duplicates of 1\n", "maintain-person")
     assert two.sim.issue(two.repo, 2).state == "closed"
@@ -144,7 +144,7 @@ def test_c5_undo_is_ones_own_or_a_triagers(two: Doppel) -> None:
     two.write(2, "/duplicates of #1", "triage-person")
     two.sim.set_permission(two.repo, "triage-person", "read")
     two.write(2, "/duplicates undo", "triage-person")
-    assert "`/duplicates of #N` is for people with triage access." in two.said(2)[-1]
+    assert "`/duplicates of #N` is for the issue's author" in two.said(2)[-1]
     assert two.sim.issue(two.repo, 2).state == "closed"
 
 

@@ -8,6 +8,7 @@ from bot.decisions import Outcome
 from bot.simulator.state.issues import Issue
 from tests.e2e.harness import Doppel
 from tests.e2e.judging import certain_from, sure
+from tests.e2e.reports import poll, said
 
 TITLE = "Crash while exporting a page to PDF"
 BODY = "Exporting raises `PdfRenderError: page 7 has no boundary box` in renderPdfPage since 3.2."
@@ -35,6 +36,7 @@ def test_c6_it_is_suggested_once_with_reason_and_confidence(doppel: Doppel) -> N
     doppel.configure("label: suggest\n")
     issue = again(doppel)
     (made,) = issue.suggestions
+    assert made.label is not None
     assert (made.label.name, made.state, made.confidence) == ("duplicate", "pending", "high")
     assert str(made.rationale).startswith("Probably the same as issue 1 (")
     assert names(issue) == []
@@ -175,3 +177,39 @@ def test_c6_a_label_that_cannot_be_taken_off_holds_up_nothing(doppel: Doppel) ->
     *_, look = doppel.services.store.decisions.of_issue(doppel.repository.id, 2)
     assert (look.outcome, look.shown) == (Outcome.EDITED, ())
     assert names(issue) == ["duplicate"]
+
+
+def test_c6b_to_close_is_suggested_once_and_what_people_say_to_it_counts(doppel: Doppel) -> None:
+    doppel.configure("suggest_closing: on\nlikely: 0.2\n")
+    issue = again(doppel)
+    (made,) = issue.suggestions
+    assert (made.label, made.state, made.original) == (None, "pending", doppel.sim.issue(doppel.repo, 1))
+    assert str(made.rationale).startswith("Probably the same as issue 1 (")
+    assert issue.state == "open"
+    doppel.sim.resolve_suggestion(issue, made.id, False, "triage-person")
+    poll(doppel)
+    assert (2, 1, False, "suggestion", "triage", 1.0) in said(doppel)
+    doppel.write(2, "/duplicates")
+    doppel.said(2)
+    assert len(issue.suggestions) == 1
+
+
+def test_c6b_a_suggestion_that_is_approved_closes_the_issue_and_is_a_label(doppel: Doppel) -> None:
+    doppel.configure("suggest_closing: on\nlikely: 0.2\n")
+    issue = again(doppel)
+    doppel.sim.resolve_suggestion(issue, issue.suggestions[0].id, True, "triage-person")
+    doppel.settle()
+    assert (issue.state, issue.state_reason, issue.duplicate_of) == (
+        "closed",
+        "duplicate",
+        issue.suggestions[0].original,
+    )
+    poll(doppel)
+    assert (2, 1, True, "suggestion", "triage", 1.0) in said(doppel)
+
+
+def test_c6b_where_the_feature_is_missing_nothing_is_closed_nor_asked(doppel: Doppel) -> None:
+    doppel.configure("suggest_closing: on\nlikely: 0.2\n")
+    doppel.repository.suggestions = False
+    issue = again(doppel)
+    assert (issue.suggestions, issue.state) == ([], "open")

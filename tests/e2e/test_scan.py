@@ -35,7 +35,7 @@ def scans(doppel: Doppel) -> list[Issue]:
 
 
 def test_d8_a_maintainers_scan_is_answered_and_shown_in_one_issue(backlog: Doppel) -> None:
-    comment = backlog.write(3, "/duplicates scan", "maintain-person")
+    comment = backlog.write(3, "/duplicates scan", "triage-person")
     assert backlog.said(3)[-1].partition("\n")[2] == (
         "Looking through 3 open issues in the background, which takes about 4 seconds. The result will be in an "
         f"issue of its own, “{english().scan_title()}”.\n"
@@ -140,7 +140,7 @@ def test_d8_nor_is_it_where_somebody_has_written_it_anew(backlog: Doppel) -> Non
 
 def test_c5_a_reader_may_not_scan(backlog: Doppel) -> None:
     comment = backlog.write(3, "/duplicates scan", "stranger")
-    assert backlog.said(3)[-1].endswith("\n`/duplicates scan` is for maintainers.\n")
+    assert backlog.said(3)[-1].endswith("\n`/duplicates scan` is for people with triage access.\n")
     assert backlog.reactions(comment) == ["eyes", "-1"]
     assert scans(backlog) == []
 

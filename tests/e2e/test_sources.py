@@ -195,3 +195,19 @@ def test_c6_what_went_wrong_is_said_in_the_comments_language(doppel: Doppel) -> 
     reason = "1 von 1 ausgelassen: kein öffentliches Repository dieses Besitzers und auch nicht vom Betreiber erlaubt"
     assert f"\n- siblings: {reason}" in comment.partition("<details>")[2]
     assert "keine Antwort, der App fehlt die Berechtigung, Diskussionen zu lesen (Diskussionen)" in comment
+
+
+def test_h6_what_was_closed_for_again_and_again_is_known_without_being_named(doppel: Doppel) -> None:
+    """The next report has none of its words."""
+    doppel.open("Palette cannot be opened", "Ctrl+K does nothing.", "ann")
+    for number in range(2, 5):
+        doppel.open(f"Nothing happens {number}", f"Report {number}.", f"author-{number}")
+        doppel.said(number)
+        doppel.sim.close_issue(doppel.repo, number, "triage-person", "duplicate", doppel.sim.issue(doppel.repo, 1))
+        doppel.settle()
+    doppel.configure("sources: {full-text: on, vectors: off, github-hybrid: off, github-similar: off}\n")
+    doppel.open("Shortcut is dead", "Since Monday.", "dan")
+    doppel.said(5)
+    (look,) = doppel.services.store.decisions.of_issue(doppel.repository.id, 5)
+    (known,) = [one for one in look.evidence if one.number == 1]
+    assert "known-issues" in known.sources

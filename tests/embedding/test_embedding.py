@@ -14,7 +14,7 @@ import pytest
 import requests
 import responses
 
-from bot.embedding import EmbeddingError, choose_embedder, local
+from bot.embedding import EmbeddingError, TextModel, choose_embedder, local
 from bot.embedding.local import SentenceModel, WordLlama
 from bot.embedding.remote import RemoteModel
 
@@ -182,3 +182,17 @@ def test_the_setting_chooses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     with pytest.raises(EmbeddingError, match="not installed"):
         named.embed(["x"])
+
+
+def test_what_the_text_model_cannot_read_is_like_nothing() -> None:
+    """Any two texts of another language would look alike to it, and be called very likely the same."""
+    unread = [
+        "导出PDF时程序崩溃",
+        "ログインページの読み込みに一分かかる",
+        "Уведомления приходят дважды",
+        "La aplicación se cierra al exportar a PDF",
+        "PDF dışa aktarırken uygulama çöküyor",
+    ]
+    assert not TextModel().embed(unread).any()
+    read = ["The app crashes when exporting to PDF", "Notifications arrive twice", "panic: renderPdfPage in 3.2"]
+    assert np.linalg.norm(TextModel().embed(read), axis=1) == pytest.approx([1.0] * len(read), abs=1e-5)

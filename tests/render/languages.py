@@ -16,6 +16,7 @@ from bot.digest.week import Digest, Line, Standing
 from bot.errors import Failed, Remark
 from bot.judgements import Kind
 from bot.model import Closer
+from bot.monitoring.illness import Illness
 from bot.render import Place, Replies, explain, render_comment, render_reply
 from bot.render.digest import LINES_MOST, DigestView, render_digest
 from bot.render.scan import render_scan
@@ -57,6 +58,7 @@ CANDIDATES = (
                 ),
             ),
             Reason(Shared.GITHUB),
+            Reason(Shared.SURFACE, ("vscode", "cli")),
         ),
         **CLOSED,
     ),
@@ -138,6 +140,8 @@ BROKEN = (
     "templates: x",
     "siblings: x",
     "ignore: {authors: x, titles: [[x]]}",
+    "ignore: {associations: x, types: x}",
+    "ignore: {associations: [x], types: [[x]]}",
 )
 TOO_LARGE = ConfigError.saying(1, 1, lambda say, _: say.file_too_large())
 
@@ -153,6 +157,7 @@ def comments(say: Words) -> list[str]:
             view(say=say, words=("big", "image"), options=Options(state="open"), settings_problems=wrong),
         ),
         render_comment(report(*OTHERS), view(say=say)),
+        render_comment(report(CANDIDATES[1]), view(say=say, closers={97: Closer(milestone="2.4", release="v2.4.0")})),
         render_comment(report(candidate(6, repo="acme/docs")), view(say=say)),
         render_comment(report(CANDIDATES[0]), view(say=say, options=Options(state="closed"))),
         render_comment(report(candidate(confidence=0.06)), view(say=say, options=Options(confidence=0.05))),
@@ -190,10 +195,10 @@ def answers(say: Words) -> list[str]:
         replies.closed_already(12),
         replies.refused_itself(),
         replies.refused_newer(12),
-        replies.refused_closed(12),
-        replies.refused_unseen(12),
-        replies.refused_root(12, 7, replies.refused_closed(7)),
+        replies.closed_for(12, 12, closed=True),
+        replies.refused_root(12, 7, replies.refused_newer(7)),
         replies.refused_circle(12),
+        replies.answered_above(2001),
         replies.undone_not(12),
         replies.undone_not(12, holds=True),
         replies.undone_of(12),
@@ -242,7 +247,7 @@ def digests(say: Words) -> list[str]:
     standings = (Standing.RIGHT, Standing.WRONG, Standing.DISPUTED, Standing.UNKNOWN)
     at = CHECKED_AT.timestamp()
     lines = tuple(
-        Line(100 + n, at, n % 2 == 0, 7, 0.3, standing, kinds[2 * n : 2 * n + 2] if n < 3 else ())
+        Line(100 + n, at, n % 2 == 0, 7, 0.3, standing, kinds[3 * n : 3 * n + 3] if n < 3 else ())
         for n, standing in enumerate(standings)
     )
     many = tuple(Line(200 + n, at, True, 7, 0.5, Standing.RIGHT, (Kind.REACTION,)) for n in range(LINES_MOST + 2))
@@ -256,6 +261,7 @@ def digests(say: Words) -> list[str]:
         render_digest(DigestView(found, titles, moved, PLACE, CHECKED_AT, say), ticked),
         render_digest(DigestView(quiet, {}, settings, PLACE, CHECKED_AT, say), {}),
         render_digest(DigestView(busy, {}, usual, PLACE, CHECKED_AT, say), {})[-200:],
+        *("\n".join(DigestView(quiet, {}, usual, PLACE, CHECKED_AT, say, ill).said()) for ill in Illness),
         say.bar_moved(0.3, 0.2),
     ]
 

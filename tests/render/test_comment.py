@@ -50,7 +50,7 @@ This is a suggestion. People decide, and nothing was changed.
 - `/duplicates not #118` – These two are different; neither is shown on the other again. (For the issue's author, and \
 people with triage access.)
 - `/duplicates of #118` – Close this as a duplicate. If that one is a duplicate too, its oldest open original is used. \
-(For people with triage access.)
+(For the issue's author, and people with triage access.)
 - `/duplicates explain #118` – Show how that issue compares with this one. (For everybody.)
 - `/duplicates search WORDS…` – Look again with words of your own. Quote words that belong together. (For everybody.)
 - `/duplicates help` – Show this list. (For everybody.)

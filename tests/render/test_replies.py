@@ -38,8 +38,8 @@ TEXTS = [
     (replies.refused_itself(), "That is this issue itself. Give the number of another one."),
     (replies.refused_newer(12), f"{L12} is newer than this one. Close that one in favour of this one instead."),
     (replies.refused_circle(12), f"That would make a circle: {L12} is itself closed in favour of this issue."),
-    (replies.refused_closed(12), f"{L12} is closed, so the discussion cannot continue there. If the problem is back, reopen that issue and give the command once more; otherwise close this one by hand."),
-    (replies.refused_unseen(12), f"{L12} was closed in favour of another issue, but I can see no open issue at the end of that chain. Give the number of the open issue where the discussion continues."),
+    (replies.closed_for(12, 7, closed=True), f"Closed in favour of {L7}, which is closed itself. If the problem is still there, please say so here."),
+    (replies.answered_above(5), "The list is up to date: [it is above](#issuecomment-5)."),
     (replies.refused_root(12, 12, "No."), "No."),
     (replies.refused_root(12, 7, "No."), f"{L12} was closed as a duplicate and leads to {L7}. No."),
     (replies.muted_recheck(), "The comment is up to date. This issue is muted: it is looked at only when a command asks for it. `/duplicates unmute` changes that."),
@@ -76,8 +76,7 @@ def test_c4_what_is_replied(text: str, expected: str) -> None:
         ("/duplicates serch x", "`serch` is not something I know. Did you mean `/duplicates search WORDS…`?"),
         ("/duplicates xyzzy", "`xyzzy` is not something I know. `/duplicates help` lists what I do."),
         ("/duplicates serch 404", "`serch` is not something I know. Did you mean `/duplicates search WORDS…`?"),
-        ("/duplicates close #12", "`close` is not something I know. `/duplicates help` lists what I do."),
-        ("/duplicates close", "`close` is not something I know. Did you mean `/duplicates closed`?"),
+        ("/duplicates closd", "`closd` is not something I know. Did you mean `/duplicates closed`?"),
         ("/duplicate of #12", "`/duplicate` is not something I know. Did you mean `/duplicates of #12`?"),
         ("/duplicates not", "Which issue? Write `/duplicates not #N` with its number."),
         ("/duplicates not x", "`x` is not the number of an issue. Write `/duplicates not #N` with its number."),
@@ -110,8 +109,8 @@ def test_every_problem_has_a_text(problem: Problem) -> None:
     ("name", "expected"),
     [
         (Name.NOT, "`/duplicates not #N` is for the issue's author, and people with triage access."),
-        (Name.OF, "`/duplicates of #N` is for people with triage access."),
-        (Name.SCAN, "`/duplicates scan` is for maintainers."),
+        (Name.OF, "`/duplicates of #N` is for the issue's author, and people with triage access."),
+        (Name.SCAN, "`/duplicates scan` is for people with triage access."),
     ],
 )
 def test_c5_who_may_is_said_to_those_who_may_not(name: Name, expected: str) -> None:
@@ -126,8 +125,8 @@ def test_c4_help_is_made_from_the_table() -> None:
     for option in OPTIONS:
         assert f"\n- `{option}` – {option_words(option, SAY)}" in text
     assert (
-        "Close this as a duplicate. If that one is a duplicate too, its oldest open original is used. (For people with triage access.)"
-        in text
+        "Close this as a duplicate. If that one is a duplicate too, its oldest open original is used. "
+        "(For the issue's author, and people with triage access.)" in text
     )
     assert not PHRASE.search(text)
 

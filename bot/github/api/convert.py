@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from bot.model import NOBODY, Actor, Comment, Issue, IssueRef, Permission, RepoRef, Repository
+from bot.model import NOBODY, Actor, Comment, Issue, Permission, RepoRef, Repository
 
 Json = Mapping[str, Any]
 
@@ -44,6 +44,8 @@ def issue(data: Json) -> Issue:
         thumbs_up=reactions.get("+1") or 0,
         thumbs_down=reactions.get("-1") or 0,
         parent=IssueRef(_repo_of(parent.rpartition("/issues/")[0]), int(parent.rpartition("/")[2])) if parent else None,
+        association=data.get("author_association") or "",
+        type=(data.get("type") or {}).get("name") or "",
     )
 
 

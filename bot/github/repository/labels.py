@@ -20,6 +20,9 @@ DUPLICATE = "duplicate"
 SUGGESTIONS_SINCE = "2026-03-10"
 """The first version of the API that knows suggestions; an older one adds the label outright."""
 
+ADD_LABEL, CLOSE = "add_label", "close_issue"
+"""What can be suggested, in GitHub's words."""
+
 _MOST = 2_000
 
 
@@ -53,14 +56,40 @@ def label_events(api: Api, repo: RepoRef, number: int) -> list[LabelEvent]:
     ]
 
 
-def suggested_labels(api: Api, repo: RepoRef, number: int) -> frozenset[str] | None:
-    """All labels that were ever suggested on an issue; None if the repository has no suggestions.
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """What somebody suggested to do with an issue, and what came of it (GitHub's words, `pending` to `invalidated`).
+
+    `target` is the database id of the label, or of the original that it would be closed for; `value` the label's name.
+    `by` is the id of the maintainer who approved or dismissed it, at a time in seconds since 1970.
+    """
+
+    action: str
+    state: str
+    target: int
+    value: str
+    by: int
+    at: float
+
+
+def suggestions(api: Api, repo: RepoRef, number: int) -> tuple[Suggestion, ...] | None:
+    """All that was ever suggested on an issue; None if the repository has no suggestions.
 
     Nothing else tells whether it has, and without them GitHub would add a suggested label outright.
     """
     asked = partial(api.rest.issues.list_suggestions, repo.owner, repo.name, number, state="all")
     try:
         listed = api.pages(f"read the suggestions on {repo}#{number}", asked, most=_MOST)
-        return frozenset(str(data.get("target_value") or "") for data in listed)
+        return tuple(
+            Suggestion(
+                data["action"],
+                data["state"],
+                data.get("target_id") or 0,
+                str(data.get("target_value") or ""),
+                data.get("resolved_by") or 0,
+                convert.moment(data["updated_at"]).timestamp(),
+            )
+            for data in listed
+        )
     except NotFound:
         return None

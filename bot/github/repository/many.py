@@ -11,14 +11,15 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from githubkit.graphql import GraphQLError
 
 from bot.batches import batches
 from bot.errors import GitHubError, Retryable, Unavailable
 from bot.github.api.calls import PAGE, Api, is_failure
-from bot.model import Closer, IssueRef, RepoRef, name_key
+from bot.github.api.convert import moment
+from bot.model import Closer, IssueRef, Release, RepoRef, name_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,38 +75,63 @@ def ask_of_issues(
 
 _HOME = "repository { nameWithOwner }"
 _CLOSER = f"""
-    timelineItems(last: 1, itemTypes: [CLOSED_EVENT]) {{ nodes {{ ... on ClosedEvent {{ closer {{
+    milestone {{ title }}
+    timelineItems(last: 1, itemTypes: [CLOSED_EVENT]) {{ nodes {{ ... on ClosedEvent {{ createdAt closer {{
         __typename
-        ... on PullRequest {{ number {_HOME} }}
+        ... on PullRequest {{ number milestone {{ title }} {_HOME} }}
         ... on Commit {{ oid {_HOME} }}
     }} }} }} }}"""
+_RELEASES = """
+    releases(first: 50, orderBy: {field: CREATED_AT, direction: DESC}) {
+        nodes { tagName publishedAt isDraft isPrerelease }
+    }"""
 _HASH = re.compile("[0-9a-f]{40,64}")
 
 
-def closers(api: Api, repo: RepoRef, numbers: Sequence[int]) -> Mapping[int, Closer]:
-    """The pull request or commit that last closed each of these issues.
+class Closings(NamedTuple):
+    """What closed issues, by number, and the latest releases of the repository."""
 
-    It leaves out issues that a person closed by hand, and closers in another repository, which not every reader may
-    see. Errors of GitHub's only make the result smaller: a comment goes without.
+    by_issue: Mapping[int, Closer]
+    releases: tuple[Release, ...] = ()
+
+
+def closers(api: Api, repo: RepoRef, numbers: Sequence[int]) -> Closings:
+    """What last closed each of these issues, in one request for a hundred of them.
+
+    It leaves out issues without a milestone that a person closed by hand, and closers in another repository, which not
+    every reader may see. Errors of GitHub's only make the result smaller: a comment goes without.
     """
     found: dict[int, Closer] = {}
+    releases: tuple[Release, ...] = ()
+    operation = f"read what closed issues in {repo}"
     with suppress(GitHubError, Retryable):
-        for part in ask_of_issues(api, f"read what closed issues in {repo}", repo, numbers, _CLOSER):
+        for part in ask_of_issues(api, operation, repo, numbers, _CLOSER, of_repository=_RELEASES):
+            releases = _releases(part.repository or {})
             for number, issue in part.issues.items():
-                if closer := _closer(issue, repo):
+                if (closer := _closer(issue, repo)) != Closer(at=closer.at):
                     found[number] = closer
-    return found
+    return Closings(found, releases)
 
 
-def _closer(issue: Mapping[str, Any], repo: RepoRef) -> Closer | None:
-    nodes = (issue.get("timelineItems") or {}).get("nodes") or ()
-    by = next((node["closer"] for node in nodes if node and node.get("closer")), None)
-    home = ((by or {}).get("repository") or {}).get("nameWithOwner", "")
-    if by is None or name_key(home) != repo.key:
-        return None
-    if by.get("__typename") == "PullRequest":
-        return Closer(pull=int(by["number"]))
-    return Closer(commit=by["oid"]) if _HASH.fullmatch(by.get("oid", "")) else None
+def _closer(issue: Mapping[str, Any], repo: RepoRef) -> Closer:
+    nodes = [node for node in (issue.get("timelineItems") or {}).get("nodes") or () if node]
+    by = next((node["closer"] for node in nodes if node.get("closer")), None) or {}
+    at = next((moment(node["createdAt"]) for node in nodes), None)
+    if name_key((by.get("repository") or {}).get("nameWithOwner", "")) != repo.key:
+        by = {}
+    is_pull = by.get("__typename") == "PullRequest"
+    title = (issue.get("milestone") or by.get("milestone") or {}).get("title") or ""
+    commit = by.get("oid", "") if _HASH.fullmatch(by.get("oid", "")) else ""
+    return Closer(int(by["number"]) if is_pull else 0, commit, at, title)
+
+
+def _releases(repository: Mapping[str, Any]) -> tuple[Release, ...]:
+    nodes = (repository.get("releases") or {}).get("nodes") or ()
+    return tuple(
+        Release(node["tagName"], moment(node["publishedAt"]))
+        for node in nodes
+        if node and node.get("publishedAt") and not (node["isDraft"] or node["isPrerelease"])
+    )
 
 
 _ORIGINAL = "duplicateOf { number repository { nameWithOwner } }"

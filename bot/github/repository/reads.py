@@ -31,7 +31,7 @@ class Reads:
     """Reading operations. All raise Forbidden, RateLimited and Unavailable; NotFound if their docstring says so."""
 
     label_events = operation(labels.label_events)
-    suggested_labels = operation(labels.suggested_labels)
+    suggestions = operation(labels.suggestions)
 
     def __init__(self, api: Api) -> None:
         self._api = api

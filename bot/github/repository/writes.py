@@ -92,6 +92,21 @@ class Writes(Reads):
         operation = f"suggest a label on {repo}#{number}"
         self._send(operation, repo, self._api.rest.issues.add_labels, number, labels=[proposed])
 
+    def suggest_closing(
+        self, repo: RepoRef, number: int, original_id: int, rationale: str, confidence: Confidence
+    ) -> None:
+        """Propose to the maintainers to close an issue as a duplicate. GitHub's client knows no such state yet.
+
+        Where the repository lacks that GitHub answers well and does nothing, so it is to be listed afterwards.
+        """
+        state = {"value": "closed", "rationale": rationale, "confidence": confidence, "suggest": True}
+        change = {"state": state, "state_reason": "duplicate", "duplicate_issue_id": original_id}
+        self._write(
+            f"suggest closing {repo}#{number}",
+            repo,
+            lambda at: self._api.github.request("PATCH", f"/repos/{at.owner}/{at.name}/issues/{number}", json=change),
+        )
+
     def remove_label(self, repo: RepoRef, number: int, name: str) -> None:
         """Take a label off an issue, if it is there."""
         # A name is one segment of the path; dots alone would climb to another address.

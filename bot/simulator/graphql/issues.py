@@ -52,6 +52,11 @@ def duplicate_of(source: Issue, info: Info) -> Issue | None:
     return in_sight(ctx.sim, ctx.caller, original)
 
 
+@RESOLVERS.add(*(f"{kind}.milestone" for kind in _ISSUES))
+def milestone(source: Issue, info: Info) -> dict[str, str] | None:
+    return {"title": source.milestone} if source.milestone else None
+
+
 @RESOLVERS.add("Issue.activeLockReason")
 def lock_reason(source: Issue, info: Info) -> str | None:
     return source.lock_reason.upper().replace("-", "_").replace(" ", "_") if source.lock_reason else None

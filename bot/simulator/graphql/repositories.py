@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from bot.simulator.access import may_read, role_of
 from bot.simulator.callers import InstallationCaller
-from bot.simulator.clock import read_iso
+from bot.simulator.clock import iso, read_iso
 from bot.simulator.graphql.connections import connection
 from bot.simulator.graphql.errors import inaccessible, unresolved
 from bot.simulator.graphql.table import Info, Resolvers
@@ -61,6 +61,15 @@ def issues(source: Repository, info: Info, **args: Any) -> dict[str, Any]:
     }
     found.sort(key=keys[order["field"]], reverse=order["direction"] == "DESC")
     return connection("issues", found, args)
+
+
+@RESOLVERS.add("Repository.releases")
+def releases(source: Repository, info: Info, **args: Any) -> dict[str, Any]:
+    made = [
+        {"tagName": tag, "publishedAt": iso(published), "isDraft": False, "isPrerelease": "-" in tag}
+        for tag, published in sorted(source.releases, key=lambda one: one[1], reverse=True)
+    ]
+    return connection("releases", made, args)
 
 
 @RESOLVERS.add("Repository.label")

@@ -30,8 +30,9 @@ def open_issue(
     created_at: datetime | None = None,
     is_pull_request: bool = False,
     parent: Issue | None = None,
+    type: str | None = None,
 ) -> Issue:
-    """Open an issue as `author`, at once as a sub-issue of `parent` where one is given.
+    """Open an issue as `author`, at once as a sub-issue of `parent` where one is given, and of a `type`.
 
     410 where the repository has no issues, 422 for texts that are too long.
     """
@@ -42,6 +43,7 @@ def open_issue(
     check_text("Issue", "body", body or "", BODY_MAX)
     check_label_names(labels)
     issue = store_issue(world, repo, who(world, author), title, body, created_at, is_pull_request=is_pull_request)
+    issue.type = type
     if parent is not None:
         issue.parent = parent
         parent.parts.append(issue)

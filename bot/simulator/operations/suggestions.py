@@ -1,12 +1,14 @@
-"""Labels that somebody proposes, and what a maintainer says to them."""
+"""Labels and closings that somebody proposes, and what a maintainer says to them."""
 
 from __future__ import annotations
 
 from bot.simulator.errors import invalid
 from bot.simulator.operations.accounts import who
+from bot.simulator.operations.issues import close_issue
 from bot.simulator.operations.labels import label_named, set_labels
 from bot.simulator.state.accounts import Account
 from bot.simulator.state.issues import Issue, Suggestion
+from bot.simulator.state.repositories import Label
 from bot.simulator.state.world import World, locked
 
 
@@ -23,23 +25,51 @@ def suggest_label(
     label = label_named(world, issue.repository, name)
     if label in issue.labels:
         return None
+    return _store(world, issue, label, None, actor, rationale, confidence)
+
+
+@locked
+def suggest_closing(
+    world: World,
+    issue: Issue,
+    original: Issue,
+    actor: str | Account,
+    rationale: str | None = None,
+    confidence: str | None = None,
+) -> Suggestion:
+    """Store as a suggestion that the issue be closed as a duplicate of the original. A newer one replaces it."""
+    return _store(world, issue, None, original, actor, rationale, confidence)
+
+
+def _store(
+    world: World,
+    issue: Issue,
+    label: Label | None,
+    original: Issue | None,
+    actor: str | Account,
+    rationale: str | None,
+    confidence: str | None,
+) -> Suggestion:
     now = world.now()
     for old in issue.suggestions:
         if old.label is label and old.state == "pending":
             old.state, old.updated_at = "replaced", now
     made = Suggestion(world.ids.next("suggestion"), label, who(world, actor), rationale, confidence, now, now)
+    made.original = original
     issue.suggestions.append(made)
     return made
 
 
 @locked
 def resolve_suggestion(world: World, issue: Issue, key: int, approve: bool, actor: str | Account) -> Suggestion:
-    """A maintainer approves (the label is added) or dismisses a pending suggestion."""
+    """A maintainer approves (the label is added, the issue closed) or dismisses a pending suggestion."""
     found = next(entry for entry in issue.suggestions if entry.id == key)
     if found.state != "pending":
         raise invalid("Suggestion", "state", "invalid", "The suggestion is no longer pending.")
     found.state, found.updated_at = "approved" if approve else "dismissed", world.now()
     found.resolved_by = who(world, actor)
-    if approve:
+    if approve and found.label is None:
+        close_issue(world, issue.repository, issue.number, actor, "duplicate", found.original)
+    elif approve and found.label is not None:
         set_labels(world, issue, [*(label.name for label in issue.labels), found.label.name], actor)
     return found

@@ -69,7 +69,7 @@ def issue(world: World, record: Issue) -> Json:
         "updated_at": iso(record.updated_at),
         "closed_at": iso_or_none(record.closed_at),
         "author_association": author_association(record.repository, record.author),
-        "type": None,
+        "type": _type(record.type) if record.type else None,
         "body": record.body,
         "reactions": reaction_rollup(url, record.reactions),
         "sub_issues_summary": _parts(record),
@@ -84,6 +84,11 @@ def issue(world: World, record: Issue) -> Json:
         diff = {"html_url": page, "diff_url": f"{page}.diff", "patch_url": f"{page}.patch"}
         body |= {"draft": False, "pull_request": {"url": pull, **diff, "merged_at": iso_or_none(record.merged_at)}}
     return body
+
+
+def _type(name: str) -> Json:
+    """An issue type, of which the organization's other ones are not known."""
+    return {"id": 1, "node_id": "IT_1", "name": name, "description": None}
 
 
 def _parts(record: Issue) -> Json:
@@ -131,14 +136,15 @@ def reaction(world: World, record: Reaction) -> Json:
 
 
 def suggestion(record: Suggestion, target: Issue) -> Json:
-    """A label that was suggested rather than added."""
+    """A label that was suggested rather than added, or that the issue be closed as a duplicate."""
+    label, original = record.label, record.original
     return {
         "id": record.id,
         "issue_id": target.id,
-        "action": "add_label",
+        "action": "add_label" if label else "close_issue",
         "state": record.state,
-        "target_id": record.label.id,
-        "target_value": record.label.name,
+        "target_id": label.id if label else original.id if original else None,
+        "target_value": label.name if label else "duplicate",
         "rationale": record.rationale,
         "confidence": record.confidence.upper() if record.confidence else None,
         "actor_id": record.actor.id,

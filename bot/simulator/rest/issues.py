@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from bot.simulator import validation
 from bot.simulator.access import can_see, role_of
 from bot.simulator.callers import UserCaller
 from bot.simulator.clock import read_iso
@@ -87,7 +88,6 @@ def create_issue(ctx: Context) -> Reply:
     "/repos/<owner>/<repo>/issues/<int:number>",
     permissions=WRITE_ISSUES,
     model="Issue",
-    request="ReposOwnerRepoIssuesIssueNumberPatchBody",
 )
 def update_issue(ctx: Context) -> Json:
     """Change what the body names, all of it or nothing. `labels` are replaced.
@@ -95,6 +95,15 @@ def update_issue(ctx: Context) -> Json:
     A person without triage can only change an own issue, and the labels in the request are dropped silently.
     """
     found, data = ctx.issue(), ctx.data
+    state = data.get("state")
+    if isinstance(state, dict) and ctx.headers.get("X-GitHub-Api-Version") == suggestions.VERSION:
+        # GitHub's description knows a word here alone.
+        data = data | {"state": None if suggestions.closing(ctx, found, state) else state.get("value")}
+        data = {key: value for key, value in data.items() if value is not None}
+    if problems := validation.problems("ReposOwnerRepoIssuesIssueNumberPatchBody", data) if ctx.sim.validate else []:
+        raise ApiError(
+            422, "Invalid request.\n\n" + "; ".join(f"{field}: {problem}" for field, problem in problems[:3])
+        )
     ctx.unsupported(data, *_LACKING)
     triages = _may_triage(ctx)
     if not triages and found.author is not ctx.actor:

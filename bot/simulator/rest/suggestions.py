@@ -1,4 +1,4 @@
-"""Labels as suggestions that a maintainer approves (https://docs.github.com/rest/issues/issues#list-issue-suggestions)."""
+"""Labels and closings as suggestions that a maintainer approves (https://docs.github.com/rest/issues/issues#list-issue-suggestions)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ROUTES = Routes()
 
 _OF_ISSUE = "/repos/<owner>/<repo>/issues/<int:number>/suggestions"
 _STATES = ("pending", "applied", "approved", "dismissed", "replaced", "invalidated", "all")
-_VERSION = "2026-03-10"
+VERSION = "2026-03-10"
 
 
 @ROUTES.add("GET", _OF_ISSUE, permissions=READ_ISSUES, role="triage", model="[IssueSuggestion]")
@@ -26,8 +26,8 @@ def list_suggestions(ctx: Context) -> Reply:
     found = _issue(ctx)
     state = ctx.word("state", "pending", _STATES)
     chosen = [entry for entry in found.suggestions if state in ("all", entry.state)]
-    if ctx.query.get("action", "add_label") != "add_label":
-        chosen = []
+    if action := ctx.query.get("action"):
+        chosen = [entry for entry in chosen if action == ("add_label" if entry.label else "close_issue")]
     return ctx.page(chosen, lambda entry: suggestion(entry, found))
 
 
@@ -35,7 +35,7 @@ def list_suggestions(ctx: Context) -> Reply:
     "POST", f"{_OF_ISSUE}/<int:suggestion_id>/approve", permissions=WRITE_ISSUES, role="triage", model="IssueSuggestion"
 )
 def approve(ctx: Context) -> Json:
-    """Add the label that was suggested."""
+    """Do what was suggested."""
     return _resolve(ctx, approve=True)
 
 
@@ -53,7 +53,7 @@ def split(ctx: Context, found: Issue, labels: list[Any]) -> tuple[list[str], lis
     Where the repository lacks the feature, or the client speaks an older version, the further keys of a label mean
     nothing: it is a label like any other.
     """
-    known = found.repository.suggestions and ctx.headers.get("X-GitHub-Api-Version") == _VERSION
+    known = found.repository.suggestions and ctx.headers.get("X-GitHub-Api-Version") == VERSION
     names: list[str] = []
     proposed: list[Json] = []
     for entry in labels if known else ():
@@ -69,6 +69,21 @@ def split(ctx: Context, found: Issue, labels: list[Any]) -> tuple[list[str], lis
         shown = {key: value for key, value in entry.items() if key in ("name", "rationale", "suggest", "confidence")}
         proposed.append(shown if made else shown | {"ignored": True, "ignored_reason": "already_applied"})
     return names, proposed
+
+
+def closing(ctx: Context, found: Issue, state: dict[str, Any]) -> bool:
+    """Whether a state that came as an object is only suggested, which is stored here (SPEC G).
+
+    Where the repository lacks the feature nothing happens at all, and GitHub answers 200 all the same.
+    """
+    if not state.get("suggest"):
+        return False
+    original = ctx.sim.issues_by_id.get(ctx.data.get("duplicate_issue_id") or 0)
+    if state.get("value") != "closed" or ctx.data.get("state_reason") != "duplicate" or original in (None, found):
+        raise invalid("Issue", "state", "invalid", value=state)
+    if found.repository.suggestions and original is not None:
+        ctx.sim.suggest_closing(found, original, ctx.actor, state.get("rationale"), state.get("confidence"))
+    return True
 
 
 def _issue(ctx: Context) -> Issue:

@@ -60,10 +60,12 @@ class TimelineEvent:
 
 @dataclass(slots=True, eq=False)
 class Suggestion:
-    """A label that somebody proposed with a rationale and that a maintainer approves or dismisses."""
+    """A label that somebody proposed with a rationale and that a maintainer approves or dismisses; or, where `label` is
+    None, to close the issue as a duplicate of the `original`.
+    """
 
     id: int
-    label: Label
+    label: Label | None
     actor: Account
     rationale: str | None
     confidence: str | None
@@ -71,6 +73,7 @@ class Suggestion:
     updated_at: datetime
     state: str = "pending"
     resolved_by: Account | None = None
+    original: Issue | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -94,6 +97,8 @@ class Issue:
     parent: Issue | None = None
     parts: list[Issue] = field(default_factory=list)
     labels: list[Label] = field(default_factory=list)
+    type: str | None = None
+    milestone: str | None = None
     locked: bool = False
     lock_reason: str | None = None
     is_pull_request: bool = False

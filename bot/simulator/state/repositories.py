@@ -58,6 +58,7 @@ class Repository:
     description: str | None = None
     default_branch: str = "main"
     suggestions: bool = True
+    releases: list[tuple[str, datetime]] = field(default_factory=list)
     similarity: Similarity = 404
     roles: dict[int, Role] = field(default_factory=dict)
     labels: dict[str, Label] = field(default_factory=dict)
