@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from bot.model import NOBODY, Actor, Comment, Issue, Permission, RepoRef, Repository
+from bot.model import NOBODY, Actor, Comment, Issue, IssueRef, Permission, RepoRef, Repository
 
 Json = Mapping[str, Any]
 

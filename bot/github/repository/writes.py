@@ -101,11 +101,11 @@ class Writes(Reads):
         """
         state = {"value": "closed", "rationale": rationale, "confidence": confidence, "suggest": True}
         change = {"state": state, "state_reason": "duplicate", "duplicate_issue_id": original_id}
-        self._write(
-            f"suggest closing {repo}#{number}",
-            repo,
-            lambda at: self._api.github.request("PATCH", f"/repos/{at.owner}/{at.name}/issues/{number}", json=change),
-        )
+
+        def patch(owner: str, name: str) -> Response[Any, Any]:
+            return self._api.github.request("PATCH", f"/repos/{owner}/{name}/issues/{number}", json=change)
+
+        self._send(f"suggest closing {repo}#{number}", repo, patch)
 
     def remove_label(self, repo: RepoRef, number: int, name: str) -> None:
         """Take a label off an issue, if it is there."""
