@@ -19,7 +19,8 @@ import handlers, bot.web, bot.cli, bot.cli.evaluate, bot.cli.find, bot.mcp.tools
 from bot.settings import load
 from bot.wiring.judging import build_endpoint
 assert build_endpoint(load({"DOPPEL_HOME": "/nowhere"})) is None
-print([name for name in sys.modules if name.partition(".")[0] in ("openai", "anthropic") or "bot.judge." in f"{name}."])
+ours = ("openai.", "anthropic.", "bot.judge.")
+print([name for name in sys.modules if f"{name}.".startswith(ours)])
 """
 
 

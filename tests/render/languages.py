@@ -17,6 +17,7 @@ from bot.errors import Failed, Remark
 from bot.judgements import Kind
 from bot.model import Closer
 from bot.monitoring.illness import Illness
+from bot.opinion import JUDGE
 from bot.render import Place, Replies, explain, render_comment, render_reply
 from bot.render.digest import LINES_MOST, DigestView, render_digest
 from bot.render.scan import render_scan
@@ -64,6 +65,7 @@ CANDIDATES = (
     ),
     candidate(12, state_reason="not_planned", confidence=0.31, named=True, sources=("vectors",), **CLOSED),
     candidate(7, state="closed", state_reason="duplicate", confidence=0.2, reasons=(Reason(Shared.TITLES, ("a",)),)),
+    candidate(8, confidence=0.96, reasons=(Reason(Shared.CAUSE, ("the paste handler *overflows*",)),)),
     candidate(
         5, kind="pull request", state="closed", state_reason="merged", repo="acme/docs", reasons=(Reason(Shared.COPY),)
     ),
@@ -102,6 +104,8 @@ REMARKABLE = (
     Failed("github-similar", Remark.TOO_LATE.of(2)),
     Failed("siblings", Remark.LEFT_OUT.of(1, 2)),
     Failed("discussions", Remark.FAILED.of()),
+    *(Failed(JUDGE, remark.of()) for remark in (Remark.JUDGE_UNREACHED, Remark.JUDGE_UNUSABLE)),
+    *(Failed(JUDGE, remark.of()) for remark in (Remark.JUDGE_BUDGET, Remark.JUDGE_PAUSED)),
 )
 PROBLEMS = (
     Failed("vectors", Remark.OTHERS.of("the model could not be loaded")),
@@ -251,7 +255,7 @@ def digests(say: Words) -> list[str]:
         for n, standing in enumerate(standings)
     )
     many = tuple(Line(200 + n, at, True, 7, 0.5, Standing.RIGHT, (Kind.REACTION,)) for n in range(LINES_MOST + 2))
-    found = Digest(at - 604_800, at, 8, 9, 2, 2, 1, 1, lines)
+    found = Digest(at - 604_800, at, 8, 9, 2, 2, 1, 1, lines, asked=3, cost=0.02)
     quiet = Digest(at - 604_800, at, 1, 1, 0, 0, 0, 0, ())
     busy = Digest(at - 604_800, at, 60, 60, len(many), 0, 0, 0, many)
     moved, settings, usual = Bar(0.3, Origin.FEEDBACK, 1, 8), Bar(0.5, Origin.SETTINGS), Bar(0.2, Origin.USUAL)
