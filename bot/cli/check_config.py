@@ -66,7 +66,7 @@ def _notes(config: RepoConfig) -> list[str]:
     if config.judge.enabled and config.judge.floor < JUDGE_FLOOR:
         notes.append(
             f"judge: floor: {config.judge.floor:g} is below the default, {JUDGE_FLOOR:g}: the host's judge is asked "
-            "about more than three of ten issues, at the host's cost."
+            "about more issues than the usual three of ten, at the host's cost."
         )
     begins = {"very_likely": VERY_LIKELY, "likely": config.likely, "possibly": POSSIBLY}
     if own := [f"{name} from {bound:g} on" for name, bound in begins.items() if name in config.templates]:
