@@ -17,7 +17,7 @@ from bot.errors import GitHubError, Retryable
 from bot.github.repository.repo import RepoClient
 from bot.github.repository.threads import Thread
 from bot.judgements import Rejection, Verdict, VerdictKind, Who
-from bot.model import Actor, Comment, Permission, Repository, name_key, same_login
+from bot.model import NOBODY, Actor, Comment, Permission, Repository, name_key, same_login
 from bot.posts.comments import digest
 from bot.posts.marker import answered_by
 from bot.services import Services
@@ -171,4 +171,6 @@ class _Recalled:
         return allowed(Requirement.TRIAGE, self._right(comment.author), self._is_author(comment))
 
     def _is_author(self, comment: Comment) -> bool:
-        return same_login(comment.author.login, self._thread.author.login)
+        author = comment.author.login
+        # Two deleted accounts have one name, and need not be one person.
+        return author != NOBODY and same_login(author, self._thread.author.login)

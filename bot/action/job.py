@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from bot.errors import SettingsError
-from bot.events import CommentEvent, Event, Ignored, parse
+from bot.events import CommentEvent, Event, Ignored, IssueEvent, parse
 from bot.model import RepoRef
 from bot.moments import read_moment
 from bot.posts.marker import answered_by
@@ -94,6 +94,8 @@ class Job:
         if isinstance(event, CommentEvent) and answered_by(event.body) is not None:
             # Written with a person's token, the bot's own words start workflows.
             return Ignored("what the bot itself wrote is not a command")
+        if not isinstance(event, IssueEvent | CommentEvent):
+            return Ignored("a workflow has no work with it")
         changed = (self.payload.get("comment") or self.payload["issue"]).get("updated_at")
         if changed and (now - (at := read_moment(changed))).total_seconds() > OLDEST:
             return Ignored(f"it happened on {at:%Y-%m-%d}, and what is more than a day old is left alone")

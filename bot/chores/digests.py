@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 from functools import partial
 
+import sqlalchemy as sa
+
 from bot.calibration.bar import bar_in_force
 from bot.calibration.rule import WINDOW
 from bot.chores.each import in_each, workable
@@ -12,7 +14,7 @@ from bot.digest import boxes
 from bot.digest.reading import WEEK, digest_of, take_boxes, titles_of
 from bot.errors import GitHubError, NotFound, Retryable
 from bot.github.repository.repo import RepoClient
-from bot.jobs.database import queue_engine
+from bot.jobs.database import QueueUnavailable, queue_engine
 from bot.model import Issue
 from bot.monitoring.illness import Illness, illnesses
 from bot.posts.own_issues import TITLE_MAX, Wanted, is_kind, keep_issue
@@ -20,6 +22,7 @@ from bot.render import Place
 from bot.render.digest import DigestView, render_digest
 from bot.services import Services
 from bot.store import StoredRepository
+from bot.store.database.failures import why
 from bot.store.parts.repositories import OwnIssues
 from bot.words import speak
 
@@ -34,9 +37,11 @@ def keep_digests(services: Services) -> None:
     """Update every digest, unless the host is paused."""
     if services.settings.paused:
         return
-    queue = queue_engine(services.settings)
+    queue, ill = queue_engine(services.settings), dict[int, Illness]()
     try:
-        ill = illnesses(services.store, queue, services.now())
+        ill.update(illnesses(services.store, queue, services.now()))
+    except (QueueUnavailable, sa.exc.SQLAlchemyError) as failure:
+        logger.warning("the digests do not say which repositories are ill: %s", why(failure))
     finally:
         queue.dispose()
 

@@ -235,6 +235,7 @@ class Finder:
         failed += problems(opinion)
         # Where words are given, nothing else is asked for.
         usable = has_usable_words(options.words) if options.words else has_usable_words(target.title, target.body)
+        first = [result for result, _ in found[:MOST_CONSIDERED]]
         report = Report(
             repo=str(target.repo),
             number=target.number,
@@ -248,11 +249,7 @@ class Finder:
             threshold=options.threshold,
             counts=counted(inside.found, gathered, target, options.sources),
             best_confidence=best,
-            considered=considered(
-                target, [result for result, _ in found[:MOST_CONSIDERED]], inside.found, gathered.answers
-            )
-            if options.explained
-            else (),
+            considered=considered(target, first, inside.found, gathered.answers) if options.explained else (),
         )
         return report, [result for result, _ in shown]
 

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
 import httpx
 
+from bot.github.api.calls import Api
 from bot.github.client import GitHub
-from bot.github.identity.app import AppClient
+from bot.github.identity.app import AppClient, AppInfo
 from bot.github.repository.repo import RepoClient
 from bot.model import RepoRef
 
@@ -35,7 +36,7 @@ class TokenGitHub(GitHub):
 
     def app(self) -> AppClient:
         """What is asked of the App elsewhere, as far as a token can answer it."""
-        return _TokenClient(self._api_of_token, lambda _: self._api_of_token, lambda: None)
+        return _TokenClient(self._api_of_token, self.login)
 
     def installation(self, installation_id: int, *, repository_ids: Sequence[int] = ()) -> RepoClient:
         """The token's client, whichever installation is meant."""
@@ -53,6 +54,15 @@ class TokenGitHub(GitHub):
 
 
 class _TokenClient(AppClient):
+    def __init__(self, api: Api, login: Callable[[], str]) -> None:
+        super().__init__(api, lambda _: api, lambda: None)
+        self._login = login
+
+    def get_app(self) -> AppInfo:
+        """Whose token it is; a person's has no App, and no name of one to be called by."""
+        login = self._login()
+        return AppInfo(login.removesuffix("[bot]") if login.endswith("[bot]") else "", {}, ())
+
     def installation_of(self, repo: RepoRef) -> int:
         """The token itself."""
         return INSTALLATION

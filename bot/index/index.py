@@ -188,7 +188,8 @@ class Index:
                 state.reading = self._reading
             if analyses:
                 self._change(connection, repo_id, state, Batch(self._fields, analyses), list(analyses))
-                if embedded is not None and made is not None:
+                # Only `embed_missing` replaces another model's vectors, or one issue would cost all of them.
+                if embedded is not None and made is not None and state.model in ("", embedded.model):
                     embedded.put(connection, repo_id, state, list(analyses), made[rows])
                 else:
                     drop(connection, repo_id, state, analyses)

@@ -246,12 +246,13 @@ def _count_all(connection: sa.Connection, repo_id: int, field: int, terms: int, 
     return counts
 
 
-def _changed(connection: sa.Connection, repo_id: int, after: int) -> tuple[int, int]:
-    """How many issues are as they were at a change, and how many have changed since."""
-    newer = sa.func.coalesce(sa.func.sum(sa.case((indexed_terms.c.changed > after, 1), else_=0)), 0)
-    query = sa.select(sa.func.count() - newer, newer).where(indexed_terms.c.repo_id == repo_id)
-    unchanged, changed = connection.execute(query).one()
-    return unchanged, changed
+def _changed(connection: sa.Connection, repo_id: int, after: int) -> tuple[bool, int]:
+    """Whether any issue is as it was at a change, and how many have changed since."""
+    here, changed = indexed_terms.c.repo_id == repo_id, indexed_terms.c.changed
+    unchanged = sa.exists().where(here, changed <= after)
+    newer = sa.select(sa.func.count()).where(here, changed > after).scalar_subquery()
+    any_unchanged, count = connection.execute(sa.select(unchanged, newer)).one()
+    return bool(any_unchanged), count
 
 
 def _count_changed(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 
 import numpy as np
 import sqlalchemy as sa
@@ -31,8 +30,6 @@ class TextVectors:
         self._engine = engine
         self._reader = reader
         self._model = model
-        # One delivery asks about the same text several times, and each vector takes some 20 ms to make.
-        self._of_text = lru_cache(maxsize=64)(lambda text: model.embed([text])[0])
 
     @property
     def model(self) -> str:
@@ -41,7 +38,7 @@ class TextVectors:
 
     def of_text(self, analysis: Analysis) -> Vector:
         """The vector of a text. Raises EmbeddingError, like all that follow."""
-        vector: Vector = self._of_text(analysis.text)
+        vector: Vector = self._model.embed([analysis.text])[0]
         return vector
 
     def of(

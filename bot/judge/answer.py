@@ -18,7 +18,8 @@ ANSWER_MAX = 20_000
 """Characters of an answer that are read; one to five candidates has a thousand."""
 
 _ACTIVE = re.compile(r"[a-z][a-z0-9+.-]*:/\S*|www\.\S+|[@#]", re.IGNORECASE)
-_FENCED = re.compile(r"\s*```(?:json)?\s*\n(.*?)\n?```\s*", re.DOTALL)
+_LINE_MAX = 1_000
+"""Characters of a line that are looked at: the pattern above takes time by the square of the length."""
 
 
 class NoAnswer(DoppelError):
@@ -29,9 +30,12 @@ def read_answer(text: str, question: Question) -> dict[int, Said]:
     """What is said of each candidate, by the issue's own number. Raises NoAnswer where not just that was answered."""
     if len(text) > ANSWER_MAX:
         raise NoAnswer("it is far too long")
-    fenced = _FENCED.fullmatch(text)
+    text = text.strip()
+    if text.startswith("```") and text.endswith("```"):
+        # A block of Markdown, perhaps with the name of the language.
+        text = text.strip("`").removeprefix("json")
     try:
-        answer = json.loads(fenced[1] if fenced else text)
+        answer = json.loads(text)
     except (ValueError, RecursionError):
         raise NoAnswer("it is not JSON") from None
     return taken(answer, question)
@@ -41,9 +45,9 @@ def taken(answer: Any, question: Question) -> dict[int, Said]:
     """The same, of what was JSON."""
     try:
         given = [(one["number"], _said(one)) for one in answer["candidates"]]
+        said = dict(given)
     except (KeyError, TypeError, ValueError):
         raise NoAnswer("it does not have the form that was asked for") from None
-    said = dict(given)
     asked = {*question.numbers, question.copy, question.other} - {0}
     if len(said) != len(given) or set(said) != asked or not all(type(number) is int for number in said):
         raise NoAnswer("it is not about the issues that were asked about")
@@ -66,4 +70,4 @@ def _line(value: Any) -> str:
         return ""
     if not isinstance(value, str):
         raise TypeError
-    return " ".join(_ACTIVE.sub(" ", without_invisible(value)).split())[:CAUSE_MAX]
+    return " ".join(_ACTIVE.sub(" ", without_invisible(value[:_LINE_MAX])).split())[:CAUSE_MAX]

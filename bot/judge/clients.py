@@ -1,7 +1,8 @@
 """The two APIs in which models are asked (J1), through their makers' own clients (the extra `judge`).
 
-Both retry and heed `retry-after` as far as the time that is given allows. A client lives as long as its question: to
-close it is the one way to be rid of an endpoint that sends a byte now and then.
+What fails and may pass is tried once more if that, and the pause that `retry-after` asks for, fits into the time that
+the question has. (The makers' own retries would sleep on, for an hour if asked to.) A client lives as long as its
+question: to close it is the one way to be rid of an endpoint that sends a byte now and then.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import importlib
 import logging
 import math
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -31,15 +33,18 @@ _AT_ONCE = 8
 LONGEST_PAUSE = 3_600.0
 
 _REFUSED = (400, 404, 422)
+_PASSING = (408, 409, 429)
+#: Seconds before another try where the server asks for no pause.
+_SOON = 0.25
 
 
 class _Client:
-    """What both have in common. `retries` are those of the client inside the time that a question has."""
+    """What both have in common. `retries` are the library's own, for who can wait as long as a server wants."""
 
     def __init__(self, url: str, model: str, key: str, retries: int) -> None:
         self.model = model
         self._url, self._key, self._retries = url.rstrip("/"), key, retries
-        self._form, self._lock = 0, threading.Lock()
+        self._form, self._works, self._lock = 0, False, threading.Lock()
         self._threads = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="judge")
 
     forms: Sequence[Mapping[str, Any]] = ()
@@ -61,26 +66,41 @@ class _Client:
 
     def _forms(self, question: Question, seconds: float, closing: list[Callable[[], None]]) -> Written:
         """Servers refuse what they do not know; what one has taken is asked first from then on."""
+        until = time.monotonic() + seconds
         with self._client(seconds) as client:
             closing.append(client.close)
             for at in range(self._form, len(self.forms)):
                 try:
-                    written = self._once(client, question, self.forms[at])
+                    written = self._tried(client, question, self.forms[at], until)
                 except _RefusedError as refused:
                     if at + 1 == len(self.forms):
+                        if self._works:
+                            # It takes others: it is this question's text that it objects to.
+                            raise NoAnswer(f"the endpoint refused the question: {refused}") from None
                         raise Unreached(f"{self._url}: {refused}") from None
                     log.info("%s does not take %s: %s", self._url, ", ".join(self.forms[at]) or "it", refused)
                     continue
                 with self._lock:
-                    self._form = at
+                    if not self._works:
+                        self._form, self._works = at, True
                 return written
         raise AssertionError("there is always a form")
+
+    def _tried(self, client: Any, question: Question, form: Mapping[str, Any], until: float) -> Written:
+        try:
+            return self._once(client, question, form)
+        except _PassingError as failure:
+            pause = _SOON if failure.after is None else failure.after
+            if time.monotonic() + pause >= until:
+                raise
+            time.sleep(pause)
+            return self._once(client, question, form)
 
     def _once(self, client: Any, question: Question, form: Mapping[str, Any]) -> Written:
         try:
             with self._telling():
                 return self._read(self._send(client, question, form))
-        except (AttributeError, TypeError, LookupError, ValueError):
+        except (AttributeError, TypeError, LookupError, ValueError, OverflowError):
             # What came has another form than the API's, such as a page of HTML.
             raise NoAnswer("what came is no message of a model") from None
 
@@ -94,11 +114,14 @@ class _Client:
             status = int(failure.status_code)
             if status in _REFUSED:
                 raise _RefusedError(f"HTTP {status}") from None
-            raise Unreached(f"{self._url}: HTTP {status}", _pause(failure.response.headers)) from None
+            kind = _PassingError if status in _PASSING or status >= 500 else Unreached
+            raise kind(f"{self._url}: HTTP {status}", _pause(failure.response.headers)) from None
         except library.APIResponseValidationError:
             raise NoAnswer("what came is no message of a model") from None
+        except library.APITimeoutError:
+            raise Unreached(f"{self._url}: it timed out") from None
         except library.APIError as failure:
-            raise Unreached(f"{self._url}: {type(failure).__name__}") from None
+            raise _PassingError(f"{self._url}: {type(failure).__name__}") from None
 
     def warm(self) -> None:
         """Load the library, which can take longer than a question may."""
@@ -127,6 +150,10 @@ class _Client:
 
     def _read(self, answer: Any) -> Written:
         raise NotImplementedError
+
+
+class _PassingError(Unreached):
+    """A failure that another try may not meet."""
 
 
 class _RefusedError(Exception):
@@ -168,14 +195,13 @@ class OpenAIClient(_Client):
 
     def _read(self, answer: Any) -> Written:
         (choice,) = answer.choices[:1]
-        if choice.finish_reason == "length":
-            raise NoAnswer("it was cut off")
         used = answer.usage
         return Written(
             str(choice.message.content or ""),
             int(used.prompt_tokens if used else 0),
             int(used.completion_tokens if used else 0),
             str(answer.model or self.model),
+            cut=choice.finish_reason == "length",
         )
 
 
@@ -204,16 +230,15 @@ class AnthropicClient(_Client):
         )
 
     def _read(self, answer: Any) -> Written:
-        if answer.stop_reason == "max_tokens":
-            raise NoAnswer("it was cut off")
         text = "".join(block.text for block in answer.content if block.type == "text")
-        return Written(text, int(answer.usage.input_tokens), int(answer.usage.output_tokens), str(answer.model))
+        used, cut = answer.usage, answer.stop_reason == "max_tokens"
+        return Written(text, int(used.input_tokens), int(used.output_tokens), str(answer.model), cut)
 
 
 CLIENTS: Mapping[str, type[_Client]] = {"openai": OpenAIClient, "anthropic": AnthropicClient}
 
 
-def endpoint(api: str, url: str, model: str, key: str, *, retries: int = 1) -> Endpoint:
+def endpoint(api: str, url: str, model: str, key: str, *, retries: int = 0) -> Endpoint:
     """The model that the host has chosen. Raises SettingsError where its client is not installed."""
     made = CLIENTS[api](url, model, key, retries)
     made.warm()

@@ -18,12 +18,16 @@ class Unreached(Retryable):
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a model wrote, the tokens that its endpoint counted, and what it calls the model."""
+    """What a model wrote, the tokens that its endpoint counted, and what it calls the model.
+
+    `cut` says that the model would have written more.
+    """
 
     text: str
     tokens_in: int
     tokens_out: int
     model: str
+    cut: bool = False
 
 
 class Endpoint(Protocol):

@@ -25,8 +25,10 @@ log = logging.getLogger(__name__)
 
 #: Seconds for which an endpoint that failed is left alone, at first and at most; each failure in a row doubles them.
 PAUSE, LONGEST = 30.0, 600.0
-#: Tokens that an answer is counted with while it is not there.
-_EXPECTED = 250
+#: Tokens that an answer is counted with while it is not there, and the most that is believed of any.
+_EXPECTED, _MOST_TOKENS = 250, 1_000_000
+#: Seconds that a question has at least; with less it is not asked.
+_LEAST_SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,7 @@ class Rest:
     def failed(self, now: float, after: float | None) -> None:
         """It failed, and perhaps said when it can be asked again."""
         self.failures += 1
-        self.until = now + (min(LONGEST, PAUSE * 2 ** (self.failures - 1)) if after is None else after)
+        self.until = now + (min(LONGEST, PAUSE * 2 ** min(self.failures - 1, 10)) if after is None else after)
 
     def worked(self) -> None:
         """It answered."""
@@ -175,6 +177,10 @@ class InRepository:
         if began < judge.rest.until:
             JUDGE_CALLS.labels("paused").inc()
             return {}, Remark.JUDGE_PAUSED.of()
+        if until - began < _LEAST_SECONDS < judge.seconds:
+            # The first answer has taken the time of a second one, which is no fault of the endpoint's.
+            JUDGE_CALLS.labels("unreached").inc()
+            return {}, Remark.JUDGE_UNREACHED.of()
         into = estimated_tokens(asked.system) + estimated_tokens(asked.user)
         call = judge.record.begin(self.repo_id, number, author, into + _EXPECTED, judge.limits, judge.now())
         if call is None:
@@ -186,6 +192,8 @@ class InRepository:
             written = judge.endpoint.ask(asked, max(until - began, 0.1))
             judge.rest.worked()
             used = _used(written, into)
+            if written.cut:
+                raise NoAnswer("it was cut off")
             said = read_answer(written.text, asked)
             result = "answered"
         except NoAnswer as useless:
@@ -211,7 +219,9 @@ class InRepository:
 
 def _used(written: Written, into: int) -> tuple[int, int]:
     """The tokens that the endpoint counted; some do not count, and none may be believed to have used none."""
-    return written.tokens_in or into, written.tokens_out or estimated_tokens(written.text)
+    counted = (written.tokens_in, written.tokens_out)
+    tokens_in, tokens_out = (count if 0 < count <= _MOST_TOKENS else 0 for count in counted)
+    return tokens_in or into, tokens_out or estimated_tokens(written.text)
 
 
 def trial(texts: Sequence[Text]) -> Question:

@@ -16,7 +16,6 @@ import sqlalchemy as sa
 from bot.decisions.model import REFUSED
 from bot.jobs.database import QUEUE, jobs, named_failures, state
 from bot.jobs.inspection import is_dead
-from bot.repositories.settings import last_read
 from bot.store import Store
 from bot.store.tables.index import indexed_issues
 from bot.store.tables.schema import decisions, repositories
@@ -39,6 +38,9 @@ def illnesses(store: Store, queue: sa.Engine, now: float) -> Mapping[int, Illnes
     A repository whose settings say `mode: off`, that is archived or to which access rests is not. Raises
     QueueUnavailable and SQLAlchemyError.
     """
+    # It loads the client of GitHub, and with it ssl, which gevent has to have patched before in a web process.
+    from bot.repositories.settings import last_read
+
     dead = sa.select(jobs.c.repository, sa.func.max(jobs.c.number)).where(is_dead()).group_by(jobs.c.repository)
     with named_failures(), queue.connect() as connection:
         given_up = {

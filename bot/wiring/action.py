@@ -50,7 +50,7 @@ TRIES, LONGEST_WAIT = 3, 60.0
 """How often an event is tried within a run, and the most seconds that are waited before it is tried again."""
 
 # A step of reading that is to wait for longer waits for GitHub's limit: the next run goes on.
-_SHORT = 10.0
+_SHORT, _LATER = 10.0, 600.0
 _ALL = -1
 # The first step of a chain leaves alone what another seems to be at; what the last run has left looks like that.
 _GOING_ON = 1
@@ -142,7 +142,9 @@ class Workflow:
 
     def _work(self) -> None:
         while (step := self.pending.take(background=False)) is not None:
-            self._do(step.event)
+            # What is put off for an hour is looked at when somebody asks, or edits: no run waits so long.
+            if step.delay < _LATER:
+                self._do(step.event)
 
     def _begin_reading(self, repository: Repository) -> None:
         event = IndexEvent(INSTALLATION, repository, f"run-{self.job.run}", _GOING_ON)

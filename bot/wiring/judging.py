@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from bot.judge.judge import Judge
 
 
-def build_endpoint(settings: Settings, *, retries: int = 1) -> Endpoint | None:
+def build_endpoint(settings: Settings, *, retries: int = 0) -> Endpoint | None:
     """The model that the host has named. Raises SettingsError where its client is not installed, or half is named."""
     if not settings.judge_url and not settings.judge_model:
         return None

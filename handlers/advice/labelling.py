@@ -34,13 +34,17 @@ def label(visit: Visit, issue: Issue, named: tuple[Candidate, ...]) -> None:
     word = likelihood(first.confidence, visit.config.likely)
     if word is not Likelihood.VERY_LIKELY and (use == "add" or word.tier is not Tier.LIKELY):
         return
-    if first.unjudged is not None and first.unjudged < visit.bar.value:
-        # No verdict of a model's labels anything alone (J4).
+    if _by_verdict_alone(visit, first):
         return
     try:
         _label(visit, issue, first.number, first.confidence)
     except DoppelError as refusal:
         logger.warning("no label on %s#%d: %s", visit.repo, visit.number, refusal)
+
+
+def _by_verdict_alone(visit: Visit, first: Candidate) -> bool:
+    """Whether only a model's verdict makes the candidate likely. That alone labels and suggests nothing (J4)."""
+    return first.unjudged is not None and first.unjudged < visit.bar.value
 
 
 def unlabel(visit: Visit, issue: Issue, report: Report, named: tuple[Candidate, ...]) -> None:
@@ -106,6 +110,8 @@ def suggest_closing(visit: Visit, issue: Issue, named: tuple[Candidate, ...]) ->
     if not visit.config.suggest_closing or first is None or not first.own or issue.state != "open":
         return
     if likelihood(first.confidence or 0.0, visit.config.likely).tier is not Tier.LIKELY:
+        return
+    if _by_verdict_alone(visit, first):
         return
     try:
         _suggest_closing(visit, issue, first.number, first.confidence or 0.0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
@@ -14,10 +15,12 @@ from bot.chores import digests
 from bot.chores.digests import keep_digests
 from bot.chores.each import in_each, workable
 from bot.chores.feedback import look_at_feedback
+from bot.config import RepoConfig
 from bot.errors import Overtaken
 from bot.feedback.polling import Round
 from bot.model import RepoRef, Repository
 from bot.services import Services
+from bot.settings import Settings
 from bot.store import Store, StoredRepository
 from bot.store.database.engine import make_engine
 
@@ -40,10 +43,10 @@ def services_of(store: Store) -> Services:
     return cast(
         "Services",
         SimpleNamespace(
-            settings=SimpleNamespace(paused=False),
+            settings=Settings(home=Path("/nowhere"), database_url=store.engine.url.render_as_string(False)),
             store=store,
             now=lambda: 1_700_000_000.0,
-            repository_settings=SimpleNamespace(last_or_present=lambda *_: SimpleNamespace(mode="comment")),
+            repository_settings=SimpleNamespace(last_or_present=lambda *_: RepoConfig()),
             github=SimpleNamespace(in_repository=lambda *_, **__: None),
         ),
     )
@@ -60,7 +63,7 @@ def test_a_fault_in_one_repository_keeps_the_chore_from_no_other(
         if repo_id < 3:
             raise ZeroDivisionError("words of an issue")
 
-    def digest(_: Services, known: StoredRepository, __: int) -> None:
+    def digest(_: Services, known: StoredRepository, *__: object) -> None:
         faulty(known.id)
 
     def reactions(one: Round) -> None:

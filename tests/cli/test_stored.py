@@ -63,7 +63,9 @@ def _row(table: sa.Table, repo_id: int) -> dict[str, Any]:
     """A row with some value in each column, whatever columns there are."""
     values = {sa.Text: "text ü", sa.LargeBinary: b"\0\xff", sa.Boolean: True}
     row = {column.name: values.get(type(column.type), 1) for column in table.columns}
-    return row | {"repo_id": repo_id} | ({"id": repo_id} if table.name in ("verdicts", "decisions") else {})
+    return (
+        row | {"repo_id": repo_id} | ({"id": repo_id} if table.name in ("verdicts", "decisions", "judge_calls") else {})
+    )
 
 
 def events_of(repo_id: int) -> list[Any]:

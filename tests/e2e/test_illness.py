@@ -63,7 +63,7 @@ def test_c7_a_comment_that_github_refuses_is_told_to_who_asks(pair: Doppel) -> N
 def test_c7_a_delivery_that_was_given_up_is_told_until_a_later_one_is_not(
     pair: Doppel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.jobs.retry.MOST_TRIES", 1)
+    monkeypatch.setattr("bot.jobs.queue.MOST_TRIES", 1)
     fault = pair.sim.faults.add("GET */issues/3", 502, times=None)
     pair.sim.open_issue(pair.repo, "ann", *OTHER)
     pair.settle()

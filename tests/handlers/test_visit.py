@@ -40,7 +40,7 @@ def test_c1_an_ordinary_issue_is_looked_at() -> None:
         (replace(ISSUE, is_pull_request=True), "it is a pull request"),
         (replace(ISSUE, locked=True), "it is locked"),
         (replace(ISSUE, state="closed"), "it is closed"),
-        (replace(ISSUE, author=Actor("renovate[bot]", is_bot=True)), "a bot caused it"),
+        (replace(ISSUE, author=Actor("renovate[bot]", is_bot=True)), "a bot opened it"),
     ],
 )
 def test_c1_what_is_left_alone(issue: Issue, reason: str) -> None:

@@ -149,4 +149,6 @@ def test_files_are_written_here_and_nowhere_else() -> None:
         "machine/private_files.py",
         "cli/shared/files.py",  # compresses what goes into a file of private_files
         "demo/processes.py",  # a log that private_files has made
+        "cli/action.py",  # the runner's own files for summary and outputs
+        "action/state.py",  # the runner's folder for one job
     }

@@ -27,6 +27,8 @@ _DECIDED = (
     "calibrations",
     "digest_issues",
     "evaluations",
+    "judgements",
+    "judge_calls",
 )
 
 

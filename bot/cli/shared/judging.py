@@ -216,18 +216,20 @@ def _rows(endpoint: Endpoint, left: Sequence[Asking], seconds: float) -> Iterato
         return {**row, **took, "seconds": round(time.monotonic() - began, 2), "answer": answer}
 
     failures = 0
-    with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="evaluate") as threads:
-        waiting = [threads.submit(once, one) for one in left]
-        for future in waiting:
+    threads = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="evaluate")
+    try:
+        for future in [threads.submit(once, one) for one in left]:
             row = future.result()
             if isinstance(row, Unreached):
                 failures += 1
                 if failures >= _FAILURES:
-                    threads.shutdown(wait=False, cancel_futures=True)
                     raise UserError(f"{row}. What was answered is kept: run it again to go on") from None
                 continue
             failures = 0
             yield row
+    finally:
+        # Whoever interrupts it pays for no further question.
+        threads.shutdown(wait=True, cancel_futures=True)
 
 
 def _consent(repo: RepoRef) -> None:
@@ -238,8 +240,10 @@ def _consent(repo: RepoRef) -> None:
     settings = host.load()
     with closing(build_github(settings)) as github:
         client = reader(settings, github, repo)
-        private = client.repository(repo).private
-        if private and not (settings.remote_text == "all" and settings_at_present(client, repo).config.judge.private):
+        private, wants = client.repository(repo).private, settings_at_present(client, repo).config.judge
+        if not wants.enabled:
+            raise UserError(f"--judge: the settings of {repo} say judge: off")
+        if private and not (settings.remote_text == "all" and wants.private):
             raise UserError(
                 f"--judge: {repo} is private; its texts go to the judge only where DOPPEL_REMOTE_TEXT is all and its "
                 "settings say judge: {private: on}"
