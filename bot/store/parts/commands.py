@@ -101,7 +101,8 @@ class Usage(Part):
             new = [use for use in uses if use not in known]
             for limit in limits:
                 counted = [one for one in given if abs(now - one.at) < limit.seconds]
-                spent = len(counted) if limit.together else sum(one.login == login for one in counted)
+                # A name with a space is no person's, and counts for itself.
+                spent = sum(" " not in one.login if limit.together else one.login == login for one in counted)
                 if new and spent + len(new) > limit.most:
                     return limit
             if new:
