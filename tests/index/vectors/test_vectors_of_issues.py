@@ -95,11 +95,13 @@ def test_another_model_embeds_anew_in_steps(engine: sa.Engine, index: Index, oth
 def test_two_workers_with_different_models_never_mix_their_vectors(
     engine: sa.Engine, index: Index, other_model: Embedder
 ) -> None:
-    """While the setting is changed on one worker after the other, each drops what the other has embedded."""
+    """While the setting is changed on one worker after the other. What arrives replaces no other model's vectors."""
     other = Index(engine, TextAnalyser(), other_model)
     put(index)
+    other.put(1, [IndexedIssue(7, "for the other")])
+    assert (index.vector_count(1), other.vector_count(1)) == (6, 0)
     for worker, idle in ((other, index), (index, other)):
-        worker.put(1, [IndexedIssue(7, f"for {other_model.name if worker is other else 'the first'}")])
+        assert worker.embed_missing(1, limit=1) == [7]
         assert worker.vector_count(1) == 1 and idle.vector_count(1) == 0
         pair = idle.embed(1, idle.analyse(1, "window", ""))
         with idle.view(1) as view, pytest.raises(EmbeddingError, match="the model was changed"):
