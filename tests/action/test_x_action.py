@@ -87,7 +87,7 @@ def test_x1_what_needs_no_work_starts_no_program(project: Project) -> None:
 
 def test_x1_commands_are_obeyed(project: Project) -> None:
     number = duplicate(project)
-    asked = project.write(number, "/duplicates not #1")
+    asked = project.write(number, "Thanks, @reporter!\n/duplicates not #1")
     assert [one.content for one in asked.reactions] == ["eyes", "+1"]
     advice, reply = project.said(number)
     assert "redirect.github.com" not in advice.partition("<details>")[0] and "#1" in reply

@@ -109,6 +109,12 @@ USELESS: dict[str, str | Reply | Callable[[Heard], Reply | str]] = {
     "prose": "Both are surely the same.",
     "another number": answer(entry(1, "same")),
     "nothing said": answer(),
+    "a list for a number": '{"candidates": [{"number": [1], "verdict": "same"}]}',
+    "absurd counts": Reply(
+        raw=b'{"choices": [{"finish_reason": "stop", "message": {"content": "Same."}}], "content": [{"type": "text", '
+        b'"text": "Same."}], "usage": {"prompt_tokens": -5, "completion_tokens": 1e999, "input_tokens": 1e999, '
+        b'"output_tokens": 10000000000000000000}}'
+    ),
     "cut off": Reply('{"candidates": [', cut=True),
     "half a body": Reply(raw=b'{"id": "chatcmpl-1", "choices": [{"mess'),
     "HTML": HTML,
@@ -135,6 +141,25 @@ def test_j3_without_a_proper_answer_the_probability_decides_and_the_comment_says
     assert "Crash while exporting to PDF" in shown and "language model" not in shown
     assert "- `degraded: judge`: " in folded
     assert "a-key" not in comment and "127.0.0.1" not in comment
+
+
+@pytest.mark.parametrize("api", ["openai", "anthropic"])
+def test_j1_what_may_pass_is_tried_once_more(doppel: Doppel, api: str) -> None:
+    replies = iter([Reply("busy", 503)])
+    with judged(doppel, lambda heard: next(replies, None) or saying("same")(heard), judge_api=api) as model:
+        doppel.open(*FIRST, author="ann")
+        doppel.open(*AGAIN)
+    assert len(model.heard) == 2
+    assert "degraded: judge" not in doppel.said(2)[0]
+
+
+def test_j4_a_verdict_alone_suggests_nothing(doppel: Doppel) -> None:
+    doppel.configure("label: suggest\nsuggest_closing: on\n")
+    with judged(doppel, saying("same")):
+        doppel.open(*FIRST, author="ann")
+        issue = doppel.open(*SIBLING)
+    assert "#1" in doppel.advice(2)
+    assert issue.suggestions == []
 
 
 @pytest.mark.parametrize("api", ["openai", "anthropic"])
