@@ -8,6 +8,7 @@ them. What is noted counts as heeded, so that no late delivery of it does anythi
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
 
@@ -52,6 +53,8 @@ def _recall(github: RepoClient, repository: Repository, services: Services) -> N
     since = "" if known is None else _text(datetime.fromtimestamp(known.fetched_at - _LATE, UTC))
     rights: dict[str, Permission] = {}
     for thread in github.threads(repository.ref, since):
+        if not thread.whole:
+            thread = replace(thread, comments=tuple(github.comments(repository.ref, thread.number)))
         _Recalled(github, repository, services, thread, rights).learn()
     services.store.texts.put(repository.id, _NOTE, "", now)
 
@@ -100,7 +103,8 @@ class _Recalled:
         return self._services.comments.ours(author, None) or same_login(author.login, self._services.github.login())
 
     def _heed(self, comment: Comment) -> None:
-        parsed = parse(comment.body, self._repo, hosts_of(self._services.settings.github_api_url))
+        app = self._services.github.login().removesuffix("[bot]")
+        parsed = parse(comment.body, self._repo, hosts_of(self._services.settings.github_api_url), app)
         said_at, text = _text(comment.updated_at), (*self._where, comment.id)
         hashed = digest(said_at, *(one.line for one in parsed))
         if not self._store.heeded.begin(*text, said_at=said_at, text_hash=hashed, delivery=_NOTE):

@@ -101,10 +101,12 @@ def test_x1_commands_are_obeyed(project: Project) -> None:
 
 def test_x3_an_evicted_cache_loses_no_decision(project: Project) -> None:
     number = duplicate(project)
-    project.write(number, "/duplicates not #1")
+    project.write(number, "@github-actions duplicates not #1")
     project.open("Thumbnails are blurred", "They look like 64 pixels on a screen of 4,000.")
     project.write(3, "/duplicates mute", "reporter")
     project.runner.evict()
+    for _ in range(101):
+        project.sim.comment(project.repo, number, "stranger", "It is the same here.")
     project.sim.edit_issue(project.repo, number, title=f"{SECOND} again")
     project.settle()
     assert len([one for one in project.said(number) if ADVICE.begins(one)]) == 1

@@ -23,7 +23,8 @@ def test_p5_what_is_told_again_is_named_and_what_is_new_is_left_alone(busy: Dopp
 
 def said(busy: Doppel, title: str, body: str) -> set[int]:
     """The issues that the bot names unasked."""
-    number = busy.open(title, body).number
+    # Each by another person, since `per_author` puts off the eleventh of an hour.
+    number = busy.open(title, body, author=f"reporter-{sum(map(ord, title))}").number
     return {int(one) for comment in busy.said(number) for one in re.findall(r"^\d\. \[#(\d+)\]", comment, re.MULTILINE)}
 
 

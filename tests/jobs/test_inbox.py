@@ -311,4 +311,5 @@ def test_who_waits_too_long_is_told_so_and_is_not_written(disk: Disk) -> None:
             shared.write(entry("4", event(1)))
         disk.go.set()
         assert first.result(LONGEST)
-    assert disk.commits == [["2"]]
+    # Who waited is gone, perhaps after the next turn had begun for it.
+    assert [commit for commit in disk.commits if commit] == [["2"]]

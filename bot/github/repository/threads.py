@@ -28,6 +28,7 @@ _FOUND = f"""fragment found on SearchResultItemConnection {{
   nodes {{ ... on Issue {{
     number author {{ __typename login }} duplicateOf {{ number repository {{ nameWithOwner }} }}
     comments(last: {_COMMENTS}) {{
+      pageInfo {{ hasPreviousPage }}
       nodes {{ body createdAt updatedAt url author {{ __typename login }} }}
     }}
   }} }}
@@ -37,13 +38,14 @@ _FOUND = f"""fragment found on SearchResultItemConnection {{
 @dataclass(frozen=True, slots=True)
 class Thread:
     """An issue's number and author, the issue of this repository that it is closed as a duplicate of, 0 for none, and
-    its latest comments, oldest first; which App wrote one is not told.
+    its latest comments, oldest first, without the Apps that wrote them. `whole`: there are no earlier ones.
     """
 
     number: int
     author: Actor
     original: int
     comments: tuple[Comment, ...]
+    whole: bool
 
 
 def threads(api: Api, repo: RepoRef, since: str = "") -> Iterator[Thread]:
@@ -90,12 +92,13 @@ def _named(letter: str, values: Mapping[str, object]) -> dict[str, object]:
 def _thread(node: Mapping[str, Any], repo: RepoRef) -> Thread:
     original = node.get("duplicateOf") or {}
     here = bool(original) and name_key(original["repository"]["nameWithOwner"]) == repo.key
-    comments = (node.get("comments") or {}).get("nodes") or ()
+    comments = node.get("comments") or {}
     return Thread(
         node["number"],
         _actor(node.get("author")),
         original["number"] if here else 0,
-        tuple(_comment(one) for one in comments if one),
+        tuple(_comment(one) for one in comments.get("nodes") or () if one),
+        not (comments.get("pageInfo") or {}).get("hasPreviousPage"),
     )
 
 
