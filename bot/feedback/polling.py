@@ -128,24 +128,35 @@ class Round:
         return replace(one, fold=self._do(one, step, fold))
 
     def _take_suggestions(self, number: int) -> None:
-        """Keep what a maintainer said to a suggestion on this issue, about the candidate that the comment named first.
+        """Keep what a maintainer said to a suggestion on this issue, about the candidate that it was made for.
 
         They are asked for where the bot makes any, until one is decided; a request each.
         """
         if not self.suggests or self.store.signals.of_issue(self.repo_id, number, Kind.SUGGESTION):
             return
         looks = self.store.decisions.of_issue(self.repo_id, number)
-        first = next((one.shown[0] for one in reversed(looks) if one.outcome.seen and one.shown), None)
-        if first is None or not self.allowance.take():
+        firsts = [(one.at, one.shown[0].number) for one in looks if one.outcome.seen and one.shown]
+        if not firsts or not self.allowance.take():
             return
         for one in self.github.suggestions(self.repo, number) or ():
             duplicate = one.action == CLOSE or (one.action == ADD_LABEL and duplicate_label([one.value]))
-            if duplicate and one.state in ("approved", "dismissed"):
+            if not duplicate or one.state not in ("approved", "dismissed"):
+                continue
+            # A label names no candidate: what the comment named first when the maintainer decided, in whole seconds.
+            named = dict.fromkeys(first for at, first in reversed(firsts) if int(at) <= one.at)
+            other = next((first for first in named if one.action != CLOSE or self._is(first, one.target)), None)
+            if other is not None:
                 # GitHub gives the id of who decided; no login contains a space.
-                said = Signal(
-                    number, Kind.SUGGESTION, f"id {one.by}", first.number, one.state == "approved", Who.TRIAGE, one.at
-                )
+                who, same = f"id {one.by}", one.state == "approved"
+                said = Signal(number, Kind.SUGGESTION, who, other, same, Who.TRIAGE, one.at)
                 self.store.signals.put(self.repo_id, said)
+
+    def _is(self, number: int, issue_id: int) -> bool:
+        """Whether an issue has this database id; False where that cannot be asked in this turn."""
+        try:
+            return self.allowance.take() and self.github.issue(self.repo, number).id == issue_id
+        except NotFound:
+            return False
 
     def _signal(self, number: int, vote: Vote, author: str, known: dict[str, Who]) -> Signal | None:
         login = name_key(vote.login)

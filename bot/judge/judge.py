@@ -63,9 +63,13 @@ class Record(Protocol):
 
 
 class InMemory:
-    """A record that lasts as long as a look, of whoever asks where the host keeps nothing; it knows no limits."""
+    """A record of one look, for repositories of which the host keeps no answers.
 
-    def __init__(self) -> None:
+    Calls count in `counted`, whose limits hold; on a host without a store nothing is counted.
+    """
+
+    def __init__(self, counted: Record | None) -> None:
+        self._counted = counted
         self._said: dict[str, Said] = {}
 
     def kept(self, repo_id: int, keys: Collection[str]) -> Mapping[str, Said]:
@@ -75,10 +79,11 @@ class InMemory:
         self._said |= {key: one for key, (_, one) in said.items()}
 
     def begin(self, repo_id: int, number: int, author: str, tokens: int, limits: Limits, now: float) -> int | None:
-        return 0
+        return self._counted.begin(repo_id, number, author, tokens, limits, now) if self._counted else 0
 
     def end(self, call: int, tokens_in: int, tokens_out: int, cost: float, seconds: float) -> None:
-        """Nobody asks for it."""
+        if self._counted:
+            self._counted.end(call, tokens_in, tokens_out, cost, seconds)
 
 
 @dataclass(slots=True)

@@ -6,35 +6,22 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from multiprocessing import resource_tracker
-from typing import ParamSpec, TypeVar
-
-P = ParamSpec("P")
-R = TypeVar("R")
-
-_at_work = threading.Lock()
 
 
 def end_with_parent() -> None:
-    """End this process with its parent, after its `at_work`; it would else wait for more work for ever."""
+    """End this process with its parent; it would else wait for more work for ever."""
     parent = multiprocessing.parent_process()
     assert parent is not None, "somebody has started it"
 
     def follow() -> None:
         parent.join()
-        with _at_work:
-            # The main thread, which waits, would not see an exception in this one; and signals may be blocked.
-            os._exit(1)
+        # The main thread, which waits, would not see an exception in this one; and signals may be blocked.
+        os._exit(1)
 
     threading.Thread(target=follow, daemon=True).start()
-
-
-def at_work(do: Callable[P, R], *arguments: P.args, **options: P.kwargs) -> R:
-    """Call `do`, which may clean up after itself before this process ends with its parent."""
-    with _at_work:
-        return do(*arguments, **options)
 
 
 @contextmanager

@@ -89,7 +89,7 @@ def known_repository(
         complete = progress is not None and progress.done
         index = build_index(settings, store) if store else None
         known = store is not None and store.repositories.get(repo_id) is not None
-        reads = _judge(settings, store if known else None, summary, loaded.config) if judge else None
+        reads = _judge(settings, store, summary, loaded.config, keep=known) if judge else None
         finder = Finder(
             client,
             # Where nothing else was counted there, the finder would get acquainted, and count what it reads.
@@ -105,8 +105,8 @@ def known_repository(
         yield KnownRepository(repo_id, loaded, finder, complete, store)
 
 
-def _judge(settings: Settings, store: Store | None, repository: Repository, config: RepoConfig) -> Judge:
-    built = build_judge(settings, store)
+def _judge(settings: Settings, store: Store | None, repository: Repository, config: RepoConfig, *, keep: bool) -> Judge:
+    built = build_judge(settings, store, keep=keep)
     if built is None:
         raise UserError("judge: no model is named here; the host sets DOPPEL_JUDGE_URL and DOPPEL_JUDGE_MODEL")
     judge = built.of(repository.id, config.judge, private=repository.private)

@@ -27,8 +27,8 @@ def build_endpoint(settings: Settings, *, retries: int = 0) -> Endpoint | None:
     return endpoint(*where, retries=retries)
 
 
-def build_judge(settings: Settings, store: Store | None) -> Judge | None:
-    """The judge with what is remembered of it; without a store nothing is."""
+def build_judge(settings: Settings, store: Store | None, *, keep: bool = True) -> Judge | None:
+    """The judge with its record. A store counts its calls; it has the answers only if it is to `keep` them."""
     chosen = build_endpoint(settings)
     if chosen is None:
         return None
@@ -37,7 +37,7 @@ def build_judge(settings: Settings, store: Store | None) -> Judge | None:
 
     return Judge(
         chosen,
-        store.judgements if store else InMemory(),
+        store.judgements if store and keep else InMemory(store.judgements if store else None),
         Limits(
             settings.judge_calls,
             settings.judge_tokens,

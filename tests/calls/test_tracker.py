@@ -1,65 +1,26 @@
-"""T1, T2, T4, T7: what is remembered, for whom, for how long, and how it is said."""
+"""T1, T2, T4: what is remembered, for whom, for how long, and how it is said."""
 
 from __future__ import annotations
 
 import asyncio
-import inspect
 import math
-import os
 import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bot.calls import (
     ToolCallTracker,
-    ToolRule,
-    agreeing,
     equal,
-    fields,
     get_tool_call_tracker,
     never,
     set_tool_call_tracker,
 )
 from bot.errors import InvalidArgument
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.time = 1_800_000_000.0
-
-    def __call__(self) -> float:
-        return self.time
-
-
-class Tool:
-    """Counts how often it is really called."""
-
-    def __init__(self) -> None:
-        self.calls = 0
-
-    def __call__(self) -> int:
-        self.calls += 1
-        return self.calls
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def tracker(clock: Clock) -> ToolCallTracker:
-    return ToolCallTracker(clock=clock)
-
-
-def ask(tracker: ToolCallTracker, number: int, session: str = "s", tool: str = "webFetch") -> bool:
-    """Whether the answer to this question came from memory."""
-    return tracker.call(session, tool, {"url": f"u{number}"}, lambda: number).cached
+from tests.calls.conftest import Clock, Tool, ask
 
 
 def test_t1_the_oldest_leave_a_full_session(tracker: ToolCallTracker) -> None:
@@ -154,95 +115,6 @@ def test_t2_times_are_said_as_on_a_clock_face(
     finally:
         monkeypatch.undo()
         time.tzset()
-
-
-def test_t7_a_wrapped_tool_looks_and_answers_like_the_tool_itself(tracker: ToolCallTracker) -> None:
-    calls: list[str] = []
-
-    @tracker.wrap
-    def fetch(url: str, depth: int = 1) -> list[str]:
-        """Fetch it."""
-        calls.append(url)
-        return [url.upper()] * depth
-
-    assert (fetch.__name__, fetch.__doc__) == ("fetch", "Fetch it.")  # type: ignore[attr-defined]
-    assert str(inspect.signature(fetch)) == "(url: 'str', depth: 'int' = 1) -> 'list[str]'"
-    assert fetch("u") == fetch("u") == fetch(url="u") == ["U"]
-    assert calls == ["u"]
-    assert fetch("v", 2) == ["V", "V"]
-    again = fetch.call("u")
-    assert (again.result, again.cached, again.note[:20]) == (["U"], True, "[Cached result from ")
-    with pytest.raises(TypeError, match="url"):
-        fetch(uri="u")  # type: ignore[call-arg]
-
-
-def test_t7_the_session_is_said_at_each_call(tracker: ToolCallTracker) -> None:
-    now = "one"
-    count = tracker.wrap(Tool().__call__, session=lambda: now, tool="count")
-    assert [count(), count()] == [1, 1]
-    now = "two"
-    assert (count(), count.call().cached) == (2, True)
-
-
-def test_t7_what_a_caller_does_to_a_result_is_not_in_the_next_one(tracker: ToolCallTracker) -> None:
-    own = {"lines": ["a"]}
-    read = tracker.wrap(lambda filePath: own, tool="readFile")
-    read("f")["lines"].append("the first caller's")
-    own["lines"].append("the tool's")
-    first = read("f")
-    assert first["lines"] == ["a"]
-    first["lines"].append("the second caller's")
-    assert read("f")["lines"] == ["a"]
-
-
-def test_t7_a_coroutine_function_can_be_wrapped(tracker: ToolCallTracker) -> None:
-    calls: list[str] = []
-
-    async def fetch(url: str) -> dict[str, str]:
-        calls.append(url)
-        return {"text": url}
-
-    wrapped: Any = tracker.wrap(fetch, tool="webFetch")
-    assert inspect.iscoroutinefunction(wrapped)
-
-    async def thrice() -> tuple[Any, Any, Any]:
-        return await wrapped("u"), await wrapped(url="u"), await wrapped.call("u")
-
-    first, again, told = asyncio.run(thrice())
-    assert (first, again, told.result, told.cached, calls) == ({"text": "u"}, first, first, True, ["u"])
-
-
-def test_t7_an_answer_holds_while_what_it_depends_on_is_unchanged(tracker: ToolCallTracker, tmp_path: Path) -> None:
-    file = tmp_path / "a.txt"
-    file.write_text("old")
-    tracker.add_rule(
-        "read", ToolRule(fields("filePath"), unchanged=lambda asked: Path(asked["filePath"]).stat().st_mtime_ns)
-    )
-
-    def read(filePath: Path) -> str:
-        return filePath.read_text() if filePath.exists() else "none"
-
-    wrapped = tracker.wrap(read)
-    assert (wrapped(file), wrapped.call(file).cached) == ("old", True)
-    file.write_text("new")
-    os.utime(file, ns=(1, 1))
-    assert (wrapped(file), wrapped.call(file).cached) == ("new", True)
-    file.unlink()
-    assert [wrapped.call(file).cached for _ in range(2)] == [False, False], "nothing tells whether it holds"
-
-
-def test_t7_what_never_changes_is_remembered_for_all_sessions(tracker: ToolCallTracker) -> None:
-    tracker.add_rule("webFetch", ToolRule(equal, shared=True))
-    assert [ask(tracker, 1, session=session) for session in ("one", "two")] == [False, True]
-    tracker.clear_session("one")
-    assert ask(tracker, 1, session="three")
-
-
-def test_t7_a_rule_can_say_which_share_of_the_arguments_must_agree(tracker: ToolCallTracker) -> None:
-    tracker.add_rule("look", agreeing(0.8))
-    asked = dict.fromkeys("abcd", 1)
-    for change, cached in (({}, False), ({"d": 2}, False), ({"d": 2}, True)):
-        assert tracker.call("s", "look", asked | change, lambda: 1).cached is cached
 
 
 def test_t4_a_rule_is_called_with_the_current_and_the_previous_call_outside_the_lock(tracker: ToolCallTracker) -> None:

@@ -323,6 +323,6 @@ def test_j_the_judge_reads_only_where_it_is_asked_for(
         run("acme/app#40")
         assert model.heard == []
         found = json.loads(run("acme/app#40", "--judge", "--json").stdout)["candidates"]
-    assert len(model.heard) == 1, "what the bot would name is no question more"
+        assert len(model.heard) == 1, "what the bot would name is no question more"
     assert (found[0]["number"], found[0]["verdict"]) == (3, "same")
     assert found[0]["reasons"][0] == "Same cause, as a language model read both: “disk 7 is gone”"

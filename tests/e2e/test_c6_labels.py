@@ -194,6 +194,20 @@ def test_c6b_to_close_is_suggested_once_and_what_people_say_to_it_counts(doppel:
     assert len(issue.suggestions) == 1
 
 
+def test_c7_what_people_say_to_a_suggestion_is_about_the_issue_that_it_names(doppel: Doppel) -> None:
+    """Since then the comment may have come to name another one first."""
+    doppel.configure("suggest_closing: on\nlikely: 0.2\n")
+    doppel.open(*OTHER)
+    issue = doppel.open(TITLE, BODY)
+    (made,) = issue.suggestions
+    doppel.sim.edit_issue(doppel.repo, 3, title=OTHER[0], body=OTHER[1])
+    doppel.settle()
+    assert "#2" in doppel.advice(3)
+    doppel.sim.resolve_suggestion(issue, made.id, False, "triage-person")
+    poll(doppel)
+    assert [one[:3] for one in said(doppel) if one[3] == "suggestion"] == [(3, 1, False)]
+
+
 def test_c6b_a_suggestion_that_is_approved_closes_the_issue_and_is_a_label(doppel: Doppel) -> None:
     doppel.configure("suggest_closing: on\nlikely: 0.2\n")
     issue = again(doppel)

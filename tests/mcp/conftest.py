@@ -25,6 +25,8 @@ from bot.wiring.indexes import agent_tools, build_index
 
 TRACE = "panic: index out of range [3] with length 3 in renderTable"
 
+READING = {"find_duplicates", "check_draft", "explain_pair", "scan_backlog", "dedupe_playbook"}
+
 
 @pytest.fixture
 def simulator() -> Iterator[Server]:

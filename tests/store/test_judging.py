@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.judge.judge import Limits
+from bot.judge.judge import InMemory, Limits
 from bot.opinion import Said, Verdict
 from bot.store import Store
 from bot.store.parts.judging import DAY, KEPT_DAYS, Spent
@@ -43,3 +43,14 @@ def test_j_what_is_old_enough_is_erased(store: Store) -> None:
     store.judgements.keep(1, 5, {"a": (3, SAID)}, "reader", 0.0)
     store.judgements.begin(1, 5, "ann", 1, LIMITS, 0.0)
     assert store.judgements.prune(KEPT_DAYS * DAY + 1) == 2
+
+
+def test_j6_calls_about_a_repository_whose_answers_are_not_kept_count_as_well(store: Store) -> None:
+    record = InMemory(store.judgements)
+    record.keep(9, 5, {"a": (3, SAID)}, "reader", 1_000.0)
+    first = record.begin(9, 5, "ann", 100, LIMITS, 1_000.0)
+    assert first is not None and record.begin(9, 5, "ann", 100, LIMITS, 1_000.0) is not None
+    assert record.begin(9, 5, "bea", 100, LIMITS, 1_000.0) is None, "a day for a repository"
+    record.end(first, 80, 20, 0.5, 1.5)
+    assert store.judgements.spent(9, 0.0, 2_000.0) == Spent(2, 180, 20, 0.5)
+    assert store.judgements.kept(9, ["a"]) == {}

@@ -1,0 +1,137 @@
+"""What becomes of jobs that hang, and of a worker that stood still."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+import sqlalchemy as sa
+
+from bot.jobs import Inbox, Worker
+from bot.jobs.database import QUEUE
+from bot.jobs.queue import Queue
+from bot.jobs.worker import LONGEST
+from bot.settings import Settings
+from bot.telemetry.logs import Quoted
+from tests.jobs.conftest import Held, change, event, row
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def idle(settings: Settings, inbox: Inbox) -> Iterator[tuple[Worker, Held, list[str]]]:
+    """A worker that does what the test says, what its one job does, and how often it said that it is overdue."""
+    held, told = Held(), list[str]()
+    worker = Worker(settings, held, on_overdue=lambda: told.append("overdue"))
+    inbox.put("hangs", event(1))
+    worker._queue.enter(worker._id)
+    assert worker._claim_some()
+    wait_until(lambda: held.at_work == 1)
+    yield worker, held, told
+    held.go.set()
+    worker.stop(0.0)
+
+
+def hangs_at(worker: Worker) -> float:
+    """When its one job is taken to hang."""
+    (one,) = worker._running
+    assert one.until is not None
+    return one.until
+
+
+def renew(worker: Worker, now: float, stood: float) -> None:
+    """The round of upkeep at a time; `stood` is how many seconds before that the last one began."""
+    worker._looked = now - stood
+    worker._renew(now)
+
+
+def test_a_job_that_does_not_end_has_failed_and_its_worker_ends(
+    idle: tuple[Worker, Held, list[str]], engine: sa.Engine
+) -> None:
+    worker, _, told = idle
+    end = hangs_at(worker)
+    renew(worker, end - 1, 5.0)
+    assert (told, row(engine, "hangs").state) == ([], "running")
+    for _ in range(2):
+        renew(worker, end + 1, 5.0)
+    assert told == ["overdue"]
+    hung = row(engine, "hangs")
+    assert (hung.state, hung.attempts, hung.crashes) == ("waiting", 1, 0)
+    assert "it did not end" in hung.last_error and "conftest.py" in hung.last_error, "it says where"
+
+
+def test_what_stood_still_with_its_whole_process_is_not_overdue(
+    idle: tuple[Worker, Held, list[str]], engine: sa.Engine
+) -> None:
+    """As in a container that is paused for a backup: each job would count as failed, and some be given up for good."""
+    worker, _, told = idle
+    end = hangs_at(worker) + 10 * LONGEST
+    renew(worker, end - LONGEST, 10 * LONGEST)
+    renew(worker, end - 1, 5.0)
+    assert (told, row(engine, "hangs").state) == ([], "running")
+    renew(worker, end + 1, 5.0)
+    assert told == ["overdue"]
+
+
+def test_while_the_database_is_away_time_goes_on(
+    idle: tuple[Worker, Held, list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is no process that stood still: each round without the database would put off the end by all before it."""
+    worker, _, _ = idle
+    end = hangs_at(worker)
+
+    def away(_: object) -> set[str]:
+        raise sa.exc.OperationalError("", {}, Exception())
+
+    monkeypatch.setattr(worker._queue, "renew", away)
+    worker._looked = now = end - LONGEST
+    for step in range(1, 100):
+        with pytest.raises(sa.exc.OperationalError):
+            worker._renew(now + 5.0 * step)
+    assert hangs_at(worker) == end
+
+
+def test_who_stood_still_leaves_alone_what_another_has_taken_over(
+    idle: tuple[Worker, Held, list[str]], engine: sa.Engine
+) -> None:
+    worker, _, _ = idle
+    change(engine, "hangs", lease_until=0.0)
+    Queue(engine).expire()
+    (other,) = Queue(engine).claim(QUEUE)
+    assert other
+    for later in (1, 2):
+        renew(worker, hangs_at(worker) + later, 5.0)
+    assert row(engine, "hangs").lease_token == other.token
+    assert worker.stop(0.0) is False
+    assert row(engine, "hangs").lease_token == other.token
+
+
+def test_the_chores_of_one_that_ends_and_the_jobs_that_it_leaves_are_anybodys(
+    idle: tuple[Worker, Held, list[str]], engine: sa.Engine
+) -> None:
+    worker, held, _ = idle
+    assert worker.stop(0.0) is False
+    left = row(engine, "hangs")
+    assert (left.state, left.lease_token, left.attempts, left.crashes) == ("waiting", None, 0, 0)
+    held.go.set()
+    wait_until(lambda: not worker._running)
+    assert row(engine, "hangs").state == "waiting", "what ends afterwards changes nothing"
+
+
+def test_while_the_database_is_away_a_worker_asks_again_and_says_so_once(
+    idle: tuple[Worker, Held, list[str]], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("bot.jobs.worker.AGAIN_AFTER", 0.0)
+    away: list[Exception] = [sa.exc.OperationalError("", {}, Exception("Connection refused")) for _ in range(50)]
+
+    def ask() -> bool:
+        if away:
+            raise away.pop()
+        return True
+
+    assert idle[0]._steadily(ask)
+    quoted = Quoted()
+    assert [line.getMessage() for line in map(quoted.fit, caplog.records) if line] == [
+        "the queue is unavailable, and asked again: nothing listens there"
+    ]
