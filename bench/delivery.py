@@ -19,7 +19,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from bot.demo.processes import running, wait_for
+from bot.app.demo.processes import running, wait_for
 from bot.simulator import Simulator, start_simulator
 
 REPOSITORY = "acme/app"

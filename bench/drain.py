@@ -30,16 +30,16 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import sqlalchemy as sa
 
 from bench.hosting import KINDS, cpu_seconds, database, memory_mb
-from bot.demo.processes import environment
-from bot.events import IssueEvent
-from bot.jobs import Job
-from bot.jobs.database import QUEUE, jobs, prepare, queue_engine, state
-from bot.jobs.inbox import entry
-from bot.jobs.queue import Queue
-from bot.model import Actor, RepoRef, Repository
-from bot.settings import Settings, load
+from bot.app.demo.processes import environment
+from bot.deliveries.database import QUEUE, jobs, prepare, queue_engine, state
+from bot.deliveries.events import IssueEvent
+from bot.deliveries.inbox import entry
+from bot.deliveries.queue import Queue
+from bot.deliveries.worker import Job
+from bot.domain.entities import Actor, RepoRef, Repository
+from bot.platform.settings import Settings, load
 from bot.simulator import Server, start_simulator
-from bot.store.database.engine import make_engine
+from bot.storage.engine import make_engine
 
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLES = 10
@@ -84,7 +84,7 @@ def main() -> None:
 
 def idle_worker(home: str, url: str) -> None:
     """A worker whose handlers do nothing."""
-    from bot.wiring.process import run
+    from bot.app.wiring.process import run
 
     def nothing(job: Job) -> None:
         """The queue alone is measured."""
@@ -169,7 +169,7 @@ def working(command: list[str], environ: dict[str, str], home: Path) -> Iterator
 
 def index(command: list[str], environ: dict[str, str], home: Path, url: str, installations: int) -> None:
     """Let a worker read all repositories into the index."""
-    from bot.wiring.clients import prepare_databases
+    from bot.app.wiring.clients import prepare_databases
 
     settings = load(environ)
     prepare_databases(settings)

@@ -22,8 +22,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import sqlalchemy as sa
 
 from bench.hosting import KINDS, database
-from bot.demo.processes import Processes, running, wait_for
-from bot.jobs.database import QUEUE, jobs, queue_engine, state
+from bot.app.demo.processes import Processes, running, wait_for
+from bot.deliveries.database import QUEUE, jobs, queue_engine, state
 from bot.simulator import Simulator, start_simulator
 
 NOISY, SIBLING, QUIET = "noisy/app", "noisy/other", "quiet/app"

@@ -20,11 +20,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from bot.finder import Finder, FinderSettings, FindOptions
-from bot.github.repository.search import SearchPage
-from bot.model import Issue
-from bot.ranking.scoring import score_candidates
-from bot.replay import PastIssue, ReplayGitHub, read_archive
+from bot.domain.entities import Issue
+from bot.github.search import SearchPage
+from bot.quality.replay import PastIssue, ReplayGitHub, read_archive
+from bot.search.finder import Finder, FinderSettings, FindOptions
+from bot.search.ranking.scoring import score_candidates
 
 SYLLABLES = [consonant + vowel for consonant in "bdfgklmnprstvz" for vowel in "aeiou"]
 START = datetime(2024, 1, 1, tzinfo=UTC)

@@ -4,8 +4,8 @@
 
 Made-up issues by default: words whose frequencies follow Zipf's law, an error message and a form in some. `--data`
 reads a file instead (fields `title` and `body`), over and over where a size asks for more. A find is all of
-`bot/matching`: reading the text, its vectors, six searches by words, three by meaning, and two hundred candidates
-compared and judged. Finds are measured in a process of their own.
+`bot/search/matching`: reading the text, its vectors, six searches by words, three by meaning, and two hundred
+candidates compared and judged. Finds are measured in a process of their own.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from bot.embedding import choose_embedder
-from bot.index import Index, IndexedIssue, TextAnalyser
-from bot.matching import Matcher
-from bot.model import RepoRef
-from bot.store.database.engine import make_engine
-from bot.store.database.migrate import migrate
+from bot.domain.entities import RepoRef
+from bot.search.embedding import choose_embedder
+from bot.search.index import Index, IndexedIssue, TextAnalyser
+from bot.search.matching import Matcher
+from bot.storage.engine import make_engine
+from bot.storage.migrate import migrate
 
 REPO = 1
 BATCH = 5_000

@@ -33,18 +33,18 @@ import sqlalchemy as sa
 
 from bench.hosting import cpu_seconds, database, memory_mb
 from bench.index import made_up
-from bot.demo import processes as demo
-from bot.demo.processes import environment, running, wait_for
-from bot.index import IndexedIssue
-from bot.jobs.database import QUEUE, jobs, queue_engine, state
-from bot.model import RepoRef, Repository
-from bot.settings import Settings, load
+from bot.app.demo import processes as demo
+from bot.app.demo.processes import environment, running, wait_for
+from bot.app.wiring.indexes import build_index
+from bot.app.wiring.process import run
+from bot.app.wiring.worker import build_services, job_handler
+from bot.deliveries.database import QUEUE, jobs, queue_engine, state
+from bot.domain.entities import RepoRef, Repository
+from bot.platform.settings import Settings, load
+from bot.search.index import IndexedIssue
 from bot.simulator import Server, Simulator, start_simulator
-from bot.store import open_store
-from bot.store.parts.repositories import Progress
-from bot.wiring.indexes import build_index
-from bot.wiring.process import run
-from bot.wiring.worker import build_services, job_handler
+from bot.storage import open_store
+from bot.storage.repositories import Progress
 
 REPOSITORIES_EACH = 5
 OF_BEFORE = 0.1

@@ -33,7 +33,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bench.hosting import cpu_seconds, memory_mb
 from bench.receiver import SECRET, Result
-from bot.machine.local import free_port
+from bot.platform.local import free_port
 from bot.simulator.keys import shared_pair
 
 HERE = Path(__file__).parent

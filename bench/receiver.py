@@ -48,7 +48,7 @@ def app():  # type: ignore[no-untyped-def]
 
 def delivery(path: str, number: int) -> bytes:
     """A whole HTTP request with a payload of about 10 kB."""
-    from bot.receiver.webhook import sign
+    from bot.deliveries.webhook import sign
 
     user = {"login": "reporter", "id": 7, "type": "User"}
     payload = {
@@ -187,8 +187,8 @@ def count_queued(home: Path, database_url: str) -> int:
     """The rows that the queue holds."""
     import sqlalchemy as sa
 
-    from bot.jobs.database import jobs, queue_engine
-    from bot.settings import load
+    from bot.deliveries.database import jobs, queue_engine
+    from bot.platform.settings import load
 
     engine = queue_engine(load({"DOPPEL_HOME": str(home), "DATABASE_URL": database_url}))
     with engine.connect() as connection:

@@ -33,18 +33,18 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bench.index import made_up
-from bot import settings as host
-from bot.evaluation.labels import labels_of
-from bot.index import Index, IndexedIssue
-from bot.index.vectors.vectors import Kind
-from bot.knowledge.similarity import components
-from bot.replay.archive import archive_of, read_rows
-from bot.scanning.asking import ask_in_processes
-from bot.scanning.files import indexed
-from bot.scanning.groups import THRESHOLD, Pair, linked
-from bot.scanning.model import Answer, Found
-from bot.store import open_store
-from bot.wiring.indexes import build_asker, build_index
+from bot.app.wiring.indexes import build_asker, build_index
+from bot.interfaces.agents.similarity import components
+from bot.platform import settings as host
+from bot.quality.evaluation.labels import labels_of
+from bot.quality.replay.archive import archive_of, read_rows
+from bot.quality.scanning.asking import ask_in_processes
+from bot.quality.scanning.files import indexed
+from bot.quality.scanning.groups import THRESHOLD, Pair, linked
+from bot.quality.scanning.pairs import Answer, Found
+from bot.search.index import Index, IndexedIssue
+from bot.search.index.vectors import Kind
+from bot.storage import open_store
 
 REPO = 1
 SIZE = 3_000

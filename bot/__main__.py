@@ -1,6 +1,6 @@
 """`python -m bot …` is `doppel …`; child processes are started this way, since PATH may not hold the script."""
 
-from bot.cli import main
+from bot.app.cli import main
 
 if __name__ == "__main__":
     main()

@@ -10,17 +10,17 @@ from typing import Any
 
 from gunicorn.glogging import Logger
 
-from bot.errors import SettingsError
-from bot.machine.local import check_address
-from bot.settings import load
-from bot.telemetry.counts import count_together
-from bot.telemetry.logs import configure_logging
+from bot.domain.errors import SettingsError
+from bot.platform.local import check_address
+from bot.platform.logs import configure_logging
+from bot.platform.metrics import count_together
+from bot.platform.settings import load
 
 _settings = load()
 
 bind = _settings.bind
 workers = _settings.web_concurrency
-worker_class = "bot.receiver.gunicorn_worker.Worker"
+worker_class = "bot.deliveries.gunicorn_worker.Worker"
 # Each process listens for itself, or the first to wake would take all connections that come together.
 reuse_port = True
 # GitHub's proxy keeps connections; a little longer than the usual pause between two deliveries of one event.

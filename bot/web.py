@@ -10,19 +10,16 @@ import logging
 from flask import Blueprint, Flask, Response, abort, current_app, jsonify, redirect, request, url_for
 from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 
-from bot.errors import SettingsError
-from bot.events import Ignored
-from bot.events.names import EVENT_NAMES
-from bot.jobs.database import QueueUnavailable
-from bot.jobs.inbox import Inbox, debounce
-from bot.monitoring import health
-from bot.receiver.body import Room, bound, read_body
-from bot.receiver.webhook import LARGEST_PAYLOAD, Accepted, Ping, Refused, read
-from bot.settings import Settings, load
-from bot.telemetry.logs import OFTEN
-from bot.telemetry.metrics import DELIVERIES, UNKNOWN_EVENTS
-from bot.telemetry.tracing import span
-from bot.telemetry.work import Work, working_on
+from bot.deliveries.database import QueueUnavailable
+from bot.deliveries.events import EVENT_NAMES, Ignored
+from bot.deliveries.inbox import Inbox, debounce
+from bot.deliveries.webhook import LARGEST_PAYLOAD, Accepted, Ping, Refused, Room, bound, read, read_body
+from bot.domain.errors import SettingsError
+from bot.interfaces.monitoring import health
+from bot.platform.logs import OFTEN
+from bot.platform.metrics import DELIVERIES, UNKNOWN_EVENTS
+from bot.platform.settings import Settings, load
+from bot.platform.tracing import Work, span, working_on
 
 log = logging.getLogger(__name__)
 
@@ -97,10 +94,10 @@ def _add_pages(app: Flask, settings: Settings) -> None:
     if not settings.setup_token and not signs_in:
         return
     # Only here does the web process need what speaks to GitHub, which takes a while to import.
-    from bot.dashboard.pages import make_dashboard
-    from bot.pages import make_pages
-    from bot.setup.pages import make_setup
-    from bot.wiring.pages import build_dashboard, build_setup
+    from bot.app.wiring.pages import build_dashboard, build_setup
+    from bot.interfaces.dashboard.pages import make_dashboard
+    from bot.interfaces.pages import make_pages
+    from bot.interfaces.setup.pages import make_setup
 
     app.register_blueprint(make_pages())
     if settings.setup_token:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import random
 from datetime import UTC, datetime, timedelta
 
-from bot.config.model import MIN_CONFIDENCE
-from bot.evaluation.metrics import Judged
-from bot.evaluation.report import evaluate
-from bot.likelihood import HIGHEST
-from bot.render.panels import picture as draw
+from bot.conversation.config.schema import MIN_CONFIDENCE
+from bot.domain.likelihood import HIGHEST
+from bot.quality.evaluation.metrics import Judged
+from bot.quality.evaluation.report import evaluate
+from bot.quality.render.panels import picture as draw
 
 ISSUES, ARRIVALS = 4_600, 4_000
 # Of what a careful reader calls the same so much is marked.

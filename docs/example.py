@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from bot.model import Closer
-from bot.render import View, render_comment
-from bot.report import Candidate, Outcome, QueryRun, Reason, Report, Shared
+from bot.conversation.render import View, render_comment
+from bot.domain.entities import Closer
+from bot.domain.report import Candidate, Outcome, QueryRun, Reason, Report, Shared
 
 CHECKED_AT = datetime(2026, 3, 9, 10, 23, 45, tzinfo=UTC)
 

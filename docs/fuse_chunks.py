@@ -14,7 +14,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from bot.ranking.fusion import (
+from bot.api import (
     RankedSourceList,
     SourceType,
     UnifiedRetrievalChunk,

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import click
 
-from bot.cli import COMMANDS, EXIT_CODES, cli
-from bot.config.describe import SCHEMA_NAME, schema_text, settings_table, sources_table
-from bot.render.help import commands_list
-from bot.settings import VARIABLES
-from bot.words import Text, Words, declared, english
+from bot.app.cli import COMMANDS, EXIT_CODES, cli
+from bot.conversation.config.describe import SCHEMA_NAME, schema_text, settings_table, sources_table
+from bot.conversation.render.help import commands_list
+from bot.conversation.words import Text, Words, declared, english
+from bot.platform.settings import VARIABLES
 from docs import evaluated, example
 
 DOCS = Path(__file__).parent

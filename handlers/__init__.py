@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bot.events.types import DEFERRED, INDEXED, JUDGED, OVERTAKEN
-from bot.router import Level, Route
+from bot.deliveries.events import DEFERRED, INDEXED, JUDGED, OVERTAKEN
 from handlers import (
     access,
     evaluating,
@@ -17,6 +16,7 @@ from handlers import (
     scanning,
 )
 from handlers.commands import obeying, verdicts
+from handlers.router import Level, Route
 
 # Reading metadata is granted to every App; membership and permissions of people are part of it.
 _METADATA: Mapping[str, Level] = {"metadata": "read"}
@@ -47,7 +47,7 @@ ROUTES: tuple[Route, ...] = (
     ),
     Route("repository", ("deleted",), access.repository_deleted, _METADATA),
     Route("push", ("",), access.pushed, _FILES),
-    # No event of GitHub's: `bot.indexing` queues it.
+    # No event of GitHub's: `bot.search.indexing` queues it.
     Route("index", ("",), indexing.read_on, {**_READING_ISSUES, **_FILES}),
     # Nor this one: `/duplicates scan` does.
     Route("scan", ("",), scanning.go_on, _ANSWERING),

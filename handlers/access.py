@@ -1,7 +1,7 @@
 """Which repositories are ours to look at: kept as GitHub tells, and erased with all we know when access ends (C6a).
 
 Deliveries overtake each other and come late, so that none is believed where GitHub can be asked. What a lost one leaves
-behind is found by `bot.chores.reconciliation`.
+behind is found by `handlers.scheduled.reconciliation`.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 
-from bot.erasing import erase_repository, take_over
-from bot.errors import Forbidden, NotFound
-from bot.events import InstallationEvent, PushEvent, RepositoryEvent
-from bot.services import Services
+from bot.deliveries.events import InstallationEvent, PushEvent, RepositoryEvent
+from bot.domain.errors import Forbidden, NotFound
+from handlers.erasing import erase_repository, take_over
+from handlers.services import Services
 
 logger = logging.getLogger(__name__)
 

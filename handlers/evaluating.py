@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import logging
 
-from bot.errors import Retryable
-from bot.evaluation.history_file import erase_history
-from bot.evaluation.runs import Runs, Stage
-from bot.events import EvaluationEvent
-from bot.services import Services
-from bot.store.database.files import sqlite_file
+from bot.deliveries.events import EvaluationEvent
+from bot.domain.errors import Retryable
+from bot.quality.evaluation.history import erase_history
+from bot.quality.evaluation.runs import Runs, Stage
+from bot.storage.files import sqlite_file
+from handlers.services import Services
 
 logger = logging.getLogger(__name__)
 

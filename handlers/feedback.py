@@ -1,6 +1,6 @@
 """What people do with an issue that says whether the bot was right: closing it, and giving it another title (C7).
 
-Reactions come without an event; `bot/chores/feedback.py` asks for them. Commands are kept as verdicts.
+Reactions come without an event; `handlers/scheduled/feedback.py` asks for them. Commands are kept as verdicts.
 """
 
 from __future__ import annotations
@@ -9,14 +9,13 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from bot.decisions import COMMAND, Decision, Outcome
-from bot.decisions.model import evidence
-from bot.digest.reading import take_boxes
-from bot.errors import Unavailable
-from bot.events import IssueEvent
-from bot.judgements import Kind, Signal, Who
-from bot.model import Actor, Issue, IssueRef, same_login
-from bot.moments import read_moment
+from bot.deliveries.events import IssueEvent
+from bot.domain.decisions import COMMAND, Decision, Outcome, evidence
+from bot.domain.entities import Actor, Issue, IssueRef, same_login
+from bot.domain.errors import Unavailable
+from bot.domain.judgements import Kind, Signal, Who
+from bot.domain.times import read_moment
+from bot.quality.digest import take_boxes
 from bot.text.github_urls import named_by
 from handlers.finding import find
 from handlers.visit import Visit

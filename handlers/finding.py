@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bot.commands import Options
-from bot.config.model import ASKED_MOST
-from bot.errors import Unavailable
-from bot.feedback.reading import decided_in
-from bot.finder import Finder, Outside, bot_options, finder_settings, further_sources
-from bot.model import Issue
-from bot.ranking.keywords import has_usable_words
-from bot.report import Report
-from bot.repositories.known import RepositoryWords
-from bot.telemetry.metrics import FIND_SECONDS, FINDS
-from bot.telemetry.tracing import span
+from bot.conversation.commands import Options
+from bot.conversation.config.schema import ASKED_MOST
+from bot.domain.entities import Issue
+from bot.domain.errors import Unavailable
+from bot.domain.report import Report
+from bot.platform.metrics import FIND_SECONDS, FINDS
+from bot.platform.tracing import span
+from bot.quality.feedback import decided_in
+from bot.quality.known_issues import RepositoryWords
+from bot.search.finder import Finder, Outside, bot_options, finder_settings, further_sources
+from bot.search.ranking.keywords import has_usable_words
 from handlers.visit import Visit
 
 UNASKED_SECONDS = 2.0

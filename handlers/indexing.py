@@ -1,4 +1,4 @@
-"""Filling a repository's index, in steps that `bot.indexing` queues; and what came meanwhile: once the index is
+"""Filling a repository's index, in steps that `bot.search.indexing` queues; and what came meanwhile: once the index is
 complete, what nothing was found for is looked at again.
 
 GitHub's search, which answers until then, finds less and speaks more seldom. Whoever installs the bot and tries it in
@@ -13,14 +13,13 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
-from bot.decisions import Decision, Outcome
-from bot.errors import Forbidden, NotFound
-from bot.events import IndexEvent
-from bot.events.types import INDEXED, own_issue_event
-from bot.model import Repository
-from bot.services import Services
-from bot.store.parts.repositories import OFF
+from bot.deliveries.events import INDEXED, IndexEvent, own_issue_event
+from bot.domain.decisions import Decision, Outcome
+from bot.domain.entities import Repository
+from bot.domain.errors import Forbidden, NotFound
+from bot.storage.repositories import OFF
 from handlers import recalling
+from handlers.services import Services
 from handlers.visit import Visit
 
 logger = logging.getLogger(__name__)

@@ -5,20 +5,19 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection
 
-from bot.config import RepoConfig
-from bot.events import CommentEvent, IssueEvent
-from bot.events.types import DEFERRED, INDEXED, OVERTAKEN, own_issue_event
-from bot.model import Actor, Issue
-from bot.posts.marker import answered_by
-from bot.posts.own_issues import is_own_issue
-from bot.services import Services
-from bot.store.parts.commands import Limit
+from bot.conversation.config import RepoConfig
+from bot.conversation.posts.marker import answered_by
+from bot.conversation.posts.own_issues import is_own_issue
+from bot.deliveries.events import DEFERRED, INDEXED, OVERTAKEN, CommentEvent, IssueEvent, own_issue_event
+from bot.domain.entities import Actor, Issue
+from bot.storage.commands import Limit
 from handlers import feedback
 from handlers.advice.advice import advise
 from handlers.advice.drafting import note_left_alone
 from handlers.commands import verdicts
 from handlers.finding import finder_for
 from handlers.indexing import is_unanswered, until_complete
+from handlers.services import Services
 from handlers.visit import LOCKED, Visit, visited, visiting, why_silent
 
 logger = logging.getLogger(__name__)

@@ -12,16 +12,16 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
 
-from bot.addresses import hosts_of
-from bot.commands import Command, Name, Requirement, allowed, parse
-from bot.errors import GitHubError, Retryable
-from bot.github.repository.repo import RepoClient
-from bot.github.repository.threads import Thread
-from bot.judgements import Rejection, Verdict, VerdictKind, Who
-from bot.model import NOBODY, Actor, Comment, Permission, Repository, name_key, same_login
-from bot.posts.comments import digest
-from bot.posts.marker import answered_by
-from bot.services import Services
+from bot.conversation.commands import Command, Name, Requirement, allowed, parse
+from bot.conversation.posts.comments import digest
+from bot.conversation.posts.marker import answered_by
+from bot.domain.entities import NOBODY, Actor, Comment, Permission, Repository, name_key, same_login
+from bot.domain.errors import GitHubError, Retryable
+from bot.domain.judgements import Rejection, Verdict, VerdictKind, Who
+from bot.github.repository import RepoClient
+from bot.github.threads import Thread
+from bot.platform.addresses import hosts_of
+from handlers.services import Services
 
 logger = logging.getLogger(__name__)
 

@@ -9,20 +9,20 @@ from __future__ import annotations
 import logging
 from functools import partial
 
-from bot.commands import Command
-from bot.counted import counted
-from bot.errors import Forbidden, NotFound
-from bot.events import ScanEvent
-from bot.matching import shipped_model
-from bot.posts.own_issues import TITLE_MAX, Wanted, keep_issue
-from bot.render import Place
-from bot.render.scan import render_scan
-from bot.scanning.asking import Asker
-from bot.scanning.scan import Scan
-from bot.services import Services
-from bot.store import StoredRepository
-from bot.words import speak
+from bot.conversation.commands import Command
+from bot.conversation.posts.own_issues import TITLE_MAX, Wanted, keep_issue
+from bot.conversation.render import Place
+from bot.conversation.words import speak
+from bot.deliveries.events import ScanEvent
+from bot.domain.counting import counted
+from bot.domain.errors import Forbidden, NotFound
+from bot.quality.render.scan import render_scan
+from bot.quality.scanning.asking import Asker
+from bot.quality.scanning.scan import Scan
+from bot.search.matching import shipped_model
+from bot.storage import StoredRepository
 from handlers.commands.ask import Answer, Ask
+from handlers.services import Services
 
 logger = logging.getLogger(__name__)
 

@@ -8,20 +8,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial, wraps
 
-from bot.calibration.bar import Bar, bar_in_force
-from bot.config import RepoConfig
-from bot.decisions import Decision
-from bot.erasing import take_over
-from bot.events import CommentEvent, IssueEvent
-from bot.github.repository.repo import RepoClient, ThreadClient
-from bot.model import Issue, RepoRef, Repository
-from bot.posts.marker import ADVICE
-from bot.posts.record import Slot
-from bot.render import Place
-from bot.repositories.settings import Loaded
-from bot.services import Services
-from bot.store import KeptComment
-from bot.words import Words, language_of, speak
+from bot.conversation.config import RepoConfig
+from bot.conversation.posts.marker import ADVICE
+from bot.conversation.posts.record import Slot
+from bot.conversation.render import Place
+from bot.conversation.words import Words, language_of, speak
+from bot.deliveries.events import CommentEvent, IssueEvent
+from bot.domain.decisions import Decision
+from bot.domain.entities import Issue, RepoRef, Repository
+from bot.github.repository import RepoClient, ThreadClient
+from bot.quality.calibration import Bar, bar_in_force
+from bot.search.repository_settings import Loaded
+from bot.storage import KeptComment
+from handlers.erasing import take_over
+from handlers.services import Services
 
 logger = logging.getLogger(__name__)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from bot.store import Store
-from bot.store.tables.schema import metadata
+from bot.storage import Store
+from bot.storage.tables.schema import metadata
 
 
 def stored(store: Store, repo_id: int) -> int:

@@ -16,7 +16,7 @@ from typing import Any
 
 from click.testing import CliRunner, Result
 
-from bot.cli import main
+from bot.app.cli import main
 from tests.waiting import LONGEST, wait_until
 
 # Below those that a system gives to whoever asks for any, from 32,768 on; each process of a run has some of its own.

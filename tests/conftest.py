@@ -194,8 +194,8 @@ def new_store(request: pytest.FixtureRequest, new_database: Callable[[str], str]
     def make(kind: str) -> str:
         if kind not in made:
             # Loaded here, for the sake of a run without databases.
-            from bot.settings import Settings
-            from bot.wiring.clients import prepare_databases
+            from bot.app.wiring.clients import prepare_databases
+            from bot.platform.settings import Settings
 
             made[kind] = new_database(kind)
             prepare_databases(Settings(home=Path("unused"), database_url=made[kind]))

@@ -7,10 +7,10 @@ from contextlib import contextmanager
 
 import pytest
 
+from bot.domain.entities import RepoRef
 from bot.github.client import GitHub
-from bot.github.repository.repo import RepoClient
-from bot.model import RepoRef
-from bot.settings import Settings
+from bot.github.repository import RepoClient
+from bot.platform.settings import Settings
 from bot.simulator import Server, Simulator, start_simulator
 from bot.web import create_app
 

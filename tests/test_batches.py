@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from bot.batches import batches
+from bot.domain.counting import batches
 
 
 @pytest.mark.parametrize(

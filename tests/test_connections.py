@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from bot.jobs import Worker
-from bot.settings import Settings
-from bot.store import open_store
+from bot.app.wiring.pages import build_dashboard
+from bot.app.wiring.worker import build_services, job_handler
+from bot.deliveries.worker import Worker
+from bot.platform.settings import Settings
+from bot.storage import open_store
 from bot.web import create_app
-from bot.wiring.pages import build_dashboard
-from bot.wiring.worker import build_services, job_handler
 
 PAGE = Path(__file__).parents[1] / "docs/operations.md"
 ROW = re.compile(r"^  \| (.+?) \| (\d+) \| (\d+) \|$", re.MULTILINE)

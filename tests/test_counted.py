@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.counted import counted
+from bot.domain.counting import counted
 
 
 @pytest.mark.parametrize(

@@ -6,17 +6,17 @@ from contextlib import suppress
 
 import pytest
 
-from bot.chores import digests
-from bot.chores.digests import keep_digests
-from bot.chores.feedback import look_at_feedback
-from bot.erasing import erase_repository, erased_if_ended
-from bot.events import EvaluationEvent, IndexEvent, IssueEvent, ScanEvent
-from bot.feedback.polling import Round
-from bot.index import IndexedIssue
-from bot.indexing import Indexing, indexing
-from bot.indexing.writing import Writer
-from bot.model import Actor, RepoRef, Repository
-from bot.store.parts.repositories import Progress, StoredRepository
+from bot.deliveries.events import EvaluationEvent, IndexEvent, IssueEvent, ScanEvent
+from bot.domain.entities import Actor, RepoRef, Repository
+from bot.quality.polling import Round
+from bot.search.index import IndexedIssue
+from bot.search.indexing import Indexing, indexing
+from bot.search.indexing.indexing import Writer
+from bot.storage.repositories import Progress, StoredRepository
+from handlers.erasing import erase_repository, erased_if_ended
+from handlers.scheduled import digests
+from handlers.scheduled.digests import keep_digests
+from handlers.scheduled.feedback import look_at_feedback
 from tests.about import stored
 from tests.indexing.conftest import REPO, Host, host, on_one_database
 

@@ -12,12 +12,12 @@ import click
 import pytest
 from ruamel.yaml import YAML
 
-from bot.cli import COMMANDS, cli
-from bot.commands import Command, parse
-from bot.config import parse_config
-from bot.model import RepoRef
-from bot.settings import VARIABLES
-from bot.words import speak
+from bot.app.cli import COMMANDS, cli
+from bot.conversation.commands import Command, parse
+from bot.conversation.config import parse_config
+from bot.conversation.words import speak
+from bot.domain.entities import RepoRef
+from bot.platform.settings import VARIABLES
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.likelihood import Likelihood, Tier, likelihood
+from bot.domain.likelihood import Likelihood, Tier, likelihood
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.model import IssueRef, RepoRef, name_key, same_login
+from bot.domain.entities import IssueRef, RepoRef, name_key, same_login
 
 
 def test_a_repository_goes_by_its_name_in_any_case() -> None:

@@ -12,17 +12,18 @@ import pytest
 import sqlalchemy as sa
 from click.testing import CliRunner, Result
 
-from bot.cli import cli
-from bot.errors import SettingsError, UserError
-from bot.events import IssueEvent
-from bot.jobs import DeadLetters, Inbox
-from bot.jobs.database import jobs, queue_engine
-from bot.jobs.queue import Queue
-from bot.model import Actor, RepoRef, Repository
-from bot.moving import Place, copy, place
-from bot.settings import Settings
-from bot.store import open_store
-from bot.store.tables.schema import metadata
+from bot.app.cli import cli
+from bot.deliveries.database import jobs, queue_engine
+from bot.deliveries.events import IssueEvent
+from bot.deliveries.inbox import Inbox
+from bot.deliveries.inspection import DeadLetters
+from bot.deliveries.queue import Queue
+from bot.domain.entities import Actor, RepoRef, Repository
+from bot.domain.errors import SettingsError, UserError
+from bot.platform.settings import Settings
+from bot.storage import open_store
+from bot.storage.tables.schema import metadata
+from handlers.moving import Place, copy, place
 from tests.store.made import rows
 
 pytestmark = pytest.mark.postgres
@@ -100,7 +101,7 @@ def test_from_sqlite_to_postgres_and_back_everything_arrives(
 def test_what_fails_in_the_middle_leaves_nothing_and_can_be_repeated(
     filled: Settings, target: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.moving._copy", lambda *_: 1 / 0)
+    monkeypatch.setattr("handlers.moving._copy", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         copy(place(filled), place(target))
     monkeypatch.undo()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.errors import Failed, Remark, Told, Unavailable, told_by
+from bot.domain.errors import Failed, Remark, Told, Unavailable, told_by
 
 
 def test_a_remark_keeps_its_values_and_reads_as_a_sentence() -> None:

@@ -7,11 +7,11 @@ from typing import Any, cast
 
 import pytest
 
-from bot.errors import Forbidden, Invalid, NotFound, RateLimited, Unavailable
-from bot.events import Event, PushEvent
-from bot.model import Actor, RepoRef, Repository
-from bot.router import Route, Router
-from bot.services import Services
+from bot.deliveries.events import Event, PushEvent
+from bot.domain.entities import Actor, RepoRef, Repository
+from bot.domain.errors import Forbidden, Invalid, NotFound, RateLimited, Unavailable
+from handlers.router import Route, Router
+from handlers.services import Services
 
 PUSH = PushEvent(1, Repository(5, RepoRef("acme", "app"), False), Actor("ann"), settings=True, templates=False)
 # The router hands the services on and looks at nothing in them.

@@ -16,16 +16,16 @@ import sqlalchemy as sa
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from bot.errors import SettingsError
-from bot.events import EvaluationEvent, IndexEvent, ScanEvent
-from bot.events.types import OWN_ACTIONS
-from bot.jobs import DeadLetters, inbox
-from bot.jobs.database import jobs, queue_engine
-from bot.jobs.queue import Queue
-from bot.model import RepoRef, Repository
-from bot.receiver.webhook import LARGEST_PAYLOAD, sign
-from bot.settings import Settings
-from bot.store import open_store
+from bot.deliveries import inbox
+from bot.deliveries.database import jobs, queue_engine
+from bot.deliveries.events import OWN_ACTIONS, EvaluationEvent, IndexEvent, ScanEvent
+from bot.deliveries.inspection import DeadLetters
+from bot.deliveries.queue import Queue
+from bot.deliveries.webhook import LARGEST_PAYLOAD, sign
+from bot.domain.entities import RepoRef, Repository
+from bot.domain.errors import SettingsError
+from bot.platform.settings import Settings
+from bot.storage import open_store
 from bot.web import create_app
 
 GUID = "72d3162e-cc78-11e3-81ab-4c9367dc0958"

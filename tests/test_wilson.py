@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.likelihood import wilson
+from bot.domain.likelihood import wilson
 
 
 def test_wilson_against_published_values() -> None:

@@ -18,8 +18,8 @@ from typing import IO
 
 import psutil
 
-from bot.machine.local import is_well
-from bot.machine.supervisor import GUNICORN
+from bot.platform.local import is_well
+from bot.platform.supervisor import GUNICORN
 
 WORKER = (sys.executable, "-m", "bench.chaos.worker")
 ROOT = Path(__file__).resolve().parents[2]

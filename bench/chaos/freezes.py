@@ -16,10 +16,10 @@ import sqlalchemy as sa
 
 from bench.chaos.fleet import Fleet
 from bench.chaos.world import World
-from bot.jobs.database import QUEUE, jobs, queue_engine, state
-from bot.store.database.engine import make_engine
-from bot.store.parts.comments import CommentState
-from bot.store.tables.schema import comments
+from bot.deliveries.database import QUEUE, jobs, queue_engine, state
+from bot.storage.comments import CommentState
+from bot.storage.engine import make_engine
+from bot.storage.tables.schema import comments
 
 PATIENCE = 2.0
 """Seconds in which a moment is looked for at which a comment is about to be written; then twice as many for any."""

@@ -55,13 +55,13 @@ def main() -> None:
             def now(cls, tz: datetime.tzinfo | None = None) -> Any:
                 return datetime.datetime.fromtimestamp(clock(), tz)
 
-    from bot import cli
-    from bot.chores import redelivery
+    from bot.app import cli
+    from bot.app.wiring import clients, worker
+    from bot.conversation.posts import comments
+    from bot.deliveries import queue
+    from bot.deliveries import worker as jobs_worker
     from bot.github.client import GitHub
-    from bot.jobs import queue
-    from bot.jobs import worker as jobs_worker
-    from bot.posts import comments
-    from bot.wiring import clients, worker
+    from handlers.scheduled import redelivery
 
     if file:
         clients.datetime = Moved  # type: ignore[attr-defined]
@@ -82,8 +82,8 @@ def main() -> None:
 
 def _forget_claims() -> None:
     """Break what makes a repeated attempt safe: nobody remembers or looks whether a comment is already there."""
-    from bot.posts.comments import CommentKeeper
-    from bot.store.parts.comments import Claim, Comments
+    from bot.conversation.posts.comments import CommentKeeper
+    from bot.storage.comments import Claim, Comments
 
     claim, settle = Comments.claim, Comments.settle
 

@@ -17,13 +17,13 @@ from bench.chaos.databases import Database
 from bench.chaos.judge import ADVICE, Seen
 from bench.chaos.plan import Plan
 from bench.chaos.story import QUIET, Deed, Story, Tale
-from bot import settings as host
-from bot.jobs.database import QUEUE, SCHEDULE, WORKERS, jobs, queue_engine, state
-from bot.settings import VARIABLES
+from bot.deliveries.database import QUEUE, SCHEDULE, WORKERS, jobs, queue_engine, state
+from bot.platform import settings as host
+from bot.platform.settings import VARIABLES
 from bot.simulator import Server
 from bot.simulator.state.issues import Comment
-from bot.store.database.engine import make_engine
-from bot.store.parts.repositories import Backfills
+from bot.storage.engine import make_engine
+from bot.storage.repositories import Backfills
 
 BOT = "doppel[bot]"
 

@@ -13,17 +13,17 @@ import githubkit
 import httpx
 from githubkit.auth import BaseAuthStrategy, TokenAuthStrategy, UnauthAuthStrategy
 
-from bot.addresses import is_server
-from bot.calls import ToolCallTracker
-from bot.errors import SettingsError
-from bot.github.api.calls import Api, SwitchedOff
-from bot.github.http.conditional import ConditionalTransport, Memory
-from bot.github.http.transport import PacedTransport, ServerClock, open_connections
-from bot.github.identity.app import AppClient
-from bot.github.identity.auth import AppCredentials, Tokens, TokenStore
-from bot.github.identity.visitor import NewApp, VisitorClient, convert_manifest
-from bot.github.limits.pacing import Pacer
-from bot.github.repository.repo import RepoClient
+from bot.domain.errors import SettingsError
+from bot.github.app import AppClient
+from bot.github.auth import AppCredentials, Tokens, TokenStore
+from bot.github.calls import Api, SwitchedOff
+from bot.github.conditional import ConditionalTransport, Memory
+from bot.github.limits import Pacer
+from bot.github.repository import RepoClient
+from bot.github.transport import PacedTransport, ServerClock, open_connections
+from bot.github.visitor import NewApp, VisitorClient, convert_manifest
+from bot.platform.addresses import is_server
+from bot.platform.calls import ToolCallTracker
 
 API_VERSION = "2026-03-10"
 """https://docs.github.com/rest/about-the-rest-api/api-versions."""
@@ -124,7 +124,7 @@ class GitHub:
             return VisitorClient(Api(self._client(TokenAuthStrategy(token), "visitors", None), self._switched_off))
 
     def convert_manifest(self, code: str) -> NewApp:
-        """`bot.github.identity.visitor.convert_manifest`, without a token."""
+        """`bot.github.visitor.convert_manifest`, without a token."""
         with self._lock:
             api = Api(self._client(UnauthAuthStrategy(), "nobody", None), self._switched_off)
         return convert_manifest(api, code)

@@ -13,11 +13,11 @@ from typing import Any
 
 import httpx
 
-from bot.github.api.calls import Api
+from bot.domain.entities import RepoRef
+from bot.github.app import AppClient, AppInfo
+from bot.github.calls import Api
 from bot.github.client import GitHub
-from bot.github.identity.app import AppClient, AppInfo
-from bot.github.repository.repo import RepoClient
-from bot.model import RepoRef
+from bot.github.repository import RepoClient
 
 INSTALLATION = 1
 """What the token is to the rest of the bot, which knows repositories by their installations; no App has this number."""

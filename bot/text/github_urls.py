@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
-from bot.model import BODY_MAX, PLACE, Issue, RepoRef, name_key
+from bot.domain.entities import BODY_MAX, PLACE, Issue, RepoRef, name_key
 from bot.text.terms import without_comments
 
 _PAGES = ("github.com", "redirect.github.com")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from bot.model import Closer, Release
+from bot.domain.entities import Closer, Release
 
 _VERSION = re.compile(r"(?<![\w.])[vV]?([0-9]{1,5}(?:\.[0-9]{1,5}){1,3})(?![\w]|\.[0-9])")
 _IN_TAG = re.compile(r"[0-9]{1,5}(?:\.[0-9]{1,5}){1,3}")

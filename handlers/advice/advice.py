@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import logging
 
-from bot.commands import Command, Options
-from bot.decisions import Outcome
-from bot.decisions.model import REFUSED
-from bot.errors import Forbidden
-from bot.model import Issue
-from bot.report import Report
-from bot.store import CommentState, KeptComment
-from bot.telemetry.metrics import SHADOW
+from bot.conversation.commands import Command, Options
+from bot.domain.decisions import REFUSED, Outcome
+from bot.domain.entities import Issue
+from bot.domain.errors import Forbidden
+from bot.domain.report import Report
+from bot.platform.metrics import SHADOW
+from bot.storage import CommentState, KeptComment
 from handlers.advice.drafting import (
     VERDICT,
     draft,

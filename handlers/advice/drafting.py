@@ -1,5 +1,5 @@
-"""What the advisory comment is to say, and what is kept of a look at an issue with its evidence (C7; `bot/decisions` is
-where that is read again).
+"""What the advisory comment is to say, and what is kept of a look at an issue with its evidence (C7;
+`bot/domain/decisions` is where that is read again).
 """
 
 from __future__ import annotations
@@ -7,20 +7,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from bot.calibration.bar import Origin
-from bot.commands import Command, Options
-from bot.config.model import MIN_CONFIDENCE
-from bot.decisions import Decision, Evidence, Outcome
-from bot.decisions.model import evidence
-from bot.finder import named_unasked
-from bot.model import Closer, Issue
-from bot.posts.comments import digest
-from bot.posts.marker import fingerprint
-from bot.posts.record import Draft
-from bot.render import View, render_comment
-from bot.report import Candidate, Report
-from bot.report import Outcome as Found
-from bot.store import KeptComment
+from bot.conversation.commands import Command, Options
+from bot.conversation.config.schema import MIN_CONFIDENCE
+from bot.conversation.posts.comments import digest
+from bot.conversation.posts.marker import fingerprint
+from bot.conversation.posts.record import Draft
+from bot.conversation.render import View, render_comment
+from bot.domain.decisions import Decision, Evidence, Outcome, evidence
+from bot.domain.entities import Closer, Issue
+from bot.domain.report import Candidate, Report
+from bot.domain.report import Outcome as Found
+from bot.quality.calibration import Origin
+from bot.search.finder import named_unasked
+from bot.storage import KeptComment
 from bot.text.versions import fixed_in
 from handlers.visit import Visit
 

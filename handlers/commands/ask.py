@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from bot.commands import Command, Requirement, allowed
-from bot.errors import NotFound
-from bot.events import CommentEvent
-from bot.model import Issue, Permission, same_login
-from bot.render import Replies
+from bot.conversation.commands import Command, Requirement, allowed
+from bot.conversation.render import Replies
+from bot.deliveries.events import CommentEvent
+from bot.domain.entities import Issue, Permission, same_login
+from bot.domain.errors import NotFound
 from handlers.visit import Visit
 
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import logging
 
-from bot.commands import Command, Requirement
-from bot.errors import GitHubError, NotFound, Unavailable
-from bot.github.repository.labels import duplicate_label
-from bot.judgements import Verdict, VerdictKind, Who
-from bot.model import Issue, IssueRef
+from bot.conversation.commands import Command, Requirement
+from bot.domain.entities import Issue, IssueRef
+from bot.domain.errors import GitHubError, NotFound, Unavailable
+from bot.domain.judgements import Verdict, VerdictKind, Who
+from bot.github.labels import duplicate_label
 from handlers.commands.ask import Answer, Ask, issue_named
 
 logger = logging.getLogger(__name__)

@@ -4,12 +4,12 @@ itself: mute and unmute, beside which commands work all the same (C4).
 
 from __future__ import annotations
 
-from bot.commands import Command
-from bot.decisions import COMMAND
-from bot.feedback.reading import decided_in
-from bot.finder import FindOptions
-from bot.model import same_login
-from bot.render import explain as render_explanation
+from bot.conversation.commands import Command
+from bot.conversation.render import explain as render_explanation
+from bot.domain.decisions import COMMAND
+from bot.domain.entities import same_login
+from bot.quality.feedback import decided_in
+from bot.search.finder import FindOptions
 from handlers.advice.advice import post, refresh
 from handlers.commands.ask import Answer, Ask, issue_named
 from handlers.finding import find, finder_for

@@ -14,26 +14,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from bot.addresses import hosts_of
-from bot.commands import (
-    Command,
-    Invalid,
-    Misspelt,
-    Name,
-    Parsed,
-    Problem,
-    parse,
-)
-from bot.commands.lines import is_written
-from bot.errors import GitHubError
-from bot.events import CommentEvent
-from bot.model import RepoRef
-from bot.posts.comments import digest
-from bot.services import Services
+from bot.conversation.commands import Command, Invalid, Misspelt, Name, Parsed, Problem, parse
+from bot.conversation.commands.lines import is_written
+from bot.conversation.posts.comments import digest
+from bot.deliveries.events import CommentEvent
+from bot.domain.entities import RepoRef
+from bot.domain.errors import GitHubError
+from bot.platform.addresses import hosts_of
 from handlers import scanning
 from handlers.commands import duplicate, looking, verdicts
 from handlers.commands.ask import Answer, Ask
 from handlers.commands.replying import refuse, reply
+from handlers.services import Services
 from handlers.visit import Visit, visiting
 
 logger = logging.getLogger(__name__)

@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from bot.commands import COMMANDS_LIMIT, LIMIT_SECONDS, Requirement
-from bot.posts.comments import digest
-from bot.posts.marker import is_reply_to
-from bot.posts.record import Draft, Slot
-from bot.render import render_reply
-from bot.store.parts.commands import Limit
+from bot.conversation.commands import COMMANDS_LIMIT, LIMIT_SECONDS, Requirement
+from bot.conversation.posts.comments import digest
+from bot.conversation.posts.marker import is_reply_to
+from bot.conversation.posts.record import Draft, Slot
+from bot.conversation.render import render_reply
+from bot.storage.commands import Limit
 from handlers.commands.ask import Answer, Ask
 
 

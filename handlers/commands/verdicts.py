@@ -10,14 +10,13 @@ from __future__ import annotations
 import uuid
 from contextlib import suppress
 
-from bot.commands import Command, Name, Requirement
-from bot.commands.table import BY_NAME
-from bot.errors import Invalid, NotFound
-from bot.events import IssueEvent
-from bot.events.types import JUDGED, own_issue_event
-from bot.judgements import Rejection, Verdict, VerdictKind, Who
-from bot.model import RepoRef, name_key, same_login
-from bot.store import CommentState
+from bot.conversation.commands import Command, Name, Requirement
+from bot.conversation.commands.table import BY_NAME
+from bot.deliveries.events import JUDGED, IssueEvent, own_issue_event
+from bot.domain.entities import RepoRef, name_key, same_login
+from bot.domain.errors import Invalid, NotFound
+from bot.domain.judgements import Rejection, Verdict, VerdictKind, Who
+from bot.storage import CommentState
 from handlers.advice.advice import refresh
 from handlers.advice.labelling import set_by_us
 from handlers.commands.ask import Answer, Ask, number_named, stands_there

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from bot.action.job import Job
-from bot.github.repository.repo import RepoClient
-from bot.model import Comment, RepoRef
-from bot.posts.marker import ADVICE
+from bot.app.action.job import Job
+from bot.app.wiring.action import workflow
+from bot.conversation.posts.marker import ADVICE
+from bot.domain.entities import Comment, RepoRef
+from bot.github.repository import RepoClient
 from bot.simulator import start_simulator
-from bot.wiring.action import workflow
 from tests.action.conftest import BOT, Project, make_project
 from tests.action.runner import ROOT, guides_workflow, read_yaml
 

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from bot.demo.scenario import REPOSITORY, Expect, script, seed
-from bot.posts.marker import ADVICE
+from bot.app.demo.scenario import REPOSITORY, Expect, script, seed
+from bot.conversation.posts.marker import ADVICE
 from bot.simulator import Server, references
 from tests.action.conftest import BOT, Project, listening
 from tests.action.runner import ROOT, Runner
 
-REQUIREMENTS = ROOT / "bot/action/requirements.txt"
+REQUIREMENTS = ROOT / "bot/app/action/requirements.txt"
 
 
 def normal(name: str) -> str:

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from werkzeug.serving import make_server
 
-from bot.evaluation.runs import Runs, Stage
-from bot.index import IndexedIssue
-from bot.judgements import Kind
+from bot.app.wiring.indexes import build_index
+from bot.domain.judgements import Kind
+from bot.quality.evaluation.runs import Runs, Stage
+from bot.search.index import IndexedIssue
 from bot.web import create_app
-from bot.wiring.indexes import build_index
 from tests.dashboard.conftest import Host, evaluated, host  # noqa: F401  (fixtures are taken over by their names)
 
 pytestmark = pytest.mark.browser

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.calibration.rule import ENOUGH, HIGHEST, LOWEST, Calibration, Move, Point, calibrate
+from bot.quality.calibration import ENOUGH, HIGHEST, LOWEST, Calibration, Move, Point, calibrate
 
 USUAL = 0.2
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.calls import ToolCallTracker
+from bot.platform.calls import ToolCallTracker
 
 
 class Clock:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.calls import RULES, equal, generic
+from bot.platform.calls import RULES, equal, generic
 
 
 @pytest.mark.parametrize(

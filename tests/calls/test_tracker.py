@@ -12,14 +12,8 @@ from typing import Any
 
 import pytest
 
-from bot.calls import (
-    ToolCallTracker,
-    equal,
-    get_tool_call_tracker,
-    never,
-    set_tool_call_tracker,
-)
-from bot.errors import InvalidArgument
+from bot.domain.errors import InvalidArgument
+from bot.platform.calls import ToolCallTracker, equal, get_tool_call_tracker, never, set_tool_call_tracker
 from tests.calls.conftest import Clock, Tool, ask
 
 

@@ -10,13 +10,7 @@ from typing import Any
 
 import pytest
 
-from bot.calls import (
-    ToolCallTracker,
-    ToolRule,
-    agreeing,
-    equal,
-    fields,
-)
+from bot.platform.calls import ToolCallTracker, ToolRule, agreeing, equal, fields
 from tests.calls.conftest import Tool, ask
 
 

@@ -11,18 +11,18 @@ from typing import cast
 import pytest
 import sqlalchemy as sa
 
-from bot.chores import digests
-from bot.chores.digests import keep_digests
-from bot.chores.each import in_each, workable
-from bot.chores.feedback import look_at_feedback
-from bot.config import RepoConfig
-from bot.errors import Overtaken
-from bot.feedback.polling import Round
-from bot.model import RepoRef, Repository
-from bot.services import Services
-from bot.settings import Settings
-from bot.store import Store, StoredRepository
-from bot.store.database.engine import make_engine
+from bot.conversation.config import RepoConfig
+from bot.domain.entities import RepoRef, Repository
+from bot.domain.errors import Overtaken
+from bot.platform.settings import Settings
+from bot.quality.polling import Round
+from bot.storage import Store, StoredRepository
+from bot.storage.engine import make_engine
+from handlers.scheduled import digests
+from handlers.scheduled.digests import keep_digests
+from handlers.scheduled.each import in_each, workable
+from handlers.scheduled.feedback import look_at_feedback
+from handlers.services import Services
 
 
 @pytest.fixture

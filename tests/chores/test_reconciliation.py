@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.chores.reconciliation import Listed, compare
-from bot.model import RepoRef, Repository
-from bot.store.parts.repositories import StoredRepository
+from bot.domain.entities import RepoRef, Repository
+from bot.storage.repositories import StoredRepository
+from handlers.scheduled.reconciliation import Listed, compare
 
 OWNERS = {1: "acme", 2: "globex", 3: "acme"}
 

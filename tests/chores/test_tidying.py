@@ -11,18 +11,18 @@ from typing import cast
 import pytest
 import sqlalchemy as sa
 
-from bot.chores.tidying import erase_old, tidy
-from bot.commands import LIMIT_SECONDS
-from bot.decisions import Decision, Outcome
-from bot.judgements import Kind, Signal, Who
-from bot.model import RepoRef, Repository
-from bot.services import Services
-from bot.store import Store
-from bot.store.database.engine import make_engine
-from bot.store.parts.commands import Limit
-from bot.store.parts.decisions import KEPT_DAYS
-from bot.store.parts.sessions import HOURS, Session
-from bot.store.tables.schema import sessions, usage
+from bot.conversation.commands import LIMIT_SECONDS
+from bot.domain.decisions import Decision, Outcome
+from bot.domain.entities import RepoRef, Repository
+from bot.domain.judgements import Kind, Signal, Who
+from bot.storage import Store
+from bot.storage.commands import Limit
+from bot.storage.decisions import KEPT_DAYS
+from bot.storage.engine import make_engine
+from bot.storage.sessions import HOURS, Session
+from bot.storage.tables.schema import sessions, usage
+from handlers.scheduled.tidying import erase_old, tidy
+from handlers.services import Services
 
 NOW = datetime.now(UTC)
 REPO = RepoRef("acme", "app")

@@ -6,7 +6,7 @@ import re
 
 from click.testing import CliRunner, Result
 
-from bot.cli import cli
+from bot.app.cli import cli
 
 
 def run(*arguments: str) -> Result:

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from bot.cli import cli, main
-from bot.config.model import MIN_CONFIDENCE
-from bot.likelihood import HIGHEST, VERY_LIKELY
-from bot.matching.model import shipped_model
-from bot.matching.readings import Likeness
+from bot.app.cli import cli, main
+from bot.conversation.config.schema import MIN_CONFIDENCE
+from bot.domain.likelihood import HIGHEST, VERY_LIKELY
+from bot.search.matching.readings import Likeness
+from bot.search.matching.weights import shipped_model
 
 WRONG = "mode: off\nmin_confidance: 0.4\n"
 

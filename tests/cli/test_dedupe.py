@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from bot.cli import main
+from bot.app.cli import main
 from tests.knowledge.library import Fake
 from tests.knowledge.playbooks import MISTAKES, PATTERNS, entry, playbook
 

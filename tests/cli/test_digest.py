@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from bot.cli import cli
-from bot.decisions import Decision, Evidence, Outcome
-from bot.index import Index, IndexedIssue, TextAnalyser
-from bot.judgements import Kind, Signal, VerdictKind, Who
-from bot.model import RepoRef, Repository
-from bot.settings import Settings
-from bot.store import Store, open_store
+from bot.app.cli import cli
+from bot.domain.decisions import Decision, Evidence, Outcome
+from bot.domain.entities import RepoRef, Repository
+from bot.domain.judgements import Kind, Signal, VerdictKind, Who
+from bot.platform.settings import Settings
+from bot.search.index import Index, IndexedIssue, TextAnalyser
+from bot.storage import Store, open_store
 
 REPO = 7
 

@@ -7,12 +7,12 @@ from collections.abc import Callable
 
 import pytest
 
-from bot.cli import main
+from bot.app.cli import main
 
 
 def ended(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object], *options: str) -> int:
     """The exit code of a demo in which this happens."""
-    monkeypatch.setattr("bot.cli.demo.perform", lambda *_, **__: act())
+    monkeypatch.setattr("bot.app.cli.demo.perform", lambda *_, **__: act())
     with pytest.raises(SystemExit) as end:
         main(["demo", *options])
     return int(end.value.code or 0)

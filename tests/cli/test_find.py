@@ -10,18 +10,18 @@ from pathlib import Path
 
 import pytest
 
-from bot import settings as host
-from bot.cli import main
-from bot.config.model import MIN_CONFIDENCE
-from bot.index import IndexedIssue
-from bot.model import RepoRef, Repository
+from bot.app.cli import main
+from bot.app.wiring.clients import build_github, reader
+from bot.app.wiring.indexes import build_index
+from bot.conversation.config.schema import MIN_CONFIDENCE
+from bot.domain.entities import RepoRef, Repository
+from bot.platform import settings as host
+from bot.search.index import IndexedIssue
 from bot.simulator import Server, start_simulator
 from bot.simulator.faults import Kind
 from bot.simulator.language_model import start_model
-from bot.store import open_store
-from bot.store.parts.repositories import Progress
-from bot.wiring.clients import build_github, reader
-from bot.wiring.indexes import build_index
+from bot.storage import open_store
+from bot.storage.repositories import Progress
 from tests.cli.finding import listed, run
 from tests.judge.models import saying
 

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from bot import settings as host
-from bot.config import CONFIG_PATH
-from bot.config.model import MIN_CONFIDENCE
-from bot.judgements import Rejection, VerdictKind
-from bot.model import RepoRef, Repository
+from bot.app.wiring.clients import build_github, reader
+from bot.conversation.config import CONFIG_PATH
+from bot.conversation.config.schema import MIN_CONFIDENCE
+from bot.domain.entities import RepoRef, Repository
+from bot.domain.judgements import Rejection, VerdictKind
+from bot.platform import settings as host
 from bot.simulator import Server, start_simulator
-from bot.store import open_store
-from bot.wiring.clients import build_github, reader
+from bot.storage import open_store
 from tests.cli.finding import listed, run
 
 pytestmark = pytest.mark.slow

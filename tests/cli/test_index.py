@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from bot.cli.index import index
-from bot.index import Index, IndexedIssue, TextAnalyser
-from bot.indexing.status import EMBEDDING, READING, READY, STOPPED, WAITING, state_of
-from bot.model import RepoRef, Repository
-from bot.settings import load
-from bot.store import Store, open_store
-from bot.store.parts.repositories import Progress
+from bot.app.cli.index import index
+from bot.domain.entities import RepoRef, Repository
+from bot.platform.settings import load
+from bot.search.index import Index, IndexedIssue, TextAnalyser
+from bot.search.indexing.status import EMBEDDING, READING, READY, STOPPED, WAITING, state_of
+from bot.storage import Store, open_store
+from bot.storage.repositories import Progress
 
 
 @pytest.fixture

@@ -13,13 +13,16 @@ import pytest
 import sqlalchemy as sa
 from click.testing import CliRunner, Result
 
-from bot.cli import cli
-from bot.events import IssueEvent
-from bot.jobs import DeadLetters, Inbox, Job, Worker, queue
-from bot.jobs.database import jobs, queue_engine
-from bot.model import Actor, RepoRef, Repository
-from bot.settings import Settings
-from bot.store.database.engine import write
+from bot.app.cli import cli
+from bot.deliveries import queue
+from bot.deliveries.database import jobs, queue_engine
+from bot.deliveries.events import IssueEvent
+from bot.deliveries.inbox import Inbox
+from bot.deliveries.inspection import DeadLetters
+from bot.deliveries.worker import Job, Worker
+from bot.domain.entities import Actor, RepoRef, Repository
+from bot.platform.settings import Settings
+from bot.storage.engine import write
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.slow

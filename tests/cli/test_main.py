@@ -16,9 +16,9 @@ import pytest
 import sqlalchemy as sa
 from click.shell_completion import BashComplete
 
-import bot.cli
-from bot.cli import BESIDE, COMMANDS, EXIT_CODES, cli, main, module_of
-from bot.errors import InvalidArgument, NotFound, RateLimited
+import bot.app.cli
+from bot.app.cli import BESIDE, COMMANDS, EXIT_CODES, cli, main, module_of
+from bot.domain.errors import InvalidArgument, NotFound, RateLimited
 from tests.calling import write_lines
 
 
@@ -226,8 +226,8 @@ def test_files_that_belong_to_another_user_in_a_folder_of_all_are_told_with_what
 
 def test_what_stands_among_the_commands_is_one() -> None:
     """A reader finds a command by its name or in BESIDE, and nothing else in its place."""
-    there = {f"bot.cli.{module.name}" for module in pkgutil.iter_modules(bot.cli.__path__)}
-    assert there == {*map(module_of, COMMANDS), "bot.cli.shared"} and BESIDE.keys() <= COMMANDS.keys()
+    there = {f"bot.app.cli.{module.name}" for module in pkgutil.iter_modules(bot.app.cli.__path__)}
+    assert there == {*map(module_of, COMMANDS), "bot.app.cli.shared"} and BESIDE.keys() <= COMMANDS.keys()
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -9,8 +9,8 @@ import pytest
 import sqlalchemy as sa
 from click.testing import CliRunner
 
-from bot.cli import cli, main
-from bot.store.database.engine import make_engine, write
+from bot.app.cli import cli, main
+from bot.storage.engine import make_engine, write
 
 
 def test_a_schema_of_a_later_release_does_not_pass_for_the_present_one(

@@ -11,8 +11,8 @@ import pytest
 import responses
 from click.testing import CliRunner
 
-from bot.cli.simulator import receive
-from bot.errors import UserError
+from bot.app.cli.simulator import receive
+from bot.domain.errors import UserError
 
 GUID = "72d3162e-cc78-11e3-81ab-4c9367dc0958"
 URL = "http://127.0.0.1:4567/webhook"

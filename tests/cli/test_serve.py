@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from bot.cli import main
+from bot.app.cli import main
 from bot.simulator import Server, start_simulator
 from tests.calling import free_port
 from tests.waiting import LONGEST, wait_until

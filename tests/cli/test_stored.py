@@ -15,17 +15,16 @@ import pytest
 import sqlalchemy as sa
 from click.testing import CliRunner, Result
 
-from bot.cli import cli, main
-from bot.errors import UserError
-from bot.evaluation.history import PastRecord
-from bot.evaluation.history_file import KeptHistory, kept_repositories
-from bot.events import Event
-from bot.jobs import Inbox
-from bot.jobs.inspection import holdings
-from bot.model import Actor, RepoRef, Repository
-from bot.settings import Settings
-from bot.store import Store, open_store
-from bot.store.tables.schema import metadata
+from bot.app.cli import cli, main
+from bot.deliveries.events import Event
+from bot.deliveries.inbox import Inbox
+from bot.deliveries.inspection import holdings
+from bot.domain.entities import Actor, RepoRef, Repository
+from bot.domain.errors import UserError
+from bot.platform.settings import Settings
+from bot.quality.evaluation.history import KeptHistory, PastRecord, kept_repositories
+from bot.storage import Store, open_store
+from bot.storage.tables.schema import metadata
 
 MINE, OTHER = 5, 55
 APP = RepoRef("Acme", "App")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.addresses import hosts_of
-from bot.commands import (
+from bot.conversation.commands import (
     COMMANDS,
     Command,
     Invalid,
@@ -18,7 +17,8 @@ from bot.commands import (
     allowed,
     parse,
 )
-from bot.model import Permission, RepoRef
+from bot.domain.entities import Permission, RepoRef
+from bot.platform.addresses import hosts_of
 
 REPO = RepoRef("acme", "app")
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from bot.commands import parse
-from bot.commands.lines import BRACKETS_MAX
-from bot.model import RepoRef
+from bot.conversation.commands import parse
+from bot.conversation.commands.lines import BRACKETS_MAX
+from bot.domain.entities import RepoRef
 
 REPO = RepoRef("acme", "app")
 LINE = "/duplicates of #1"

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.commands import parse
-from bot.commands.lines import BRACKETS_MAX, LINES_MAX, is_written
-from bot.model import BODY_MAX, RepoRef
+from bot.conversation.commands import parse
+from bot.conversation.commands.lines import BRACKETS_MAX, LINES_MAX, is_written
+from bot.domain.entities import BODY_MAX, RepoRef
 from tests.effort import costs_at_most
 from tests.fuzz.parsers import check_commands
 

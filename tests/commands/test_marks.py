@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bot.commands import Misspelt, parse
-from bot.model import RepoRef
+from bot.conversation.commands import Misspelt, parse
+from bot.domain.entities import RepoRef
 
 REPO = RepoRef("acme", "app")
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.config.model import glob_matches
+from bot.conversation.config.schema import glob_matches
 from tests.effort import costs_at_most
 
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.config import parse_config
-from bot.config.describe import json_schema
-from bot.config.model import SOURCES, RepoConfig
-from bot.words import LANGUAGES, Words, declared
+from bot.conversation.config import parse_config
+from bot.conversation.config.describe import json_schema
+from bot.conversation.config.schema import SOURCES, RepoConfig
+from bot.conversation.words import LANGUAGES, Words, declared
 
 SCHEMA = json_schema()
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)

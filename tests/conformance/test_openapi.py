@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from bot.errors import DoppelError, NotFound
+from bot.domain.entities import RepoRef
+from bot.domain.errors import DoppelError, NotFound
 from bot.github.client import GitHub
-from bot.model import RepoRef
 from bot.simulator import Server, start_simulator
 from tests.conformance.openapi import Description, Exchange
 from tests.conformance.recorder import recording

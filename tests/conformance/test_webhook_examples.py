@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from bot.receiver.webhook import sign
-from bot.settings import Settings
+from bot.deliveries.webhook import sign
+from bot.platform.settings import Settings
 from bot.web import create_app
 from handlers import ROUTES
 from tests.conformance.conftest import MODULES

@@ -13,18 +13,18 @@ import pytest
 import requests
 from flask.testing import FlaskClient
 
-from bot.decisions import Decision, Evidence, Outcome
-from bot.evaluation.metrics import Judged
-from bot.evaluation.report import Evaluation, evaluate
-from bot.evaluation.runs import Runs
-from bot.index import IndexedIssue
-from bot.model import RepoRef, Repository
-from bot.settings import Settings, load
+from bot.app.wiring.indexes import build_index
+from bot.domain.decisions import Decision, Evidence, Outcome
+from bot.domain.entities import RepoRef, Repository
+from bot.platform.settings import Settings, load
+from bot.quality.evaluation.metrics import Judged
+from bot.quality.evaluation.report import Evaluation, evaluate
+from bot.quality.evaluation.runs import Runs
+from bot.search.index import IndexedIssue
 from bot.simulator import Server, start_simulator
-from bot.store import Store, open_store
-from bot.store.parts.repositories import Progress
+from bot.storage import Store, open_store
+from bot.storage.repositories import Progress
 from bot.web import create_app
-from bot.wiring.indexes import build_index
 
 HOSTILE = '<script>alert("title")</script> [x](javascript:alert(1))'
 

@@ -11,17 +11,17 @@ import pytest
 import sqlalchemy as sa
 from flask.testing import FlaskClient
 
-from bot.config import CONFIG_PATH
-from bot.dashboard.evaluation import page, seen_at
-from bot.evaluation.metrics import Judged, Unmarked
-from bot.evaluation.report import evaluate
-from bot.evaluation.runs import DAY, Kept, Run, Runs, Stage
-from bot.events import EvaluationEvent
-from bot.jobs import QueueUnavailable
-from bot.jobs.inbox import Inbox
-from bot.judgements import VerdictKind
-from bot.store.parts.repositories import Progress
-from bot.store.tables.schema import evaluations
+from bot.conversation.config import CONFIG_PATH
+from bot.deliveries.database import QueueUnavailable
+from bot.deliveries.events import EvaluationEvent
+from bot.deliveries.inbox import Inbox
+from bot.domain.judgements import VerdictKind
+from bot.interfaces.dashboard.evaluation import page, seen_at
+from bot.quality.evaluation.metrics import Judged, Unmarked
+from bot.quality.evaluation.report import evaluate
+from bot.quality.evaluation.runs import DAY, Kept, Run, Runs, Stage
+from bot.storage.repositories import Progress
+from bot.storage.tables.schema import evaluations
 from tests.dashboard.conftest import Host, figures, words
 from tests.effort import queries
 

@@ -10,8 +10,8 @@ from collections.abc import Callable
 import pytest
 from flask.testing import FlaskClient
 
-from bot.decisions import Decision, Evidence, Outcome
-from bot.judgements import Kind, Signal, Who
+from bot.domain.decisions import Decision, Evidence, Outcome
+from bot.domain.judgements import Kind, Signal, Who
 from tests.dashboard.conftest import Host, words
 
 pytestmark = pytest.mark.slow

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import pytest
 from flask.testing import FlaskClient
 
-from bot.decisions import Decision, Evidence, Outcome
+from bot.domain.decisions import Decision, Evidence, Outcome
 from tests.dashboard.conftest import Host
 
 pytestmark = pytest.mark.slow

@@ -10,20 +10,21 @@ import pytest
 import sqlalchemy as sa
 from flask.testing import FlaskClient
 
-from bot.config import CONFIG_PATH
-from bot.decisions import Decision, Evidence, Outcome
-from bot.events import IssueEvent
-from bot.feedback.reading import decided_in
-from bot.github.repository.repo import RepoClient
-from bot.index import IndexedIssue
-from bot.jobs import DeadLetters, Inbox, QueueUnavailable
-from bot.jobs.database import jobs, queue_engine
-from bot.judgements import Kind, Signal, Who
-from bot.model import Actor, RepoRef, Repository
-from bot.store.database.engine import write
-from bot.store.parts.decisions import Decisions
-from bot.store.tables.schema import texts
-from bot.wiring.indexes import build_index
+from bot.app.wiring.indexes import build_index
+from bot.conversation.config import CONFIG_PATH
+from bot.deliveries.database import QueueUnavailable, jobs, queue_engine
+from bot.deliveries.events import IssueEvent
+from bot.deliveries.inbox import Inbox
+from bot.deliveries.inspection import DeadLetters
+from bot.domain.decisions import Decision, Evidence, Outcome
+from bot.domain.entities import Actor, RepoRef, Repository
+from bot.domain.judgements import Kind, Signal, Who
+from bot.github.repository import RepoClient
+from bot.quality.feedback import decided_in
+from bot.search.index import IndexedIssue
+from bot.storage.decisions import Decisions
+from bot.storage.engine import write
+from bot.storage.tables.schema import texts
 from tests.dashboard.conftest import HOSTILE, Host, words
 from tests.effort import queries
 

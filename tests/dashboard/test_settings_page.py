@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bot.config import parse_config
-from bot.dashboard.settings_page import setting_rows
+from bot.conversation.config import parse_config
+from bot.interfaces.dashboard.settings_page import setting_rows
 
 FILE = """
 mode: shadow

@@ -13,11 +13,11 @@ import requests
 import sqlalchemy as sa
 from flask.testing import FlaskClient
 
-from bot.dashboard.access import Access
-from bot.model import RepoRef, Repository
-from bot.store import StoredRepository
-from bot.store.database.engine import write
-from bot.store.tables.schema import sessions
+from bot.domain.entities import RepoRef, Repository
+from bot.interfaces.dashboard.access import Access
+from bot.storage import StoredRepository
+from bot.storage.engine import write
+from bot.storage.tables.schema import sessions
 from bot.web import create_app
 from tests.dashboard.conftest import Host, words
 from tests.waiting import LONGEST

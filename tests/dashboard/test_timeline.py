@@ -11,10 +11,10 @@ from flask.testing import FlaskClient
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from bot.dashboard.data import Data
-from bot.dashboard.timeline import DRAWN, LEAST, timeline
-from bot.report import Reason, Shared
-from bot.scanning.model import Entry, Group, Member, Result
+from bot.domain.report import Reason, Shared
+from bot.interfaces.dashboard.data import Data
+from bot.interfaces.dashboard.timeline import DRAWN, LEAST, timeline
+from bot.quality.scanning.pairs import Entry, Group, Member, Result
 from tests.dashboard.conftest import HOSTILE, words
 
 BEGIN = datetime(2019, 7, 1, tzinfo=UTC)

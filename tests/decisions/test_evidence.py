@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bot.decisions.model import evidence
-from bot.report import Reason, Shared
+from bot.domain.decisions import evidence
+from bot.domain.report import Reason, Shared
 from tests.render.samples import considered, report
 
 

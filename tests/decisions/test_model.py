@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.decisions import Decision, Evidence, Outcome
+from bot.domain.decisions import Decision, Evidence, Outcome
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.demo.scenario import ARRIVALS, Expect, seed, split
+from bot.app.demo.scenario import ARRIVALS, Expect, seed, split
 from bot.simulator import Simulator
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
-from bot.demo.scenario import REPOSITORY, script
+from bot.app.demo.scenario import REPOSITORY, script
 from tests.waiting import LONGEST
 
 pytestmark = pytest.mark.processes
@@ -85,14 +85,14 @@ def test_an_interruption_ends_every_process_and_removes_what_it_wrote(tmp_path: 
 
 
 INTERRUPTED_AMID_AN_IMPORT = """
-import bot.cli.demo
-from bot.cli import main
+import bot.app.cli.demo
+from bot.app.cli import main
 
 def perform(*_, **__):
     # As the making of a dataclass does.
     exec("import os, signal; os.kill(os.getpid(), signal.SIGINT)\\nwhile True: pass")
 
-bot.cli.demo.perform = perform
+bot.app.cli.demo.perform = perform
 main(["demo", "--serve"])
 """
 

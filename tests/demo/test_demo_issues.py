@@ -10,9 +10,9 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-import bot.demo
+import bot.app.demo
 
-HERE = Path(bot.demo.__file__).parent
+HERE = Path(bot.app.demo.__file__).parent
 ISSUES: list[dict[str, Any]] = [json.loads(line) for line in (HERE / "issues.jsonl").read_text("utf-8").splitlines()]
 REQUIRED = {"id": int, "title": str, "body": str, "created_at": str, "author": str}
 OPTIONAL = {"labels": list, "state_reason": str, "reactions": dict, "comments": list}

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 from flask.testing import FlaskClient
 
-from bot.demo.page.app import create_page
-from bot.demo.scenario import REPOSITORY, ROLES, seed
+from bot.app.demo.page.app import create_page
+from bot.app.demo.scenario import REPOSITORY, ROLES, seed
 from bot.simulator import Simulator
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.cli import main
+from bot.app.cli import main
 
 CUT = gzip.compress(b'{"id": 1, "created_at": "2024-01-01T00:00:00Z"}\n' * 50)[:-20]
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bot.demo.scenario import REPOSITORY, ROLES, seed
+from bot.app.demo.scenario import REPOSITORY, ROLES, seed
 from bot.simulator import Clock, Simulator
 
 

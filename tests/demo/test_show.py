@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from bot.decisions.model import Decision, Evidence, Outcome
-from bot.demo.scenario import Command, Expect, Scene
-from bot.demo.show import Show, ShowFailed
-from bot.demo.terminal import Lines
+from bot.app.demo.scenario import Command, Expect, Scene
+from bot.app.demo.show import Show, ShowFailed
+from bot.app.demo.terminal import Lines
+from bot.domain.decisions import Decision, Evidence, Outcome
 from bot.simulator import Simulator
 
 pytestmark = pytest.mark.slow

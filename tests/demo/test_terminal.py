@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from bot.demo.terminal import Lines, Terminal
+from bot.app.demo.terminal import Lines, Terminal
 
 COMMENT = """<!-- doppel:advice v1 0123456789abcdef -->
 **Probably reported before:**

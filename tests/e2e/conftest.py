@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.demo.scenario import NEWEST, brought_forward
+from bot.app.demo.scenario import NEWEST, brought_forward
 from bot.simulator.state.issues import Comment
 from tests.e2e.harness import Doppel, World, start_world
 from tests.e2e.reports import AGAIN, FIRST, comment_on
@@ -53,7 +53,9 @@ def pair(doppel: Doppel) -> Doppel:
 def busy(world: World) -> Doppel:
     """The made-up project's 176 issues, and no settings file."""
     doppel = Doppel(world, settings="")
-    rows = [json.loads(line) for line in resources.files("bot.demo").joinpath("issues.jsonl").read_text().splitlines()]
+    rows = [
+        json.loads(line) for line in resources.files("bot.app.demo").joinpath("issues.jsonl").read_text().splitlines()
+    ]
     # What is older is less likely meant, and tests before this one have moved the clock by years.
     doppel.sim.load_issues(brought_forward(rows, doppel.sim.now() - NEWEST), doppel.repo)
     doppel.settle()

@@ -20,27 +20,28 @@ from unittest import mock
 import pytest
 import sqlalchemy as sa
 
+from bot.app.wiring.clients import prepare_databases
+from bot.app.wiring.worker import build_services, job_handler
+from bot.conversation.posts.author import of_app
+from bot.conversation.posts.comments import CommentKeeper
+from bot.deliveries import queue as retries
+from bot.deliveries import worker as worker_module
+from bot.deliveries.database import BACKGROUND_QUEUE, QUEUE, REPLAY_QUEUE, SCHEDULE, jobs, queue_engine, state
+from bot.deliveries.inspection import DeadLetters
+from bot.deliveries.queue import Queue
+from bot.deliveries.worker import Job, Worker
+from bot.domain.entities import RepoRef, Repository
 from bot.github.client import GitHub
-from bot.indexing import Indexing
-from bot.jobs import DeadLetters, Job, Worker
-from bot.jobs import queue as retries
-from bot.jobs import worker as worker_module
-from bot.jobs.database import BACKGROUND_QUEUE, QUEUE, REPLAY_QUEUE, SCHEDULE, jobs, queue_engine, state
-from bot.jobs.queue import Queue
-from bot.model import RepoRef, Repository
-from bot.posts.author import of_app
-from bot.posts.comments import CommentKeeper
-from bot.services import Services
-from bot.settings import Settings
+from bot.platform.settings import Settings
+from bot.search.indexing import Indexing
 from bot.simulator import Server, Simulator, start_simulator
 from bot.simulator.clock import Clock
 from bot.simulator.search import Result
 from bot.simulator.state.accounts import Account
 from bot.simulator.state.issues import Comment, Issue
-from bot.store.database.engine import write
-from bot.store.parts.repositories import Progress
-from bot.wiring.clients import prepare_databases
-from bot.wiring.worker import build_services, job_handler
+from bot.storage.engine import write
+from bot.storage.repositories import Progress
+from handlers.services import Services
 from tests.served import deliver_here
 from tests.waiting import LONGEST, wait_until
 

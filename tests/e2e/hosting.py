@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.demo import processes as demo
-from bot.demo.processes import Processes, running, wait_for
+from bot.app.demo import processes as demo
+from bot.app.demo.processes import Processes, running, wait_for
 from bot.simulator import Server, Simulator, start_simulator
 from tests.e2e.harness import BOT
 from tests.waiting import LONGEST, wait_until

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from bot.likelihood import Likelihood
-from bot.report import Report
+from bot.domain.likelihood import Likelihood
+from bot.domain.report import Report
 from handlers import finding
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.events.types import INDEXED, JUDGED, OVERTAKEN, own_issue_event
+from bot.deliveries.events import INDEXED, JUDGED, OVERTAKEN, own_issue_event
 from tests.e2e.harness import Doppel
 from tests.e2e.late import deliver_late, delivered
 

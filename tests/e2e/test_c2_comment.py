@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from bot.telemetry.metrics import REGISTRY
+from bot.platform.metrics import REGISTRY
 from tests.e2e.harness import Doppel
 
 FIRST = ("Login fails with error E1234 on Safari", "It says `AuthTimeoutError` and E1234.")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from markdown_it import MarkdownIt
 
-from bot.config import parse
-from bot.config.tree import read_tree
-from bot.repositories import issue_forms
-from bot.repositories.issue_forms import FILES_SIZE_MAX, supplied_by
+from bot.conversation.config import parse
+from bot.conversation.config.tree import read_tree
+from bot.search import issue_forms
+from bot.search.issue_forms import FILES_SIZE_MAX, supplied_by
 from bot.simulator import references
 from tests.e2e.harness import Doppel
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.store.parts.decisions import KEPT_DAYS
+from bot.storage.decisions import KEPT_DAYS
 from tests.e2e.harness import Doppel
 
 FIRST = ("Login fails with E1234 on Safari", "`AuthTimeoutError: token expired` after the update.")

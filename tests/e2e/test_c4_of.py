@@ -79,7 +79,7 @@ def test_c4_of_follows_its_own_links_where_github_does_not_tell_them(quiet: Dopp
 def test_c4_of_is_answered_though_github_fails_over_what_is_a_duplicate_of_what(
     quiet: Doppel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.jobs.queue.MOST_TRIES", 1)
+    monkeypatch.setattr("bot.deliveries.queue.MOST_TRIES", 1)
     issues(quiet, 5)
     close_by_hand(quiet, 2, 1)
     assert of(quiet, 3, 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.commands import LIMIT_SECONDS
+from bot.conversation.commands import LIMIT_SECONDS
 from bot.simulator.faults import Fault
 from handlers.commands import replying
 from tests.e2e.harness import Doppel
@@ -166,7 +166,7 @@ def test_c4_what_ended_halfway_is_finished_and_not_begun_by_another_delivery(
     """The issue is closed and the answer is not written: the worker's next try writes it, and nothing else does."""
     fault = two.sim.faults.add(REPLY, 502, times=None)
     with monkeypatch.context() as once:
-        once.setattr("bot.jobs.queue.MOST_TRIES", 1)
+        once.setattr("bot.deliveries.queue.MOST_TRIES", 1)
         comment = two.write(2, "/duplicates of #1", TRIAGER)
     created = delivered(two, "created", TRIAGER)
     assert (fault.hits > 0, state(two)) == (True, "closed")

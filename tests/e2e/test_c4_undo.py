@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from bot.events import CommentEvent
-from bot.model import Actor
-from bot.report import Report
+from bot.conversation.words import speak
+from bot.deliveries.events import CommentEvent
+from bot.domain.entities import Actor
+from bot.domain.report import Report
 from bot.simulator.clock import iso
-from bot.words import speak
 from handlers import finding
 from handlers.commands.obeying import obey
 from handlers.visit import Visit

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bot.github.limits.pacing import Cost, Pacer
-from bot.store.parts.commands import Limit
+from bot.github.limits import Cost, Pacer
+from bot.storage.commands import Limit
 from handlers.commands import replying
 from tests.e2e.harness import BOT, Doppel
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.decisions import Outcome
+from bot.domain.decisions import Outcome
 from bot.simulator.state.issues import Issue
 from tests.e2e.harness import Doppel
 from tests.e2e.judging import certain_from, sure

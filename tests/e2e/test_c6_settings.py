@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from bot.github.repository.reads import LARGEST_FILE
-from bot.repositories import issue_forms as forms
-from bot.repositories import settings
+from bot.github.repository import LARGEST_FILE
+from bot.search import issue_forms as forms
+from bot.search import repository_settings as settings
 from tests.e2e.harness import Doppel
 from tests.e2e.late import held_back
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.words import speak
+from bot.conversation.words import speak
 from tests.e2e.harness import Doppel
 
 FIRST = (

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from bot.erasing import erase_repository
-from bot.errors import Unavailable
-from bot.evaluation.history_file import KeptHistory, erase_history, kept_repositories
-from bot.model import RepoRef
-from bot.store.parts.repositories import Progress
+from bot.domain.entities import RepoRef
+from bot.domain.errors import Unavailable
+from bot.quality.evaluation.history import KeptHistory, erase_history, kept_repositories
+from bot.storage.repositories import Progress
 from handlers import access, issues
+from handlers.erasing import erase_repository
 from tests.about import stored
 from tests.e2e.harness import Doppel
 from tests.e2e.late import held_back

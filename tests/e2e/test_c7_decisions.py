@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from bot.decisions import Decision, Outcome
-from bot.errors import Retryable
+from bot.domain.decisions import Decision, Outcome
+from bot.domain.errors import Retryable
 from handlers.advice import advice
 from tests.e2e.harness import Doppel
 from tests.e2e.judging import certain_from

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from bot.calibration.recalibrating import recalibrate
-from bot.chores.digests import keep_digest, keep_digests
-from bot.chores.feedback import look_at_feedback
-from bot.decisions import Decision, Evidence, Outcome
-from bot.digest import reading
-from bot.judgements import Kind, Signal, Who
+from bot.app.wiring.worker import chores
+from bot.domain.decisions import Decision, Evidence, Outcome
+from bot.domain.judgements import Kind, Signal, Who
+from bot.quality import digest as reading
+from bot.quality.calibration import recalibrate
 from bot.simulator.state.issues import Issue
-from bot.wiring.worker import chores
+from handlers.scheduled.digests import keep_digest, keep_digests
+from handlers.scheduled.feedback import look_at_feedback
 from tests.e2e.harness import BOT, Doppel
 from tests.e2e.late import held_back
 from tests.e2e.reports import said
@@ -125,7 +125,7 @@ def test_c7_a_box_that_is_ticked_while_the_digest_is_put_together_is_not_written
         return titles(*arguments)
 
     doppel.open("The menu is empty", "Nothing is in the menu.")
-    monkeypatch.setattr("bot.chores.digests.titles_of", tick_meanwhile)
+    monkeypatch.setattr("handlers.scheduled.digests.titles_of", tick_meanwhile)
     assert "[x] <!-- 2 1 same -->" in (keep(doppel).body or "")
     assert said(doppel) == [(2, 1, True, "box", "triage", 1.0)]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bot.github.repository.votes import MOST
+from bot.github.votes import MOST
 from bot.simulator.state.issues import Comment
 from tests.e2e.harness import BOT, Doppel
 from tests.e2e.late import held_back
@@ -128,7 +128,7 @@ def test_c7_a_closing_is_worked_on_once_though_github_does_not_tell_of_what_it_i
     doppel: Doppel, commented: Comment, monkeypatch: pytest.MonkeyPatch, failing: tuple[Any, int]
 ) -> None:
     """GraphQL can fail over one repository for good; `finish` sees that nothing was given up."""
-    monkeypatch.setattr("bot.jobs.queue.MOST_TRIES", 1)
+    monkeypatch.setattr("bot.deliveries.queue.MOST_TRIES", 1)
     doppel.open(*OTHER, author="bob")
     doppel.sim.close_issue(doppel.repo, 2, "triage-person", "duplicate", doppel.sim.issue(doppel.repo, 1))
     doppel.settle()

@@ -7,14 +7,14 @@ from typing import Any, cast
 import pytest
 import sqlalchemy as sa
 
-from bot.errors import Forbidden, Unavailable
-from bot.feedback.polling import MOST_REQUESTS, WATCHED_FOR, Allowance, Round
-from bot.github.repository.repo import RepoClient
-from bot.github.repository.votes import VotesPage
-from bot.model import Permission, RepoRef
+from bot.domain.entities import Permission, RepoRef
+from bot.domain.errors import Forbidden, Unavailable
+from bot.github.repository import RepoClient
+from bot.github.votes import VotesPage
+from bot.quality.polling import MOST_REQUESTS, WATCHED_FOR, Allowance, Round
 from bot.simulator.state.issues import Comment
-from bot.store import CommentState
-from bot.store.tables.schema import tables_of_repositories
+from bot.storage import CommentState
+from bot.storage.tables.schema import tables_of_repositories
 from tests.e2e.harness import Doppel
 from tests.e2e.late import held_back
 from tests.e2e.reports import AGAIN, OTHER, comment_on, poll, said

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 
-from bot.evaluation.runs import Runs, Stage
-from bot.events import EvaluationEvent
-from bot.model import RepoRef
+from bot.deliveries.events import EvaluationEvent
+from bot.domain.entities import RepoRef
+from bot.quality.evaluation.runs import Runs, Stage
 from tests.e2e.harness import Doppel
 
 

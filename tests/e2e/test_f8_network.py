@@ -86,7 +86,7 @@ def test_f8a_where_it_is_not_enabled_it_is_off_noted_once_and_asked_again_after_
     doppel.sim.clock.advance(DAY)
     doppel.sim.set_similarity(doppel.repo, answers)
     asked.clear()
-    with caplog.at_level(logging.INFO, "bot.github.repository.search"):
+    with caplog.at_level(logging.INFO, "bot.github.search"):
         doppel.open(*AGAIN)
         doppel.write(2, "/duplicates fresh")
         doppel.open(AGAIN[0], "The same on my phone: AuthTimeoutError, E1234.", author="cy")

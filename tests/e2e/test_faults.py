@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from bot.errors import Unavailable
-from bot.github.repository.repo import RepoClient
-from bot.model import RepoRef
+from bot.domain.entities import RepoRef
+from bot.domain.errors import Unavailable
+from bot.github.repository import RepoClient
 from tests.e2e.harness import Doppel
 from tests.waiting import wait_until
 

@@ -7,7 +7,7 @@ import re
 import pytest
 from click.testing import CliRunner
 
-from bot.cli import cli
+from bot.app.cli import cli
 from tests.e2e.harness import BOT, Doppel
 
 REPORTS = (

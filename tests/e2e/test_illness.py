@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from bot.chores.digests import keep_digests
-from bot.monitoring.illness import Illness, illnesses
+from bot.quality.illness import Illness, illnesses
 from bot.web import create_app
+from handlers.scheduled.digests import keep_digests
 from tests.e2e.harness import BOT, Doppel
 from tests.e2e.late import held_back
 from tests.e2e.reports import OTHER
@@ -63,7 +63,7 @@ def test_c7_a_comment_that_github_refuses_is_told_to_who_asks(pair: Doppel) -> N
 def test_c7_a_delivery_that_was_given_up_is_told_until_a_later_one_is_not(
     pair: Doppel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.jobs.queue.MOST_TRIES", 1)
+    monkeypatch.setattr("bot.deliveries.queue.MOST_TRIES", 1)
     fault = pair.sim.faults.add("GET */issues/3", 502, times=None)
     pair.sim.open_issue(pair.repo, "ann", *OTHER)
     pair.settle()

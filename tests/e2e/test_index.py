@@ -8,13 +8,13 @@ from threading import Event
 
 import pytest
 
-from bot.demo.processes import running, wait_for
-from bot.github.repository.repo import RepoClient
-from bot.index import Index, TextAnalyser
-from bot.model import Comment, Issue, RepoRef
+from bot.app.demo.processes import running, wait_for
+from bot.domain.entities import Comment, Issue, RepoRef
+from bot.github.repository import RepoClient
+from bot.search.index import Index, TextAnalyser
 from bot.simulator import start_simulator
-from bot.store.database.engine import make_engine
-from bot.store.parts.repositories import Backfills, Progress
+from bot.storage.engine import make_engine
+from bot.storage.repositories import Backfills, Progress
 from tests.e2e.harness import Doppel
 from tests.e2e.hosting import Host
 from tests.waiting import LONGEST, wait_until

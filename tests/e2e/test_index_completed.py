@@ -6,14 +6,13 @@ from typing import Any
 
 import pytest
 
-from bot.decisions import Decision, Outcome
-from bot.decisions.model import Evidence
-from bot.events.types import INDEXED, own_issue_event
-from bot.finder import Finder
-from bot.model import RepoRef
-from bot.store.parts.decisions import Decisions
-from bot.store.parts.repositories import Progress
-from bot.wiring.indexes import fill_index
+from bot.app.wiring.indexes import fill_index
+from bot.deliveries.events import INDEXED, own_issue_event
+from bot.domain.decisions import Decision, Evidence, Outcome
+from bot.domain.entities import RepoRef
+from bot.search.finder import Finder
+from bot.storage.decisions import Decisions
+from bot.storage.repositories import Progress
 from handlers import finding
 from handlers.indexing import unanswered
 from tests.e2e.harness import Doppel

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from bot.app.wiring.judging import build_judge
 from bot.simulator.language_model import Heard, LanguageModel, Reply, start_model
-from bot.wiring.judging import build_judge
 from tests.e2e.harness import Doppel
 from tests.e2e.reports import AGAIN, FIRST, OTHER
 from tests.judge.models import answer, entry, read, saying

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from bot.sources.github import GitHubHybrid
-from bot.telemetry.logs import TextFormatter, configure_logging
+from bot.platform.logs import TextFormatter, configure_logging
+from bot.search.sources.github import GitHubHybrid
 from bot.web import create_app
 from handlers import issues
 from tests.e2e.harness import SECRET, Doppel
@@ -151,7 +151,7 @@ def test_each_line_of_work_says_its_delivery_and_job(doppel: Doppel, heard: Hear
     work = [
         line
         for line in heard.lines()
-        if line["logger"] in ("bot.router", "bot.github.http.transport", "handlers.advice.advice")
+        if line["logger"] in ("handlers.router", "bot.github.transport", "handlers.advice.advice")
     ]
     assert len(work) >= 3, heard.text.getvalue()
     for line in work:

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from bot.errors import Forbidden, KeyRefused, Retryable
-from bot.model import RepoRef
-from bot.settings import Settings
+from bot.app.wiring.clients import build_github
+from bot.domain.entities import RepoRef
+from bot.domain.errors import Forbidden, KeyRefused, Retryable
+from bot.platform.settings import Settings
 from bot.simulator import Server, start_simulator
-from bot.wiring.clients import build_github
 
 REPO = RepoRef("acme", "app")
 

@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from bot.posts.marker import SCAN
+from bot.conversation.posts.marker import SCAN
+from bot.conversation.words import english
 from bot.simulator.state.issues import Issue
-from bot.words import english
 from tests.e2e.harness import BOT, Doppel
 
 CRASH = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7 is broken` in `export_pages`.")

@@ -13,11 +13,11 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from bot.chores.redelivery import FIRST_WAIT, MOST_OF_REFUSED, recover
-from bot.github.repository.repo import RepoClient
-from bot.model import Comment, RepoRef
+from bot.domain.entities import Comment, RepoRef
+from bot.github.repository import RepoClient
 from bot.simulator.deliveries import Answer
-from bot.store.parts.missed import MissedDeliveries
+from bot.storage.missed import MissedDeliveries
+from handlers.scheduled.redelivery import FIRST_WAIT, MOST_OF_REFUSED, recover
 from tests.e2e.harness import Doppel
 
 FIRST = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7`.")

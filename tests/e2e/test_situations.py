@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from bot.decisions import Outcome
-from bot.index import IndexedIssue
+from bot.domain.decisions import Outcome
+from bot.search.index import IndexedIssue
 from bot.simulator.state.issues import Issue
 from handlers import finding
 from handlers.advice import advice

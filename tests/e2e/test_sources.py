@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from bot.store.parts.decisions import KEPT_DAYS
+from bot.storage.decisions import KEPT_DAYS
 from tests.e2e.harness import Doppel
 
 FIRST = ("Login fails with error E1234 on Safari", "It says `AuthTimeoutError` and E1234.")

@@ -6,7 +6,7 @@ from contextlib import nullcontext
 
 import pytest
 
-from bot.telemetry.metrics import REGISTRY
+from bot.platform.metrics import REGISTRY
 from tests.e2e.harness import Doppel
 
 FIRST = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7`.")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import functools
 import sys
 
-from bot import cli
-from bot.posts.comments import CommentKeeper
-from bot.wiring import worker
+from bot.app import cli
+from bot.app.wiring import worker
+from bot.conversation.posts.comments import CommentKeeper
 
 if __name__ == "__main__":
     keeper = functools.partial(CommentKeeper, lease=float(sys.argv[1]))

@@ -14,9 +14,9 @@ import pytest
 import requests
 import responses
 
-from bot.embedding import EmbeddingError, TextModel, choose_embedder, local
-from bot.embedding.local import SentenceModel, WordLlama
-from bot.embedding.remote import RemoteModel
+from bot.search.embedding import EmbeddingError, TextModel, choose_embedder, local
+from bot.search.embedding.local import SentenceModel, WordLlama
+from bot.search.embedding.remote import RemoteModel
 
 URL = "https://models.example/v1"
 TEXTS = ["panic: index out of range", "the window flickers", "", "エラー", "index out of range panic " * 200]
@@ -94,7 +94,7 @@ class TestRemote:
     ) -> None:
         package = SimpleNamespace(origin=str(tmp_path / "__init__.py"))
         local._read_wordllama.cache_clear()
-        monkeypatch.setattr("bot.embedding.local.importlib.util.find_spec", lambda _: package)
+        monkeypatch.setattr("bot.search.embedding.local.importlib.util.find_spec", lambda _: package)
         with pytest.raises(EmbeddingError, match=r"could not be read: .+") as raised:
             WordLlama().embed(["x"])
         assert raised.value.told == "the model could not be read"

@@ -1,4 +1,4 @@
-"""The protocol for known duplicates once more, slowly and literally: what bot/evaluation must agree with.
+"""The protocol for known duplicates once more, slowly and literally: what bot/quality/evaluation must agree with.
 
 Each figure is computed from its definition, by looking at everything again for every arrival and every threshold.
 """

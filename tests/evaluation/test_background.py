@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from bot.errors import RateLimited, Retryable
-from bot.evaluation.history_file import KeptHistory, kept_repositories
-from bot.evaluation.report import evaluate
-from bot.evaluation.runs import Kept, Runs, Stage
-from bot.events import EvaluationEvent
-from bot.model import RepoRef
-from bot.wiring.evaluating import evaluate_apart
+from bot.app.wiring.evaluating import evaluate_apart
+from bot.deliveries.events import EvaluationEvent
+from bot.domain.entities import RepoRef
+from bot.domain.errors import RateLimited, Retryable
+from bot.quality.evaluation.history import KeptHistory, kept_repositories
+from bot.quality.evaluation.report import evaluate
+from bot.quality.evaluation.runs import Kept, Runs, Stage
 from tests.evaluation.made_up import rows
 from tests.indexing.conftest import REPO, Host, host
 

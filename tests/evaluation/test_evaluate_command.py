@@ -9,9 +9,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from bot.config.model import MIN_CONFIDENCE
-from bot.evaluation.report import others_needed
-from bot.render.evaluation import threshold
+from bot.conversation.config.schema import MIN_CONFIDENCE
+from bot.quality.evaluation.report import others_needed
+from bot.quality.render.evaluation import threshold
 from tests.calling import call, write_lines
 from tests.evaluation.evaluating import figures
 from tests.evaluation.made_up import START, rows

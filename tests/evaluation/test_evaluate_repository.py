@@ -10,17 +10,16 @@ from typing import Any
 
 import pytest
 
-from bot.errors import UserError
-from bot.evaluation import history_file
-from bot.evaluation.history import PastRecord
-from bot.evaluation.history_file import KeptHistory, erase_history, kept_repositories
-from bot.evaluation.runs import Runs, Stage
-from bot.judgements import Kind, Signal, VerdictKind, Who
-from bot.machine.private_files import open_kept
-from bot.model import RepoRef, Repository
-from bot.settings import load
+from bot.domain.entities import RepoRef, Repository
+from bot.domain.errors import UserError
+from bot.domain.judgements import Kind, Signal, VerdictKind, Who
+from bot.platform.private_files import open_kept
+from bot.platform.settings import load
+from bot.quality.evaluation import history as history_file
+from bot.quality.evaluation.history import KeptHistory, PastRecord, erase_history, kept_repositories
+from bot.quality.evaluation.runs import Runs, Stage
 from bot.simulator import Server, Simulator
-from bot.store import Store, open_store
+from bot.storage import Store, open_store
 from tests.calling import call, write_lines
 from tests.evaluation.evaluating import figures
 from tests.evaluation.made_up import rows

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from bot.errors import NotFound
-from bot.evaluation.reading import MOST, former_names
-from bot.evaluation.statements import Kind, Statement
-from bot.github.repository.repo import RepoClient
-from bot.model import RepoRef, Repository
+from bot.domain.entities import RepoRef, Repository
+from bot.domain.errors import NotFound
+from bot.github.repository import RepoClient
+from bot.quality.evaluation.reading import MOST, former_names
+from bot.quality.evaluation.statements import Kind, Statement
 
 
 def test_of_many_places_only_those_named_most_are_asked_about() -> None:

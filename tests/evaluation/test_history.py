@@ -11,13 +11,13 @@ import pytest
 from githubkit.exception import GraphQLFailed
 from githubkit.graphql import GraphQLError, GraphQLResponse
 
-from bot.errors import Forbidden, NotFound, RateLimited, Unavailable
-from bot.evaluation.history_file import KeptHistory, erase_history
-from bot.evaluation.reading import read_history
-from bot.evaluation.statements import READING
-from bot.github.repository import history as pages
-from bot.github.repository.repo import RepoClient
-from bot.model import RepoRef
+from bot.domain.entities import RepoRef
+from bot.domain.errors import Forbidden, NotFound, RateLimited, Unavailable
+from bot.github import changes as pages
+from bot.github.repository import RepoClient
+from bot.quality.evaluation.history import KeptHistory, erase_history
+from bot.quality.evaluation.reading import read_history
+from bot.quality.evaluation.statements import READING
 from bot.simulator import Simulator
 from bot.simulator.state.issues import StateReason
 from tests.github.conftest import REPO
@@ -250,8 +250,8 @@ def test_what_is_known_is_not_asked_for_again(client: RepoClient, sim: Simulator
 def test_a_reading_that_broke_off_goes_on(
     client: RepoClient, sim: Simulator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pages, "PAGE", 2)
-    monkeypatch.setattr(pages, "LEAST", 2)
+    monkeypatch.setattr(pages, "LARGEST", 2)
+    monkeypatch.setattr(pages, "SMALLEST", 2)
 
     def break_off(done: int, total: int) -> None:
         sim.faults.add("/graphql", times=None)
@@ -313,7 +313,7 @@ def test_a_page_that_takes_more_of_githubs_resources_than_a_query_may_is_asked_f
 
     def limited(query: str, variables: dict[str, Any]) -> dict[str, Any]:
         data = ask(query, variables)
-        if variables.get("first", 0) <= pages.LEAST:
+        if variables.get("first", 0) <= pages.SMALLEST:
             return data
         nodes = data["repository"]["issues"]["nodes"]
         nodes[1] = None
@@ -332,7 +332,7 @@ def test_a_used_up_budget_is_a_limit_and_no_refusal(
     client: RepoClient, sim: Simulator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """GraphQL tells it with status 200."""
-    monkeypatch.setattr(pages, "PAGE", 2)
+    monkeypatch.setattr(pages, "LARGEST", 2)
     sim.limits.primary["graphql"] = (0, 3_600)
     with pytest.raises(RateLimited):
         read(client, tmp_path)

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.evaluation.intervals import caught_intervals, retrieval_intervals
-from bot.evaluation.labels import labels_of, truth
-from bot.evaluation.metrics import Judged, calibration, cut_at, retrieval, speaking, split
-from bot.replay.archive import archive_of
+from bot.quality.evaluation.labels import labels_of, truth
+from bot.quality.evaluation.metrics import Judged, calibration, cut_at, retrieval, speaking, split
+from bot.quality.evaluation.report import caught_intervals, retrieval_intervals
+from bot.quality.replay.archive import archive_of
 from tests.evaluation import reference
 
 START = datetime(2024, 1, 1, tzinfo=UTC)

@@ -29,7 +29,7 @@ def imported(tree: ast.AST) -> set[str]:
 @pytest.mark.parametrize("path", ANSWERING, ids=lambda path: str(path.relative_to(ROOT)))
 def test_what_answers_imports_nothing_of_the_evaluation(path: Path) -> None:
     names = imported(ast.parse(path.read_text(encoding="utf-8")))
-    assert not [name for name in names if name.startswith(("bot.evaluation", "bot.training"))]
+    assert not [name for name in names if name.startswith(("bot.quality.evaluation", "bot.quality.training"))]
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "replay").rglob("*.py")), ids=lambda path: path.name)

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.evaluation.metrics import Judged, Speaking, speaking
-from bot.evaluation.report import BEARABLE, CUTS, FEW, LEAST, Advice, Reason, advise, evaluate, others_needed
-from bot.likelihood import wilson
-from bot.render import evaluation as words
+from bot.domain.likelihood import wilson
+from bot.quality.evaluation.metrics import Judged, Speaking, speaking
+from bot.quality.evaluation.report import BEARABLE, CUTS, FEW, LEAST, Advice, Reason, advise, evaluate, others_needed
+from bot.quality.render import evaluation as words
 from tests.evaluation.made_up import START
 
 LEVELS = st.sampled_from([step / 20 for step in range(21)])

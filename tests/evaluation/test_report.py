@@ -10,9 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.evaluation.judging import choose
-from bot.evaluation.metrics import Bin, Judged
-from bot.evaluation.report import (
+from bot.conversation.words import speak
+from bot.domain.likelihood import wilson
+from bot.quality.evaluation.judging import choose
+from bot.quality.evaluation.metrics import Bin, Judged
+from bot.quality.evaluation.report import (
     BEARABLE,
     LEAST,
     Advice,
@@ -22,10 +24,8 @@ from bot.evaluation.report import (
     monthly_arrivals,
     others_needed,
 )
-from bot.likelihood import wilson
-from bot.render import evaluation as words
-from bot.render.panels import Panel, picture, reliability_panel, speaking_panel
-from bot.words import speak
+from bot.quality.render import evaluation as words
+from bot.quality.render.panels import Panel, picture, reliability_panel, speaking_panel
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 

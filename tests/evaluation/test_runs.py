@@ -12,12 +12,12 @@ import sqlalchemy as sa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.evaluation.metrics import Judged
-from bot.evaluation.report import Evaluation, evaluate
-from bot.evaluation.runs import DAY, LOST, SOON, Run, Runs, Stage, wait
-from bot.settings import Settings
-from bot.store import Store, open_store
-from bot.store.tables.schema import evaluations
+from bot.platform.settings import Settings
+from bot.quality.evaluation.metrics import Judged
+from bot.quality.evaluation.report import Evaluation, evaluate
+from bot.quality.evaluation.runs import DAY, LOST, SOON, Run, Runs, Stage, wait
+from bot.storage import Store, open_store
+from bot.storage.tables.schema import evaluations
 
 NOW = 1_800_000_000.0
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.evaluation.statements import Kind, read_comment
-from bot.model import RepoRef
+from bot.domain.entities import RepoRef
+from bot.quality.evaluation.statements import Kind, read_comment
 from tests.effort import costs_at_most
 
 REPO = RepoRef("acme", "app")

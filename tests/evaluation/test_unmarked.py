@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.evaluation.metrics import LEAST_LISTED, LISTED, Judged, Unmarked, likeliest, without
+from bot.quality.evaluation.metrics import LEAST_LISTED, LISTED, Judged, Unmarked, likeliest, without
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 

@@ -10,10 +10,9 @@ from githubkit_schemas.v2026_03_10.webhooks import VALID_EVENT_NAMES
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.events import Ignored, MalformedPayload, from_json, parse, to_json
-from bot.events.names import EVENT_NAMES
-from bot.events.types import JUDGED, own_issue_event
-from bot.model import Actor, RepoRef, Repository
+from bot.deliveries.events import EVENT_NAMES, JUDGED, Ignored, from_json, own_issue_event, to_json
+from bot.deliveries.payloads import MalformedPayload, parse
+from bot.domain.entities import Actor, RepoRef, Repository
 
 REPOSITORY = {"id": 7, "full_name": "acme/app", "private": True, "archived": False, "default_branch": "main"}
 ANN = {"login": "ann", "type": "User"}

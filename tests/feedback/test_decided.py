@@ -9,12 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.decisions import Decision, Evidence, Outcome
-from bot.feedback import Decided, decided, examples
-from bot.feedback.reading import decided_in
-from bot.judgements import Kind, Signal, VerdictKind, Who
-from bot.settings import load
-from bot.store import Store, open_store
+from bot.domain.decisions import Decision, Evidence, Outcome
+from bot.domain.judgements import Kind, Signal, VerdictKind, Who
+from bot.platform.settings import load
+from bot.quality.feedback import Decided, decided, decided_in, examples
+from bot.storage import Store, open_store
 
 COMMENT = Decision(
     9, 10.0, "opened", "comment", Outcome.POSTED, 0.2, "", (Evidence(1, 0.8, 1, True), Evidence(2, 0.3, 2, True))

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.calibration.rule import Move, Point, calibrate, points
-from bot.decisions import Decision, Evidence, Outcome
-from bot.digest.week import Standing, digest
-from bot.feedback import Example, examples
-from bot.feedback.polling import Step, decide
-from bot.judgements import Fold, Kind, Signal, Verdict, VerdictKind, Who
+from bot.domain.decisions import Decision, Evidence, Outcome
+from bot.domain.judgements import Fold, Kind, Signal, Verdict, VerdictKind, Who
+from bot.quality.calibration import Move, Point, calibrate, points
+from bot.quality.digest import Standing, digest
+from bot.quality.feedback import Example, examples
+from bot.quality.polling import Step, decide
 
 
 def decision(number: int, at: float, *candidates: tuple[int, float], bar: float = 0.2) -> Decision:

@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from bot.embedding import EmbeddingError
-from bot.finder import Finder, FinderSettings, FindOptions, Outside
-from bot.index import Index, IndexedIssue, TextAnalyser
-from bot.matching import Matcher
-from bot.model import Issue
-from bot.replay import PastIssue, ReplayGitHub
-from bot.report import Report
-from bot.sources.choosing import only
-from bot.sources.protocol import Source
-from bot.store.database.engine import make_engine
+from bot.domain.entities import Issue
+from bot.domain.report import Report
+from bot.quality.replay import PastIssue, ReplayGitHub
+from bot.search.embedding import EmbeddingError
+from bot.search.finder import Finder, FinderSettings, FindOptions, Outside
+from bot.search.index import Index, IndexedIssue, TextAnalyser
+from bot.search.matching import Matcher
+from bot.search.sources.choosing import only
+from bot.search.sources.protocol import Source
+from bot.storage.engine import make_engine
 from tests.index.conftest import HashingModel
 
 START = datetime(2024, 1, 1, tzinfo=UTC)

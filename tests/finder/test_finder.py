@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from bot.errors import InvalidArgument, NotFound
-from bot.finder import Finder, FinderSettings
-from bot.github.repository.repo import RepoClient
-from bot.github.repository.search import SearchPage
-from bot.model import RepoRef
-from bot.ranking.rarity import CountedWords
-from bot.report import Outcome, Report
+from bot.domain.entities import RepoRef
+from bot.domain.errors import InvalidArgument, NotFound
+from bot.domain.report import Outcome, Report
+from bot.github.repository import RepoClient
+from bot.github.search import SearchPage
+from bot.search.finder import Finder, FinderSettings
+from bot.search.ranking.rarity import CountedWords
 from bot.simulator import Server, Simulator
 from tests.served import emptied, reading, server
 

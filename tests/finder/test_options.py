@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from bot.config import RepoConfig
-from bot.finder import FindOptions, bot_options
-from bot.finder.weighing import Weighed, results
-from bot.model import Issue, IssueRef, RepoRef, State
+from bot.conversation.config import RepoConfig
+from bot.domain.entities import Issue, IssueRef, RepoRef, State
+from bot.search.finder import FindOptions, bot_options
+from bot.search.finder.weighing import Weighed, results
 from tests.matching.made import an_issue
 
 TARGET = an_issue(5, "It fails", days=5.0)

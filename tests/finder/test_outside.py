@@ -8,19 +8,19 @@ from datetime import timedelta
 
 import pytest
 
-from bot.embedding import Embedder, at_hand
-from bot.embedding.local import SentenceModel
-from bot.embedding.remote import RemoteModel
-from bot.errors import Unavailable
-from bot.finder import Finder, FinderSettings, FindOptions, Outside
-from bot.finder.outside import numbered
-from bot.index import IndexedIssue
-from bot.model import Issue, RepoRef
-from bot.replay import PastIssue, ReplayGitHub
-from bot.replay.github import REPO
-from bot.report import Report
-from bot.sources.choosing import only
-from bot.sources.protocol import Answer, Question
+from bot.domain.entities import Issue, RepoRef
+from bot.domain.errors import Unavailable
+from bot.domain.report import Report
+from bot.quality.replay import PastIssue, ReplayGitHub
+from bot.quality.replay.github import REPO
+from bot.search.embedding import Embedder, at_hand
+from bot.search.embedding.local import SentenceModel
+from bot.search.embedding.remote import RemoteModel
+from bot.search.finder import Finder, FinderSettings, FindOptions, Outside
+from bot.search.finder.outside import numbered
+from bot.search.index import IndexedIssue
+from bot.search.sources.choosing import only
+from bot.search.sources.protocol import Answer, Question
 from tests.finder.conftest import REPO_ID, START, SUBJECTS, Bench, Silent, opened
 from tests.index.conftest import HashingModel
 

@@ -14,19 +14,19 @@ from urllib.parse import urlencode
 
 from hypothesis import strategies as st
 
-from bot.commands import Command, Invalid, Misspelt
-from bot.commands import parse as parse_commands
-from bot.config import RepoConfig, parse_config
-from bot.events import Ignored, from_json, to_json
-from bot.model import RepoRef
-from bot.posts.marker import ADVICE, DIGEST, SCAN, fingerprint, is_reply_to
-from bot.ranking.plan import natural_query, plan_own_words, plan_queries
-from bot.ranking.query import MAX_OPERATORS
-from bot.ranking.rarity import Rarity
-from bot.receiver import proxy
-from bot.receiver.webhook import Accepted, Ping, Refused, read, sign
-from bot.render.escape import code, escape
-from bot.repositories.issue_forms import supplied_by
+from bot.conversation.commands import Command, Invalid, Misspelt
+from bot.conversation.commands import parse as parse_commands
+from bot.conversation.config import RepoConfig, parse_config
+from bot.conversation.posts.marker import ADVICE, DIGEST, SCAN, fingerprint, is_reply_to
+from bot.conversation.render.escape import code, escape
+from bot.deliveries import proxy
+from bot.deliveries.events import Ignored, from_json, to_json
+from bot.deliveries.webhook import Accepted, Ping, Refused, read, sign
+from bot.domain.entities import RepoRef
+from bot.search.issue_forms import supplied_by
+from bot.search.ranking.plan import natural_query, plan_own_words, plan_queries
+from bot.search.ranking.query import MAX_OPERATORS
+from bot.search.ranking.rarity import Rarity
 from bot.text.github_urls import named_issues, normalize_url, thing_at
 from tests.render.reading import read as render
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from bot.domain.entities import RepoRef
 from bot.github.client import GitHub
-from bot.github.repository.repo import RepoClient
-from bot.model import RepoRef
+from bot.github.repository import RepoClient
 from bot.simulator import Server, Simulator, start_simulator
 
 REPO = RepoRef("acme", "app")

@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 import pytest
 
-from bot.errors import DoppelError
+from bot.domain.errors import DoppelError
 from bot.github.client import GitHub
-from bot.github.repository.repo import RepoClient
+from bot.github.repository import RepoClient
 from bot.simulator import Server, Simulator
 from tests.github.conftest import REPO
 

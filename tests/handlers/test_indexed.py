@@ -8,13 +8,13 @@ from typing import cast
 
 import pytest
 
-from bot.decisions import Decision, Outcome
-from bot.events import IndexEvent, IssueEvent
-from bot.model import RepoRef, Repository
-from bot.services import Services
-from bot.store import Store
-from bot.store.database.engine import make_engine
+from bot.deliveries.events import IndexEvent, IssueEvent
+from bot.domain.decisions import Decision, Outcome
+from bot.domain.entities import RepoRef, Repository
+from bot.storage import Store
+from bot.storage.engine import make_engine
 from handlers.indexing import completed
+from handlers.services import Services
 
 NOW = 1_700_000_000.0
 HOUR = 3_600.0

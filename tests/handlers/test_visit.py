@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bot.config import IgnoreConfig, RepoConfig
-from bot.model import Actor, Issue, RepoRef
+from bot.conversation.config import IgnoreConfig, RepoConfig
+from bot.domain.entities import Actor, Issue, RepoRef
 from handlers.visit import why_silent
 
 THEN = datetime(2026, 1, 1, tzinfo=UTC)

@@ -11,9 +11,9 @@ import pytest
 import sqlalchemy as sa
 from numpy.typing import NDArray
 
-from bot.embedding.protocol import unit
-from bot.index import Index, TextAnalyser
-from bot.store.database.engine import make_engine
+from bot.search.embedding.protocol import unit
+from bot.search.index import Index, TextAnalyser
+from bot.storage.engine import make_engine
 
 
 class HashingModel:

@@ -6,8 +6,8 @@ from collections.abc import Collection
 
 import sqlalchemy as sa
 
-from bot.index import Index, IndexedIssue, TextAnalyser
-from bot.store.database.engine import make_engine
+from bot.search.index import Index, IndexedIssue, TextAnalyser
+from bot.storage.engine import make_engine
 from tests.index.conftest import HashingModel
 
 FORM = ("### Steps to reproduce", "- [x] I have searched the wiki", "-->", "<!-- Describe what you saw -->")

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 import sqlalchemy as sa
 
-from bot.index.database import fetch, upsert
-from bot.store.tables.index import index_chunks, index_vocabulary
-from bot.store.tables.schema import metadata
+from bot.search.index.database import fetch, upsert
+from bot.storage.tables.index import index_chunks, index_vocabulary
+from bot.storage.tables.schema import metadata
 
 COLUMNS = (index_vocabulary.c.term, index_vocabulary.c.hash)
 

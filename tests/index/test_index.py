@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 import sqlalchemy as sa
 
-from bot.index import Analysis, Index, IndexedIssue, Query, Scores, TextAnalyser, View, bm25, idf
-from bot.index.issues import UNTOLD
-from bot.index.postings import lists
-from bot.matching import Matcher
-from bot.model import Actor, Issue, RepoRef
-from bot.store import Store
-from bot.store.tables.schema import metadata
+from bot.domain.entities import Actor, Issue, RepoRef
+from bot.search.index import Analysis, Index, IndexedIssue, Query, Scores, TextAnalyser, View, bm25, idf
+from bot.search.index import postings as lists
+from bot.search.index.issues import UNTOLD
+from bot.search.matching import Matcher
+from bot.storage import Store
+from bot.storage.tables.schema import metadata
 from tests.index.conftest import HashingModel
 
 
@@ -131,7 +131,7 @@ class TestFinding:
     ) -> None:
         """And it stays so however many come: a line that is left out recurs all the same."""
         # As in a repository of thousands of issues, where more than five must have a line.
-        monkeypatch.setattr("bot.index.analysis.SUPPLIED_SHARE", 0.3)
+        monkeypatch.setattr("bot.search.index.analysis.SUPPLIED_SHARE", 0.3)
         rows = [issue(n, f"number{n}x", f"Please describe the kangaroo\nown{n}x") for n in range(1, 25)]
         index.put(1, rows)
         for row in rows:

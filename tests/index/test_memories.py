@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 import sqlalchemy as sa
 
-from bot.index import Index, IndexedIssue, Query, TextAnalyser, shared
-from bot.index.memory import Memories
-from bot.index.postings import vocabulary
-from bot.index.state import Version
-from bot.matching import Matcher
-from bot.model import RepoRef
-from bot.store.tables.index import index_vocabulary
+from bot.domain.entities import RepoRef
+from bot.search.index import Index, IndexedIssue, Query, TextAnalyser, shared, vocabulary
+from bot.search.index.memory import Memories
+from bot.search.index.state import Version
+from bot.search.matching import Matcher
+from bot.storage.tables.index import index_vocabulary
 from tests.index.conftest import HashingModel
 
 VERSION = Version(1, 1, 1, "", "", 0)

@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from bot.index import Index, IndexedIssue, Query, Scores, bm25, idf, shared
-from bot.index.postings import lists, vocabulary
+from bot.search.index import Index, IndexedIssue, Query, Scores, bm25, idf, shared, vocabulary
+from bot.search.index import postings as lists
 
 WORDS = ["alpha", "beta", "gamma", "delta", "getUserName", "panic", "错误信息", "x1"]
 

@@ -17,22 +17,24 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from bot.embedding import Embedder
-from bot.events import Event, Ignored, IndexEvent, parse
+from bot.app.wiring.worker import build_services, job_handler
+from bot.deliveries.events import Event, Ignored, IndexEvent
+from bot.deliveries.inbox import Inbox
+from bot.deliveries.payloads import parse
+from bot.deliveries.worker import Job
+from bot.github.changes import ChangesPage
 from bot.github.client import GitHub
-from bot.github.repository.changes import ChangesPage
-from bot.github.repository.repo import RepoClient
-from bot.index import Index, IndexedIssue, Query, TextAnalyser, shared
-from bot.indexing import Indexing, StoredFacts
-from bot.jobs import Inbox, Job
-from bot.matching import Matcher
-from bot.repositories.issue_forms import IssueForms
-from bot.repositories.settings import RepositorySettings
-from bot.services import Services
-from bot.settings import Settings
+from bot.github.repository import RepoClient
+from bot.platform.settings import Settings
+from bot.search.embedding import Embedder
+from bot.search.index import Index, IndexedIssue, Query, TextAnalyser, shared
+from bot.search.indexing import Indexing, StoredFacts
+from bot.search.issue_forms import IssueForms
+from bot.search.matching import Matcher
+from bot.search.repository_settings import RepositorySettings
 from bot.simulator import Server, Simulator, start_simulator
-from bot.store.parts.repositories import Progress
-from bot.wiring.worker import build_services, job_handler
+from bot.storage.repositories import Progress
+from handlers.services import Services
 from tests.index.conftest import HashingModel
 
 REPO = "acme/app"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bot.indexing import Indexing
+from bot.search.indexing import Indexing
 from tests.indexing.conftest import REPO, Host, on_one_database
 
 pytestmark = pytest.mark.slow

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from bot.errors import Retryable
+from bot.domain.errors import Retryable
 from tests.index.conftest import HashingModel
 from tests.indexing.conftest import REPO, Host
 

@@ -10,9 +10,9 @@ import pytest
 import requests
 from numpy.typing import NDArray
 
-from bot.embedding import EmbeddingError
-from bot.embedding.remote import RemoteModel
-from bot.model import RepoRef, Repository
+from bot.domain.entities import RepoRef, Repository
+from bot.search.embedding import EmbeddingError
+from bot.search.embedding.remote import RemoteModel
 from tests.index.conftest import HashingModel
 from tests.indexing.conftest import REPO, Host, on_one_database
 
@@ -45,7 +45,7 @@ class Endpoint:
 @pytest.fixture
 def endpoint(host: Host, monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
     endpoint = Endpoint()
-    monkeypatch.setattr("bot.embedding.remote.requests.post", endpoint.post)
+    monkeypatch.setattr("bot.search.embedding.remote.requests.post", endpoint.post)
     host.use(RemoteModel("https://models.example/v1", "small"))
     yield endpoint
 
@@ -232,7 +232,7 @@ def test_the_progress_does_not_tell_the_endpoints_address(
     def refuse(*_: object, **__: object) -> None:
         raise requests.ConnectionError("refused")
 
-    monkeypatch.setattr("bot.embedding.remote.requests.post", refuse)
+    monkeypatch.setattr("bot.search.embedding.remote.requests.post", refuse)
     host.use(RemoteModel("http://gpu7.intranet.example:8080/v1", "small"))
     host.load(3)
     host.install()

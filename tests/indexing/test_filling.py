@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from bot.errors import Unavailable
-from bot.github.repository.changes import ChangesPage
-from bot.github.repository.repo import RepoClient
-from bot.indexing import Indexing, indexing, reading
-from bot.indexing.writing import Writer
+from bot.domain.errors import Unavailable
+from bot.github.changes import ChangesPage
+from bot.github.repository import RepoClient
+from bot.search.indexing import Indexing, indexing, reading
+from bot.search.indexing.indexing import Writer
 from bot.simulator.http.reply import Reply
 from bot.simulator.rest import keyset
-from bot.store.parts.repositories import Backfills, Progress
+from bot.storage.repositories import Backfills, Progress
 from tests.indexing.conftest import REPO, Host, on_one_database
 
 pytestmark = pytest.mark.slow
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.slow
 
 @on_one_database
 def test_all_issues_are_there_after_the_installation(host: Host, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.INFO, "bot.indexing")
+    caplog.set_level(logging.INFO, "bot.search.indexing")
     host.load(230)
     host.sim.open_issue(REPO, "ann", "A change", is_pull_request=True)
     host.sim.close_issue(REPO, 7, reason="not_planned")
@@ -36,7 +36,7 @@ def test_all_issues_are_there_after_the_installation(host: Host, caplog: pytest.
     assert (progress.seen, progress.expected, progress.done, progress.problem) == (230, 230, True, "")
     # A hundred on a page, and few of them twice.
     assert len(host.pages) == 3
-    assert [record.message for record in caplog.records if record.name.startswith("bot.indexing")] == [
+    assert [record.message for record in caplog.records if record.name.startswith("bot.search.indexing")] == [
         "acme/app: reading its issues into the index: 0 of about 230",
         "acme/app: issues in the index: 230 of about 230",
     ]
@@ -108,7 +108,7 @@ def test_what_has_not_changed_costs_a_look_one_count(
     host.load(issues)
     host.install()
     host.look()
-    caplog.set_level(logging.INFO, "bot.indexing")
+    caplog.set_level(logging.INFO, "bot.search.indexing")
     counted, real = [], RepoClient.count_issues
 
     def count(*given: Any) -> int | None:

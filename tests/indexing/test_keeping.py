@@ -6,12 +6,12 @@ from collections.abc import Collection, Sequence
 
 import pytest
 
-from bot.chores.reconciliation import reconcile
-from bot.errors import Unavailable
-from bot.events import IndexEvent
-from bot.github.repository.repo import RepoClient
-from bot.index import Analysis, TextAnalyser
-from bot.posts.marker import DIGEST, SCAN
+from bot.conversation.posts.marker import DIGEST, SCAN
+from bot.deliveries.events import IndexEvent
+from bot.domain.errors import Unavailable
+from bot.github.repository import RepoClient
+from bot.search.index import Analysis, TextAnalyser
+from handlers.scheduled.reconciliation import reconcile
 from tests.index.conftest import HashingModel
 from tests.indexing.conftest import REPO, Host, on_one_database
 

@@ -8,9 +8,9 @@ import numpy as np
 import sqlalchemy as sa
 from numpy.typing import NDArray
 
-from bot.embedding import EmbeddingError
-from bot.indexing.status import statuses
-from bot.store.tables.schema import metadata
+from bot.search.embedding import EmbeddingError
+from bot.search.indexing.status import statuses
+from bot.storage.tables.schema import metadata
 from tests.index.conftest import HashingModel
 from tests.indexing.conftest import Host, on_one_database
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.github.repository.changes import Budget
-from bot.indexing.reading import AGAIN, LATEST, LOST, Place, further, pause, resting, retry
+from bot.github.changes import Budget
+from bot.search.indexing.reading import AGAIN, LATEST, LOST, Place, further, pause, resting, retry
 
 START = datetime(2026, 3, 10, 12, tzinfo=UTC)
 

@@ -12,14 +12,17 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from bot.events import EvaluationEvent, IndexEvent, IssueEvent
-from bot.jobs import DeadLetters, Inbox, Job, Worker, queue
-from bot.jobs import worker as worker_module
-from bot.jobs.database import jobs, prepare, queue_engine
-from bot.jobs.queue import Queue
-from bot.model import Actor, RepoRef, Repository
-from bot.settings import Settings
-from bot.store.database.engine import write
+from bot.deliveries import queue
+from bot.deliveries import worker as worker_module
+from bot.deliveries.database import jobs, prepare, queue_engine
+from bot.deliveries.events import EvaluationEvent, IndexEvent, IssueEvent
+from bot.deliveries.inbox import Inbox
+from bot.deliveries.inspection import DeadLetters
+from bot.deliveries.queue import Queue
+from bot.deliveries.worker import Job, Worker
+from bot.domain.entities import Actor, RepoRef, Repository
+from bot.platform.settings import Settings
+from bot.storage.engine import write
 from tests.conftest import KINDS
 
 _number = itertools.count(1)

@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from bot.events import Event, to_json
-from bot.jobs import DeadLetters, Inbox, ensure_schema
-from bot.jobs.database import BACKGROUND_QUEUE, DIED, QUEUE, jobs, queue_engine
-from bot.jobs.queue import Queue
-from bot.model import RepoRef
-from bot.settings import Settings
+from bot.deliveries.database import BACKGROUND_QUEUE, DIED, QUEUE, ensure_schema, jobs, queue_engine
+from bot.deliveries.events import Event, to_json
+from bot.deliveries.inbox import Inbox
+from bot.deliveries.inspection import DeadLetters
+from bot.deliveries.queue import Queue
+from bot.domain.entities import RepoRef
+from bot.platform.settings import Settings
 from tests.jobs.conftest import event, step
 
 # As that version made them, as far as they were used.

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 import sqlalchemy as sa
 
-from bot.events import IssueEvent
-from bot.jobs.database import QUEUE
-from bot.jobs.inbox import entry
-from bot.jobs.queue import Queue
+from bot.deliveries.database import QUEUE
+from bot.deliveries.events import IssueEvent
+from bot.deliveries.inbox import entry
+from bot.deliveries.queue import Queue
 from tests.jobs.conftest import Bench, Held, change, event, replay, step
 from tests.waiting import stays, wait_until
 

@@ -14,15 +14,14 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from bot.events import PushEvent
-from bot.jobs import Inbox, QueueUnavailable, ensure_schema
-from bot.jobs.database import queue_engine, queue_url
-from bot.jobs.inbox import entry
-from bot.jobs.queue import Entry
-from bot.model import Actor, RepoRef, Repository
-from bot.settings import Settings
-from bot.store.database import files
-from bot.store.database.shared_commit import SharedCommit
+from bot.deliveries.database import QueueUnavailable, ensure_schema, queue_engine, queue_url
+from bot.deliveries.events import PushEvent
+from bot.deliveries.inbox import Inbox, entry
+from bot.deliveries.queue import Entry
+from bot.domain.entities import Actor, RepoRef, Repository
+from bot.platform.settings import Settings
+from bot.storage import files
+from bot.storage.sqlite import SharedCommit
 from tests.jobs.conftest import event
 from tests.waiting import LONGEST, wait_until
 

@@ -19,10 +19,10 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from bot.jobs.database import DIED, QUEUE, jobs, prepare, queue_engine
-from bot.jobs.queue import DEADLY, HOLD, LEASE, Claim, Entry, Queue
-from bot.settings import Settings
-from bot.store.database.engine import write
+from bot.deliveries.database import DIED, QUEUE, jobs, prepare, queue_engine
+from bot.deliveries.queue import DEADLY, HOLD, LEASE, Claim, Entry, Queue
+from bot.platform.settings import Settings
+from bot.storage.engine import write
 
 clock = sa.table("clock", sa.column("now", sa.Float()))
 PASSES = {"crash": LEASE + 1, "upkeep": 0.0, "minutes": HOLD, "hour": 4000.0, "back": -500.0, "far back": -90_000.0}

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 import pytest
 import sqlalchemy as sa
 
-from bot.jobs import Inbox, Worker
-from bot.jobs.database import QUEUE
-from bot.jobs.queue import Queue
-from bot.jobs.worker import LONGEST
-from bot.settings import Settings
-from bot.telemetry.logs import Quoted
+from bot.deliveries.database import QUEUE
+from bot.deliveries.inbox import Inbox
+from bot.deliveries.queue import Queue
+from bot.deliveries.worker import LONGEST, Worker
+from bot.platform.logs import Quoted
+from bot.platform.settings import Settings
 from tests.jobs.conftest import Held, change, event, row
 from tests.waiting import wait_until
 
@@ -122,7 +122,7 @@ def test_the_chores_of_one_that_ends_and_the_jobs_that_it_leaves_are_anybodys(
 def test_while_the_database_is_away_a_worker_asks_again_and_says_so_once(
     idle: tuple[Worker, Held, list[str]], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("bot.jobs.worker.AGAIN_AFTER", 0.0)
+    monkeypatch.setattr("bot.deliveries.worker.AGAIN_AFTER", 0.0)
     away: list[Exception] = [sa.exc.OperationalError("", {}, Exception("Connection refused")) for _ in range(50)]
 
     def ask() -> bool:

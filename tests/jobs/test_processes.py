@@ -16,13 +16,14 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from bot.jobs import DeadLetters, Inbox
-from bot.jobs.database import QUEUE, WORKERS, jobs, queue_engine, state
-from bot.jobs.queue import DEADLY
-from bot.settings import Settings
-from bot.store.database import files
-from bot.store.database.engine import write
-from bot.wiring.process import OVERDUE
+from bot.app.wiring.process import OVERDUE
+from bot.deliveries.database import QUEUE, WORKERS, jobs, queue_engine, state
+from bot.deliveries.inbox import Inbox
+from bot.deliveries.inspection import DeadLetters
+from bot.deliveries.queue import DEADLY
+from bot.platform.settings import Settings
+from bot.storage import files
+from bot.storage.engine import write
 from tests.jobs import worker_process
 from tests.jobs.conftest import event, give_name_to
 from tests.waiting import LONGEST, stays, wait_until
@@ -31,7 +32,7 @@ pytestmark = pytest.mark.processes
 
 # Each worker is a process of its own, forked from one that has loaded what it needs and done nothing yet.
 _forks = multiprocessing.get_context("forkserver")
-_forks.set_forkserver_preload(["bot.wiring.process"])
+_forks.set_forkserver_preload(["bot.app.wiring.process"])
 
 
 @dataclass

@@ -8,16 +8,15 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import sqlalchemy as sa
 
-from bot.jobs import Chore, DeadLetters, Inbox
-from bot.jobs import queue as queue_module
-from bot.jobs.database import BACKGROUND_QUEUE, DIED, QUEUE, SCHEDULE, jobs
-from bot.jobs.inbox import entry
-from bot.jobs.inspection import has_arrived, holdings
-from bot.jobs.queue import DEADLY, KEEP_DEAD, KEEP_DONE, LEASE, QUEUES, Claim, Queue
-from bot.jobs.schedule import Schedule
-from bot.monitoring.exposition import of_queue
-from bot.monitoring.queue import standing
-from bot.settings import Settings
+from bot.deliveries import queue as queue_module
+from bot.deliveries.database import BACKGROUND_QUEUE, DIED, QUEUE, SCHEDULE, jobs
+from bot.deliveries.inbox import Inbox, entry
+from bot.deliveries.inspection import DeadLetters, has_arrived, holdings
+from bot.deliveries.queue import DEADLY, KEEP_DEAD, KEEP_DONE, LEASE, QUEUES, Claim, Queue
+from bot.deliveries.schedule import Chore, Schedule
+from bot.interfaces.monitoring.exposition import of_queue
+from bot.interfaces.monitoring.queue import standing
+from bot.platform.settings import Settings
 from tests.jobs.conftest import change, event, row, step
 
 

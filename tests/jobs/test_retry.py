@@ -10,11 +10,11 @@ import sqlalchemy as sa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.errors import DidNotEnd, Forbidden, RateLimited, Retryable, Unavailable
-from bot.jobs.queue import MOST_TRIES, MOST_TRIES_OF_A_FAULT, decide
-from bot.store.database.engine import make_engine
-from bot.store.database.failures import passes
-from bot.telemetry.errors import describe, stack
+from bot.deliveries.queue import MOST_TRIES, MOST_TRIES_OF_A_FAULT, decide
+from bot.domain.errors import DidNotEnd, Forbidden, RateLimited, Retryable, Unavailable
+from bot.platform.logs import describe, stack
+from bot.storage.engine import make_engine
+from bot.storage.failures import passes
 
 chances = st.floats(0, 1, exclude_max=True)
 

@@ -10,13 +10,13 @@ from contextlib import contextmanager
 import pytest
 import sqlalchemy as sa
 
-from bot.at_work import make_sure
-from bot.jobs import Chore, Worker
-from bot.jobs import worker as worker_module
-from bot.jobs.database import SCHEDULE
-from bot.jobs.queue import DEADLY, Queue
-from bot.jobs.schedule import Schedule
-from bot.settings import Settings
+from bot.deliveries import worker as worker_module
+from bot.deliveries.database import SCHEDULE
+from bot.deliveries.queue import DEADLY, Queue
+from bot.deliveries.schedule import Chore, Schedule
+from bot.deliveries.worker import Worker
+from bot.platform.at_work import make_sure
+from bot.platform.settings import Settings
 from tests.jobs.conftest import change, row
 from tests.waiting import stays, wait_until
 
@@ -105,7 +105,9 @@ def test_what_another_worker_has_taken_over_writes_nothing_more_on_github(
 def test_what_belongs_to_the_start_is_done_at_each_start_whatever_was_done_before(
     settings: Settings, engine: sa.Engine
 ) -> None:
-    """Deliveries may have failed just because no worker, or nothing at all, was there (`bot.chores.redelivery`)."""
+    """Deliveries may have failed just because no worker, or nothing at all, was there
+    (`handlers.scheduled.redelivery`).
+    """
     done = list[str]()
     for turn in (1, 2):
         with working(settings, Chore("sweep", NEVER, lambda: done.append("done"), at_start=True)):

@@ -9,12 +9,13 @@ from collections.abc import Callable
 
 import pytest
 
-from bot.at_work import make_sure
-from bot.errors import InvalidArgument, RateLimited, Unavailable
-from bot.jobs import Job, debounce
-from bot.jobs.queue import HOLD
-from bot.model import RepoRef
-from bot.telemetry.metrics import REGISTRY
+from bot.deliveries.inbox import debounce
+from bot.deliveries.queue import HOLD
+from bot.deliveries.worker import Job
+from bot.domain.entities import RepoRef
+from bot.domain.errors import InvalidArgument, RateLimited, Unavailable
+from bot.platform.at_work import make_sure
+from bot.platform.metrics import REGISTRY
 from tests.jobs.conftest import Bench, change, event, replay, row
 from tests.waiting import LONGEST as AT_LAST
 from tests.waiting import stays, wait_until
@@ -265,7 +266,7 @@ def test_a_job_whose_end_cannot_be_written_stays_with_its_worker_until_it_can(
     bench: Bench, number: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The database is away when the handler returns: the job must not be done again for want of its end."""
-    monkeypatch.setattr("bot.jobs.worker.AGAIN_AFTER", 0.05)
+    monkeypatch.setattr("bot.deliveries.worker.AGAIN_AFTER", 0.05)
     refuse = (
         "CREATE TRIGGER refusing BEFORE UPDATE ON jobs FOR EACH ROW WHEN (NEW.id = 'unwritten' AND NEW.state = 'done')"
     )

@@ -7,11 +7,13 @@ import threading
 import time
 from pathlib import Path
 
-from bot.at_work import make_sure
-from bot.events import IssueEvent
-from bot.jobs import Chore, Job, queue, worker
-from bot.settings import Settings
-from bot.wiring import process
+from bot.app.wiring import process
+from bot.deliveries import queue, worker
+from bot.deliveries.events import IssueEvent
+from bot.deliveries.schedule import Chore
+from bot.deliveries.worker import Job
+from bot.platform.at_work import make_sure
+from bot.platform.settings import Settings
 from tests.waiting import wait_until
 
 #: Of what does not end.

@@ -7,19 +7,20 @@ import sys
 
 import pytest
 
-from bot.errors import SettingsError
-from bot.report import Outcome, Report
-from bot.settings import load
-from bot.wiring.judging import build_endpoint
+from bot.app.wiring.judging import build_endpoint
+from bot.domain.errors import SettingsError
+from bot.domain.report import Outcome, Report
+from bot.platform.settings import load
 from tests.render.samples import candidate
 
 LOADED = """
 import sys
-import handlers, bot.web, bot.cli, bot.cli.evaluate, bot.cli.find, bot.mcp.tools, bot.wiring.worker
-from bot.settings import load
-from bot.wiring.judging import build_endpoint
+import bot.app.cli, bot.app.cli.evaluate, bot.app.cli.find, bot.app.wiring.worker
+import bot.interfaces.mcp.tools, bot.web, handlers
+from bot.platform.settings import load
+from bot.app.wiring.judging import build_endpoint
 assert build_endpoint(load({"DOPPEL_HOME": "/nowhere"})) is None
-ours = ("openai.", "anthropic.", "bot.judge.")
+ours = ("openai.", "anthropic.", "bot.search.judge.")
 print([name for name in sys.modules if f"{name}.".startswith(ours)])
 """
 

@@ -13,9 +13,8 @@ from itertools import product
 
 import pytest
 
-from bot.judge.answer import NoAnswer, read_answer
-from bot.judge.question import Question, critical, question
-from bot.opinion import Pairs, Said, Text, Verdict
+from bot.domain.opinion import Pairs, Said, Text, Verdict
+from bot.search.judge.question import NoAnswer, Question, critical, question, read_answer
 from bot.simulator.language_model import Heard
 from tests.judge.models import answer, entry, read, saying
 

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from bot.embedding.local import SentenceModel
-from bot.embedding.protocol import EmbeddingError
-from bot.knowledge.contradiction import stance
-from bot.knowledge.models import MODELS, embed_texts
-from bot.knowledge.similarity import unit_rows
-from bot.ranking.playbook import run_deduplication
+from bot.interfaces.agents.contradiction import stance
+from bot.interfaces.agents.entries import MODELS, embed_texts
+from bot.interfaces.agents.run import run_deduplication
+from bot.interfaces.agents.similarity import unit_rows
+from bot.search.embedding.local import SentenceModel
+from bot.search.embedding.protocol import EmbeddingError
 from tests.knowledge.pairs import CONTRARY, RELATED, SAME
 from tests.knowledge.playbooks import PATTERNS, copies, entry, playbook
 

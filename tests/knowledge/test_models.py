@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bot.embedding import local
-from bot.knowledge.models import choose_model
-from bot.ranking.playbook import run_deduplication
+from bot.interfaces.agents.entries import choose_model
+from bot.interfaces.agents.run import run_deduplication
+from bot.search.embedding import local
 from tests.knowledge.library import Fake
 from tests.knowledge.playbooks import PATTERNS, entry, fails, given, never, playbook
 
@@ -78,7 +78,7 @@ class TestModels:
         monkeypatch.setitem(sys.modules, "sentence_transformers", None)
         tokenizer, rows = local._read_wordllama()
         broken = np.full_like(rows, np.nan)
-        monkeypatch.setattr("bot.embedding.local._read_wordllama", lambda: (tokenizer, broken))
+        monkeypatch.setattr("bot.search.embedding.local._read_wordllama", lambda: (tokenizer, broken))
         book = playbook(patterns=[entry("the same"), entry("the same")])
         assert len(run_deduplication(book)["sections"][PATTERNS]) == 2
         assert "no finite numbers" in capsys.readouterr().err
@@ -109,7 +109,7 @@ class TestModels:
 def test_d5_without_numpy_the_import_succeeds_and_the_playbook_stays_as_it_is() -> None:
     code = (
         "import sys; sys.modules['numpy'] = None\n"
-        "from bot.ranking.playbook import run_deduplication\n"
+        "from bot.interfaces.agents.deduplication import run_deduplication\n"
         "entry = {'name': 'n', 'text': 't', 'helpful': 0, 'harmful': 0}\n"
         "book = {'version': 1, 'last_updated': '', 'sections': {'OTHERS': [entry, dict(entry)]}}\n"
         "print(run_deduplication(book) is book, len(book['sections']['OTHERS']))"
@@ -123,7 +123,7 @@ def test_d5_without_numpy_the_import_succeeds_and_the_playbook_stays_as_it_is() 
 def test_d6_importing_and_one_entry_load_no_model() -> None:
     """In a process of its own: nothing that computes vectors is even imported."""
     code = (
-        "import sys; from bot.ranking.playbook import run_deduplication\n"
+        "import sys; from bot.interfaces.agents.deduplication import run_deduplication\n"
         "run_deduplication({'version': 1, 'last_updated': '', 'sections': {'OTHERS': [\n"
         "    {'name': 'n', 'text': 't', 'helpful': 0, 'harmful': 0}]}})\n"
         "print([name for name in ('sentence_transformers', 'torch', 'wordllama', 'tokenizers', 'safetensors')\n"

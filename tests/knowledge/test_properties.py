@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from bot.knowledge.merging import Group, merge
-from bot.knowledge.similarity import components, nearest, unit_rows
-from bot.ranking.playbook import SECTION_SLUGS, run_deduplication
+from bot.domain.merging import Group, merge
+from bot.interfaces.agents.run import SECTION_SLUGS, run_deduplication
+from bot.interfaces.agents.similarity import components, nearest, unit_rows
 
 NAMES = ["OTHERS", "MISTAKES TO AVOID", "mine", "PATTERNS & APPROACHES", "yours"]
 

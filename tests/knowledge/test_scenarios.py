@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bot.ranking import playbook as door
-from bot.ranking.playbook import SECTION_SLUGS, run_deduplication
+from bot.interfaces.agents import deduplication as door
+from bot.interfaces.agents.run import SECTION_SLUGS, run_deduplication
 from tests.knowledge.playbooks import (
     MISTAKES,
     PATTERNS,
@@ -292,7 +292,7 @@ def test_d5_a_closed_stderr_is_no_reason_to_raise(monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.parametrize("book", [playbook(), playbook(patterns=[], others=[]), playbook(patterns=[entry("a")])])
 def test_d6_d9_nothing_to_compare_asks_no_model(book: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bot.knowledge.deduplication.choose_model", never)
+    monkeypatch.setattr("bot.interfaces.agents.deduplication.choose_model", never)
     before = copy.deepcopy(book)
     assert run_deduplication(book) is book
     assert run_deduplication(book, embed=never) is book

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bot.machine.local import free_port
+from bot.platform.local import free_port
 from tests.calling import free_port as port_of_a_test
 
 

@@ -13,14 +13,14 @@ import pytest
 from sqlalchemy.exc import OperationalError
 
 import bot
-from bot.cli.shared.files import opened, write
-from bot.errors import UserError
-from bot.evaluation.history_file import KeptHistory
-from bot.machine.private_files import make_file, open_new, replace_file
-from bot.model import RepoRef
-from bot.settings import Settings
-from bot.store import open_store
-from bot.wiring.clients import prepare_databases
+from bot.app.cli.shared.files import opened, write
+from bot.app.wiring.clients import prepare_databases
+from bot.domain.entities import RepoRef
+from bot.domain.errors import UserError
+from bot.platform.private_files import make_file, open_new, replace_file
+from bot.platform.settings import Settings
+from bot.quality.evaluation.history import KeptHistory
+from bot.storage import open_store
 
 
 @pytest.fixture(autouse=True)

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from bot.errors import Unavailable
-from bot.jobs.queue import DEADLY
-from bot.machine.supervisor import DEATHS, KILLS, KILLS_WITHIN_SECONDS, WITHIN_SECONDS, Supervisor
+from bot.deliveries.queue import DEADLY
+from bot.domain.errors import Unavailable
+from bot.platform.supervisor import DEATHS, KILLS, KILLS_WITHIN_SECONDS, WITHIN_SECONDS, Supervisor
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.processes

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from bot.index import Index, IndexedIssue
-from bot.matching import Match
-from bot.model import Actor, Issue, RepoRef
-from bot.report import Shared
+from bot.domain.entities import Actor, Issue, RepoRef
+from bot.domain.report import Shared
+from bot.search.index import Index, IndexedIssue
+from bot.search.matching import Match
 
 REPO = RepoRef("larkspool", "larkspool")
 START = datetime(2024, 1, 1, tzinfo=UTC)

@@ -12,12 +12,12 @@ import sqlalchemy as sa
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bot.index import Index, IndexedIssue, TextAnalyser
-from bot.matching import Matcher, features, standing
-from bot.matching.features import NAMES
-from bot.matching.retrieval import FIELDS, load, pose
-from bot.matching.shared_terms import Rarity
-from bot.model import Actor, Issue, RepoRef
+from bot.domain.entities import Actor, Issue, RepoRef
+from bot.search.index import Index, IndexedIssue, TextAnalyser
+from bot.search.matching import Matcher, features, standing
+from bot.search.matching.features import NAMES
+from bot.search.matching.retrieval import FIELDS, load, pose
+from bot.search.matching.shared_terms import Rarity
 from tests.matching.made import an_issue, fill
 
 START = datetime(2024, 1, 1, tzinfo=UTC)

@@ -12,14 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from bot.embedding import EmbeddingError
-from bot.embedding.remote import RemoteModel
-from bot.index import Index, IndexedIssue, TextAnalyser
-from bot.index.analysis import Analysis
-from bot.matching import Matcher, Model
-from bot.matching.evidence import as_written
-from bot.matching.features import NAMES
-from bot.report import Reason, Shared
+from bot.domain.report import Reason, Shared
+from bot.search.embedding import EmbeddingError
+from bot.search.embedding.remote import RemoteModel
+from bot.search.index import Index, IndexedIssue, TextAnalyser
+from bot.search.index.analysis import Analysis
+from bot.search.matching import Matcher, Model
+from bot.search.matching.evidence import as_written
+from bot.search.matching.features import NAMES
 from bot.text.terms import terms
 from tests.index.conftest import HashingModel
 from tests.matching.made import an_issue, fill, shared_by
@@ -77,7 +77,7 @@ def test_what_weights_are_learned_from_needs_none(index: Index, monkeypatch: pyt
     def other_features() -> Model:
         raise ValueError("the weights are for other features")
 
-    monkeypatch.setattr("bot.matching.matcher.shipped_model", other_features)
+    monkeypatch.setattr("bot.search.matching.matcher.shipped_model", other_features)
     fill(index)
     with Matcher(index).looking(1, an_issue(9, "Grey map")) as look:
         numbers, values = look.compared()

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from bot.matching import Model
-from bot.matching.bounds import VERSION
-from bot.matching.model import KNOWN, UNKNOWN, Linear
+from bot.search.matching import Model
+from bot.search.matching.bounds import VERSION
+from bot.search.matching.weights import KNOWN, UNKNOWN, Linear
 
 
 @pytest.fixture
 def data() -> dict[str, Any]:
-    text = resources.files("bot.matching").joinpath("weights.json").read_text(encoding="utf-8")
+    text = resources.files("bot.search.matching").joinpath("weights.json").read_text(encoding="utf-8")
     given: dict[str, Any] = json.loads(text)
     return given
 
@@ -50,10 +50,10 @@ def test_weights_of_before_are_none_of_this_version(name: str, data: dict[str, A
 
 def test_answers_by_other_rules_are_those_of_another_model(monkeypatch: pytest.MonkeyPatch) -> None:
     """A scan that goes on asks again what was answered by the rules of before (D8)."""
-    text = resources.files("bot.matching").joinpath("weights.json").read_text(encoding="utf-8")
+    text = resources.files("bot.search.matching").joinpath("weights.json").read_text(encoding="utf-8")
     model = Model.parse(json.dumps(json.loads(text)))
     before = model.digest
-    monkeypatch.setattr("bot.matching.model.VERSION", VERSION + 1)
+    monkeypatch.setattr("bot.search.matching.weights.VERSION", VERSION + 1)
     assert model.digest != before
 
 

@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 import sqlalchemy as sa
 
-from bot.embedding.local import WordLlama
-from bot.index import Index, IndexedIssue, TextAnalyser
-from bot.matching import Match, Matcher, Model
-from bot.matching.bounds import Compared, bounds
-from bot.matching.confidence import LEADERS
-from bot.matching.features import NAMES
-from bot.matching.model import UNKNOWN
-from bot.model import NOBODY, Issue
-from bot.report import Shared
+from bot.domain.entities import NOBODY, Issue
+from bot.domain.report import Shared
+from bot.search.embedding.local import WordLlama
+from bot.search.index import Index, IndexedIssue, TextAnalyser
+from bot.search.matching import Match, Matcher, Model
+from bot.search.matching.bounds import Compared, bounds
+from bot.search.matching.confidence import LEADERS
+from bot.search.matching.features import NAMES
+from bot.search.matching.weights import UNKNOWN
 from tests.matching.made import START, an_issue, fill, shared_by
 
 
@@ -58,7 +58,7 @@ def test_what_one_author_files_in_a_row_is_a_series(index: Index, days: float) -
 
 def test_where_nobody_knows_who_asks_another_probability_holds(index: Index) -> None:
     """It was learned without authors; the order is one."""
-    text = resources.files("bot.matching").joinpath("weights.json").read_text(encoding="utf-8")
+    text = resources.files("bot.search.matching").joinpath("weights.json").read_text(encoding="utf-8")
     data = json.loads(text)
     data[UNKNOWN]["calibration"]["intercept"] -= 3.0
     model = Model.parse(json.dumps(data))

@@ -12,16 +12,16 @@ import pytest
 from mcp.client import Client
 from mcp_types import CallToolResult
 
-from bot.calls import ToolCallTracker, set_tool_call_tracker
-from bot.index import IndexedIssue
-from bot.mcp.server import build_server
-from bot.model import RepoRef, Repository
-from bot.settings import Settings
+from bot.app.wiring.clients import build_github, reader
+from bot.app.wiring.indexes import agent_tools, build_index
+from bot.domain.entities import RepoRef, Repository
+from bot.interfaces.mcp.server import build_server
+from bot.platform.calls import ToolCallTracker, set_tool_call_tracker
+from bot.platform.settings import Settings
+from bot.search.index import IndexedIssue
 from bot.simulator import Server, Simulator, start_simulator
-from bot.store import open_store
-from bot.store.parts.repositories import Progress
-from bot.wiring.clients import build_github, reader
-from bot.wiring.indexes import agent_tools, build_index
+from bot.storage import open_store
+from bot.storage.repositories import Progress
 
 TRACE = "panic: index out of range [3] with length 3 in renderTable"
 

@@ -10,19 +10,19 @@ from typing import Any
 import pytest
 from mcp.client import Client
 
-from bot.config import CONFIG_PATH
-from bot.demo.scenario import seed
-from bot.finder import FindOptions
-from bot.likelihood import likelihood
-from bot.mcp.results import EXCERPT
-from bot.mcp.server import build_server
-from bot.model import RepoRef
-from bot.repositories.issue_forms import IssueForms
-from bot.settings import Settings
+from bot.app.demo.scenario import seed
+from bot.app.wiring.clients import build_github, now, reader
+from bot.app.wiring.indexes import agent_tools, known_repository
+from bot.conversation.config import CONFIG_PATH
+from bot.domain.entities import RepoRef
+from bot.domain.likelihood import likelihood
+from bot.interfaces.mcp.results import EXCERPT
+from bot.interfaces.mcp.server import build_server
+from bot.platform.settings import Settings
+from bot.search.finder import FindOptions
+from bot.search.issue_forms import IssueForms
 from bot.simulator import Simulator
-from bot.store import open_store
-from bot.wiring.clients import build_github, now, reader
-from bot.wiring.indexes import agent_tools, known_repository
+from bot.storage import open_store
 from tests.mcp.conftest import TRACE, answer, ask, fill_index, run
 
 DRAFT = {"title": "Panic, index out of range, rendering table", "body": TRACE}

@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 from mcp.client import Client
 
-from bot.likelihood import likelihood
-from bot.mcp.tools import Caller
-from bot.model import RepoRef, Repository
-from bot.scanning.answers import Answers
-from bot.settings import Settings
+from bot.app.wiring.indexes import agent_tools
+from bot.domain.entities import RepoRef, Repository
+from bot.domain.likelihood import likelihood
+from bot.interfaces.mcp.tools import Caller
+from bot.platform.settings import Settings
+from bot.quality.scanning.scan import Answers
 from bot.simulator import Simulator
-from bot.store import open_store
-from bot.store.parts.repositories import Progress
-from bot.wiring.indexes import agent_tools
+from bot.storage import open_store
+from bot.storage.repositories import Progress
 from tests.mcp.conftest import TRACE, answer, ask, error, fill_index, run
 
 pytestmark = pytest.mark.slow

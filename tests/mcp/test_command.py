@@ -17,7 +17,7 @@ import requests
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
-from bot.cli import main
+from bot.app.cli import main
 from bot.simulator import Server
 from tests.calling import free_port
 from tests.mcp.conftest import answer

@@ -14,7 +14,7 @@ import uvicorn
 from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from bot.mcp.server import PATH, BearerToken, application
+from bot.interfaces.mcp.server import PATH, BearerToken, application
 from tests.mcp.conftest import answer, run
 from tests.waiting import LONGEST, wait_until
 

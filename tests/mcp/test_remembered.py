@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from mcp.client import Client
 
-from bot.settings import Settings
+from bot.platform.settings import Settings
 from bot.simulator import Simulator
 from tests.knowledge.playbooks import entry, playbook
 from tests.mcp.conftest import TRACE, answer, fill_index, run

@@ -10,16 +10,16 @@ import pytest
 from mcp.client import Client
 from mcp.shared.exceptions import MCPError
 
-from bot.config import CONFIG_PATH
-from bot.judgements import Rejection
-from bot.mcp.server import build_server
-from bot.model import RepoRef, Repository
-from bot.settings import Settings
+from bot.app.wiring.indexes import agent_tools
+from bot.conversation.config import CONFIG_PATH
+from bot.domain.entities import RepoRef, Repository
+from bot.domain.judgements import Rejection
+from bot.interfaces.mcp.server import build_server
+from bot.platform.settings import Settings
 from bot.simulator import Server, Simulator
-from bot.store import open_store
-from bot.store.parts.repositories import Progress
+from bot.storage import open_store
+from bot.storage.repositories import Progress
 from bot.text.invisible import is_ignorable
-from bot.wiring.indexes import agent_tools
 from tests.knowledge.playbooks import MISTAKES, PATTERNS, entry, playbook
 from tests.mcp.conftest import READING, TRACE, answer, ask, error, fill_index, run
 
@@ -323,7 +323,7 @@ def test_a_fault_of_ours_stays_in_the_log(
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("a detail of the inside")
 
-    monkeypatch.setattr("bot.finder.Finder.find", broken)
+    monkeypatch.setattr("bot.search.finder.Finder.find", broken)
     assert "detail" not in error(ask(server, "find_duplicates", number=3))
     assert "a detail of the inside" in caplog.text
 

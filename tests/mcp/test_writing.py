@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from mcp.client import Client
 
-from bot.calls import ToolCallTracker
-from bot.mcp.server import build_server
-from bot.settings import Settings
+from bot.app.wiring.indexes import agent_tools
+from bot.interfaces.mcp.server import build_server
+from bot.platform.calls import ToolCallTracker
+from bot.platform.settings import Settings
 from bot.simulator import Simulator
-from bot.wiring.indexes import agent_tools
 from tests.mcp.conftest import READING, answer, ask, error, run
 
 

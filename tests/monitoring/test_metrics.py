@@ -10,12 +10,12 @@ from flask.testing import FlaskClient
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as openmetrics
 from prometheus_client.parser import text_string_to_metric_families as prometheus
 
-from bot.jobs.database import queue_engine
-from bot.jobs.queue import Queue
-from bot.judgements import Kind, Rejection, Signal, VerdictKind, Who
-from bot.settings import Settings
-from bot.store import open_store
-from bot.telemetry.metrics import GITHUB_REMAINING, REGISTRY
+from bot.deliveries.database import queue_engine
+from bot.deliveries.queue import Queue
+from bot.domain.judgements import Kind, Rejection, Signal, VerdictKind, Who
+from bot.platform.metrics import GITHUB_REMAINING, REGISTRY
+from bot.platform.settings import Settings
+from bot.storage import open_store
 from bot.web import create_app
 
 pytestmark = pytest.mark.slow

@@ -9,19 +9,19 @@ from datetime import datetime
 
 import pytest
 
-from bot.errors import Forbidden, Retryable
+from bot.conversation.posts.author import of_app
+from bot.conversation.posts.comments import CommentKeeper, digest
+from bot.conversation.posts.marker import answered_by
+from bot.conversation.posts.record import LEASE, Draft, Slot
+from bot.domain.entities import Comment, RepoRef
+from bot.domain.errors import Forbidden, Retryable
 from bot.github.client import GitHub
-from bot.github.repository.repo import RepoClient
-from bot.model import Comment, RepoRef
-from bot.posts.author import of_app
-from bot.posts.comments import CommentKeeper, digest
-from bot.posts.marker import answered_by
-from bot.posts.record import LEASE, Draft, Slot
+from bot.github.repository import RepoClient
 from bot.simulator import Simulator, start_simulator
 from bot.simulator.keys import shared_pair
 from bot.simulator.manifest import of_this_project
-from bot.store import CommentState, Store
-from bot.store.database.engine import make_engine
+from bot.storage import CommentState, Store
+from bot.storage.engine import make_engine
 
 REPO = RepoRef("acme", "app")
 MARKER = "<!-- doppel:advice"

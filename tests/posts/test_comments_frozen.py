@@ -12,12 +12,12 @@ from threading import Event
 
 import pytest
 
-from bot.at_work import held
-from bot.errors import Overtaken, Retryable
-from bot.github.repository.repo import RepoClient
-from bot.model import Comment, RepoRef
-from bot.posts.record import LEASE
-from bot.store import CommentState
+from bot.conversation.posts.record import LEASE
+from bot.domain.entities import Comment, RepoRef
+from bot.domain.errors import Overtaken, Retryable
+from bot.github.repository import RepoClient
+from bot.platform.at_work import held
+from bot.storage import CommentState
 from tests.posts.test_comments import Scene, draft
 from tests.posts.test_comments import scene as scene
 from tests.waiting import LONGEST

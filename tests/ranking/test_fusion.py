@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.ranking.fusion import (
+from bot.search.ranking.fusion import (
     RankedSourceList,
     SourceType,
     UnifiedRetrievalChunk,

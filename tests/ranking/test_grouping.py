@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.ranking.grouping import Group, components, resolve
+from bot.search.ranking.grouping import Group, components, resolve
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.model import RepoRef
-from bot.ranking.plan import natural_query, plan_own_words, plan_queries
-from bot.ranking.rarity import Rarity
+from bot.domain.entities import RepoRef
+from bot.search.ranking.plan import natural_query, plan_own_words, plan_queries
+from bot.search.ranking.rarity import Rarity
 from bot.simulator.search import SearchIndex
 
 REPO = RepoRef("acme", "app")

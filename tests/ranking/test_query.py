@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.model import RepoRef
-from bot.ranking.query import any_of, build_query, literal_query, neutralise, neutralise_term, phrase
+from bot.domain.entities import RepoRef
+from bot.search.ranking.query import any_of, build_query, literal_query, neutralise, neutralise_term, phrase
 
 REPO = RepoRef("acme", "app")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.ranking.rarity import CountedWords, Rarity
+from bot.search.ranking.rarity import CountedWords, Rarity
 
 
 def test_a_rarer_word_weighs_more_and_a_new_one_most() -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from bot.ranking.rarity import Rarity
-from bot.ranking.reasons import (
+from bot.domain.report import Reason, Shared
+from bot.search.ranking.rarity import Rarity
+from bot.search.ranking.reasons import (
     TELLING,
     Written,
     is_copy,
@@ -14,7 +15,6 @@ from bot.ranking.reasons import (
     shared_reasons,
     shared_words,
 )
-from bot.report import Reason, Shared
 from bot.text.messages import error_messages, searchable_phrase
 
 RARITY = Rarity(1_000, {"crash": 700, "app": 900})

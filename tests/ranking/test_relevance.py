@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.model import Actor, Issue, RepoRef
-from bot.ranking.rarity import CountedWords
-from bot.ranking.relevance import Relevance, Text, bm25, bm25f, bm25plus, relevances
-from bot.ranking.similarity import dice_sorensen
+from bot.domain.entities import Actor, Issue, RepoRef
+from bot.search.ranking.rarity import CountedWords
+from bot.search.ranking.relevance import Relevance, Text, bm25, bm25f, bm25plus, relevances
+from bot.search.ranking.similarity import dice_sorensen
 
 BY_WORDS = (Relevance.BM25, Relevance.BM25F, Relevance.BM25PLUS)
 START = datetime(2024, 1, 1, tzinfo=UTC)

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.errors import InvalidArgument
-from bot.ranking.scoring import score_candidates
-from bot.ranking.similarity import bigrams
+from bot.domain.errors import InvalidArgument
+from bot.search.ranking.scoring import score_candidates
+from bot.search.ranking.similarity import bigrams
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.ranking.similarity import dice_sorensen, title_ratio
+from bot.search.ranking.similarity import dice_sorensen, title_ratio
 
 
 def slow_dice(a: str, b: str) -> float:

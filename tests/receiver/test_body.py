@@ -14,9 +14,8 @@ from flask import Flask, request, url_for
 from gunicorn.http.errors import ChunkMissingTerminator, InvalidChunkSize, InvalidHeader, NoMoreData
 from werkzeug.exceptions import ServiceUnavailable
 
-from bot.receiver.body import LARGEST_FORM, MOST_FIELDS, USUAL, Room
-from bot.receiver.webhook import sign
-from bot.settings import load
+from bot.deliveries.webhook import LARGEST_FORM, MOST_FIELDS, USUAL, Room, sign
+from bot.platform.settings import load
 from bot.simulator.keys import shared_pair
 from bot.web import create_app
 

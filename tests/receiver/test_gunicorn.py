@@ -20,10 +20,10 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from bot.jobs.database import jobs, queue_engine
-from bot.receiver.webhook import LARGEST_PAYLOAD, sign
-from bot.settings import load
-from bot.wiring.clients import prepare_databases
+from bot.app.wiring.clients import prepare_databases
+from bot.deliveries.database import jobs, queue_engine
+from bot.deliveries.webhook import LARGEST_PAYLOAD, sign
+from bot.platform.settings import load
 from tests.calling import free_port
 from tests.waiting import LONGEST, wait_until
 

@@ -19,10 +19,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from werkzeug.serving import make_server
 
-from bot.errors import Unavailable
-from bot.receiver import proxy
-from bot.receiver.webhook import sign
-from bot.settings import Settings
+from bot.deliveries import proxy
+from bot.deliveries.webhook import sign
+from bot.domain.errors import Unavailable
+from bot.platform.settings import Settings
 from bot.web import create_app
 from tests.effort import costs_at_most
 

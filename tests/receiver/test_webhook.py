@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.events import Ignored, IssueEvent
-from bot.receiver.webhook import LARGEST_PAYLOAD, Accepted, Ping, Refused, is_signed, read, sign
+from bot.deliveries.events import Ignored, IssueEvent
+from bot.deliveries.webhook import LARGEST_PAYLOAD, Accepted, Ping, Refused, is_signed, read, sign
 
 SECRET, PREVIOUS = "current", "previous"
 USER = {"login": "ann", "id": 7, "type": "User"}

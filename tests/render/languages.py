@@ -9,21 +9,21 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bot.calibration.bar import Bar, Origin
-from bot.commands import COMMANDS, Invalid, Misspelt, Name, Options, Problem
-from bot.config import ConfigError, parse_config
-from bot.digest.week import Digest, Line, Standing
-from bot.errors import Failed, Remark
-from bot.judgements import Kind
-from bot.model import Closer
-from bot.monitoring.illness import Illness
-from bot.opinion import JUDGE
-from bot.render import Place, Replies, explain, render_comment, render_reply
-from bot.render.digest import LINES_MOST, DigestView, render_digest
-from bot.render.scan import render_scan
-from bot.report import Outcome, QueryRun, Reason, Shared
-from bot.scanning.model import Entry, Group, Member, Result
-from bot.words import LANGUAGES, Words, speak
+from bot.conversation.commands import COMMANDS, Invalid, Misspelt, Name, Options, Problem
+from bot.conversation.config import ConfigError, parse_config
+from bot.conversation.render import Place, Replies, explain, render_comment, render_reply
+from bot.conversation.words import LANGUAGES, Words, speak
+from bot.domain.entities import Closer
+from bot.domain.errors import Failed, Remark
+from bot.domain.judgements import Kind
+from bot.domain.opinion import JUDGE
+from bot.domain.report import Outcome, QueryRun, Reason, Shared
+from bot.quality.calibration import Bar, Origin
+from bot.quality.digest import Digest, Line, Standing
+from bot.quality.illness import Illness
+from bot.quality.render.digest import LINES_MOST, DigestView, render_digest
+from bot.quality.render.scan import render_scan
+from bot.quality.scanning.pairs import Entry, Group, Member, Result
 from tests.render.samples import CHECKED_AT, CLOSED, QUERY, candidate, considered, report, view
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"

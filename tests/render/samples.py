@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from bot.render import View
-from bot.report import Candidate, Considered, Outcome, QueryRun, Report
+from bot.conversation.render import View
+from bot.domain.report import Candidate, Considered, Outcome, QueryRun, Report
 
 CHECKED_AT = datetime(2026, 3, 9, 10, 23, 45, tzinfo=UTC)
 

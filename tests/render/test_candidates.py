@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from bot.model import Closer
-from bot.render import render_comment
-from bot.report import Reason, Shared
+from bot.conversation.render import render_comment
+from bot.domain.entities import Closer
+from bot.domain.report import Reason, Shared
 from tests.render.samples import CLOSED, candidate, report, view
 
 

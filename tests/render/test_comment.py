@@ -8,14 +8,14 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from bot.commands import Options
-from bot.config import parse_config
-from bot.config.model import SOURCES
-from bot.errors import Failed, Remark
-from bot.model import Closer
-from bot.posts.marker import ADVICE, fingerprint
-from bot.render import render_comment
-from bot.report import Outcome, QueryRun, Reason, Shared
+from bot.conversation.commands import Options
+from bot.conversation.config import parse_config
+from bot.conversation.config.schema import SOURCES
+from bot.conversation.posts.marker import ADVICE, fingerprint
+from bot.conversation.render import render_comment
+from bot.domain.entities import Closer
+from bot.domain.errors import Failed, Remark
+from bot.domain.report import Outcome, QueryRun, Reason, Shared
 from tests.render.samples import CHECKED_AT, CLOSED, QUERY, candidate, considered, report, view
 
 FOUND = """\

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.errors import Failed, Remark
-from bot.model import BODY_MAX
-from bot.posts.marker import ADVICE
-from bot.render import render_comment
-from bot.report import Outcome, QueryRun, Reason, Shared
+from bot.conversation.posts.marker import ADVICE
+from bot.conversation.render import render_comment
+from bot.domain.entities import BODY_MAX
+from bot.domain.errors import Failed, Remark
+from bot.domain.report import Outcome, QueryRun, Reason, Shared
 from tests.render.reading import INVISIBLE, PHRASE, read
 from tests.render.samples import QUERY, candidate, report, view
 from tests.render.test_escape import HOSTILE

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.render.escape import ZERO_WIDTH_SPACE, break_phrase, clean, code, disarm, escape
+from bot.conversation.render.escape import ZERO_WIDTH_SPACE, break_phrase, clean, code, disarm, escape
 from tests.render.reading import INVISIBLE, PHRASE, read
 
 ACTIVE = ["@ann", "@org/team", "#12", "GH-12", "a/b#12", "https://github.com/a/b/issues/12", "www.a.b", "a@b.cd"]

@@ -8,18 +8,18 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from bot.calibration.bar import Bar, Origin
-from bot.digest.week import Digest, Line, Standing
-from bot.errors import Failed, Remark
-from bot.judgements import Kind
-from bot.model import BODY_MAX
-from bot.posts.marker import ADVICE, fingerprint
-from bot.render import Place, Replies, explain, render_comment, render_reply
-from bot.render.digest import DigestView, bar_words, render_digest
-from bot.render.scan import render_scan
-from bot.report import Outcome, QueryRun, Reason, Shared
-from bot.scanning.model import Entry, Group, Member, Result
-from bot.words import LANGUAGES, Words, declared, speak
+from bot.conversation.posts.marker import ADVICE, fingerprint
+from bot.conversation.render import Place, Replies, explain, render_comment, render_reply
+from bot.conversation.words import LANGUAGES, Words, declared, speak
+from bot.domain.entities import BODY_MAX
+from bot.domain.errors import Failed, Remark
+from bot.domain.judgements import Kind
+from bot.domain.report import Outcome, QueryRun, Reason, Shared
+from bot.quality.calibration import Bar, Origin
+from bot.quality.digest import Digest, Line, Standing
+from bot.quality.render.digest import DigestView, bar_words, render_digest
+from bot.quality.render.scan import render_scan
+from bot.quality.scanning.pairs import Entry, Group, Member, Result
 from tests.render import languages
 from tests.render.reading import PHRASE, Page, read
 from tests.render.samples import CHECKED_AT, candidate, report, view

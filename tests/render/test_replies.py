@@ -8,17 +8,17 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from bot.commands import COMMANDS, OPTIONS, Invalid, Misspelt, Name, Problem, parse
-from bot.config import parse_config
-from bot.errors import Failed, Remark
-from bot.model import BODY_MAX, RepoRef
-from bot.posts.marker import ADVICE, is_reply_to
-from bot.render import Place, Replies, explain, render_reply
-from bot.render.details import source_name
-from bot.render.escape import code
-from bot.render.help import command_words, option_words
-from bot.report import QueryRun, Reason, Shared
-from bot.words import english
+from bot.conversation.commands import COMMANDS, OPTIONS, Invalid, Misspelt, Name, Problem, parse
+from bot.conversation.config import parse_config
+from bot.conversation.posts.marker import ADVICE, is_reply_to
+from bot.conversation.render import Place, Replies, explain, render_reply
+from bot.conversation.render.details import source_name
+from bot.conversation.render.escape import code
+from bot.conversation.render.help import command_words, option_words
+from bot.conversation.words import english
+from bot.domain.entities import BODY_MAX, RepoRef
+from bot.domain.errors import Failed, Remark
+from bot.domain.report import QueryRun, Reason, Shared
 from tests.render.reading import PHRASE, read
 from tests.render.samples import QUERY, candidate, report
 from tests.render.test_escape import HOSTILE
@@ -226,6 +226,6 @@ def test_c3_no_text_in_a_reply_does_anything(text: str, other: str) -> None:
 
 
 def test_h6_every_source_of_the_settings_has_a_name_in_comments() -> None:
-    from bot.config.model import SOURCES
+    from bot.conversation.config.schema import SOURCES
 
     assert [source for source in SOURCES if source_name(source, SAY) == code(source)] == []

@@ -14,7 +14,7 @@ from typing import Any
 
 from click.testing import CliRunner
 
-from bot.cli.replay import replay
+from bot.app.cli.replay import replay
 
 KEPT = Path(__file__).parent / "said"
 ISSUES = Path(__file__).parents[2] / "bot" / "demo" / "issues.jsonl"

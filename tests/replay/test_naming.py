@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from bot.cli.replay import replay as command
-from bot.replay.archive import archive_of
-from bot.replay.github import REPO
-from bot.replay.running import Ids
+from bot.app.cli.replay import replay as command
+from bot.quality.replay.archive import archive_of
+from bot.quality.replay.github import REPO
+from bot.quality.replay.running import Ids
 
 
 @pytest.mark.parametrize(

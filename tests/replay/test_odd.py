@@ -18,11 +18,11 @@ import pytest
 import sqlalchemy as sa
 from click.testing import CliRunner
 
-from bot.cli.evaluate import evaluate
-from bot.cli.replay import replay as command
-from bot.errors import Unavailable, UserError
-from bot.index import Index
-from bot.replay import Asking, indexed, read_archive, replay_index
+from bot.app.cli.evaluate import evaluate
+from bot.app.cli.replay import replay as command
+from bot.domain.errors import Unavailable, UserError
+from bot.quality.replay import Asking, indexed, read_archive, replay_index
+from bot.search.index import Index
 from bot.simulator.operations.rows import read_rows
 from tests.calling import told_to_end, write_lines
 

@@ -19,14 +19,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from bot.cli.replay import replay as command
-from bot.errors import DoppelError
-from bot.finder import Finder, FinderSettings, FindOptions
-from bot.index import TextAnalyser
-from bot.index.ephemeral import ephemeral_index
-from bot.matching import Matcher
-from bot.model import Issue, RepoRef
-from bot.replay import (
+from bot.app.cli.replay import replay as command
+from bot.domain.entities import Issue, RepoRef
+from bot.domain.errors import DoppelError
+from bot.quality.replay import (
     Asking,
     FutureLeak,
     Mirror,
@@ -38,7 +34,11 @@ from bot.replay import (
     replay,
     replay_index,
 )
-from bot.sources.choosing import only
+from bot.search.finder import Finder, FinderSettings, FindOptions
+from bot.search.index import TextAnalyser
+from bot.search.index.index import ephemeral_index
+from bot.search.matching import Matcher
+from bot.search.sources.choosing import only
 from tests.calling import is_deaf_to_ctrl_c
 from tests.waiting import LONGEST, wait_until
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from bot.errors import Forbidden
-from bot.events.parse import TEMPLATES
-from bot.github.repository.repo import RepoClient
-from bot.model import RepoRef, Repository
-from bot.repositories.issue_forms import FILES_SIZE_MAX, IssueForms, supplied_by, supplied_by_all
-from bot.settings import load
-from bot.store import open_store
+from bot.deliveries.payloads import TEMPLATES
+from bot.domain.entities import RepoRef, Repository
+from bot.domain.errors import Forbidden
+from bot.github.repository import RepoClient
+from bot.platform.settings import load
+from bot.search.issue_forms import FILES_SIZE_MAX, IssueForms, supplied_by, supplied_by_all
+from bot.storage import open_store
 
 FORM = """\
 name: Bug

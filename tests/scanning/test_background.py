@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from bot.errors import Unavailable
-from bot.events import ScanEvent
-from bot.github.repository.repo import RepoClient
-from bot.model import Issue, RepoRef
-from bot.posts.own_issues import Wanted, keep_issue
-from bot.scanning.answers import Answers
-from bot.scanning.asking import Asker
-from bot.store.parts.repositories import Progress
-from bot.words import english
+from bot.conversation.posts.own_issues import Wanted, keep_issue
+from bot.conversation.words import english
+from bot.deliveries.events import ScanEvent
+from bot.domain.entities import Issue, RepoRef
+from bot.domain.errors import Unavailable
+from bot.github.repository import RepoClient
+from bot.quality.scanning.asking import Asker
+from bot.quality.scanning.scan import Answers
+from bot.storage.repositories import Progress
 from handlers import scanning
 from tests.indexing.conftest import REPO, Host, host, on_one_database
 
@@ -25,7 +25,7 @@ CRASH = "The log says: ERROR exporter could not write page_table: disk 7 is gone
 def filled(host: Host, monkeypatch: pytest.MonkeyPatch) -> Host:
     """Eight issues in the index, of which the last repeats the first; steps of three issues."""
     monkeypatch.setattr(scanning, "AT_ONCE", 3)
-    monkeypatch.setattr("bot.scanning.scan.AGAIN", 3)
+    monkeypatch.setattr("bot.quality.scanning.scan.AGAIN", 3)
     host.sim.open_issue(REPO, "ann", "Exporting albums fails", CRASH)
     host.load(6)
     host.sim.open_issue(REPO, "bob", "Exporting albums fails again", CRASH)

@@ -15,13 +15,13 @@ import pytest
 from click.testing import Result
 from markdown_it import MarkdownIt
 
-from bot.index import Index
-from bot.matching import standing
-from bot.scanning.model import Answer
-from bot.scanning.scan import Scan
-from bot.settings import load
+from bot.platform.settings import load
+from bot.quality.scanning.pairs import Answer
+from bot.quality.scanning.scan import Scan
+from bot.search.index import Index
+from bot.search.matching import standing
 from bot.simulator import Server, start_simulator
-from bot.store import open_store
+from bot.storage import open_store
 from tests.calling import call, told_to_end, write_lines
 
 pytestmark = pytest.mark.slow

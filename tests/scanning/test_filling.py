@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from bot.events import IndexEvent
-from bot.model import RepoRef, Repository
-from bot.scanning.filling import OwnSteps, fill
-from bot.store.parts.repositories import Progress
+from bot.deliveries.events import IndexEvent
+from bot.domain.entities import RepoRef, Repository
+from bot.quality.scanning.filling import OwnSteps, fill
+from bot.storage.repositories import Progress
 
 REPOSITORY = Repository(7, RepoRef("acme", "app"), False, False)
 

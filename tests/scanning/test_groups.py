@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from bot.feedback import Decided
-from bot.model import State
-from bot.report import Reason, Shared
-from bot.scanning.groups import grouped
-from bot.scanning.model import Answer, Entry, Found, Group
+from bot.domain.entities import State
+from bot.domain.report import Reason, Shared
+from bot.quality.feedback import Decided
+from bot.quality.scanning.groups import grouped
+from bot.quality.scanning.pairs import Answer, Entry, Found, Group
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 

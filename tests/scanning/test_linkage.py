@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.scanning.groups import Pair, linked
+from bot.quality.scanning.groups import Pair, linked
 
 PAIRS = st.dictionaries(
     st.tuples(st.integers(1, 12), st.integers(1, 12)).filter(lambda pair: pair[0] < pair[1]),

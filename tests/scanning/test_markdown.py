@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta
 
-from bot.model import BODY_MAX
-from bot.posts.marker import SCAN, fingerprint
-from bot.render import Place
-from bot.render.scan import render_scan
-from bot.report import Reason, Shared
-from bot.scanning.model import Entry, Group, Member, Result
-from bot.words import english, speak
+from bot.conversation.posts.marker import SCAN, fingerprint
+from bot.conversation.render import Place
+from bot.conversation.words import english, speak
+from bot.domain.entities import BODY_MAX
+from bot.domain.report import Reason, Shared
+from bot.quality.render.scan import render_scan
+from bot.quality.scanning.pairs import Entry, Group, Member, Result
 
 PLACE = Place("acme/app")
 AT = datetime(2024, 5, 6, tzinfo=UTC)

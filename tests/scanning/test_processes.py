@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from bot.index import Index, IndexedIssue, TextAnalyser
-from bot.matching import shipped_model
-from bot.scanning.asking import FEW, PART, Asker, ask_in_processes
-from bot.store.database.engine import make_engine
-from bot.store.database.migrate import migrate
+from bot.quality.scanning.asking import FEW, PART, Asker, ask_in_processes
+from bot.search.index import Index, IndexedIssue, TextAnalyser
+from bot.search.matching import shipped_model
+from bot.storage.engine import make_engine
+from bot.storage.migrate import migrate
 from tests.calling import is_deaf_to_ctrl_c
 
 REPO = 1

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 
 import pytest
 
-from bot.index import Index, IndexedIssue, TextAnalyser
-from bot.judgements import VerdictKind
-from bot.matching import shipped_model
-from bot.scanning.answers import Answers
-from bot.scanning.asking import MOST, Asker
-from bot.scanning.model import Answer
-from bot.scanning.scan import Scan
-from bot.store import Store
+from bot.domain.judgements import VerdictKind
+from bot.quality.scanning.asking import MOST, Asker
+from bot.quality.scanning.pairs import Answer
+from bot.quality.scanning.scan import Answers, Scan
+from bot.search.index import Index, IndexedIssue, TextAnalyser
+from bot.search.matching import shipped_model
+from bot.storage import Store
 from tests.index.conftest import HashingModel
 
 # Among so few issues a word in common makes a pair likely enough for the default.

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.monitoring.exposition import of_queue
-from bot.monitoring.queue import Standing
-from bot.telemetry.metrics import REGISTRY
+from bot.interfaces.monitoring.exposition import of_queue
+from bot.interfaces.monitoring.queue import Standing
+from bot.platform.metrics import REGISTRY
 
 ROOT = Path(__file__).parents[2]
 SECURITY = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
-from bot.receiver.webhook import LARGEST_PAYLOAD, sign
-from bot.settings import Settings
+from bot.deliveries.webhook import LARGEST_PAYLOAD, sign
+from bot.platform.settings import Settings
 from bot.web import create_app
 from tests.effort import costs_at_most
 

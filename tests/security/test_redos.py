@@ -6,22 +6,22 @@ from collections.abc import Callable
 
 import pytest
 
-from bot.demo.page.app import to_html
-from bot.evaluation.statements import read_comment
-from bot.index import TextAnalyser
-from bot.model import RepoRef
-from bot.ranking.keywords import extract_search_keywords
-from bot.ranking.plan import plan_queries
-from bot.ranking.query import neutralise, neutralise_term
-from bot.ranking.rarity import Rarity
-from bot.ranking.same import content_hash, title_similarity
-from bot.render.escape import code, escape
-from bot.repositories.issue_forms import supplied_by
+from bot.app.demo.page.app import to_html
+from bot.conversation.render.escape import code, escape
+from bot.conversation.words.template import forbidden
+from bot.domain.entities import RepoRef
+from bot.quality.evaluation.statements import read_comment
+from bot.search.index import TextAnalyser
+from bot.search.issue_forms import supplied_by
+from bot.search.ranking.keywords import extract_search_keywords
+from bot.search.ranking.plan import plan_queries
+from bot.search.ranking.query import neutralise, neutralise_term
+from bot.search.ranking.rarity import Rarity
+from bot.search.ranking.same import content_hash, title_similarity
 from bot.text.github_urls import named_issues, normalize_url, thing_at
 from bot.text.invisible import hidden_by
 from bot.text.messages import codes, error_messages, in_common
 from bot.text.terms import read
-from bot.words.template import forbidden
 from tests.effort import costs_at_most
 
 REPO = RepoRef("acme", "app")

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from bot.embedding import EmbeddingError
-from bot.embedding.remote import RemoteModel
-from bot.errors import DoppelError, SettingsError
+from bot.domain.entities import RepoRef
+from bot.domain.errors import DoppelError, SettingsError
 from bot.github.client import GitHub
-from bot.model import RepoRef
-from bot.settings import load
+from bot.platform.settings import load
+from bot.search.embedding import EmbeddingError
+from bot.search.embedding.remote import RemoteModel
 
 REPO = RepoRef("acme", "app")
 

@@ -9,8 +9,8 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
-from bot.errors import SettingsError
-from bot.settings.loading import read_private_key
+from bot.domain.errors import SettingsError
+from bot.platform.settings.loading import read_private_key
 
 
 def pem_of(key: rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey, password: bytes | None = None) -> str:

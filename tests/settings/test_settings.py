@@ -8,9 +8,9 @@ from urllib.parse import unquote
 import pytest
 import sqlalchemy as sa
 
-from bot import settings
-from bot.errors import SettingsError
-from bot.knowledge.deduplication import VARIABLE as DEDUPLICATION_THRESHOLD
+from bot.domain.errors import SettingsError
+from bot.interfaces.agents.deduplication import VARIABLE as DEDUPLICATION_THRESHOLD
+from bot.platform import settings
 from bot.simulator.keys import shared_pair
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from bot.errors import SettingsError
-from bot.settings import Settings, load
-from bot.settings.loading import credentials_file
-from bot.setup.credentials import CannotKeep, Credentials, check_place, keep_credentials
+from bot.domain.errors import SettingsError
+from bot.interfaces.setup.credentials import CannotKeep, Credentials, check_place, keep_credentials
+from bot.platform.settings import Settings, load
+from bot.platform.settings.loading import credentials_file
 from bot.simulator.keys import shared_pair
 
 MADE = Credentials(

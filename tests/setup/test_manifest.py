@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
-from bot.addresses import is_web
-from bot.errors import InvalidArgument
-from bot.setup.manifest import Place, make_manifest, place_of, wanted
-from bot.wiring import manifest
+from bot.app.wiring import manifest
+from bot.domain.errors import InvalidArgument
+from bot.interfaces.setup.manifest import Place, make_manifest, place_of, wanted
+from bot.platform.addresses import is_web
 
 ROOT = Path(__file__).parents[2]
 

@@ -15,8 +15,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from flask.testing import FlaskClient
 
-from bot.settings import Settings, load
-from bot.settings.loading import credentials_file
+from bot.platform.settings import Settings, load
+from bot.platform.settings.loading import credentials_file
 from bot.simulator import Server, start_simulator
 from bot.web import create_app
 

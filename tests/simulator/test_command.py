@@ -15,9 +15,9 @@ import jwt
 import pytest
 from click.testing import CliRunner
 
-from bot.cli import main
-from bot.cli.simulator import simulator
-from bot.errors import UserError
+from bot.app.cli import main
+from bot.app.cli.simulator import simulator
+from bot.domain.errors import UserError
 from tests.simulator.conftest import Api
 from tests.waiting import LONGEST
 
@@ -29,7 +29,7 @@ def test_e3_a_simulator_for_any_client(tmp_path: Path) -> None:
     command = [
         sys.executable,
         "-c",
-        "from bot.cli import main; main()",
+        "from bot.app.cli import main; main()",
         "simulator",
         "--issues",
         str(issues),

@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.config import parse_config
-from bot.config.model import SOURCES, SourceConfig
-from bot.model import Actor, Issue, RepoRef
-from bot.sources.choosing import NAMES, chosen, only
-from bot.sources.merging import limited, merge
-from bot.sources.protocol import Answer
+from bot.conversation.config import parse_config
+from bot.conversation.config.schema import SOURCES, SourceConfig
+from bot.domain.entities import Actor, Issue, RepoRef
+from bot.search.sources.choosing import NAMES, chosen, only
+from bot.search.sources.merging import limited, merge
+from bot.search.sources.protocol import Answer
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 LOCAL = {"full-text", "vectors"}

@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from bot.config import parse_config
-from bot.config.model import SourceConfig
-from bot.finder import Finder, FinderSettings, FindOptions
-from bot.finder.options import finder_settings, further_sources
-from bot.github.repository.repo import RepoClient
-from bot.model import RepoRef
-from bot.report import Outcome, Report
+from bot.conversation.config import parse_config
+from bot.conversation.config.schema import SourceConfig
+from bot.domain.entities import RepoRef
+from bot.domain.report import Outcome, Report
+from bot.github.repository import RepoClient
+from bot.search.finder import Finder, FinderSettings, FindOptions
+from bot.search.finder.options import finder_settings, further_sources
+from bot.search.sources.choosing import FULL_TEXT, NAMES, VECTORS, only
+from bot.search.sources.github import Discussions
 from bot.simulator import Server, Simulator
-from bot.sources.choosing import FULL_TEXT, NAMES, VECTORS, only
-from bot.sources.github import Discussions
 from tests.served import emptied, reading, server
 
 __all__ = ["server"]

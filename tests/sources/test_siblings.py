@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from bot.github.repository.repo import RepoClient
-from bot.model import RepoRef
-from bot.ranking.plan import Plan
+from bot.domain.entities import RepoRef
+from bot.github.repository import RepoClient
+from bot.search.ranking.plan import Plan
+from bot.search.sources.named import Siblings
+from bot.search.sources.protocol import Answer, Question
 from bot.simulator import Server, Simulator
-from bot.sources.named import Siblings
-from bot.sources.protocol import Answer, Question
 from tests.served import emptied, reading, server
 
 __all__ = ["server"]

@@ -9,18 +9,18 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bot.errors import Failed, Forbidden, Invalid, RateLimited, Remark, Unavailable, told_by
-from bot.finder.asking import Gathered
-from bot.github.repository.search import SearchPage, SimilarIssues
-from bot.model import Issue, Likeness, RepoRef
-from bot.ranking.plan import Plan
-from bot.ranking.rarity import CountedWords
-from bot.replay import PastIssue, ReplayGitHub
-from bot.report import QueryRun
-from bot.sources.github import GitHubHybrid, GitHubLexical, GitHubSimilar, PullRequests
-from bot.sources.merging import merge
-from bot.sources.protocol import Answer, Question, Source, ask_all
-from bot.sources.vocabulary import make_acquaintance
+from bot.domain.entities import Issue, Likeness, RepoRef
+from bot.domain.errors import Failed, Forbidden, Invalid, RateLimited, Remark, Unavailable, told_by
+from bot.domain.report import QueryRun
+from bot.github.search import SearchPage, SimilarIssues
+from bot.quality.replay import PastIssue, ReplayGitHub
+from bot.search.finder.asking import Gathered
+from bot.search.ranking.plan import Plan
+from bot.search.ranking.rarity import CountedWords
+from bot.search.sources.github import GitHubHybrid, GitHubLexical, GitHubSimilar, PullRequests
+from bot.search.sources.merging import merge
+from bot.search.sources.protocol import Answer, Question, Source, ask_all
+from bot.search.sources.vocabulary import make_acquaintance
 from tests.waiting import LONGEST
 
 NOW = datetime(2024, 1, 1, tzinfo=UTC)

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 import pytest
 import sqlalchemy as sa
 
-from bot.store import Store
-from bot.store.database.engine import make_engine
-from bot.store.database.migrate import migrate
-from bot.store.tables.schema import metadata
+from bot.storage import Store
+from bot.storage.engine import make_engine
+from bot.storage.migrate import migrate
+from bot.storage.tables.schema import metadata
 
 
 @pytest.fixture(scope="module", params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bot.store import ADVISORY, Store
+from bot.storage import ADVISORY, Store
 
 
 def note_posted(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from bot.judge.judge import InMemory, Limits
-from bot.opinion import Said, Verdict
-from bot.store import Store
-from bot.store.parts.judging import DAY, KEPT_DAYS, Spent
+from bot.domain.opinion import Limits, Said, Verdict
+from bot.search.judge.judge import InMemory
+from bot.storage import Store
+from bot.storage.judging import DAY, KEPT_DAYS, Spent
 
 SAID = Said(Verdict.SAME, "page 7", "")
 LIMITS = Limits(calls=3, tokens=1_000, calls_each=2, tokens_each=600, calls_author=2)

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from bot.judgements import KeptCalibration, Rejection, VerdictKind
-from bot.model import RepoRef, Repository
-from bot.store import Store
-from bot.store.parts import words as words_module
-from bot.store.parts.commands import Limit
-from bot.store.tables.schema import metadata
+from bot.domain.entities import RepoRef, Repository
+from bot.domain.judgements import KeptCalibration, Rejection, VerdictKind
+from bot.storage import Store
+from bot.storage import words as words_module
+from bot.storage.commands import Limit
+from bot.storage.tables.schema import metadata
 from tests.store.posting import note_posted
 
 ACME = RepoRef("acme", "App")

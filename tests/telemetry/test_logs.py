@@ -9,8 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from bot.telemetry.logs import EVERY, JsonFormatter, Quoted, TextFormatter, configure_logging
-from bot.telemetry.work import Work, carried, current, working_on
+from bot.platform.logs import EVERY, JsonFormatter, Quoted, TextFormatter, configure_logging
+from bot.platform.tracing import Work, carried, current, working_on
 
 WORK = Work(delivery="d-1", job="issues.opened", attempt=2)
 SECRET = "hunter2"
@@ -104,7 +104,7 @@ def test_what_is_said_without_end_is_written_once_a_minute_with_how_often() -> N
     for second in range(int(EVERY) + 1):
         now = 1_000.0 + second
         for text in ("the queue is unavailable", "the queue cannot tell what is new"):
-            record = logging.LogRecord("bot.jobs", logging.WARNING, __file__, 1, text, (), None)
+            record = logging.LogRecord("bot.deliveries.worker", logging.WARNING, __file__, 1, text, (), None)
             record.often = True
             if fit := quoted.fit(record):
                 written.append(fit.getMessage())

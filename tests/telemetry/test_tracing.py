@@ -10,7 +10,7 @@ import pytest
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from bot.telemetry.tracing import span
+from bot.platform.tracing import span
 from tests.spans import recorded
 
 ROOT = Path(__file__).parents[2]
@@ -58,7 +58,7 @@ def test_where_no_host_records_them_spans_do_nothing() -> None:
     """In a process of its own: another test may have set up the SDK in this one."""
     script = (
         "import sys\n"
-        "from bot.telemetry.tracing import span\n"
+        "from bot.platform.tracing import span\n"
         "with span('delivery', 'd-1') as one, span('find', kind='search'):\n"
         "    one.set_attribute('a', 1)\n"
         "    assert not one.is_recording()\n"

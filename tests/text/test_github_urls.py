@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.model import RepoRef
+from bot.domain.entities import RepoRef
 from bot.text.github_urls import is_github_url_match, named_by, named_issues, normalize_url, thing_at, without_code
 from tests.matching.made import an_issue
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.render.escape import clean, escape
+from bot.conversation.render.escape import clean, escape
 from bot.text.invisible import is_ignorable, without_invisible
 
 IGNORABLE = [char for char in map(chr, range(sys.maxunicode + 1)) if is_ignorable(char)]

@@ -7,14 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bot.embedding.local import WordLlama
-from bot.index import TextAnalyser
-from bot.index.ephemeral import ephemeral_index
-from bot.index.postings.packing import Floats
-from bot.matching import Matcher, features
-from bot.model import NOBODY
-from bot.training.arrival import Arrival
-from bot.training.smaller import anonymous
+from bot.domain.entities import NOBODY
+from bot.quality.training.arrival import Arrival
+from bot.quality.training.over_index import anonymous
+from bot.search.embedding.local import WordLlama
+from bot.search.index import TextAnalyser
+from bot.search.index.index import ephemeral_index
+from bot.search.index.packing import Floats
+from bot.search.matching import Matcher, features
 from tests.matching.made import an_issue, fill
 
 WORDS = ("sync", "upload", "stops", "after", "reconnect", "timeout", "phone", "viewer")

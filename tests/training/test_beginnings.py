@@ -8,14 +8,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bot.evaluation.labels import labels_of
-from bot.matching import confidence, features, standing
-from bot.ranking.size import SMALLNESS, smallness
-from bot.replay.archive import archive_of
-from bot.training.arrival import Arrival
-from bot.training.collecting import BEGINNING, beginning
-from bot.training.fitting import Fitted, fit_factor
-from bot.training.over_index import Firsts, fit, fit_orders, smallness_of
+from bot.quality.evaluation.labels import labels_of
+from bot.quality.replay.archive import archive_of
+from bot.quality.training.arrival import Arrival
+from bot.quality.training.collecting import BEGINNING, beginning
+from bot.quality.training.fitting import Fitted, fit_factor
+from bot.quality.training.over_index import Firsts, fit, fit_orders, smallness_of
+from bot.search.matching import confidence, features, standing
+from bot.search.ranking.size import SMALLNESS, smallness
 
 
 def test_all_of_the_first_issues_are_looked_at_but_for_the_very_first_and_the_doubtful() -> None:

@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.matching import features
-from bot.training.arrival import Arrival
-from bot.training.over_index import ordered, orders_of
-from bot.training.smaller import LATER, LATER_ALONE, SHARES, stretched, thinned
+from bot.quality.training.arrival import Arrival
+from bot.quality.training.over_index import LATER, LATER_ALONE, SHARES, ordered, orders_of, stretched, thinned
+from bot.search.matching import features
 
 
 def arrival(earlier: int, back: list[int], same: list[int], stands_for: float = 1.0) -> Arrival:

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from bot.cli.train import train
-from bot.errors import UserError
-from bot.matching import Model
+from bot.app.cli.train import train
+from bot.domain.errors import UserError
+from bot.search.matching import Model
 from tests.calling import told_to_end, write_lines
 
 TOPICS = ("login crashes behind the proxy", "export writes an empty file", "fonts are blurred", "menu does not open")

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.config import parse_config
-from bot.render.escape import code, escape
-from bot.render.links import Place
-from bot.words import GAPS_MAX, LONGEST, Malformed, Template, speak
-from bot.words.template import forbidden
+from bot.conversation.config import parse_config
+from bot.conversation.render.escape import code, escape
+from bot.conversation.render.links import Place
+from bot.conversation.words import GAPS_MAX, LONGEST, Malformed, Template, speak
+from bot.conversation.words.template import forbidden
 from tests.render.reading import read
 
 

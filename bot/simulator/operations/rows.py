@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar, cast, get_args
 
-from bot.model import NOBODY
+from bot.domain.entities import NOBODY
 from bot.simulator.state.issues import BODY_MAX, REACTIONS, TITLE_MAX, StateReason
 from bot.simulator.state.repositories import LABEL_MAX
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from bot.cli import cli
+from bot.app.cli import cli
+from bot.app.wiring.manifest import wanted
 from bot.simulator import Server, start_simulator
-from bot.wiring.manifest import wanted
 
 Found = dict[str, tuple[str, str, str]]
 

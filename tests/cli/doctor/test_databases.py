@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from bot.settings import load
-from bot.store.database.engine import make_engine, write
-from bot.wiring.clients import prepare_databases
+from bot.app.wiring.clients import prepare_databases
+from bot.platform.settings import load
+from bot.storage.engine import make_engine, write
 from tests.cli.doctor.conftest import Found
 
 pytestmark = pytest.mark.slow

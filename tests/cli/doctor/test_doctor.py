@@ -11,18 +11,18 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from bot.events import IssueEvent
-from bot.jobs import Inbox
-from bot.jobs.database import QUEUE, WORKERS, jobs, queue_engine
-from bot.jobs.queue import Queue
-from bot.model import Actor, RepoRef, Repository
-from bot.settings import load
+from bot.app.wiring.clients import prepare_databases
+from bot.deliveries.database import QUEUE, WORKERS, jobs, queue_engine
+from bot.deliveries.events import IssueEvent
+from bot.deliveries.inbox import Inbox
+from bot.deliveries.queue import Queue
+from bot.domain.entities import Actor, RepoRef, Repository
+from bot.platform.settings import load
 from bot.simulator import Server
 from bot.simulator.language_model import Heard, start_model
-from bot.store import open_store
-from bot.store.database.engine import write
-from bot.store.parts.repositories import OFF, Progress
-from bot.wiring.clients import prepare_databases
+from bot.storage import open_store
+from bot.storage.engine import write
+from bot.storage.repositories import OFF, Progress
 from tests.cli.doctor.conftest import Found
 from tests.judge.models import saying
 

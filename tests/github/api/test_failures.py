@@ -15,7 +15,7 @@ from githubkit.exception import (
     RequestTimeout,
 )
 
-from bot.errors import (
+from bot.domain.errors import (
     DoppelError,
     Forbidden,
     GitHubError,
@@ -26,7 +26,7 @@ from bot.errors import (
     Retryable,
     Unavailable,
 )
-from bot.github.api.calls import translate
+from bot.github.calls import translate
 
 
 def answered(status: int, body: object = None, path: str = "/repos/a/b", **headers: str) -> RequestFailed:

@@ -15,7 +15,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from bot.errors import NotFound, Unavailable
+from bot.domain.errors import NotFound, Unavailable
 from bot.github.client import GitHub
 
 

@@ -7,10 +7,10 @@ from collections.abc import Callable
 import httpx
 import pytest
 
-from bot.errors import Forbidden, NotFound, Unavailable
+from bot.domain.errors import Forbidden, NotFound, Unavailable
 from bot.github.client import GitHub
-from bot.github.http.conditional import ConditionalTransport, Memory, Remembered
-from bot.github.repository.repo import RepoClient
+from bot.github.conditional import ConditionalTransport, Memory, Remembered
+from bot.github.repository import RepoClient
 from bot.simulator import Simulator
 from tests.github.conftest import REPO
 

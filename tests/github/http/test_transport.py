@@ -10,15 +10,15 @@ from collections.abc import Callable
 import httpx
 import pytest
 
-from bot.at_work import hurried
-from bot.errors import GitHubError, NotFound, RateLimited, Unavailable
+from bot.domain.errors import GitHubError, NotFound, RateLimited, Unavailable
 from bot.github.client import GitHub
-from bot.github.http.transport import open_connections
-from bot.github.repository.repo import RepoClient
+from bot.github.repository import RepoClient
+from bot.github.transport import open_connections
+from bot.platform.at_work import hurried
+from bot.platform.metrics import GITHUB_REQUESTS
+from bot.platform.tracing import carried
 from bot.simulator import Simulator
 from bot.simulator.faults import Kind
-from bot.telemetry.metrics import GITHUB_REQUESTS
-from bot.telemetry.work import carried
 from tests.github.conftest import REPO, SimulatedTime
 from tests.waiting import wait_until
 

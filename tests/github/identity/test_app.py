@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from bot.errors import NotFound
+from bot.domain.entities import RepoRef
+from bot.domain.errors import NotFound
 from bot.github.client import GitHub
-from bot.model import RepoRef
 from bot.simulator import Simulator
 from bot.simulator.http.context import Context
 from bot.simulator.http.reply import Reply

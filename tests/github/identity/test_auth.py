@@ -7,12 +7,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bot.errors import Forbidden, KeyRefused, NotFound, SettingsError, Unavailable
+from bot.domain.entities import RepoRef
+from bot.domain.errors import Forbidden, KeyRefused, NotFound, SettingsError, Unavailable
+from bot.github.auth import AppCredentials, Tokens
 from bot.github.client import GitHub
-from bot.github.http.transport import ServerClock
-from bot.github.identity.auth import AppCredentials, Tokens
-from bot.github.repository.repo import RepoClient
-from bot.model import RepoRef
+from bot.github.repository import RepoClient
+from bot.github.transport import ServerClock
 from bot.simulator import Clock, Simulator, start_simulator
 from tests.github.conftest import REPO, SimulatedTime
 
@@ -165,7 +165,7 @@ def test_the_api_version_is_pinned_and_can_be_set(
 
 
 def test_a_version_that_the_server_does_not_know_is_said_so(connect: Callable[..., GitHub]) -> None:
-    from bot.errors import GitHubError
+    from bot.domain.errors import GitHubError
 
     with pytest.raises(GitHubError, match='400 "2031-01-01" is not a supported version'):
         connect(api_version="2031-01-01").app().get_app()

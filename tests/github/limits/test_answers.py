@@ -8,18 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.github.limits.answers import (
-    RETRIES,
-    Answer,
-    Ok,
-    Retry,
-    Verdict,
-    decide,
-    find_limit,
-    message_of,
-    quota,
-    retry_after,
-)
+from bot.github.limits import RETRIES, Answer, Ok, Retry, Verdict, decide, find_limit, message_of, quota, retry_after
 
 NOW = 1_800_000_000.0
 SECONDARY = b'{"message": "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."}'

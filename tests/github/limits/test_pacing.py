@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.github.limits.answers import Limit
-from bot.github.limits.pacing import Cost, Pacer, cost_of, is_repeatable
+from bot.github.limits import Cost, Limit, Pacer, cost_of, is_repeatable
 
 SEARCH = cost_of("GET", "/search/issues", {})
 HYBRID = cost_of("GET", "/search/issues", {"search_type": "hybrid"})

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from githubkit.graphql import GraphQLError
 
-from bot.errors import GitHubError, NotFound, Retryable, Unavailable
-from bot.github.repository.repo import RepoClient
-from bot.model import RepoRef
+from bot.domain.entities import RepoRef
+from bot.domain.errors import GitHubError, NotFound, Retryable, Unavailable
+from bot.github.repository import RepoClient
 from bot.simulator import Simulator
 from tests.github.conftest import REPO
 

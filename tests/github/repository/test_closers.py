@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from bot.github.repository.repo import RepoClient
-from bot.model import Closer
+from bot.domain.entities import Closer
+from bot.github.repository import RepoClient
 from bot.simulator import Simulator
 from tests.github.conftest import REPO
 from tests.github.repository.test_workflow import graphql_requests

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from githubkit.graphql import GraphQLError
 
-from bot.errors import Unavailable
-from bot.github.repository.repo import RepoClient
-from bot.model import IssueRef, RepoRef
+from bot.domain.entities import IssueRef, RepoRef
+from bot.domain.errors import Unavailable
+from bot.github.repository import RepoClient
 from bot.simulator import Simulator
 
 REPO = RepoRef("acme", "app")

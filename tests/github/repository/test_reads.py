@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from bot.errors import Invalid, InvalidArgument, NotFound
-from bot.github.api import convert
-from bot.github.repository.reads import LARGEST_FILE
-from bot.github.repository.repo import RepoClient
-from bot.model import Actor, IssueRef, Permission, RepoRef
+from bot.domain.entities import Actor, IssueRef, Permission, RepoRef
+from bot.domain.errors import Invalid, InvalidArgument, NotFound
+from bot.github import convert
+from bot.github.repository import LARGEST_FILE, RepoClient
 from bot.simulator import Simulator
 from tests.github.conftest import REPO
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bot.github.repository.repo import RepoClient
-from bot.github.repository.search import LONGEST_BODY
+from bot.github.repository import RepoClient
+from bot.github.search import LONGEST_BODY
 from bot.simulator import Simulator
 from tests.github.conftest import REPO
 

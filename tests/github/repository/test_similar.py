@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from bot.errors import DoppelError, GitHubError
-from bot.github.api.calls import SwitchedOff
-from bot.github.repository.repo import RepoClient
-from bot.model import Likeness
+from bot.domain.entities import Likeness
+from bot.domain.errors import DoppelError, GitHubError
+from bot.github.calls import SwitchedOff
+from bot.github.repository import RepoClient
 from bot.simulator import Simulator
 from bot.simulator.http.context import Context
 from tests.github.conftest import REPO

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bot.errors import Unavailable
-from bot.github.repository.repo import RepoClient
+from bot.domain.errors import Unavailable
+from bot.github.repository import RepoClient
 from bot.simulator import Simulator
 from tests.github.conftest import REPO
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import strategies as st
 
-from bot.github.repository.repo import RepoClient
+from bot.github.repository import RepoClient
 from bot.simulator import Simulator
 from tests.github.conftest import REPO
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from bot.at_work import held
-from bot.errors import Overtaken
-from bot.github.repository.repo import RepoClient
+from bot.domain.errors import Overtaken
+from bot.github.repository import RepoClient
+from bot.platform.at_work import held
 from bot.simulator import Simulator
 from tests.github.conftest import REPO
 

@@ -8,8 +8,8 @@ import unicodedata
 
 import pytest
 
-from bot.index import TextAnalyser
-from bot.index.analysis import Analysis
+from bot.search.index import TextAnalyser
+from bot.search.index.analysis import Analysis
 
 READ = {
     1: "ea21ccd2253f7140",

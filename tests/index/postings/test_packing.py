@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.index.postings.packing import (
+from bot.search.index.packing import (
     MOST_COUNTED,
     MOST_FIELDS,
     NO_TERMS,
@@ -20,7 +20,7 @@ from bot.index.postings.packing import (
     read_postings,
     unpack_terms,
 )
-from bot.index.vectors.vectors import pack, unpack
+from bot.search.index.vectors import pack, unpack
 
 postings = st.lists(st.tuples(st.integers(1, 2**31 - 1), st.integers(0, 10**6), st.integers(1, 10**4)))
 bag = st.dictionaries(st.integers(1, 2**32 - 1), st.integers(1, 400), max_size=5)

@@ -9,9 +9,9 @@ import pytest
 import sqlalchemy as sa
 from numpy.typing import NDArray
 
-from bot.embedding import Embedder, EmbeddingError
-from bot.index import Index, IndexedIssue, Kind, TextAnalyser
-from bot.index.vectors import vectors as vectors_module
+from bot.search.embedding import Embedder, EmbeddingError
+from bot.search.index import Index, IndexedIssue, Kind, TextAnalyser
+from bot.search.index import vectors as vectors_module
 from tests.index.conftest import HashingModel
 
 TITLES = [

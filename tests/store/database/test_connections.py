@@ -6,9 +6,9 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from bot.index import Index, TextAnalyser
-from bot.settings import Settings
-from bot.store import open_store
+from bot.platform.settings import Settings
+from bot.search.index import Index, TextAnalyser
+from bot.storage import open_store
 from tests.waiting import LONGEST
 
 THREADS = 12

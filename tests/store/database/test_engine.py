@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from bot.store.database import engine as engines
-from bot.store.database import sqlite
-from bot.store.database.engine import make_engine, write
-from bot.store.database.failures import passes
-from bot.store.database.sqlite import empty_log
+from bot.storage import engine as engines
+from bot.storage import sqlite
+from bot.storage.engine import make_engine, write
+from bot.storage.failures import passes
+from bot.storage.sqlite import empty_log
 from tests.conftest import KINDS
 from tests.waiting import LONGEST, stays
 

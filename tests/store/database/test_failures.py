@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from bot.jobs.database import QueueUnavailable, named_failures
-from bot.store.database.engine import make_engine, write
-from bot.store.database.failures import why
+from bot.deliveries.database import QueueUnavailable, named_failures
+from bot.storage.engine import make_engine, write
+from bot.storage.failures import why
 
 
 def told(url: str, *statements: str) -> str:

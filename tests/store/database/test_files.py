@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.settings import Settings
-from bot.store.database.files import sqlite_file
-from bot.wiring.indexes import store_there
+from bot.app.wiring.indexes import store_there
+from bot.platform.settings import Settings
+from bot.storage.files import sqlite_file
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,11 @@ import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 
-from bot.settings import Settings
-from bot.store import open_store
-from bot.store.database.engine import make_engine, write
-from bot.store.database.migrate import is_current, migrate
-from bot.store.tables.schema import metadata
+from bot.platform.settings import Settings
+from bot.storage import open_store
+from bot.storage.engine import make_engine, write
+from bot.storage.migrate import is_current, migrate
+from bot.storage.tables.schema import metadata
 
 
 def test_a_new_database_gets_exactly_the_tables_of_the_schema(database_url: str) -> None:

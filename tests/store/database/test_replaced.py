@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from bot.jobs import ensure_schema
-from bot.jobs.database import queue_engine
-from bot.settings import Settings
-from bot.store import open_store
-from bot.store.database.replaced import Files, Tables
+from bot.deliveries.database import ensure_schema, queue_engine
+from bot.platform.settings import Settings
+from bot.storage import open_store
+from bot.storage.replaced import Files, Tables
 from tests.jobs.conftest import give_name_to
 
 

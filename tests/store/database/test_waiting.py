@@ -16,11 +16,11 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from bot.jobs import database
-from bot.settings import Settings
-from bot.store.database import migrate as migrating
-from bot.store.database.engine import make_engine
-from bot.store.database.migrate import is_current, migrate
+from bot.deliveries import database
+from bot.platform.settings import Settings
+from bot.storage import migrate as migrating
+from bot.storage.engine import make_engine
+from bot.storage.migrate import is_current, migrate
 from tests.waiting import LONGEST, wait_until
 
 pytestmark = pytest.mark.slow

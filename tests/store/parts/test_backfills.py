@@ -6,10 +6,10 @@ import threading
 
 import sqlalchemy as sa
 
-from bot.store import Store
-from bot.store.database.engine import write
-from bot.store.parts.repositories import Progress
-from bot.store.tables.index import backfills, lock_index
+from bot.storage import Store
+from bot.storage.engine import write
+from bot.storage.repositories import Progress
+from bot.storage.tables.index import backfills, lock_index
 
 
 def test_progress_is_replaced_only_where_it_is_what_it_was(store: Store) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
-from bot.store import Claim, CommentState, Store
+from bot.storage import Claim, CommentState, Store
 from tests.store.posting import note_posted
 
 NOW = 1_000_000.0

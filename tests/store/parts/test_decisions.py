@@ -8,13 +8,12 @@ from collections.abc import Iterator
 import pytest
 import sqlalchemy as sa
 
-from bot.decisions import Decision, Evidence, Outcome
-from bot.decisions.model import dump, load
-from bot.store import Store
-from bot.store.database.engine import make_engine
-from bot.store.export import export
-from bot.store.parts.decisions import KEPT_DAYS, KEPT_MOST, KEPT_OF_ISSUE
-from bot.store.tables.schema import decisions as table
+from bot.domain.decisions import Decision, Evidence, Outcome, dump, load
+from bot.storage import Store
+from bot.storage.decisions import KEPT_DAYS, KEPT_MOST, KEPT_OF_ISSUE
+from bot.storage.engine import make_engine
+from bot.storage.export import export
+from bot.storage.tables.schema import decisions as table
 
 EVIDENCE = (
     Evidence(3, 0.62, 1, True, {"full-text": 1, "vectors": None}, (0.8, 0.9), ("identifiers",), (5, 9)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.store import Store
+from bot.storage import Store
 
 FIRST, LATER = "2026-01-02T03:04:05Z", "2026-01-02T03:04:06Z"
 

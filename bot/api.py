@@ -1,0 +1,127 @@
+"""Doppel as a library: the names that docs/library.md lists, in one place.
+
+A name loads its module when a program first asks for it, so a host of playbooks does not load a GitHub client.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bot.domain.entities import RepoRef, StateFilter
+    from bot.domain.report import Report
+    from bot.interfaces.agents.run import SECTION_SLUGS, run_deduplication
+    from bot.platform.calls import (
+        ToolCallTracker,
+        ToolRule,
+        equal,
+        fields,
+        get_tool_call_tracker,
+        set_tool_call_tracker,
+    )
+    from bot.search.finder import Finder
+    from bot.search.ranking.fusion import (
+        RankedSourceList,
+        SourceType,
+        UnifiedRetrievalChunk,
+        cross_corpus_rrf,
+        deduplicate_chunks,
+        source_label,
+    )
+    from bot.search.ranking.keywords import STOP_WORDS, extract_search_keywords
+    from bot.search.ranking.plan import plan_queries
+    from bot.search.ranking.query import literal_query, neutralise
+    from bot.search.ranking.same import content_hash, title_similarity
+    from bot.search.ranking.scoring import score_candidates
+    from bot.search.ranking.similarity import dice_sorensen
+    from bot.text.github_urls import is_github_url_match, normalize_url
+
+__all__ = [
+    "SECTION_SLUGS",
+    "STOP_WORDS",
+    "Finder",
+    "RankedSourceList",
+    "RepoRef",
+    "Report",
+    "SourceType",
+    "ToolCallTracker",
+    "ToolRule",
+    "UnifiedRetrievalChunk",
+    "content_hash",
+    "cross_corpus_rrf",
+    "deduplicate_chunks",
+    "dice_sorensen",
+    "equal",
+    "extract_search_keywords",
+    "fields",
+    "find_duplicates",
+    "get_tool_call_tracker",
+    "is_github_url_match",
+    "literal_query",
+    "neutralise",
+    "normalize_url",
+    "plan_queries",
+    "run_deduplication",
+    "score_candidates",
+    "set_tool_call_tracker",
+    "source_label",
+    "title_similarity",
+]
+
+_NAMES = {
+    "bot.domain.entities": "RepoRef",
+    "bot.domain.report": "Report",
+    "bot.interfaces.agents.run": "SECTION_SLUGS run_deduplication",
+    "bot.platform.calls": "ToolCallTracker ToolRule equal fields get_tool_call_tracker set_tool_call_tracker",
+    "bot.search.finder": "Finder",
+    "bot.search.ranking.fusion": "RankedSourceList SourceType UnifiedRetrievalChunk cross_corpus_rrf "
+    "deduplicate_chunks source_label",
+    "bot.search.ranking.keywords": "STOP_WORDS extract_search_keywords",
+    "bot.search.ranking.plan": "plan_queries",
+    "bot.search.ranking.query": "literal_query neutralise",
+    "bot.search.ranking.same": "content_hash title_similarity",
+    "bot.search.ranking.scoring": "score_candidates",
+    "bot.search.ranking.similarity": "dice_sorensen",
+    "bot.text.github_urls": "is_github_url_match normalize_url",
+}
+_MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a name's module (PEP 562). Raises AttributeError for a name that is not listed."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_MODULES[name]), name)
+
+
+def find_duplicates(
+    owner: str,
+    repo: str,
+    number: int,
+    threshold: float = 0.3,
+    max_candidates: int = 10,
+    include_closed: bool = False,
+    *,
+    state: StateFilter | None = None,
+    sources: tuple[str, ...] = (),
+) -> Report:
+    """Read issue `number` of `owner/repo` and look for others that report the same thing (F2).
+
+    It reads GitHub as the host's settings say: as the App where one is set up, else with `GITHUB_TOKEN`. `threshold` in
+    [0, 1] is the least title similarity of a hit that only a search names. `state` ("open", "closed" or "all") wins
+    over `include_closed`. `sources` limits the report to what these found.
+
+    Raises SettingsError where there are no credentials, InvalidArgument naming the argument, NotFound where the issue
+    is not there, GitHubError where it cannot be read. A source that fails is named in the report.
+    """
+    from bot.app.wiring.clients import build_github, reader
+    from bot.domain.entities import RepoRef
+    from bot.platform.settings import load
+    from bot.search.finder import Finder
+
+    host = load()
+    finder = Finder(reader(host, build_github(host), RepoRef.of(owner, repo)))
+    return finder.find_duplicates(
+        owner, repo, number, threshold, max_candidates, include_closed, state=state, sources=sources
+    )

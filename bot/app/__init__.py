@@ -1,0 +1,1 @@
+"""Puts everything together: wiring, command line, demo, GitHub Action."""

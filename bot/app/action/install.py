@@ -1,0 +1,66 @@
+"""The program for a workflow, in a folder that the runner keeps in its cache: `key` tells which, `install` makes it.
+
+The first thing of this project that runs there, by a Python that has nothing installed. No wheel is made: the code is
+taken as it is, compiled for good, since to compile it anew in each run would take longer than all else.
+"""
+
+from __future__ import annotations
+
+import compileall
+import hashlib
+import os
+import py_compile
+import shutil
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+REQUIREMENTS = Path(__file__).with_name("requirements.txt")
+PACKAGES = ("bot", "handlers")
+# Of no use without the web process and a terminal; tests and demo data are most of it.
+LEFT_OUT = shutil.ignore_patterns("__pycache__", "simulator", "demo", "dashboard", "setup", "training")
+
+
+def key() -> str:
+    """Names what `install` makes: another one for other code, other versions of packages, or another Python."""
+    found = hashlib.sha256(f"{sys.version} {sys.base_prefix}".encode())
+    for package in PACKAGES:
+        for path in sorted((ROOT / package).rglob("*")):
+            if path.is_file() and "__pycache__" not in path.parts:
+                found.update(str(path.relative_to(ROOT)).encode())
+                found.update(hashlib.sha256(path.read_bytes()).digest())
+    return found.hexdigest()[:32]
+
+
+def install(program: Path) -> None:
+    """Make a virtual environment with the packages and the code. Raises CalledProcessError where pip fails."""
+    shutil.rmtree(program, ignore_errors=True)
+    venv.create(program, symlinks=True)
+    python = program / "bin" / "python"
+    pip = (
+        sys.executable,
+        "-I",
+        "-m",
+        "pip",
+        "--python",
+        str(python),
+        "--disable-pip-version-check",
+        "--no-input",
+        "install",
+    )
+    subprocess.run([*pip, "--quiet", "--no-deps", "--requirement", str(REQUIREMENTS)], check=True)
+    paths = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    there = program / "lib" / paths / "site-packages"
+    unchecked = py_compile.PycInvalidationMode.UNCHECKED_HASH
+    for package in PACKAGES:
+        shutil.copytree(ROOT / package, there / package, ignore=LEFT_OUT)
+        compileall.compile_dir(there / package, quiet=2, invalidation_mode=unchecked)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["key"]:
+        print(f"key={key()}")
+    else:
+        install(Path(os.environ["RUNNER_TEMP"]) / "doppel" / "program")

@@ -1,0 +1,203 @@
+"""The `doppel` command. Each command lives in the file of its name or of BESIDE, imported only when it is used.
+
+What it works with is imported when it runs: help and completion need not wait for NumPy and SQLAlchemy.
+
+What several of them share is in `shared/`.
+"""
+
+from __future__ import annotations
+
+import errno
+import importlib
+import io
+import os
+import signal
+import sys
+import traceback
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+
+from bot.app.cli.shared.running import Ended
+from bot.domain.errors import GitHubError, Retryable, UserError
+from bot.platform.private_files import is_of_a_database
+
+# By whom they are used, the commands with the one line that the overview shows; no module is imported for it.
+GROUPS = {
+    "For maintainers": {
+        "find": "Look for earlier reports of an issue.",
+        "scan": "Look through a backlog for groups that report the same thing.",
+        "evaluate": "Say how well Doppel would have done, from known duplicates.",
+        "check-config": "Check a repository's doppel.yml.",
+        "digest": "Say what the bot did lately, and how right it was.",
+        "calibrate": "Say which threshold is in force, and put it back.",
+        "mcp": "Serve the tools to agents, over the Model Context Protocol.",
+        "dedupe": "Merge the entries of a playbook that say the same.",
+        "action": "Do what the event of a workflow asks; action.yml calls it.",
+    },
+    "For hosts": {
+        "serve": "Run web and worker together.",
+        "worker": "Run a worker process.",
+        "proxy": "Fetch deliveries from a channel, without a public address.",
+        "doctor": "Say what is missing or wrong in the configuration.",
+        "index": "Show how far the index of each repository is.",
+        "jobs": "List the deliveries that were given up, and try them again.",
+        "export": "Print everything that is stored about a repository.",
+        "forget": "Erase everything that is stored about a repository.",
+        "migrate": "Bring the database schema up to date.",
+        "migrate-store": "Copy what is stored to another database.",
+    },
+    "For developers": {
+        "demo": "See Doppel at work on a made-up repository.",
+        "simulator": "Run the GitHub simulator alone.",
+        "receive": "Sign a payload and post it to the receiver.",
+        "replay": "Run past issues through the finder, in order of arrival.",
+        "train": "Learn the weights from known duplicates.",
+        "completion": "Print the shell completion script.",
+    },
+}
+COMMANDS = {name: says for group in GROUPS.values() for name, says in group.items()}
+# A command is in the module of its name, but for these, which stand beside the one that they belong with.
+BESIDE = {
+    "worker": "serve",
+    "proxy": "serve",
+    "calibrate": "digest",
+    "forget": "export",
+    "migrate-store": "migrate",
+    "receive": "simulator",
+}
+
+USAGE, UNREACHABLE, FAULT, INTERRUPTED = 2, 3, 70, 130
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+EXIT_CODES = {
+    0: "All is well.",
+    1: "The answer is no: a check failed, a delivery was refused, nothing was done; or a pipe is closed.",
+    USAGE: "Wrong usage, or a setting or file to mend; the message says which.",
+    UNREACHABLE: "GitHub or the database could not be reached, or refused; trying again later may help.",
+    FAULT: "A fault of Doppel's own.",
+    INTERRUPTED: "Interrupted by Ctrl-C; 143 where it was SIGTERM, and 129 where the terminal was closed. "
+    "0 where `serve`, `worker`, `simulator` or `demo --serve` is ended so, or `proxy` or `mcp --http` by Ctrl-C.",
+}
+
+
+def module_of(command: str) -> str:
+    """The module that holds a command."""
+    return f"bot.app.cli.{BESIDE.get(command, command).replace('-', '_')}"
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command's module on first use, so that `doppel --help` starts at once."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = getattr(importlib.import_module(module_of(cmd_name)), cmd_name.replace("-", "_"))
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Like click's, but a name that there is none of is answered with the one that is meant.
+
+        Not where a shell asks what could follow: what it is told stands between what somebody is typing.
+        """
+        name = args[0]
+        if not ctx.resilient_parsing and not name.startswith("-") and name not in COMMANDS:
+            near = get_close_matches(name, COMMANDS, n=1)
+            ctx.fail(f"No such command {name!r}." + (f" Did you mean {near[0]!r}?" if near else ""))
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; Ctrl-C ends it with the exit code that shells give for it."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as end:
+            number = end.number if isinstance(end, Ended) else signal.SIGINT
+            says = "interrupted" if number == signal.SIGINT else f"ended by {signal.Signals(number).name}"
+            _complain(says, 128 + number)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for title, commands in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl(list(commands.items()), col_max=max(map(len, COMMANDS)))
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="doppel", prog_name="doppel")
+def cli() -> None:
+    """Doppel shows, in one calm comment, where a new issue was reported before."""
+
+
+def main(args: list[str] | None = None) -> Any:
+    """The console script: runs a command and turns errors into a line on stderr and one of EXIT_CODES."""
+    # Before any command loads NumPy, whose threads would wait for each other by spinning.
+    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
+    _make_streams_usable()
+    try:
+        return cli.main(args=args, prog_name="doppel", standalone_mode=True, color=_colour())
+    except BrokenPipeError:
+        # The reader of a pipe has gone, as in `doppel … | head`; that is no error.
+        sys.stderr.close()
+    except Exception as error:
+        text, code = _told(error)
+        if code == FAULT:
+            traceback.print_exc()
+        _complain(text, code)
+
+
+def _make_streams_usable() -> None:
+    if sys.stdin is None:
+        # Closed by who started it (`<&-`): whoever reads from it finds nothing there, as in an empty file.
+        sys.stdin = Path(os.devnull).open(encoding="utf-8")  # noqa: SIM115
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors in ("strict", "surrogateescape"):
+        # What a terminal's encoding lacks, as names of files may, is written out, as Python does where it complains.
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def _told(error: Exception) -> tuple[str, int]:
+    """What a command says that ended so, and its exit code."""
+    if isinstance(error, UserError):
+        return str(error), USAGE
+    if isinstance(error, (Retryable, GitHubError)):
+        # Loaded here, since `doppel --help` has no use for it.
+        from bot.deliveries.database import QueueUnavailable
+
+        mend = "; see `doppel doctor`" if isinstance(error, QueueUnavailable) else ""
+        return f"{error}{mend}", UNREACHABLE
+    if type(error).__module__.startswith("sqlalchemy."):
+        from bot.storage.failures import why
+
+        return f"the database of DATABASE_URL failed ({why(error)}); see `doppel doctor`", UNREACHABLE
+    if isinstance(error, OSError) and (told := _told_of_files(error)):
+        return told
+    return f"a fault of Doppel's own ({type(error).__name__}); the lines above say where, please report it", FAULT
+
+
+def _told_of_files(error: OSError) -> tuple[str, int] | None:
+    """The same where a file or its disk is not as it must be; None where something else failed."""
+    where = f"{error.filename}: {error.strerror}"
+    if isinstance(error, PermissionError) and error.filename:
+        of_ours = ", or check DOPPEL_HOME and DATABASE_URL" if is_of_a_database(error) else ""
+        return f"{where}; run as the user that owns it{of_ours}", USAGE
+    if is_of_a_database(error):
+        return f"{where}. The database cannot be kept there; check DOPPEL_HOME and DATABASE_URL", USAGE
+    if error.errno in _FULL:
+        return f"cannot write, what is printed or a file of its own: {error.strerror}", UNREACHABLE
+    return None
+
+
+def _colour() -> bool | None:
+    """False where nothing is to be coloured (https://no-color.org), else None: as the terminal has it."""
+    return False if os.environ.get("NO_COLOR") else None
+
+
+def _complain(text: str, code: int) -> NoReturn:
+    click.secho("doppel: ", nl=False, err=True, fg="red", bold=True, color=_colour())
+    click.echo(text, err=True)
+    sys.exit(code)

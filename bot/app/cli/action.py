@@ -1,0 +1,132 @@
+"""`doppel action`: what action.yml runs in a workflow (X)."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import subprocess
+import sys
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from bot.app.action.job import EVALUATE, SCAN, Job
+from bot.deliveries.events import Ignored
+from bot.domain.errors import DoppelError
+
+if TYPE_CHECKING:
+    from bot.app.action.summary import Run
+    from bot.app.wiring.action import Workflow
+
+# GitHub shows no more of a summary than a megabyte.
+_LONGEST = 900_000
+
+
+@click.command()
+def action() -> None:
+    """Do in a workflow what the App does for its event; action.yml calls this.
+
+    Everything comes from the variables that GitHub's runner sets; docs/guides/action.md has the workflow. An event of
+    an issue or a comment is handled as the App would; `schedule` is the nightly upkeep; `workflow_dispatch` does that,
+    or evaluates or scans, as its input `task` says.
+    """
+    # What runs from here on may print what strangers wrote; the runner obeys lines of a certain form.
+    stop = secrets.token_hex(16)
+    click.echo(f"::stop-commands::{stop}")
+    try:
+        job = Job.read(os.environ)
+        run, kept = _run(job)
+    except DoppelError as failure:
+        _annotate(stop, "error", str(failure))
+        raise
+    _tell(job, run, kept)
+    for problem in run.problems:
+        _annotate(stop, "error" if run.failed else "warning", problem)
+    sys.exit(1 if run.failed else 0)
+
+
+def _run(job: Job) -> tuple[Run, bool]:
+    """What became of the job, and whether the state is to be saved."""
+    event = job.wanted(datetime.now().astimezone()) if job.is_of_an_issue else None
+    if isinstance(event, Ignored):
+        from bot.app.action.summary import Run
+        from bot.conversation.render import Place
+
+        return Run(Place(str(job.repo)), "", lines=[f"Nothing to do: {event.reason}."]), False
+    # These take a second to import.
+    from bot.app.wiring.action import workflow
+    from bot.platform.logs import configure_logging
+
+    with workflow(job) as running:
+        configure_logging(running.settings.log_level)
+        run = running.handle(event) if event is not None else _task(running)
+        return run, running.keep()
+
+
+def _task(running: Workflow) -> Run:
+    """What a workflow does when it is time, or when somebody asks."""
+    task = running.job.task
+    if task == SCAN:
+        # What takes longer than the hour's requests allow, the next run goes on with.
+        if running.fill():
+            _command(running, "scan", "--html", str(_result(running.job, "scan.html")), "--markdown")
+    elif task == EVALUATE:
+        picture = _result(running.job, "evaluation.svg")
+        # Without a known duplicate there is nothing to draw, but something to tell.
+        if not _command(running, "evaluate", "--picture", str(picture), fenced=True, last=False):
+            _command(running, "evaluate", fenced=True)
+    else:
+        return running.upkeep()
+    return running.told()
+
+
+def _result(job: Job, name: str) -> Path:
+    folder = job.home / "results"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder / name
+
+
+def _command(running: Workflow, name: str, *options: str, fenced: bool = False, last: bool = True) -> bool:
+    """Run another command on the repository, and put what it prints into the summary; whether it went well."""
+    database = running.settings.database_url
+    environ = _bare(os.environ) | dict(running.job.settings) | {"DATABASE_URL": database, "COLUMNS": "100"}
+    command = (sys.executable, "-m", "bot", name, str(running.job.repo), *options)
+    done = subprocess.run(command, env=environ, cwd=running.job.home, capture_output=True, text=True, check=False)
+    if done.returncode and last:
+        running.fail(done.stderr.strip().rpartition("\n")[2].removeprefix("doppel: "))
+    elif not done.returncode:
+        text = done.stdout[:_LONGEST]
+        running.lines.append(f"````text\n{text}````" if fenced else text)
+    return not done.returncode
+
+
+def _bare(environ: Mapping[str, str]) -> dict[str, str]:
+    """What a process needs of an environment, without the settings in it."""
+    kept = ("PATH", "HOME", "LANG", "TMPDIR", "PYTHONPATH", "SSL_CERT_FILE", "HTTPS_PROXY", "NO_PROXY")
+    return {name: environ[name] for name in kept if name in environ}
+
+
+def _tell(job: Job, run: Run, kept: bool) -> None:
+    from bot.app.action.summary import markdown, outputs
+
+    text = markdown(run)
+    if job.summary is None:
+        click.echo(text)
+    else:
+        with job.summary.open("a", encoding="utf-8") as file:
+            file.write(text)
+    if job.output is not None:
+        with job.output.open("a", encoding="utf-8") as file:
+            file.writelines(f"{name}={value}\n" for name, value in outputs(run).items())
+            file.write(f"save={'true' if kept else 'false'}\n")
+
+
+def _annotate(stop: str, level: str, text: str) -> None:
+    """Have the runner show a line at the top of the run; it obeys this one alone."""
+    line = text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    click.echo(f"::{stop}::")
+    click.echo(f"::{level} title=Doppel::{line}")
+    click.echo(f"::stop-commands::{stop}")

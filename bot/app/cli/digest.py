@@ -1,0 +1,133 @@
+"""`doppel digest` and `doppel calibrate`: what the bot did lately, how right it was, and what followed from it (C7)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import click
+
+from bot.app.cli.shared.options import json_option
+from bot.app.cli.shared.stored import repository_argument, stored
+
+if TYPE_CHECKING:
+    from bot.conversation.words import Words
+    from bot.quality.digest import Digest
+
+_UNITS = {"h": 3600.0, "d": 86_400.0, "w": 604_800.0}
+
+
+def _seconds(_context: click.Context, _option: click.Parameter, value: str) -> float:
+    """A stretch of time such as `36h`, `7d` or `4w`, in seconds."""
+    found = re.fullmatch(r"([1-9][0-9]{0,3})([hdw])", value)
+    if found is None:
+        raise click.BadParameter(f"{value!r} is not a time such as 36h, 7d or 4w")
+    return int(found[1]) * _UNITS[found[2]]
+
+
+@click.command()
+@repository_argument
+@click.option("--since", callback=_seconds, default="7d", show_default=True, help="How far to look back: 36h, 7d, 4w.")
+@json_option
+@click.option("--markdown", "as_markdown", is_flag=True, help="Print it as Markdown.")
+def digest(repository: str, since: float, as_json: bool, as_markdown: bool) -> None:
+    """Say what the bot did lately, or would have done (mode: shadow), and how right it was as far as people have said.
+
+    GitHub's id may stand for OWNER/REPO. GitHub is not asked: workers read reactions every hour, and closings, commands
+    and ticked boxes as they come. In the table, "not" and "of" in brackets are the commands by which people said so.
+    The JSON has no titles. docs/feedback.md says what counts how much.
+    """
+    if as_json and as_markdown:
+        raise click.UsageError("--json or --markdown, not both")
+    from bot.app.wiring.clients import now
+    from bot.app.wiring.indexes import build_index
+    from bot.conversation.render import Place
+    from bot.conversation.words import english
+    from bot.quality.calibration import bar_in_force
+    from bot.quality.digest import digest_of, titles_of
+    from bot.quality.render import digest as words
+    from bot.search.repository_settings import RepositorySettings
+
+    moment, say = now(), english()
+    with stored(repository) as (settings, store, meant):
+        found = digest_of(store, meant.id, moment.timestamp() - since, moment.timestamp())
+        titles = titles_of(build_index(settings, store), meant.id, found)
+        config = RepositorySettings(store, now).last_read(meant.id)
+        bar = bar_in_force(config, store.calibrations.get(meant.id))
+    if as_json:
+        values = {"repository": meant.name, "bar": bar.value, "bar_from": bar.origin.value, **found.to_json()}
+        click.echo(json.dumps(values, indent=2))
+    elif as_markdown:
+        place = Place(meant.name, settings.enterprise)
+        click.echo(words.markdown(words.DigestView(found, titles, bar, place, moment, say)), nl=False)
+    else:
+        click.echo(f"{words.sentences(found, moment, say)}\n{words.bar_words(bar, say)}")
+        if found.lines:
+            _show_table(found, titles, say)
+
+
+def _show_table(found: Digest, titles: Mapping[int, str], say: Words) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from bot.conversation.render.escape import clean
+    from bot.quality.render import digest as words
+
+    def named(number: int) -> Text:
+        # A title is no markup, and no command to the terminal.
+        return Text(clean(f"#{number} {titles.get(number, '')}"), overflow="ellipsis", no_wrap=True)
+
+    table = Table("issue", "reported before as", box=box.SIMPLE)
+    table.add_column("likely", justify="right")
+    table.add_column("so far")
+    for line in found.lines:
+        so_far = Text(words.standing_words(line, say, brief=True))
+        table.add_row(named(line.number), named(line.other), say.manner.percent(line.probability), so_far)
+    Console(highlight=False).print(table)
+
+
+@click.command()
+@repository_argument
+@click.option("--reset", is_flag=True, help="Put the threshold back; what was said until now no longer moves it.")
+@json_option
+def calibrate(repository: str, reset: bool, as_json: bool) -> None:
+    """Say which threshold is in force, who put it there, and what people have said.
+
+    GitHub's id may stand for OWNER/REPO. Workers calibrate every hour by themselves; this works it out anew and keeps
+    what comes of it. docs/feedback.md says by which rule.
+    """
+    from bot.app.wiring.clients import now
+    from bot.conversation.words import english
+    from bot.quality.calibration import ENOUGH, WINDOW, Move, bar_in_force, calibration_of, recalibrate
+    from bot.quality.render import digest as words
+    from bot.search.repository_settings import RepositorySettings
+
+    moment = now().timestamp()
+    with stored(repository) as (_, store, meant):
+        if reset:
+            store.calibrations.reset(meant.id, moment)
+        else:
+            recalibrate(store, meant.id, moment)
+        found, known = calibration_of(store, meant.id, moment), store.calibrations.get(meant.id)
+        bar = bar_in_force(RepositorySettings(store, now).last_read(meant.id), known)
+    if as_json:
+        values = {"repository": meant.name, "bar": bar.value, "from": bar.origin.value, "feedback": found.move.value}
+        click.echo(json.dumps({**values, "right": found.right, "wrong": found.wrong, "reset": reset}, indent=2))
+        return
+    if reset:
+        click.echo("Put back. What was said until now no longer moves the threshold.")
+    click.echo(words.bar_words(bar, english()))
+    if found.move is not Move.STAYS:
+        return
+    since = known.since if known else 0.0
+    put_back = f"since the threshold was put back on {datetime.fromtimestamp(since, UTC):%Y-%m-%d at %H:%M} UTC"
+    when = put_back if since > moment - WINDOW else "of the last year"
+    click.echo(
+        f"Feedback {when}, by weight: {found.right:g} right, {found.wrong:g} wrong. "
+        f"The threshold can move once one of them reaches {ENOUGH:g}."
+    )

@@ -1,0 +1,38 @@
+"""`doppel doctor`: what is missing or wrong in the configuration, and how to mend it."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sys
+
+import click
+
+from bot.app.cli.shared.options import json_option
+from bot.interfaces.doctor import Health, examine
+
+_COLOURS = {Health.WELL: "green", Health.WARNING: "yellow", Health.BROKEN: "red"}
+
+
+@click.command()
+@json_option
+def doctor(as_json: bool) -> None:
+    """Check settings, databases, worker, models, permissions, and the ways to and from GitHub; changes nothing.
+
+    Exit code 0: it will work. 1: something is broken; each such line says how to mend it.
+    """
+    # These take a second to import.
+    from bot.app.wiring.clients import build_github, embedder
+    from bot.app.wiring.judging import build_endpoint
+    from bot.app.wiring.manifest import wanted
+
+    findings = []
+    for finding in examine(wanted(), build_github, embedder, build_endpoint):
+        findings.append(finding)
+        if not as_json:
+            click.secho(f"{finding.health:8}", fg=_COLOURS[finding.health], bold=True, nl=False)
+            click.echo(f"{finding.subject}: {finding.says}" + (f"\n        {finding.mend}" if finding.mend else ""))
+    broken = any(finding.health is Health.BROKEN for finding in findings)
+    if as_json:
+        click.echo(json.dumps({"ok": not broken, "findings": [dataclasses.asdict(f) for f in findings]}, indent=2))
+    sys.exit(1 if broken else 0)

@@ -1,0 +1,361 @@
+"""`doppel evaluate`: how well Doppel would have done, from duplicates that people marked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+from click.core import ParameterSource
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from bot.app.cli.shared.asking import asking_options
+from bot.app.cli.shared.files import in_json, keep_apart, write
+from bot.app.cli.shared.judging import Judgement, Options, judge_options, with_judge
+from bot.app.cli.shared.options import (
+    READ_FILE,
+    Share,
+    WrittenFile,
+    from_option,
+    json_option,
+    read_source,
+    read_weights,
+    seed_option,
+    source_argument,
+)
+from bot.app.cli.shared.running import ended_in_order, progress_bar, told_if_out_of_sight
+from bot.conversation.config.schema import MIN_CONFIDENCE
+from bot.conversation.render.escape import clean
+from bot.domain.entities import RepoRef
+from bot.domain.errors import RateLimited, Unavailable, UserError
+from bot.platform import settings as host
+from bot.quality.evaluation import judging
+from bot.quality.evaluation.judging import Found, Trial, as_the_bot_asks
+from bot.quality.evaluation.metrics import DEPTHS, Id
+from bot.quality.evaluation.report import Evaluation
+from bot.quality.feedback import UNDECIDED
+from bot.quality.render import evaluation as words
+from bot.quality.render.panels import picture as picture_of
+from bot.quality.replay import Asking
+from bot.quality.replay.archive import read_rows
+
+# Columns that each of the tables fits into.
+_TABLES = 80
+_DEFAULT = f"{MIN_CONFIDENCE}; of a repository that this host knows, the one in force there"
+_CONFIDENCE = "The threshold that is looked at first, as in .github/doppel.yml."
+_HOW_IT_IS_KNOWN = (
+    'In a file `duplicate_of` names the original\'s id; in a repository it is known from "closed as duplicate" and '
+    'from members\' comments "Duplicate of #N".'
+)
+
+
+@click.command()
+@source_argument
+@json_option
+@click.option("--picture", type=WrittenFile(), help="Draw them into this file, whose name ends in .svg.")
+@click.option("--min-confidence", type=Share(0, 1), show_default=_DEFAULT, help=_CONFIDENCE)
+@click.option("--sample", type=click.IntRange(3), help="Ask about so many arrivals, a third of them duplicates.")
+@seed_option
+@from_option("judged")
+@click.option("--answers", type=READ_FILE, help="Judge these answers, made by `doppel replay`, instead of asking.")
+@click.option("--answered-only", is_flag=True, help="Leave out arrivals that --answers has no answer for.")
+@click.option("--export", type=WrittenFile(), help="Write a repository's history here.")
+@click.option("--fresh", is_flag=True, help="Read all of a repository's history again.")
+@asking_options
+@judge_options
+def evaluate(
+    source: str,
+    as_json: bool,
+    picture: Path | None,
+    min_confidence: float | None,
+    sample: int | None,
+    seed: int,
+    sources: tuple[str, ...],
+    relevance: str,
+    weights: Path | None,
+    jobs: int | None,
+    warm: float,
+    answers: Path | None,
+    answered_only: bool,
+    export: Path | None,
+    fresh: bool,
+    **judging_options: Any,
+) -> None:
+    """Say how well Doppel would have done with the issues of SOURCE.
+
+    SOURCE is a file of past issues (JSON Lines, plain or gzipped, as for `doppel replay`) that says in duplicate_of
+    which are duplicates of what, or OWNER/REPO, whose own history is read from GitHub: what was marked or closed as a
+    duplicate, and what members named so in comments. Issues are asked about as they arrived; labels are used afterwards
+    only. docs/evaluate.md says what the figures mean.
+
+    With --judge a language model reads the likeliest candidates, too; --answers are that model's then
+    (docs/guides/judge.md).
+    """
+    from bot.app.wiring.evaluating import keep_evaluation, known_decided
+
+    with_options = Options(**judging_options)
+    with_options.check(answers)
+    _check(picture, None if with_options.judge else answers, answered_only, sample)
+    keep_apart("--picture", picture, Path(source), answers, weights)
+    keep_apart("--export", export, Path(source), answers, weights)
+    given = read_source(source)
+    repo = given if isinstance(given, RepoRef) else None
+    if repo is None and (export is not None or fresh):
+        raise UserError(f"{'--export' if export else '--fresh'}: {source} is a file; this is for OWNER/REPO")
+    repo_id, rows = _rows(given, export, fresh=fresh)
+    try:
+        decided = known_decided(host.load(), repo_id) if repo_id else UNDECIDED
+        trial = Trial.of(rows, warm=warm, sample=sample, seed=seed, decided=decided)
+    except UserError as reason:
+        raise UserError(str(reason) if source in str(reason) else f"{source}: {reason}") from None
+    _say_what_is_marked(trial, source, picture)
+    asking = Asking(sources, max(DEPTHS), relevance=relevance, weights=read_weights(weights))
+    judgement, bar = None, _bar(repo) if min_confidence is None else min_confidence
+    if with_options.judge:
+        asking = replace(asking, floor=with_options.floor)
+        every = trial.chosen if sample else range(int(len(trial.issues) * warm), len(trial.issues))
+        with ended_in_order(), progress_bar("Issues arriving", len(trial.issues)) as (progress, task):
+            answered = trial.replayed(asking, jobs, partial(progress.advance, task), every)
+        judgement = with_judge(trial, answered, with_options, answers, repo, bar)
+        if judgement is None:
+            return
+        found = judgement.judged
+    elif answers is not None:
+        trial, found = _answered(trial, answers, source, picture, only=answered_only)
+    else:
+        with ended_in_order(), progress_bar("Issues arriving", len(trial.issues)) as (progress, task):
+            found = trial.ask(asking, jobs, partial(progress.advance, task))
+    if not any(issue.dated for issue in trial.issues):
+        click.echo("created_at is null everywhere: they came in the order of their ids, and no month is one.", err=True)
+    result = trial.judge(found, bar)
+    compared = _compared(trial, judgement, bar) if judgement else {}
+    as_the_bot = answers is None and asking == as_the_bot_asks()
+    if as_the_bot and repo_id:
+        keep_evaluation(host.load(), repo_id, result)
+    if picture is not None:
+        write(picture, picture_of(result, given.name if isinstance(given, Path) else source))
+    if as_json:
+        told = {"source": source} | result.to_json() | {"says": says(result)}
+        click.echo(json.dumps(told | ({"judge": judgement.summary | compared} if judgement else {}), indent=2))
+    else:
+        if compared:
+            Console(highlight=False).print(_judged_table(compared))
+        show(result, {issue.id: issue.title for issue in trial.issues}, of_file=repo is None)
+
+
+def _compared(trial: Trial, judgement: Judgement, bar: float) -> dict[str, Any]:
+    """What comments are worth by marks, with the judge and without, the latter at the threshold and at as many."""
+    from bot.quality.evaluation.judged import at_as_many
+    from bot.quality.evaluation.metrics import speaking
+
+    with_it, without = trial.judged(judgement.judged), trial.judged(judgement.found)
+    after = speaking(with_it, bar)
+    rows = {
+        "with": after,
+        "without": speaking(without, bar),
+        "without_at_as_many": at_as_many(without, after.comments),
+    }
+    return {name: asdict(row) for name, row in rows.items()}
+
+
+def _judged_table(compared: Mapping[str, Any]) -> Table:
+    table = _table("The judge: comments with and without it", ("", "threshold", "comments", "marked", "caught"))
+    names = {"with": "with", "without": "without", "without_at_as_many": "without, at as many"}
+    for key, name in names.items():
+        row = compared[key]
+        cells = (row["cut"], row["comments"], row["precision"], row["caught"])
+        table.add_row(
+            name,
+            words.threshold(cells[0]),
+            f"{cells[1]:,.0f}",
+            "–" if cells[2] is None else words.percent(cells[2]),
+            words.percent(cells[3]),
+        )
+    return table
+
+
+def _check(picture: Path | None, answers: Path | None, answered_only: bool, sample: int | None) -> None:
+    """Refuse options that cannot be meant together, before anything takes time."""
+    if picture is not None and picture.suffix.lower() != ".svg":
+        raise UserError(f"--picture: {picture} does not end in .svg, the one format that is written")
+    if answered_only and answers is None:
+        raise UserError("--answered-only: there is nothing to leave out without --answers")
+    if sample is not None and answers is not None:
+        raise UserError("--sample: given answers cannot be sampled; --answered-only judges those of a sample")
+    context = click.get_current_context()
+    for option in ("weights", "sources", "relevance"):
+        if answers is not None and context.get_parameter_source(option) is not ParameterSource.DEFAULT:
+            # The figures would be taken for those of the weights that were named.
+            raise UserError(f"--{option}: nothing is asked where --answers are given; give it to `doppel replay`")
+
+
+def _rows(given: Path | RepoRef, export: Path | None, *, fresh: bool) -> tuple[int | None, list[tuple[Any, str]]]:
+    """A repository's id on GitHub (None: it is a file), and the rows, each with its place for error messages."""
+    if isinstance(given, Path):
+        return None, list(read_rows(given))
+    repo_id, rows = history_of(given, fresh=fresh)
+    if export is not None:
+        write(export, "".join(in_json(row) + "\n" for row in rows))
+    return repo_id, [(row, f"{given}#{row['id']}") for row in rows]
+
+
+def _bar(repo: RepoRef | None) -> float:
+    """The threshold in force in a repository that this host knows; the usual one for anything else."""
+    from bot.app.wiring.indexes import known_bar
+
+    bar = known_bar(host.load(), repo) if repo else None
+    return MIN_CONFIDENCE if bar is None else bar.value
+
+
+def _say_what_is_marked(trial: Trial, source: str, picture: Path | None) -> None:
+    """Tell of marks that are missing or lead nowhere, before anything takes time."""
+    if not trial.marks.marked:
+        if picture is not None:
+            raise UserError(f"--picture: {source}: no issue is known to be a duplicate: there is nothing to draw")
+        click.echo(f"{source}: no issue is known to be a duplicate. {_HOW_IT_IS_KNOWN}", err=True)
+    if trial.marks.astray:
+        (id, of), astray = next(iter(trial.marks.astray.items())), len(trial.marks.astray)
+        click.echo(
+            f"{source}: {astray:,} of {len(trial.marks.marked):,} duplicate_of are no other issue's id there, as "
+            f"{of!r} of {id!r}; these issues are left out.",
+            err=True,
+        )
+    if picture is not None and not any(trial.known.values()):
+        raise UserError(f"--picture: {source}: no known duplicate can be judged: there is nothing to draw")
+
+
+def _answered(
+    trial: Trial, answers: Path, source: str, picture: Path | None, *, only: bool
+) -> tuple[Trial, dict[Id, Found]]:
+    """The answers that are there, and the trial, with `only` what they answer; tells of those that are missing."""
+    found = judging.answers(read_rows(answers), trial.issues)
+    _say_what_is_missing(len(trial.only(found).chosen), len(trial.chosen))
+    trial = trial.only(found) if only else trial
+    if not trial.chosen:
+        raise UserError(f"--answered-only: {answers} has no answer for an issue of {source} that can be judged")
+    if picture is not None and not any(trial.known[place] for place in trial.chosen):
+        raise UserError(f"--picture: {answers} has no answer for a known duplicate: there is nothing to draw")
+    return trial, found
+
+
+def _say_what_is_missing(given: int, wanted: int) -> None:
+    if given < wanted:
+        click.echo(
+            f"{given:,} of {wanted:,} arrivals have an answer; the others count as if nothing had been found "
+            "(--answered-only leaves them out).",
+            err=True,
+        )
+
+
+def history_of(repo: RepoRef, *, fresh: bool) -> tuple[int, list[dict[str, Any]]]:
+    """The id and the rows of a repository, as far as they are not known yet from GitHub; all of them with `fresh`."""
+    from bot.app.wiring.clients import build_github, reader
+    from bot.app.wiring.evaluating import history_erased_if_ended
+    from bot.quality.evaluation.reading import read_history
+
+    settings = host.load()
+    github = build_github(settings)
+    with told_if_out_of_sight(repo), progress_bar(f"Issues of {repo}", None) as (progress, task):
+        try:
+            with history_erased_if_ended(settings, repo):
+                return read_history(
+                    reader(settings, github, repo),
+                    repo,
+                    settings.home,
+                    lambda done, total: progress.update(task, completed=done, total=total),
+                    fresh=fresh,
+                )
+        except (RateLimited, Unavailable) as problem:
+            wait = f" in {problem.after / 60:.0f} minutes" if problem.after and problem.after > 60 else ""
+            raise type(problem)(
+                f"{problem}. What was read is kept: run it again{wait} to go on", problem.after
+            ) from None
+        finally:
+            github.close()
+
+
+def says(found: Evaluation) -> dict[str, str]:
+    """The sentences that a person is told first, for programs that pass them on."""
+    return {
+        "finding": words.finding(found),
+        "advice": words.advice(found),
+        "last_month": words.last_month(found),
+        "history": words.history(found),
+    }
+
+
+def show(found: Evaluation, titles: Mapping[int | str, str], *, of_file: bool) -> None:
+    """Print an evaluation for a person: sentences first, then the tables; titles are by the issues' ids.
+
+    `of_file` is whether the issues are of no repository, but of a file.
+    """
+    console = Console(highlight=False)
+    # Where there is less room a terminal breaks their lines; to fit, the ends of figures would be cut off.
+    tables = Console(highlight=False, width=max(console.width, _TABLES))
+    for paragraph in (words.basis(found), f"{words.finding(found)} {words.confidence(found)}".strip()):
+        console.print(f"{paragraph}\n")
+    # What is said below of the threshold that is set, because no other is recommended, is said once.
+    if words.spoken_of(found) != found.at.cut:
+        console.print(f"{words.at_threshold(found, found.at)}\n")
+    console.print(f"[bold]{words.advice(found)}[/] {words.last_month(found)} {words.history(found)}\n")
+    if found.retrieval.queries:
+        tables.print(_retrieval(found))
+        # Without others each threshold comments on as few of them.
+        if found.silent:
+            tables.print(_limits(found))
+    tables.print(_thresholds(found))
+    if found.unmarked:
+        console.print(f"{words.unmarked(found)}\n")
+        for one in found.unmarked:
+            for lead, id in ((f"  {words.percent(one.confidence):>4} ", one.id), ("       ", one.candidate)):
+                line = clean(f"{f'#{id}' if isinstance(id, int) else id} {titles.get(id, '')}")
+                console.print(Text(lead + line), no_wrap=True, overflow="ellipsis")
+    console.print(f"\n{words.caution(found, of_file=of_file)}", style="dim")
+
+
+def _table(title: str, columns: Sequence[str]) -> Table:
+    # A table narrower than its title would break that in two.
+    wide = len(title)
+    table = Table(
+        title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False, min_width=wide
+    )
+    for place, name in enumerate(columns):
+        table.add_column(name, justify="right" if place else "left")
+    return table
+
+
+def _retrieval(found: Evaluation) -> Table:
+    table = _table("Finding", ("an original among the first", "duplicates", "at 95%"))
+    for k, share in found.retrieval.rr.items():
+        table.add_row(f"{k} (RR@{k})", words.percent(share), words.interval(found.rr_intervals.get(k)))
+    return table
+
+
+def _limits(found: Evaluation) -> Table:
+    columns = ("of the others", "threshold", "duplicates caught", "at 95%", "the same")
+    table = _table("Speaking: what is caught while few others get a comment", columns)
+    for share, row in found.limits.items():
+        cells = (words.threshold(row.cut), words.caught(found, row), words.interval(found.caught_intervals.get(share)))
+        table.add_row(words.percent(share), *cells, words.same(row))
+    return table
+
+
+def _thresholds(found: Evaluation) -> Table:
+    marked = found.retrieval.queries > 0
+    columns = ("marked", "caught", "of the others") if marked else ("of all",)
+    table = _table("Speaking: comments at each threshold", ("min_confidence", "a month", "the same", *columns))
+    for row in sorted({*found.cuts, found.at}, key=lambda row: row.cut):
+        month = found.monthly[row.cut]
+        style = "bold" if row.cut == found.advice.threshold else "cyan" if row.cut == found.at.cut else ""
+        note = " recommended" if row.cut == found.advice.threshold else " as set" if row.cut == found.at.cut else ""
+        of_marks = (words.percent(row.precision), words.caught(found, row)) if marked else ()
+        cells = (words.a_month(month.comments), words.same(row), *of_marks, words.others(found, row))
+        table.add_row(words.threshold(row.cut) + note, *cells, style=style)
+    return table

@@ -1,0 +1,225 @@
+"""`doppel find OWNER/REPO#N`: the finder by hand."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bot.app.cli import UNREACHABLE
+from bot.app.cli.shared.files import in_json
+from bot.app.cli.shared.options import ONE_OR_MORE, Share, json_option, relevance_option
+from bot.app.cli.shared.running import told_of_tokens
+from bot.conversation.config.schema import ASKED_MOST, MIN_CONFIDENCE, SOURCES
+from bot.domain.counting import counted
+from bot.domain.entities import IssueRef, RepoRef
+from bot.domain.errors import NotFound, SettingsError, UserError
+from bot.domain.report import Candidate, Outcome, QueryRun, Report
+from bot.platform import settings as host
+from bot.platform.addresses import hosts_of, issue_at
+from bot.platform.local import plain
+from bot.platform.settings import Settings
+
+if TYPE_CHECKING:
+    from bot.github.repository import RepoClient
+    from bot.quality.known_issues import Unasked
+
+# Where GitHub leads to an issue that was transferred.
+_MOVED = 301
+_INDENT = " " * 10
+# F9, in words, by whether anything was found.
+_WENT = {
+    (Outcome.INCONCLUSIVE, False): "Nothing can be said: it could not be asked properly.",
+    (Outcome.INCONCLUSIVE, True): "Nothing can be said: it could not be asked properly.",
+    (Outcome.DEGRADED, False): "Nothing was found, but not everything could be asked, so that says little.",
+    (Outcome.DEGRADED, True): "Not everything could be asked; this is what was found all the same:",
+}
+
+_CONFIDENCE = (
+    f"The least probability that it is the same issue [default: none; unasked the bot wants {MIN_CONFIDENCE}]."
+)
+_CLOSED = "Whether to look among closed issues too [default: as the bot does there]."
+_ONLY = "Show only what this source found; can be given several times."
+
+
+@click.command()
+@click.argument("issue")
+@click.option("--threshold", type=Share(0, 1), default=0.0, show_default=True, help="The least similarity of titles.")
+@click.option("--min-confidence", type=Share(0, 1), help=_CONFIDENCE)
+@click.option("--limit", type=ONE_OR_MORE, default=ASKED_MOST, show_default=True, help="The most candidates.")
+@click.option("--include-closed/--no-include-closed", default=None, help=_CLOSED)
+@relevance_option("What to sort by: everything that was learned, the titles alone, or a score of the words.")
+@click.option("--source", "only", type=click.Choice(list(SOURCES)), multiple=True, help=_ONLY)
+@click.option("--judge", is_flag=True, help="Have the host's judge, a language model, read the likeliest.")
+@json_option
+def find(
+    issue: str,
+    threshold: float,
+    min_confidence: float | None,
+    limit: int,
+    include_closed: bool | None,
+    relevance: str,
+    only: tuple[str, ...],
+    judge: bool,
+    as_json: bool,
+) -> None:
+    """Look for earlier reports of ISSUE: OWNER/REPO#N, its address, or #N with DOPPEL_REPOSITORY set.
+
+    Lists the best there are, likely or not, and marks with * what the bot would name unasked. Looks where the bot
+    looks, as the repository's settings say: in this host's own index of it where that is complete, else by GitHub's
+    searches alone. Asks as the App where it is set up, else with GITHUB_TOKEN; writes nothing on GitHub. Exit code 0:
+    answered, whether something was found or not. 3: GitHub could not be asked, or not properly.
+    """
+    settings = host.load()
+    ref = _issue(issue, settings)
+
+    # These take a second to import, for which nobody waits who has mistyped something.
+    from bot.app.wiring.indexes import known_repository
+    from bot.search.finder import FindOptions
+
+    client = _client(settings, ref.repo)
+    try:
+        with told_of_tokens(ref.repo):
+            target = client.issue(ref.repo, ref.number)
+        with told_of_tokens(ref.repo), known_repository(settings, client, target, judge=judge) as known:
+            config = known.settings.config
+            closed = config.include_closed if include_closed is None else include_closed
+            gathered = known.finder.gather(target, state="all" if closed or config.include_closed else "open")
+            options = FindOptions(
+                threshold=threshold,
+                max_candidates=limit,
+                state="all" if closed else "open",
+                relevance=relevance,
+                min_confidence=min_confidence,
+                earlier_only=True,
+                sources=only,
+            )
+            report = known.finder.find(target, known.options_for(target, options), gathered)
+            # The same hits as the bot would judge them.
+            bots = known.unasked(target, gathered)
+    except NotFound as problem:
+        gone = "there is no such issue, or it cannot be read with what Doppel is set up with"
+        raise UserError(f"{ref}: {problem.detail if problem.status == _MOVED else gone}") from problem
+    if as_json:
+        click.echo(in_json(as_json_of(report, bots), indent=2))
+    else:
+        show(report, bots, indexed=known.indexed)
+    if known.settings.problems:
+        file = known.settings.source
+        says = "what is wrong there does not count; `doppel check-config FILE` on a copy of it says what it is"
+        click.echo(f"{file}: {says}", err=True)
+    sys.exit(0 if report.outcome in (Outcome.FOUND, Outcome.NONE) else UNREACHABLE)
+
+
+def _client(settings: Settings, repo: RepoRef) -> RepoClient:
+    """What can read the repository."""
+    from bot.app.wiring.clients import build_github, reader
+
+    try:
+        return reader(settings, build_github(settings), repo)
+    except NotFound as problem:
+        raise UserError(
+            f"{repo}: the App is not installed there, or there is no such repository. Install the App on it, or ask "
+            "with GITHUB_TOKEN and without APP_ID."
+        ) from problem
+
+
+def _issue(text: str, settings: Settings) -> IssueRef:
+    if "://" in text:
+        hosts = hosts_of(settings.github_api_url)
+        if named := issue_at(text, hosts):
+            return named
+        raise UserError(f"issue: {text!r} is not the address of an issue on {' or '.join(sorted(hosts))}")
+    if text.isdecimal():
+        # In a shell, what begins with # is a comment.
+        text = f"#{text}"
+    if not text.startswith("#"):
+        return IssueRef.parse(text)
+    if not settings.default_repository:
+        raise SettingsError(f"DOPPEL_REPOSITORY: not set, and {text} names no repository; write OWNER/REPO{text}.")
+    return IssueRef.parse(settings.default_repository + text)
+
+
+def show(report: Report, bots: Unasked, *, indexed: bool) -> None:
+    """Print a report for a person: the candidates, which of them the bot would name unasked, and the queries (P6)."""
+    click.echo(f"{report.repo}#{report.number} {plain(report.title)}\n")
+    says = "" if report.candidates else "No earlier issue was found."
+    if report.not_asked and not report.queries and not report.candidates:
+        click.secho(f"Nothing was asked: {', '.join(report.not_asked)} cannot answer here.", bold=True)
+    elif says := _WENT.get((report.outcome, bool(report.candidates)), says):
+        click.secho(says, bold=True)
+    for candidate in report.candidates:
+        _show_candidate(candidate, bots)
+    if report.candidates or report.outcome is Outcome.NONE:
+        _show_bots(bots)
+    _show_asked(report, indexed=indexed)
+
+
+def as_json_of(report: Report, bots: Unasked) -> dict[str, Any]:
+    """The public shape of the report, with the word of each candidate and whether the bot would name it unasked."""
+    told = report.to_json()
+    for one, candidate in zip(told["candidates"], report.candidates, strict=True):
+        word = bots.word(candidate)
+        one["likelihood"] = word and word.value
+        one["named_unasked"] = bots.names(candidate)
+    return told
+
+
+def _show_bots(bots: Unasked) -> None:
+    from bot.quality.known_issues import SHADOW
+
+    if bots.silence == SHADOW:
+        click.echo(f"\nThe bot posts nothing unasked ({SHADOW}). If it did:")
+    elif bots.silence:
+        click.echo(f"\nThe bot leaves this issue alone ({plain(bots.silence)}). Otherwise:")
+    else:
+        click.echo()
+    which = ", ".join(_name(one) for one in bots.named) or "none of them"
+    click.secho(f"Unasked, the bot would name {which} (min_confidence {bots.bar:g}).", bold=True)
+
+
+def _show_asked(report: Report, *, indexed: bool) -> None:
+    """The queries with their hits, how much was found, and what failed."""
+    where = "this host's index" if indexed else "GitHub's search; this host has no complete index"
+    click.echo(f"\nAsked ({where} of {report.repo}):")
+    for run in report.queries:
+        click.echo(f"  {run.source:16} {plain(_went(run)):>12}  {plain(run.query)}")
+    for name in report.not_asked:
+        click.echo(f"  {name:16} {'not asked':>12}")
+    total, unique, repeats = (report.counts.get(name, 0) for name in ("total", "unique", "duplicates"))
+    different = counted(unique, "different one")
+    # What a source counts as hits includes the issue itself where the query fits it.
+    results = f"{counted(total, 'result')} besides the issue itself"
+    click.echo(f"  {results}: {different} and {counted(repeats, 'repeat')}")
+    for problem in report.problems:
+        click.secho(f"  {plain(str(problem))}", fg="yellow")
+
+
+def _went(run: QueryRun) -> str:
+    """How many hits a query had, if it was answered, and what there is to be said of that."""
+    hits = "" if run.hits is None else counted(run.hits, "hit")
+    return ", ".join(filter(None, (hits, "incomplete" if run.incomplete else "", str(run.problem or ""))))
+
+
+def _show_candidate(candidate: Candidate, bots: Unasked) -> None:
+    """Its number, then the word with the number behind it (P4), and why; one that the bot would name has a mark."""
+    from bot.conversation.render.candidates import confidence_words
+    from bot.conversation.words import english
+
+    mark = "*" if bots.names(candidate) else " "
+    click.secho(f"{mark} {_name(candidate):<7} ", bold=True, nl=False)
+    click.echo(plain(candidate.title))
+    state = candidate.state if not candidate.state_reason else f"{candidate.state}, {candidate.state_reason}"
+    facts = [state if candidate.kind == "issue" else f"{candidate.kind}, {state}"]
+    if candidate.confidence is not None:
+        facts.insert(0, confidence_words(candidate.confidence, english(), bots.likely))
+    click.echo(f"{_INDENT}{'; '.join([*facts, f'titles {candidate.similarity:.0%} alike'])}")
+    if candidate.also:
+        click.echo(f"{_INDENT}also reported in {', '.join(f'#{number}' for number in candidate.also)}")
+    for reason in candidate.reasons:
+        click.echo(f"{_INDENT}{plain(str(reason))}")
+
+
+def _name(candidate: Candidate) -> str:
+    return f"{candidate.repo}#{candidate.number}"

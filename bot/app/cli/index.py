@@ -1,0 +1,78 @@
+"""`doppel index`: how far the index of each repository is."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import time
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import click
+from rich.console import Console, Group
+from rich.live import Live
+from rich.text import Text
+
+from bot.app.cli.shared.options import json_option
+from bot.app.cli.shared.stored import stored_repository
+from bot.platform import settings as host
+
+if TYPE_CHECKING:
+    from bot.search.indexing.status import Status
+
+_EVERY = 0.5
+_AT_WORK = ("waiting", "reading", "embedding")
+_COLOURS = {"ready": "green", "stopped": "red"}
+
+
+@click.command()
+@click.argument("repository", metavar="[OWNER/REPO]", required=False)
+@click.option("--watch", is_flag=True, help="Show it live until everything is ready, or Ctrl-C.")
+@json_option
+def index(repository: str | None, watch: bool, as_json: bool) -> None:
+    """Show how far the index of each repository is, or of OWNER/REPO: issues, vectors, texts that the text model
+    has read, and what is in the way.
+
+    Workers fill it by themselves, from the installation on, and look every half hour for what webhooks have missed.
+    GitHub is not asked here.
+    """
+    if watch and as_json:
+        raise click.UsageError("--watch is for people; leave it out with --json")
+    from bot.app.wiring.indexes import build_index
+    from bot.search.indexing.status import statuses
+    from bot.storage import open_store
+
+    settings, console = host.load(), Console(highlight=False)
+    with closing(open_store(settings)) as store:
+        there = build_index(settings, store)
+        wanted = stored_repository(store, repository).id if repository else None
+
+        def look() -> list[Status]:
+            repositories = [one for one in store.repositories.list() if wanted in (None, one.id)]
+            return list(statuses(repositories, store.backfills, there))
+
+        found = look()
+        if as_json:
+            click.echo(json.dumps([dataclasses.asdict(one) for one in found], indent=2))
+        elif not found:
+            click.echo("The store holds no repository: install the App on one, and it is indexed.")
+        elif not watch:
+            console.print(Group(*map(_line, found)))
+        else:
+            with Live(Group(*map(_line, found)), console=console, auto_refresh=False) as live:
+                while any(one.state in _AT_WORK for one in found):
+                    time.sleep(_EVERY)
+                    found = look()
+                    live.update(Group(*map(_line, found)), refresh=True)
+            if not console.is_terminal:
+                # On a terminal the last line is ended by then.
+                console.print()
+
+
+def _line(one: Status) -> Text:
+    """How far a repository is. What GitHub or an endpoint said is no markup."""
+    expected = "" if one.expected is None else f" of {one.expected:,}"
+    vectors, texts = ("none" if each is None else f"{each:,}" for each in (one.vectors, one.texts))
+    figures = f"  issues {one.issues:,}{expected}  vectors {vectors}  texts {texts}"
+    problem = f"\n  {one.problem}" if one.problem else ""
+    return Text.assemble(f"{one.repository}  ", (one.state, _COLOURS.get(one.state, "yellow")), figures, problem)

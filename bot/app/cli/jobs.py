@@ -1,0 +1,73 @@
+"""`doppel jobs`: the deliveries that were given up, and trying them again."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sys
+from contextlib import closing
+from datetime import datetime
+
+import click
+
+from bot.app.cli.shared.options import ONE_OR_MORE, json_option
+from bot.domain.counting import counted
+from bot.domain.times import write_moment
+from bot.platform import settings as host
+
+_NOTHING = "Nothing was given up."
+
+
+@click.group(invoke_without_command=True)
+@click.option("--limit", type=ONE_OR_MORE, default=100, show_default=True, help="The most that are listed.")
+@json_option
+@click.pass_context
+def jobs(ctx: click.Context, limit: int, as_json: bool) -> None:
+    """List the deliveries that were given up, the latest first, each with the reason.
+
+    A delivery that fails is tried again by itself, for most of a day when GitHub is away. What has then still failed
+    waits here for a month.
+    """
+    if ctx.invoked_subcommand:
+        return
+    from bot.deliveries.inspection import DeadLetters
+
+    with closing(DeadLetters(host.load())) as letters:
+        found = letters.list(limit)
+    if as_json:
+        rows = [dataclasses.asdict(one) for one in found]
+        for row, one in zip(rows, found, strict=True):
+            row["repository"], row["failed_at"] = one.repository and str(one.repository), write_moment(one.failed_at)
+        click.echo(json.dumps(rows, indent=2))
+        return
+    for letter in found:
+        when = datetime.fromtimestamp(letter.failed_at).astimezone().strftime("%Y-%m-%d %H:%M")
+        click.secho(letter.delivery_id, bold=True, nl=False)
+        click.echo(f"  {letter.event} {letter.repository or ''}".rstrip() + f", given up {when}")
+        tries = counted(letter.attempts, "attempt") if letter.attempts else "several attempts"
+        click.echo(f"    after {tries}: {letter.reason}")
+    click.echo("`doppel jobs retry ID` tries one again, `doppel jobs retry --all` all of them." if found else _NOTHING)
+
+
+@jobs.command()
+@click.argument("delivery", metavar="ID", required=False)
+@click.option("--all", "everything", is_flag=True, help="Every one that is listed.")
+def retry(delivery: str | None, everything: bool) -> None:
+    """Put the delivery ID back into the queue, as if it had just arrived.
+
+    Exit code 1: one that was to be tried again is no longer among those that were given up.
+    """
+    if bool(delivery) == everything:
+        raise click.UsageError("give either the ID of a delivery, as `doppel jobs` lists it, or --all")
+    from bot.deliveries.inspection import MOST, DeadLetters
+
+    with closing(DeadLetters(host.load())) as letters:
+        wanted = [delivery] if delivery else [one.delivery_id for one in letters.list(MOST)]
+        missed = [one for one in wanted if not letters.retry(one)]
+    for one in missed:
+        click.echo(f"{one}: no delivery of this id was given up, or its content has been erased", err=True)
+    if not wanted:
+        click.echo(_NOTHING)
+    elif everything or not missed:
+        click.echo(f"{len(wanted) - len(missed)} of {len(wanted)} put back into the queue")
+    sys.exit(1 if missed else 0)

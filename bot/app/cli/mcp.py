@@ -1,0 +1,56 @@
+"""`doppel mcp`: the tools for agents."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+
+import click
+
+from bot.app.cli.shared.options import PORT
+from bot.domain.errors import SettingsError, UserError
+from bot.platform import local
+from bot.platform import settings as host
+from bot.platform.logs import configure_logging
+
+
+@click.command()
+@click.option("--http", is_flag=True, help="Serve streamable HTTP at /mcp instead of stdin and stdout.")
+@click.option("--host", "address", default="127.0.0.1", show_default=True, help="With --http: where to listen.")
+@click.option("--port", type=PORT, default=3001, show_default=True, help="With --http: on which port.")
+@click.option("--allow-writes", is_flag=True, help="Offer the tool that closes issues as duplicates, too.")
+@click.option("--playbooks", is_flag=True, help="Offer dedupe_playbook, which merges what agents noted, too.")
+def mcp(http: bool, address: str, port: int, allow_writes: bool, playbooks: bool) -> None:
+    """Serve Doppel's tools to agents, over the Model Context Protocol.
+
+    Over stdin and stdout the client starts this command itself; --http needs DOPPEL_MCP_TOKEN, which clients send as
+    bearer token. Asks GitHub as the App where it is set up, else with GITHUB_TOKEN, and writes nothing there without
+    --allow-writes. DOPPEL_REPOSITORY is the repository that is meant where a call names none. docs/mcp.md shows how
+    clients are set up.
+    """
+    settings = host.load()
+    if http and not settings.mcp_token:
+        raise SettingsError(
+            "DOPPEL_MCP_TOKEN: not set. Over HTTP whoever can reach the port could read what Doppel can; choose a long "
+            'random token (python -c "import secrets; print(secrets.token_urlsafe())") and give it to the clients.'
+        )
+    # These take a second to import, for which nobody waits who is only refused.
+    from bot.app.wiring.indexes import agent_tools
+    from bot.interfaces.mcp.server import build_server
+
+    # To stderr: stdout belongs to the protocol.
+    configure_logging(settings.log_level, settings.log_format)
+    tools = agent_tools(settings)
+    server = build_server(tools, allow_writes=allow_writes, playbooks=playbooks, version=version("doppel"))
+    if not http:
+        server.run("stdio")
+        return
+    import uvicorn
+
+    from bot.interfaces.mcp.server import PATH, application
+
+    if (problem := local.refusal(address, port)) is not None:
+        # Uvicorn would tell of it with GitHub's exit code.
+        raise UserError(f"--host, --port: cannot listen on {address}:{port}: {local.in_words(problem)}")
+    name = f"[{address}]" if ":" in address else address
+    click.echo(f"Agents reach Doppel at http://{name}:{port}{PATH}", err=True)
+    uvicorn.run(application(server, settings.mcp_token, address), host=address, port=port, log_config=None)

@@ -1,0 +1,84 @@
+"""`doppel replay`: past issues through the finder, in order of arrival."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+
+import click
+
+from bot.app.cli.shared.asking import asking_options
+from bot.app.cli.shared.files import keep_apart, opened, told_if_refused
+from bot.app.cli.shared.options import (
+    ONE_OR_MORE,
+    READ_FILE,
+    Share,
+    WrittenFile,
+    from_option,
+    read_weights,
+    seed_option,
+)
+from bot.app.cli.shared.running import ended_in_order, progress_bar
+from bot.quality.replay import Asking, choose, read_archive, replay_index, replay_search
+from bot.search.ranking.plan import DEFAULT_BUDGET
+
+_OUT = "Where the answers go; compressed if the name ends in .gz."
+_SAMPLE = (
+    "Ask about so many arrivals, chosen at random, not about all. This shortens the asking, not the reading: every "
+    "issue still arrives."
+)
+_BUDGET = "Searches by words an issue."
+
+
+@click.command()
+@click.argument("issues", type=READ_FILE)
+@click.option("--out", type=WrittenFile(), required=True, help=_OUT)
+@from_option("asked about")
+@click.option("--top", type=ONE_OR_MORE, default=20, show_default=True, help="Candidates an issue at most.")
+@click.option("--sample", type=ONE_OR_MORE, help=_SAMPLE)
+@seed_option
+@click.option("--threshold", type=Share(0, 1), default=0.0, show_default=True, help="The least similarity of titles.")
+@click.option("--budget", type=click.IntRange(1, 10), default=DEFAULT_BUDGET, show_default=True, help=_BUDGET)
+@asking_options
+def replay(
+    issues: Path,
+    out: Path,
+    sources: tuple[str, ...],
+    warm: float,
+    top: int,
+    sample: int | None,
+    seed: int,
+    relevance: str,
+    threshold: float,
+    budget: int,
+    weights: Path | None,
+    jobs: int | None,
+) -> None:
+    """Run the issues of a file through the finder, in order of arrival.
+
+    ISSUES holds one JSON object a line (id, title, body, created_at, closed_at, …), plain or gzipped. The answers go to
+    --out, one line an issue asked about: {"id", "candidates": [{"id", "confidence"}]}, best first. Of each issue only
+    what was known when it arrived is used; labels of duplicates in the file are never read.
+
+    The sources are those of an index (full-text, vectors; `index` stands for both), or GitHub's searches, simulated.
+    """
+    keep_apart("--out", out, issues, weights)
+    past = read_archive(issues)
+    asked = set(choose(past, warm, sample, seed))
+    asking = Asking(sources, top, threshold, relevance, read_weights(weights), budget)
+    run = partial(replay_index, jobs=jobs) if asking.indexed else replay_search
+    answered = 0
+    try:
+        bar = progress_bar("Issues arriving", len(past))
+        with told_if_refused(out), ended_in_order(), opened(out) as lines, bar as (progress, task):
+            for answer in run(past, asked, asking, advance=partial(progress.advance, task)):
+                if answer is not None:
+                    candidates = [{"id": id, "confidence": round(sure, 6)} for id, sure in answer.candidates]
+                    # In ASCII, since an id can hold what UTF-8 has no bytes for.
+                    lines.write(json.dumps({"id": answer.id, "candidates": candidates}) + "\n")
+                    answered += 1
+    except KeyboardInterrupt:
+        click.echo(f"{out} is unfinished: it holds {answered} of {len(asked)} answers", err=True)
+        raise
+    click.echo(f"{len(asked)} of {len(past)} issues asked about; the answers are in {out}", err=True)

@@ -1,0 +1,82 @@
+"""`doppel scan`: groups of issues in a backlog that report the same thing."""
+
+from __future__ import annotations
+
+import os
+from contextlib import nullcontext
+from pathlib import Path
+
+import click
+
+from bot.app.cli.shared.files import in_json, keep_apart
+from bot.app.cli.shared.options import (
+    ONE_OR_MORE,
+    Share,
+    WrittenFile,
+    json_option,
+    read_weights,
+    settings_with,
+    source_argument,
+    weights_option,
+)
+from bot.app.cli.shared.running import ended_in_order, told_of_database
+from bot.quality.scanning.groups import THRESHOLD
+
+_CONFIDENCE = "How likely every two of a group must be the same."
+
+
+@click.command()
+@source_argument
+@click.option("--include-closed", is_flag=True, help="Look through closed issues too, but for closed duplicates.")
+@click.option("--confidence", type=Share(0.05, 1), default=THRESHOLD, show_default=True, help=_CONFIDENCE)
+@click.option("--limit", type=ONE_OR_MORE, default=20, show_default=True, help="The most groups in a terminal.")
+@json_option
+@click.option("--markdown", is_flag=True, help="Print them in Markdown, as much as an issue can hold.")
+@click.option("--html", type=WrittenFile(), help="Write all groups into a page.")
+@click.option("--store", help="The database whose index is used, without a password [default: DATABASE_URL].")
+@click.option("--fresh", is_flag=True, help="Ask about every issue again, not only about what has changed.")
+@click.option("--processes", type=click.IntRange(1, 64), help="How many ask at once [default: one a core].")
+@weights_option("judge")
+def scan(
+    source: str,
+    include_closed: bool,
+    confidence: float,
+    limit: int,
+    as_json: bool,
+    markdown: bool,
+    html: Path | None,
+    store: str | None,
+    fresh: bool,
+    processes: int | None,
+    weights: Path | None,
+) -> None:
+    """Look through all open issues of SOURCE for groups that report the same thing.
+
+    SOURCE is OWNER/REPO, whose issues are taken from the index in the store – read into it first, as far as they are
+    not there, as the App or with GITHUB_TOKEN –, or a file of issues (JSON Lines, plain or gzipped, as for `doppel
+    replay`), whose labels are not read. Nothing is written on GitHub. It can be stopped and goes on where it was.
+    docs/scan.md says how groups are made and ordered.
+    """
+    if as_json and markdown:
+        raise click.UsageError("--json and --markdown: one of them, the other can be a second call")
+    keep_apart("--html", html, Path(source), weights)
+    # NumPy and the models, which take a second to import.
+    from bot.app.cli.shared import backlog as looking
+    from bot.quality.scanning.files import without_dates
+
+    settings, judging = settings_with("--store", store), read_weights(weights)
+    # A file's issues lie in a database of their own meanwhile, which must not outlive the command.
+    telling = told_of_database("the database of --store") if store else nullcontext()
+    with ended_in_order(), telling, looking.backlog_of(source, settings, stored=bool(store)) as backlog:
+        scan = looking.compared(backlog, include_closed, fresh, processes or os.cpu_count() or 1, judging)
+        if backlog.reactions is not None:
+            scan.count_reactions(backlog.reactions, confidence)
+        found = without_dates(scan.result(confidence), backlog.undated)
+    if html is not None:
+        looking.write_page(html, found, backlog)
+    if as_json:
+        click.echo(in_json(looking.to_json(found, backlog), indent=2))
+    elif markdown:
+        click.echo(looking.as_markdown(found, backlog))
+    else:
+        looking.show(found, limit, backlog)

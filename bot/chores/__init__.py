@@ -1,1 +1,0 @@
-"""Scheduled work of the workers; `bot/wiring/worker.py` lists the chores."""

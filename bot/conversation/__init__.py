@@ -1,0 +1,1 @@
+"""The words between people and the bot: commands, repository settings, comments and replies."""

@@ -1,0 +1,295 @@
+"""The settings of one repository, as their file has them and as the rest of the project reads them (C6).
+
+Parser, JSON Schema and documentation are made from these models; what stands under a field is said of it in both.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from functools import lru_cache
+from typing import Annotated, Any, Literal, get_args
+
+from annotated_types import Ge, Le, MaxLen
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+from bot.conversation.config.kinds import (
+    SENSIBLE,
+    SWITCH,
+    Association,
+    Glob,
+    IssueType,
+    Label,
+    Listed,
+    Login,
+    Named,
+    Once,
+    Place,
+    Share,
+    Switch,
+    Templates,
+    Wants,
+    is_switch,
+    off,
+    wants_keys,
+)
+from bot.conversation.words import Words
+from bot.domain.entities import NUMBER_MAX, Issue
+from bot.domain.likelihood import LIKELY
+
+# GitHub's titles have at most 256 characters; a longer text is compared by its beginning.
+_TITLE_MAX = 1_000
+
+
+def glob_matches(glob: str, title: str) -> bool:
+    """Whether the whole title fits the glob. The standard library's pattern tries no star twice."""
+    return _pattern(glob.lower().strip()).match(title[:_TITLE_MAX].lower().strip()) is not None
+
+
+@lru_cache(maxsize=1_024)
+def _pattern(glob: str) -> re.Pattern[str]:
+    return re.compile(fnmatch.translate(glob.replace("[", "[[]")))
+
+
+MIN_CONFIDENCE = 0.24
+"""How sure the bot must be where neither the settings nor the repository's own feedback say otherwise."""
+
+JUDGE_FLOOR = 0.035
+"""About three of ten arrivals have something likelier: 19 to 38 of 100 on four trackers (docs/guides/judge.md)."""
+
+ASKED_MOST = 5
+"""So many candidates are listed for who asks, at least (P6)."""
+
+SOURCES: dict[str, str] = {
+    "github-search": "GitHub's issue search by words. On until the bot's own index of the repository is ready; with "
+    "`full-text` and `vectors` off, always.",
+    "github-hybrid": "GitHub's semantic issue search. On.",
+    "github-similar": "GitHub's own ranking of the issues most like this one. On; where GitHub does not offer it, "
+    "it is asked again after a day.",
+    "full-text": "The bot's own full-text index. On when it is ready.",
+    "vectors": "The bot's own semantic index. On when it is ready.",
+    "pull-requests": "Pull requests, open, closed and merged. Off.",
+    "discussions": "Discussions; the App needs permission to read them. Off.",
+    "siblings": "The repositories named under `siblings`. On where any are named.",
+    "known-issues": "The issues named under `known_issues`. On where any are named.",
+}
+"""Every source of H6 by the name that settings and reports use."""
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", use_attribute_docstrings=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _off(cls, given: Any) -> Any:
+        """YAML 1.1 reads the choice `off` as `false`."""
+        if not isinstance(given, dict):
+            return given
+        fields = cls.model_fields
+        return {
+            key: off(value) if key in fields and "off" in get_args(fields[key].annotation) else value
+            for key, value in given.items()
+        }
+
+
+class SearchConfig(_Section):
+    """How GitHub's search is used: F3's words, F8's budget of lexical searches an issue, and the hybrid request."""
+
+    words_max: Annotated[int, Ge(1), Le(10)] = 5
+    """How many words of a title the first query takes."""
+    budget: Annotated[int, Ge(1), Le(10)] = 4
+    """How many searches by words one issue may cost. All repositories of an installation share 30 a minute; pull
+    requests use one, siblings one for every three. Each source that is on makes at least one, even if that is more."""
+    hybrid: Switch = True
+    """Also ask GitHub's semantic search, where it is available."""
+
+
+class SourceConfig(_Section):
+    """One source of H6: whether it is asked, how many of its results are looked at (None: all), and its weight.
+
+    The weight multiplies what its ranks add when the lists are fused.
+    """
+
+    enabled: Switch = True
+    """Whether this source is asked."""
+    limit: Annotated[int | None, Ge(1), Le(100)] = None
+    """How many results of this source are looked at."""
+    weight: Annotated[float, Ge(0), Le(10)] = 1.0
+    """How much its ranking counts compared with the other sources; 1 is normal."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _switched(cls, given: Any) -> Any:
+        """On, off, or a mapping with what shall differ from the source's own defaults."""
+        return {"enabled": given} if is_switch(given) else given
+
+
+class JudgeConfig(_Section):
+    """How the judge is used: a language model that reads an issue together with its candidates, if the host has one."""
+
+    enabled: Switch = True
+    """Whether the judge is asked."""
+    private: Switch = False
+    """Whether a private repository's texts may go to the judge, if the host allows it."""
+    floor: Annotated[float, Ge(0), Le(1), Share, SENSIBLE] = JUDGE_FLOOR
+    """From which probability on a candidate is worth asking about. A lower one finds more and costs more."""
+    critic: Switch = False
+    """Whether what the judge calls the same is read a second time, each pair alone, to find what speaks against it."""
+    related: Switch = False
+    """Whether the bot comments unasked on what the judge calls related, too."""
+    cause: Switch = True
+    """Whether the comment quotes what the judge calls the shared cause."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _switched(cls, given: Any) -> Any:
+        """On, off, or a mapping with what shall differ from the defaults."""
+        return {"enabled": given} if is_switch(given) else given
+
+
+class IgnoreConfig(_Section):
+    """Which issues are left alone. Logins and labels are compared without case; titles are globs."""
+
+    authors: Annotated[tuple[Login, ...], MaxLen(100), Listed, Once, Named(Words.logins)] = ()
+    """Issues of these people and Apps are left alone."""
+    labels: Annotated[tuple[Label, ...], MaxLen(100), Listed, Once, Named(Words.labels)] = ()
+    """Issues with one of these labels are left alone."""
+    titles: Annotated[tuple[Glob, ...], MaxLen(100), Listed, Once, Named(Words.globs)] = ()
+    """Issues whose title matches one of these are left alone. `*` is any text, `?` any character; case does not
+    matter."""
+    associations: Annotated[tuple[Association, ...], MaxLen(10), Listed, Once, Named(Words.associations)] = ()
+    """Issues of people who are this to the repository are left alone: `OWNER`, `MEMBER` (of the organization),
+    `COLLABORATOR`, `CONTRIBUTOR`, `NONE` and so on, as GitHub shows it beside their name."""
+    types: Annotated[tuple[IssueType, ...], MaxLen(100), Listed, Once, Named(Words.types)] = ()
+    """Issues of one of these types are left alone."""
+
+
+def _or_switch(schema: dict[str, Any]) -> None:
+    """A switch stands for the mapping, to editors too."""
+    schema["anyOf"] = [*SWITCH, {"$ref": schema.pop("$ref")}]
+
+
+def _source_name(name: str) -> str:
+    if name not in SOURCES:
+        raise ValueError
+    return name
+
+
+def _each_source(schema: dict[str, Any]) -> None:
+    """Name each source to editors."""
+    one = {"anyOf": [*SWITCH, schema["additionalProperties"]]}
+    schema["properties"] = {name: {"description": says, **one} for name, says in SOURCES.items()}
+    schema["additionalProperties"] = False
+
+
+def _switch_or_keys(model: type[BaseModel]) -> Wants:
+    return Wants(
+        lambda say, code: say.either(
+            first=say.comma().join((code("on"), code("off"))), last=wants_keys(model.model_fields, say, code)
+        )
+    )
+
+
+Source = Annotated[SourceConfig, _switch_or_keys(SourceConfig)]
+
+
+class RepoConfig(_Section):
+    """Everything that `.github/doppel.yml` can say. `RepoConfig()` is what holds without a file.
+
+    Where `min_confidence` is None, `bot.quality.calibration` says which bar is in force.
+    """
+
+    mode: Literal["comment", "shadow", "off"] = "comment"
+    """`comment` posts comments; `shadow` only records what the bot would have posted unasked; `off` does nothing."""
+    min_confidence: Annotated[float | None, Ge(0), Le(1), Share, SENSIBLE] = None
+    """From which probability on the bot comments unasked: how likely a careful reader of both texts would call them
+    the same report. A value set here is never moved."""
+    calibrate: Switch = True
+    """Whether feedback moves `min_confidence` if you have not set it."""
+    digest: Literal["issue", "off"] = "off"
+    """`issue` keeps one issue that shows what the bot did in the last week, for maintainers to judge."""
+    likely: Annotated[float, Ge(0), Le(1), Share, SENSIBLE] = LIKELY
+    """How likely, in the same sense, the first candidate must be for the comment to begin with “Probably reported
+    before” instead of “Possibly related”."""
+    max_candidates: Annotated[int, Ge(1), Le(10)] = 3
+    """The most earlier issues that a comment shows unasked. Who asks gets the best five at least."""
+    include_closed: Switch = True
+    """Whether closed issues are shown too; most originals are closed sooner or later."""
+    search: SearchConfig = SearchConfig()
+    """How GitHub's search is used."""
+    sources: Annotated[
+        dict[Annotated[str, AfterValidator(_source_name)], Source],
+        Wants(lambda say, code: wants_keys(SOURCES, say, code)),
+        Field(json_schema_extra=_each_source),
+    ] = {}
+    """Whether and how a source is searched: `on`, `off`, or a mapping, which switches it on unless it says
+    `enabled: off`. The defaults are listed below."""
+    judge: Annotated[JudgeConfig, _switch_or_keys(JudgeConfig), Field(json_schema_extra=_or_switch)] = JudgeConfig()
+    """Whether and how a language model judges the likeliest candidates, where the host has one."""
+    ignore: IgnoreConfig = IgnoreConfig()
+    """Which issues are left alone."""
+    only_labels: Annotated[tuple[Label, ...], MaxLen(100), Listed, Once, Named(Words.labels)] = ()
+    """Only issues with one of these labels are looked at: when they are opened, or when a person puts the label on
+    them; a label that a bot puts on later counts where `bots` is on."""
+    only_types: Annotated[tuple[IssueType, ...], MaxLen(100), Listed, Once, Named(Words.types)] = ()
+    """Only issues of one of these types are looked at."""
+    bots: Switch = False
+    """Whether issues that Apps open, edit or label are looked at. They are found as earlier issues either way."""
+    per_author: Annotated[int, Ge(1), Le(1000)] = 10
+    """How many issues of one author are looked at within an hour. The others are looked at later, or when asked."""
+    known_issues: Annotated[
+        tuple[Annotated[int, Ge(1), Le(NUMBER_MAX)], ...], MaxLen(100), Listed, Once, Named(Words.issue_numbers)
+    ] = ()
+    """Issues that are often reported again. They are always considered, whatever the searches find. So is what three
+    issues or more were closed as duplicates of, without being named here."""
+    siblings: Annotated[tuple[Place, ...], MaxLen(20), Listed, Once, Named(Words.repositories)] = ()
+    """Public repositories of the same owner that are searched as well; the host may allow others (`DOPPEL_SIBLINGS`).
+    Private ones are never searched."""
+    label: Literal["suggest", "add", "off"] = "off"
+    """Whether the bot, when it is sure, suggests or adds the label `duplicate`, if the repository has one. Suggesting
+    needs GitHub's label suggestions."""
+    suggest_closing: Switch = False
+    """Whether the bot suggests to close what is likely a duplicate. Maintainers approve or dismiss that on GitHub with
+    one click; nothing is closed otherwise. It needs GitHub's issue suggestions."""
+    language: Literal["auto", "en", "zh", "ja", "es", "de", "fr"] = "auto"
+    """The language of comments. `auto` is the language of the issue, or English if the bot does not speak that."""
+    templates: Templates = {}
+    """Your own texts, by name, in place of the bot's."""
+    remote_text: Switch = False
+    """Whether a private repository's texts may go to the host's embedding endpoint, if the host has one and allows
+    it."""
+
+    @property
+    def language_of_lists(self) -> str:
+        """The language of what is about many issues at once, which may be in any: `auto` is English here."""
+        return "en" if self.language == "auto" else self.language
+
+    def why_ignored(self, issue: Issue) -> str | None:
+        """Say which setting makes the bot leave this issue alone, or None where none does.
+
+        The answer is the setting's path and what matched, for logs and the dashboard.
+        """
+        if issue.author.is_bot and not self.bots:
+            return "a bot opened it"
+        if _has(self.ignore.authors, issue.author.login):
+            return f"ignore.authors: {issue.author.login}"
+        if issue.association in self.ignore.associations:
+            return f"ignore.associations: {issue.association}"
+        if _has(self.ignore.types, issue.type):
+            return f"ignore.types: {issue.type}"
+        for label in issue.labels:
+            if _has(self.ignore.labels, label):
+                return f"ignore.labels: {label}"
+        for glob in self.ignore.titles:
+            if glob_matches(glob, issue.title):
+                return f"ignore.titles: {glob}"
+        if self.only_labels and not any(_has(self.only_labels, label) for label in issue.labels):
+            return "only_labels"
+        if self.only_types and not _has(self.only_types, issue.type):
+            return "only_types"
+        return None
+
+
+def _has(names: tuple[str, ...], name: str) -> bool:
+    """GitHub compares logins and labels without case, and so do we."""
+    return name.casefold() in (known.casefold() for known in names)

@@ -1,0 +1,164 @@
+"""The folded part of the comment: what was asked, what did not work, and how to correct the bot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cache
+
+from markdown_it import MarkdownIt
+
+from bot.conversation.commands.table import BY_NAME, Name, Requirement
+from bot.conversation.config import ConfigError
+from bot.conversation.render.escape import code, escape
+from bot.conversation.render.help import command_words, who_words
+from bot.conversation.render.reasons import remark_words
+from bot.conversation.words import Words
+from bot.domain.errors import Failed, Remark
+from bot.domain.opinion import JUDGE
+from bot.domain.report import Candidate, QueryRun, Report
+
+QUERIES_MAX = 19
+"""As many as all sources together can ask about one issue: seven searches by words, and of the others twelve."""
+
+PROBLEMS_MAX = 10
+
+
+def fold(summary: str, blocks: Iterable[str]) -> str:
+    """A closed `<details>`. The empty lines let GitHub read the inside as Markdown again, which the summary is not."""
+    inside = "\n\n".join(block for block in blocks if block)
+    return f"<details>\n<summary>{_as_html(summary)}</summary>\n\n{inside}\n\n</details>"
+
+
+def _as_html(text: str) -> str:
+    """What a text of the bot's or a repository's own may hold of Markdown, as HTML."""
+    return str(_inline().renderInline(text))
+
+
+@cache
+def _inline() -> MarkdownIt:
+    rules = ["backticks", "balance_pairs", "emphasis", "entity", "escape", "html_inline"]
+    return MarkdownIt("zero", {"html": True}).enable(rules)
+
+
+def bullets(lines: Iterable[str]) -> str:
+    """A Markdown list of lines that are Markdown themselves."""
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def sentence(text: str) -> str:
+    """`text` with a capital first letter, as the lines of a list begin."""
+    return text[:1].upper() + text[1:]
+
+
+def source_name(source: str, say: Words) -> str:
+    """What a source is called in a sentence; by its own name where it is another version's, which has more of them."""
+    name = f"source_{source.replace('-', '_')}"
+    return say.fill(name, {}) if hasattr(Words, name) else code(source, 60)
+
+
+def queries_block(report: Report, say: Words) -> str:
+    """Every query with its source and hit count (F7, F8), and what of it came from the cache (T5)."""
+    if not report.queries:
+        return ""
+    shown = [query_line(query, say) for query in report.queries[:QUERIES_MAX]]
+    lines = [say.queries(), "", bullets(shown)]
+    if any(query.cached for query in report.queries):
+        lines += ["", say.cached_hint()]
+    return "\n".join(lines)
+
+
+def found_by_block(shown: Sequence[Candidate], say: Words) -> str:
+    """Which sources found each candidate, all of them: none hides another (H1, H2)."""
+    lines = []
+    for candidate in shown:
+        if candidate.sources:
+            sources = source_names(candidate, say)
+            # In code, so that it is neither a reference nor one more link to the same issue.
+            named = code(f"{candidate.repo}#{candidate.number}")
+            lines.append(f"{named} – {say.explain_found_by(sources=sources)}")
+    return bullets(lines)
+
+
+def source_names(candidate: Candidate, say: Words) -> str:
+    """The names of the sources that found it."""
+    return say.comma().join(source_name(source, say) for source in candidate.sources)
+
+
+def query_line(query: QueryRun, say: Words) -> str:
+    """`QUERY` – 12 results (GitHub's search)."""
+    notes = [say.no_answer() if query.hits is None else say.results(count=query.hits)]
+    if query.incomplete:
+        notes.append(say.incomplete())
+    if query.problem:
+        notes.append(remark_words(query.problem, say))
+    if query.cached:
+        # Square brackets are part of the note; without a definition of that name they are no link.
+        notes.append(say.cached(time=escape(query.cached, 20)))
+    return say.query(query=code(query.query), notes=say.comma().join(notes), source=source_name(query.source, say))
+
+
+def problems_block(problems: Sequence[Failed], say: Words) -> str:
+    """The sources that failed, and those that were not asked, each with its reason (F9)."""
+    blocks = []
+    for heading, skipped in ((say.problems(), False), (say.skipped(), True)):
+        some = [one for one in problems if one.skipped is skipped][:PROBLEMS_MAX]
+        if lines := [line for line in (_problem(one, say) for one in some) if line]:
+            blocks.append(f"{heading}\n\n{bullets(lines)}")
+    return "\n\n".join(blocks)
+
+
+def _problem(problem: Failed, say: Words) -> str:
+    """`source: reason`. Where the judge failed, the rest is as good as without one."""
+    if problem.source == JUDGE:
+        return f"{code(f'degraded: {JUDGE}')}: {remark_words(problem.told, say)}"
+    own = problem.told.remark is not Remark.OTHERS
+    return f"{escape(problem.source)}: {remark_words(problem.told, say)}" if own else escape(str(problem))
+
+
+def settings_block(problems: Sequence[ConfigError], private: bool, say: Words) -> str:
+    """What is wrong with the settings file, by line and column (C6); see `private_settings` for a `private` one."""
+    if private:
+        return private_settings(problems, say)
+    return f"{say.settings_problems()}\n\n{settings_list(problems, say)}" if problems else ""
+
+
+def private_settings(problems: Sequence[ConfigError], say: Words) -> str:
+    """That the file has problems, and no word of it: it lies where those who read this may not look."""
+    return say.settings_private(count=len(problems)) if problems else ""
+
+
+def settings_list(problems: Sequence[ConfigError], say: Words) -> str:
+    """The problems of a settings file as a list."""
+    lines = []
+    for problem in problems[:PROBLEMS_MAX]:
+        line = say.settings_line(line=problem.line, column=problem.column, message=problem.in_words(say, escape))
+        lines.append(line + say.settings_hint(hint=code(problem.hint, 80)) if problem.hint else line)
+    if len(problems) > PROBLEMS_MAX:
+        lines.append(say.settings_more(count=len(problems) - PROBLEMS_MAX))
+    return bullets(lines)
+
+
+def correction_block(first: Candidate | None, say: Words) -> str:
+    """The commands that people want next about the first candidate, None where none is shown; each says who may.
+
+    `of` is left out where it would be refused, since the discussion cannot continue in a closed issue.
+    """
+    if first is None:
+        names: tuple[Name, ...] = (Name.SEARCH, Name.MUTE)
+    elif not first.own:
+        names = (Name.NOT, Name.SEARCH)
+    elif first.state == "open" or first.state_reason == "duplicate":
+        names = (Name.NOT, Name.OF, Name.EXPLAIN, Name.SEARCH)
+    else:
+        names = (Name.NOT, Name.EXPLAIN, Name.SEARCH)
+    lines = []
+    for row in (BY_NAME[name] for name in (*names, Name.HELP)):
+        command = row.syntax if first is None else row.syntax.replace("#N", f"{first.repo}#{first.number}")
+        # What is shown over there is for the people there to decide.
+        elsewhere = row.name is Name.NOT and first is not None and first.repo
+        says = say.command_not_elsewhere() if elsewhere else command_words(row.name, say)
+        if row.who is Requirement.ANYONE:
+            lines.append(say.command_anyone(command=code(command), says=says))
+        else:
+            lines.append(say.command_for(command=code(command), says=says, who=who_words(row.who, say)))
+    return f"{say.correct()}\n\n{bullets(lines)}"

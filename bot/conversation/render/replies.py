@@ -1,0 +1,195 @@
+"""The short replies to commands, one method each; they answer Markdown without a marker.
+
+`render_reply` puts the answers to all commands of one comment into the one reply that this comment gets (C2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bot.conversation.commands import OPTIONS, Invalid, Misspelt, Problem, Row
+from bot.conversation.commands.parse import COMMANDS_MAX, LIMIT_MAX, WORDS_MAX
+from bot.conversation.config import ConfigError
+from bot.conversation.posts.marker import reply_marker
+from bot.conversation.render.details import private_settings, settings_list
+from bot.conversation.render.escape import break_phrase, code, escape
+from bot.conversation.render.help import duration, help_text, who_words
+from bot.conversation.render.links import Place
+from bot.conversation.words import Words
+from bot.domain.entities import BODY_MAX
+
+
+def render_reply(comment_id: int, answers: Sequence[tuple[str, str]], *, partial: bool = False) -> str:
+    """The reply to a comment: pairs of the command's line as it was written and the answer to it.
+
+    Where there are several, or the comment holds further ones (`partial`), each answer follows its command.
+    """
+    if len(answers) == 1 and not partial:
+        text = answers[0][1]
+    else:
+        text = "\n\n".join(f"{code(line, 100)}\n\n{answer}" for line, answer in answers)
+    body = f"{reply_marker(comment_id)}\n{break_phrase(text)}\n"
+    # Nothing that is cut between lines is cut in half: no text of ours or of strangers has more than one.
+    return body if len(body) <= BODY_MAX else body[: body.rindex("\n", 0, BODY_MAX) + 1]
+
+
+@dataclass(frozen=True, slots=True)
+class Replies:
+    """What commands in one place are answered, in the words of its language."""
+
+    say: Words
+    place: Place
+
+    def help(self) -> str:
+        """The answer to `help`."""
+        return help_text(self.say)
+
+    def misspelt(self, found: Misspelt) -> str:
+        """Not a command of ours; the nearest one where one is near (C4)."""
+        word = code(found.word, 60)
+        if not found.suggestion:
+            return self.say.misspelt_far(word=word)
+        return self.say.misspelt(word=word, suggestion=code(found.suggestion))
+
+    def invalid(self, found: Invalid) -> str:
+        """A known command that cannot be carried out as it is written, and how to write it."""
+        say, value, syntax = self.say, code(found.value, 60), code(found.row.syntax)
+        match found.problem:
+            case Problem.NUMBER_MISSING:
+                return say.number_missing(syntax=syntax)
+            case Problem.NUMBER_UNREADABLE:
+                return say.number_unreadable(value=value, syntax=syntax)
+            case Problem.OTHER_REPOSITORY:
+                return say.other_repository(value=value)
+            case Problem.WORDS_MISSING:
+                return say.words_missing(syntax=syntax)
+            case Problem.WORDS_TOO_LONG:
+                return say.words_too_long(most=WORDS_MAX)
+            case Problem.OPTION_VALUE:
+                examples = " ".join(code(one) for one in OPTIONS if "=" in one)
+                return say.option_value(value=value, most=LIMIT_MAX, examples=examples)
+            case Problem.TOO_MUCH:
+                return say.too_much(value=value, syntax=syntax)
+            case Problem.TOO_MANY:
+                return say.too_many(most=COMMANDS_MAX)
+
+    def forbidden(self, row: Row) -> str:
+        """The one who asked may not use this command (C5)."""
+        return self.say.forbidden(command=code(row.syntax), who=who_words(row.who, self.say))
+
+    def rate_limited(self, most: int, seconds: float) -> str:
+        """Somebody asks too often: more than `most` commands within so many seconds, after which they may again."""
+        return self.say.rate_limited(most=most, wait=duration(seconds, self.say))
+
+    def noted_different(self, number: int, already: bool = False, repo: str = "") -> str:
+        """The answer to `not`; `repo` is OWNER/REPO where the issue lies elsewhere."""
+        issue = self.place.issue(number, repo)
+        if already:
+            return self.say.not_already(issue=issue)
+        return self.say.not_elsewhere(issue=issue) if repo else self.say.not_done(issue=issue)
+
+    def not_shown_here(self, number: int, repo: str) -> str:
+        """`not` with an issue of another repository that was never shown here."""
+        return self.say.not_shown_here(issue=self.place.issue(number, repo))
+
+    def closed_for(self, asked: int, root: int, *, closed: bool = False) -> str:
+        """The answer to `of`: `asked` is the number that was given, `root` the open issue of its chain, or a `closed`
+        one where there is none.
+        """
+        if closed:
+            return self.say.of_done_closed(issue=self.place.issue(root))
+        if asked == root:
+            return self.say.of_done(issue=self.place.issue(root))
+        return self.say.of_done_root(asked=self.place.issue(asked), issue=self.place.issue(root))
+
+    def closed_already(self, number: int) -> str:
+        """`of` for an issue that is closed in favour of that one already."""
+        return self.say.of_already(issue=self.place.issue(number))
+
+    def refused_itself(self) -> str:
+        """A command with the issue's own number."""
+        return self.say.itself()
+
+    def refused_newer(self, number: int) -> str:
+        """`of` with an issue that was opened later."""
+        return self.say.of_newer(issue=self.place.issue(number))
+
+    def refused_root(self, asked: int, root: int, refused: str) -> str:
+        """Why `of` is `refused`, after what leads from the number that was given to the issue of which that speaks."""
+        if asked == root:
+            return refused
+        return self.say.of_leads(asked=self.place.issue(asked), issue=self.place.issue(root), says=refused)
+
+    def refused_circle(self, number: int) -> str:
+        """`of` with an issue whose chain leads back here."""
+        return self.say.of_circle(issue=self.place.issue(number))
+
+    def undone_not(self, number: int, holds: bool = False, repo: str = "") -> str:
+        """`undo` after `not`; `holds`: somebody else has said it too, and has not taken it back."""
+        issue = self.place.issue(number, repo)
+        return self.say.undo_not_holds(issue=issue) if holds else self.say.undo_not(issue=issue)
+
+    def undone_of(self, number: int, reopened: bool = True) -> str:
+        """`undo` after `of`; `reopened`: the issue is open now, as it was before unless it had been closed."""
+        issue = self.place.issue(number)
+        return self.say.undo_of(issue=issue) if reopened else self.say.undo_of_closed(issue=issue)
+
+    def nothing_to_undo(self) -> str:
+        """`undo` without anything that the one who asked could take back."""
+        return self.say.undo_nothing()
+
+    def muted(self, already: bool = False) -> str:
+        """The answer to `mute`."""
+        return self.say.muted_already() if already else self.say.muted()
+
+    def muted_recheck(self) -> str:
+        """The answer to a re-check of an issue that is muted: the comment alone would not say so."""
+        return self.say.muted_recheck()
+
+    def answered_above(self, comment_id: int) -> str:
+        """The answer to a re-check where the comment that says it is far above."""
+        return self.say.answered_above(link=f"#issuecomment-{comment_id}")
+
+    def unmuted(self, already: bool = False) -> str:
+        """The answer to `unmute`; `already` where the issue was not muted."""
+        return self.say.unmuted_already() if already else self.say.unmuted()
+
+    def comment_was_deleted(self) -> str:
+        """A re-check where a maintainer deleted the advisory comment (C1)."""
+        return self.say.comment_deleted()
+
+    def scan_begun(self, count: int, seconds: float, title: str, known: int | None) -> str:
+        """The answer to `scan`: so many issues, in about so many seconds; `known` is the issue of an earlier one, and
+        `title` what one will be called else.
+        """
+        wait = duration(seconds, self.say)
+        if known is None:
+            return self.say.scan_begun(count=count, wait=wait, title=escape(title))
+        return self.say.scan_begun_known(count=count, wait=wait, issue=self.place.issue(known))
+
+    def scan_not_ready(self, seen: int | None, expected: int | None) -> str:
+        """`scan` before all issues were read; `seen` is None where nobody has begun."""
+        if seen is None:
+            return self.say.scan_not_begun()
+        return self.say.scan_not_ready(
+            seen=seen, expected="?" if expected is None else self.say.manner.number(expected)
+        )
+
+    def no_such_issue(self, number: int) -> str:
+        """A number that names nothing here."""
+        return self.say.issue_gone(issue=self.place.issue(number))
+
+    def not_an_issue(self, number: int) -> str:
+        """A number that names a pull request."""
+        return self.say.not_an_issue(issue=self.place.issue(number))
+
+    def github_refused(self, detail: str) -> str:
+        """GitHub refused for good; `detail` is its own message. Says how to mend it."""
+        return self.say.github_refused(detail=escape(detail).rstrip("."))
+
+    def settings_problems(self, problems: Sequence[ConfigError], source: str, private: bool = False) -> str:
+        """What is wrong with a settings file; `source` says where it lies. Of a `private` one the number is told."""
+        if private:
+            return private_settings(problems, self.say)
+        return f"{self.say.settings_intro(source=code(source))}\n\n{settings_list(problems, self.say)}"

@@ -1,0 +1,289 @@
+"""The events that have handlers, reduced to what a handler needs (C1), and their JSON for the queue.
+
+No event has an issue's text: handlers read the current state from GitHub, so that a late or repeated delivery does no
+harm. The one exception is the body of a comment with commands. `installation` is None if the payload names none; the
+worker then asks GitHub for it.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from bot.domain.entities import Actor, Repository
+
+# How the partitions of background work begin, and of the part of it that takes hours.
+BACKGROUND = "index:"
+REPLAY = f"{BACKGROUND}replay:"
+
+
+@dataclass(frozen=True, slots=True)
+class IssueEvent:
+    """`issues.*`. `partition` keeps the work of one issue in order. `closed_at` tells one closing from another."""
+
+    action: str
+    installation: int | None
+    repository: Repository
+    number: int
+    sender: Actor
+    author: Actor
+    locked: bool = False
+    title_changed: bool = False
+    label: str = ""
+    closed_at: str = ""
+
+    name = "issues"
+
+    @property
+    def partition(self) -> str:
+        return f"{self.repository.id}#{self.number}"
+
+
+# Actions of `issues` that the bot queues for itself, and that no delivery has.
+JUDGED = "judged"
+"""A command on another issue said, or took back, that the two differ."""
+
+OVERTAKEN = "overtaken"
+"""An earlier issue, which it repeats, entered the index after it was checked."""
+
+INDEXED = "indexed"
+"""The index is complete; when the issue was checked, it was not, and nothing was found."""
+
+DEFERRED = "deferred"
+"""Its author had opened too many within the hour for it to be looked at."""
+
+OWN_ACTIONS = frozenset({JUDGED, OVERTAKEN, INDEXED, DEFERRED})
+
+
+def own_issue_event(
+    action: str, installation: int | None, repository: Repository, number: int, login: str = ""
+) -> IssueEvent:
+    """The event of one of these actions. `login` is the person whose command led to it, else empty."""
+    return IssueEvent(action, installation, repository, number, Actor(login), Actor(login))
+
+
+@dataclass(frozen=True, slots=True)
+class CommentEvent:
+    """`issue_comment.*` on an issue (not on a pull request).
+
+    `previous` is the body before an edit; `updated_at` tells one edit from another. `app` is the App that wrote the
+    comment, else 0. `author` is the login of the comment's author, empty in jobs of an earlier version. `by_another`
+    says that somebody else than the author edited it.
+    """
+
+    action: str
+    installation: int | None
+    repository: Repository
+    number: int
+    sender: Actor
+    comment_id: int
+    body: str
+    previous: str = ""
+    updated_at: str = ""
+    locked: bool = False
+    app: int = 0
+    by_another: bool = False
+    author: str = ""
+
+    name = "issue_comment"
+
+    @property
+    def partition(self) -> str:
+        return f"{self.repository.id}#{self.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class InstallationEvent:
+    """`installation.*` and `installation_repositories.*`: the App has gained or lost access to repositories."""
+
+    name: str
+    action: str
+    installation: int
+    account: str
+    sender: Actor
+    added: tuple[Repository, ...] = ()
+    removed: tuple[Repository, ...] = ()
+
+    @property
+    def partition(self) -> str:
+        return f"installation:{self.installation}"
+
+
+@dataclass(frozen=True, slots=True)
+class RepositoryEvent:
+    """`repository.*`: renamed, deleted, transferred, made private or public, archived or unarchived."""
+
+    action: str
+    installation: int | None
+    repository: Repository
+    sender: Actor
+
+    name = "repository"
+
+    @property
+    def partition(self) -> str:
+        return f"repository:{self.repository.id}"
+
+
+@dataclass(frozen=True, slots=True)
+class PushEvent:
+    """`push` to the default branch that touches the settings file or the issue templates."""
+
+    installation: int | None
+    repository: Repository
+    sender: Actor
+    settings: bool
+    templates: bool
+
+    name = "push"
+    action = ""
+
+    @property
+    def partition(self) -> str:
+        return f"repository:{self.repository.id}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """The bot's own event for one step of background work on a repository.
+
+    `chain` names a round of work and `step` counts in it, so that queueing the same step twice changes nothing. The
+    steps of a repository run one after the other, so that its index does not change during a scan.
+    """
+
+    installation: int | None
+    repository: Repository
+    chain: str
+    step: int = 0
+
+    name = ""
+    action = ""
+
+    @property
+    def partition(self) -> str:
+        return f"{BACKGROUND}{self.repository.id}"
+
+    @property
+    def delivery_id(self) -> str:
+        """Its id in the queue."""
+        return f"{BACKGROUND}{self.repository.id}:{self.name}-{self.chain}:{self.step}"
+
+
+@dataclass(frozen=True, slots=True)
+class IndexEvent(_Step):
+    """The next step of filling a repository's index.
+
+    A round with `checked` asks which issues still exist; up to this number they do. `completed` marks the work to do
+    once, after the first reading.
+    """
+
+    checked: int | None = None
+    completed: bool = False
+
+    name = "index"
+
+    @property
+    def delivery_id(self) -> str:
+        return f"{BACKGROUND}{self.repository.id}:{self.chain}:{self.step}{':completed' if self.completed else ''}"
+
+
+@dataclass(frozen=True, slots=True)
+class ScanEvent(_Step):
+    """The next step of scanning a repository's backlog: issues above `after`. `chain` names the command behind it."""
+
+    after: int = 0
+
+    name = "scan"
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationEvent(_Step):
+    """Evaluate a repository, as somebody asked on the dashboard."""
+
+    name = "evaluation"
+
+    @property
+    def partition(self) -> str:
+        # It takes minutes or hours.
+        return f"{REPLAY}{self.repository.id}"
+
+
+Event = (
+    IssueEvent
+    | CommentEvent
+    | InstallationEvent
+    | RepositoryEvent
+    | PushEvent
+    | IndexEvent
+    | ScanEvent
+    | EvaluationEvent
+)
+
+
+def full_name(event: Event) -> str:
+    """The event's name as in GitHub's manual: `issues.opened`, and `push`, which has no actions."""
+    return f"{event.name}.{event.action}".rstrip(".")
+
+
+_KINDS: dict[str, type[Event]] = {
+    "issue": IssueEvent,
+    "comment": CommentEvent,
+    "installation": InstallationEvent,
+    "repository": RepositoryEvent,
+    "push": PushEvent,
+    "index": IndexEvent,
+    "scan": ScanEvent,
+    "evaluation": EvaluationEvent,
+}
+_NAMES = {kind: name for name, kind in _KINDS.items()}
+
+
+def to_json(event: Event) -> str:
+    """One line of JSON that `from_json` reads back as an equal event."""
+    values = {"kind": _NAMES[type(event)], **_values(event)}
+    return json.dumps(values, separators=(",", ":"), ensure_ascii=False, default=_values)
+
+
+def _values(one: Any) -> dict[str, Any]:
+    # `asdict` would copy everything below.
+    return {name: getattr(one, name) for name in one.__dataclass_fields__}
+
+
+def from_json(text: str) -> Event:
+    """Read what `to_json` wrote; ignores fields that only a later version knows."""
+    values = json.loads(text)
+    event: Event = _reader(values.pop("kind")).validate_python(values)
+    return event
+
+
+@cache
+def _reader(kind: str) -> TypeAdapter[Event]:
+    return TypeAdapter(_KINDS[kind])
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """A delivery that needs no work, with the reason. `unknown` marks events that the bot does not read at all."""
+
+    reason: str
+    unknown: bool = False
+
+
+_EVENTS = """
+branch_protection_configuration branch_protection_rule check_run check_suite code_scanning_alert commit_comment
+create custom_property custom_property_values delete dependabot_alert deploy_key deployment
+deployment_protection_rule deployment_review deployment_status discussion discussion_comment fork
+github_app_authorization gollum installation installation_repositories installation_target issue_comment
+issue_dependencies issue_relates_to issues label marketplace_purchase member membership merge_group meta milestone
+org_block organization package page_build personal_access_token_request ping project project_card project_column
+projects_v2 projects_v2_item projects_v2_status_update public pull_request pull_request_review
+pull_request_review_comment pull_request_review_thread push registry_package release repository
+repository_advisory repository_dispatch repository_import repository_ruleset repository_vulnerability_alert
+secret_scanning_alert secret_scanning_alert_location secret_scanning_scan security_advisory security_and_analysis
+sponsorship star status sub_issues team team_add watch workflow_dispatch workflow_job workflow_run
+"""
+EVENT_NAMES = frozenset(_EVENTS.split())

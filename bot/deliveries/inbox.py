@@ -1,0 +1,133 @@
+"""The way into the queue, for the web process and other producers."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import sqlalchemy as sa
+
+from bot.deliveries.database import QueueUnavailable, jobs, named_failures, prepare, queue_engine, queue_of
+from bot.deliveries.events import Event, InstallationEvent, IssueEvent, to_json
+from bot.deliveries.queue import Entry, Queue
+from bot.platform.settings import Settings
+from bot.storage.engine import write
+from bot.storage.sqlite import SharedCommit, empty_log, is_full, take_write_lock
+
+# Seconds. GitHub gives a webhook ten in all; connecting and waiting for a lock can each take this long.
+PATIENCE = 3.0
+
+# Deliveries that a web process commits at a time on PostgreSQL; the others wait.
+_CONNECTIONS = 8
+_BUSY = "the queue's database is busy"
+
+# A standby, a server that is out of disk space, and a hosting plan that is used up all refuse to write.
+_REFUSES = sa.text(
+    "SELECT current_setting('transaction_read_only') = 'on' OR NOT has_table_privilege('jobs', 'INSERT')"
+)
+
+
+def debounce(event: Event, seconds: float) -> float:
+    """How many seconds a delivery waits in the queue.
+
+    Several edits of an issue often come together: the first job to run answers the latest text, the others find it
+    answered.
+    """
+    return seconds if isinstance(event, IssueEvent) and event.action == "edited" else 0.0
+
+
+def entry(delivery_id: str, event: Event, delay: float = 0.0) -> Entry:
+    """The queue's entry for an event. Repository and installation are 0 where it has none."""
+    # JSON may hold half of a surrogate pair, which no database can store.
+    text = to_json(event).encode("utf-8", "replace").decode("utf-8")
+    repository = 0 if isinstance(event, InstallationEvent) else event.repository.id
+    queue = queue_of(event.partition)
+    return Entry(delivery_id, queue, event.installation or 0, repository, event.partition, text, delay)
+
+
+class Inbox:
+    """A process's handle on the queue. Safe to share between threads."""
+
+    def __init__(self, settings: Settings, *, patience: float = PATIENCE) -> None:
+        """Does not connect: a process can start while its database is away, and answers 503 until it is back."""
+        self._engine = queue_engine(settings, patience=patience, pool_size=_CONNECTIONS + 2)
+        self._queue = Queue(self._engine)
+        self._prepared = False
+        self._preparing = threading.BoundedSemaphore()
+        self._patience = patience
+        # On PostgreSQL requests line up for a connection, and the server makes one commit of several. On SQLite, which
+        # has one writer, one thread writes for all that wait.
+        self._turn = threading.BoundedSemaphore(_CONNECTIONS)
+        self._shared = SharedCommit(self._queue.put, patience) if self._engine.dialect.name == "sqlite" else None
+
+    def put(self, delivery_id: str, event: Event, delay_seconds: float = 0.0) -> bool:
+        """Commit a delivery to the queue; False if its id is known. Raises QueueUnavailable within a few seconds."""
+        new = entry(delivery_id, event, delay_seconds)
+        if self._shared is None:
+            with self._ready():
+                return self._queue.put([new])[0]
+        with named_failures():
+            self._prepare()
+            try:
+                return self._shared.write(new)
+            except TimeoutError:
+                raise QueueUnavailable(_BUSY) from None
+
+    def check(self) -> None:
+        """Raise QueueUnavailable if the queue could not take a delivery now: its table is missing or not writable."""
+        with self._ready(), self._engine.connect() as connection:
+            # Somebody may have taken the file away since this process began.
+            connection.execute(sa.select(jobs.c.number).limit(1))
+            if connection.dialect.name == "sqlite":
+                # SQLite grants the lock on a full disk as well, and a trial write would wear the disk at each check.
+                if is_full(self._engine):
+                    raise QueueUnavailable("the disk of the queue's database is full")
+                take_write_lock(connection)
+                connection.rollback()
+            elif connection.execute(_REFUSES).scalar_one():
+                # A connection made while the server takes no writes takes none later either.
+                connection.invalidate()
+                raise QueueUnavailable("the queue's database is read-only")
+
+    def erase(self, repository_id: int, before: float | None = None) -> None:
+        """Erase what the queue holds of a repository, dead letters too. The ids stay, against redeliveries.
+
+        `before` spares what arrived later (seconds since 1970). A running job loses its content when it ends.
+        """
+        here = [jobs.c.repository == repository_id, jobs.c.state.in_(["waiting", "dead"])]
+        if before is not None:
+            here.append(jobs.c.arrived_at < before)
+        gone = sa.update(jobs).where(*here).values(state="done", payload="", done_at=self._queue.now)
+        with self._ready():
+            with write(self._engine) as connection:
+                erased = connection.execute(gone).rowcount
+            if erased:
+                empty_log(self._engine)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._engine.dispose()
+
+    @contextmanager
+    def _ready(self) -> Iterator[None]:
+        with _acquired(self._turn, self._patience), named_failures():
+            self._prepare()
+            yield
+
+    def _prepare(self) -> None:
+        if not self._prepared:
+            # One at a time: the schema takes one connection for its lock and needs another.
+            with _acquired(self._preparing, self._patience):
+                prepare(self._engine)
+                self._prepared = True
+
+
+@contextmanager
+def _acquired(lock: threading.Semaphore, patience: float) -> Iterator[None]:
+    if not lock.acquire(timeout=patience):
+        raise QueueUnavailable(_BUSY)
+    try:
+        yield
+    finally:
+        lock.release()

@@ -1,0 +1,210 @@
+"""Deliveries through a channel (`WEBHOOK_PROXY_URL`), for hosts that GitHub cannot reach.
+
+GitHub delivers to the channel; this module subscribes to it and posts each delivery to the receiver. The channel sends
+Server-Sent Events, each with a JSON object: the request's headers in lower case, its `body`, `query` and `timestamp`.
+The receiver checks the signature as always. So a channel can withhold and repeat deliveries, also under another event's
+name (`bot.deliveries.payloads` refuses those), but forge none.
+
+The signature covers GitHub's bytes, but smee.io passes on a parsed body. GitHub sends compact JSON, which can mostly be
+rebuilt byte by byte (`bodies`). Newer servers pass on the raw bytes (smee's own `rawdata`, gosmee's `bodyB`).
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import logging
+import math
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import requests
+from httpx_sse import EventSource, connect_sse
+
+from bot.deliveries.webhook import LARGEST_PAYLOAD, is_signed
+from bot.domain.errors import Unavailable
+
+log = logging.getLogger(__name__)
+
+EVENTS = "text/event-stream"
+# smee.io sends a ping every 30 seconds; a connection that is silent for longer than two of them is dead.
+SILENCE_SECONDS = 75.0
+CONNECT_SECONDS = 10.0
+# As long as GitHub waits for a receiver.
+ANSWER_SECONDS = 10.0
+FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0
+# A connection that lasted so many seconds resets the waits, even if nothing came through it.
+LIVED = 10.0
+# How often, a second apart, to offer a delivery to a receiver that is away.
+TRIES = 10
+# A payload and its headers; raw bytes can come as a list of numbers, which takes four times their size.
+LONGEST_EVENT = 5 * LARGEST_PAYLOAD
+
+# It matches every escape, so that a "u001b" after an escaped backslash is not taken for one.
+_ESCAPE = re.compile(r"\\(?:u[0-9a-f]{4}|.)")
+# The headers that the receiver reads; no others of a stranger's request are passed on.
+_HEADER = re.compile(r"content-type|user-agent|x-hub-signature-256|x-github-[a-z0-9-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """A delivery, ready to post to the receiver."""
+
+    headers: Mapping[str, str]
+    body: bytes
+
+
+def forward(
+    channel: str,
+    receiver: str,
+    secrets: Sequence[str],
+    sleep: Callable[[float], None],
+    clock: Callable[[], float] = time.monotonic,
+) -> None:
+    """Pass on deliveries from `channel` to `receiver` for ever; after a lost connection it waits and connects again.
+
+    `secrets` tell which of the possible bodies GitHub signed. The waits grow only if the channel does not answer or
+    hangs up at once: a delivery that it takes while nobody listens is lost.
+    """
+    wait, opened = FIRST_WAIT, math.inf
+
+    def open_now() -> None:
+        nonlocal opened
+        opened = clock()
+
+    while True:
+        problem: Exception | None = None
+        opened = math.inf
+        try:
+            for data in subscribe(channel, open_now):
+                wait = FIRST_WAIT
+                if delivery := read(data, secrets):
+                    post(receiver, delivery, sleep)
+        except (httpx.HTTPError, Unavailable) as failure:
+            problem = failure
+        if clock() - opened >= LIVED:
+            wait = FIRST_WAIT
+        if problem is None:
+            log.info("the channel has closed the connection")
+        else:
+            # The problem's own text has the address, and anybody who knows that can listen.
+            log.warning("the channel does not answer (%s), again in %.0f s", _kind(problem), wait)
+        sleep(wait)
+        wait = min(2 * wait, LONGEST_WAIT)
+
+
+def subscribe(channel: str, opened: Callable[[], None]) -> Iterator[str]:
+    """The data of the channel's messages, as long as the connection lasts; calls `opened` when it begins.
+
+    Raises HTTPError, Unavailable. Follows no redirects: they could lead to places that only this machine can reach.
+    """
+    timeout = httpx.Timeout(SILENCE_SECONDS, connect=CONNECT_SECONDS)
+    with httpx.Client(timeout=timeout) as client, connect_sse(client, "GET", channel) as source:
+        answer = source.response
+        kind = answer.headers.get("Content-Type", "").partition(";")[0]
+        if answer.status_code != 200 or kind != EVENTS:
+            raise Unavailable(f"status {answer.status_code}, {kind or 'no content type'}")
+        log.info("listening to the channel")
+        opened()
+        yield from messages(answer.iter_bytes())
+
+
+def messages(chunks: Iterable[bytes]) -> Iterator[str]:
+    """The data of a stream's unnamed events, without pings. Raises Unavailable for one longer than any delivery."""
+    size = 0
+
+    def bounded() -> Iterator[bytes]:
+        nonlocal size
+        for chunk in chunks:
+            size += len(chunk)
+            if size > LONGEST_EVENT:
+                raise Unavailable("an event is longer than any delivery")
+            yield chunk
+
+    for event in EventSource(httpx.Response(200, headers={"Content-Type": EVENTS}, content=bounded())).iter_sse():
+        size = 0
+        if event.event == "message":
+            yield event.data
+
+
+def read(data: str, secrets: Sequence[str]) -> Delivery | None:
+    """The delivery in a message, if it is one, with the possible body that is signed, else the first."""
+    try:
+        message = json.loads(data)
+    except (ValueError, RecursionError):
+        message = None
+    if not isinstance(message, dict):
+        log.warning("the channel sent something that is no delivery")
+        return None
+    headers = {
+        name: value
+        for name, value in message.items()
+        if isinstance(value, str) and value.isascii() and value.isprintable() and _HEADER.fullmatch(name)
+    }
+    possible = list(bodies(message))
+    if "x-github-event" not in headers or not possible:
+        return None
+    signature = headers.get("x-hub-signature-256", "")
+    signed = (body for body in possible if is_signed(signature, body, secrets))
+    return Delivery(headers, next(signed, possible[0]))
+
+
+def bodies(message: Mapping[str, Any]) -> Iterator[bytes]:
+    """What GitHub may have sent, the likeliest first: the raw bytes if the channel has them, and the rebuilt body.
+
+    GitHub writes control characters in upper case (`\\u001B`), JavaScript and Python in lower case, as Octokit's
+    verification has found. Numbers that JavaScript cannot hold, and a whole number written as `1.0`, are lost.
+    """
+    raw = message.get("rawdata")
+    if isinstance(raw, dict) and isinstance(raw.get("data"), list):
+        # A Buffer of Node's, as JSON.
+        raw = raw["data"]
+        if all(isinstance(byte, int) and 0 <= byte < 256 for byte in raw):
+            yield bytes(raw)
+    elif isinstance(raw, str):
+        yield raw.encode("utf-8", "backslashreplace")
+    if isinstance(message.get("bodyB"), str):
+        try:
+            yield base64.b64decode(message["bodyB"], validate=True)
+        except (binascii.Error, ValueError):
+            log.warning("the channel sent a body that is not base64")
+    if isinstance(message.get("body"), dict):
+        text = json.dumps(message["body"], ensure_ascii=False, separators=(",", ":"))
+        written = _ESCAPE.sub(lambda escape: escape[0][:2] + escape[0][2:].upper(), text)
+        # Half a surrogate pair stays an escape, as JavaScript writes it.
+        yield from (one.encode("utf-8", "backslashreplace") for one in (text, written))
+
+
+def post(receiver: str, delivery: Delivery, sleep: Callable[[float], None]) -> bool:
+    """Post a delivery and log the answer; whether it was taken. Tries for some seconds if the receiver is away."""
+    name, outcome = delivery.headers.get("x-github-delivery", "without an id"), ""
+    for _ in range(TRIES):
+        try:
+            with requests.Session() as session:
+                # The host's proxy is not for its own receiver.
+                session.trust_env = False
+                session.headers.update(delivery.headers)
+                answer = session.post(receiver, delivery.body, timeout=ANSWER_SECONDS, allow_redirects=False)
+        except requests.RequestException as problem:
+            outcome = _kind(problem)
+        else:
+            outcome = str(answer.status_code)
+            if answer.status_code != 503:
+                break
+        sleep(1.0)
+    if outcome == "401":
+        log.warning("delivery %s was refused: the channel changed its body, or the secret is another", name)
+    elif outcome == "202":
+        log.info("delivery %s was passed on", name)
+    else:
+        log.warning("delivery %s was not taken by the receiver (%s)", name, outcome)
+    return outcome == "202"
+
+
+def _kind(problem: Exception) -> str:
+    return str(problem) if isinstance(problem, Unavailable) else type(problem).__name__

@@ -1,0 +1,314 @@
+"""The queue's operations: put, claim, renew, finish, fail, expire.
+
+One statement chooses and claims a job and gives its worker a lease, in the pattern of River, Oban and Solid Queue
+(docs/design.md). A worker that loses the lease loses the job: every later statement names the lease's token, and
+changes nothing if the row has another.
+"""
+
+# ruff: noqa: S608 - only constants of this program are inserted into SQL.
+
+from __future__ import annotations
+
+import itertools
+import json
+import secrets
+import time
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import sqlalchemy as sa
+
+from bot.deliveries.database import BACKGROUND_QUEUE, DIED, QUEUE, REPLAY_QUEUE, SCHEDULE, WORKERS, jobs
+from bot.domain.errors import Retryable
+from bot.storage.engine import database_time, write
+from bot.storage.failures import passes
+from bot.storage.sqlite import SharedCommit, empty_log
+
+# An installation that does not exist; events without one have 0.
+NOBODY = -1
+
+LEASE = 30.0
+"""Seconds for which a lease holds unless it is renewed."""
+
+# Seconds. GitHub redelivers for three days (Enterprise Server: seven), and a redelivery must change nothing.
+KEEP_DONE = 7 * 86_400 + 3_600
+KEEP_DEAD = 30 * 86_400
+
+# Rows that one transaction of cleaning deletes, and the pause after it in seconds.
+_BATCH, _PAUSE = 500, 0.05
+
+# GitHub's manual asks clients to wait as long as `retry-after` says, and otherwise to back off exponentially ("Best
+# practices for using the REST API"). These are ten waits: 10 s, 30 s, 90 s, … 6 h, 21 hours together, so that a night's
+# outage loses nothing.
+MOST_TRIES = 11
+# A fault of ours seldom mends itself; a second and third try rule out bad luck.
+MOST_TRIES_OF_A_FAULT = 3
+
+_FIRST_WAIT, _GROWTH, _LONGEST_WAIT = 10.0, 3.0, 6 * 3600.0
+
+# `Queue` replaces `now()` by the database's clock. Conditions on `state` repeat those of the partial indexes, word for
+# word: SQLite uses such an index for no other condition.
+QUEUES = (QUEUE, BACKGROUND_QUEUE, REPLAY_QUEUE, SCHEDULE)
+
+HOLD = 300.0
+"""Seconds. A job waits for an earlier one of its partition that is due within this time, but not for hours."""
+
+DEADLY = 5
+"""A job that has killed so many workers is given up. From the second on it is suspect, and runs alone. With three,
+innocent jobs were given up where workers were killed every few seconds."""
+
+# Seconds. A clock that has been set back since has stamped an arrival or lease further ahead than the first, or a retry
+# further ahead than the second.
+_AHEAD, _FAR_AHEAD = 60.0, 8 * 3600.0
+
+DUE = f"""(job.run_after <= now()
+    OR job.attempts = 0 AND job.arrived_at > now() + {_AHEAD}
+    OR job.attempts > 0 AND job.run_after > now() + {_FAR_AHEAD})"""
+
+# A job of the same partition runs, or an earlier one is due soon.
+BLOCKED = f"""EXISTS (
+    SELECT 1 FROM jobs AS other WHERE other.state IN ('waiting', 'running') AND other.partition = job.partition
+    AND (other.state = 'running' OR other.number < job.number AND other.run_after < now() + {HOLD}))"""
+
+# Takes several jobs as one JSON text, and leaves out those that are known.
+PUT_ON_SQLITE = """
+INSERT INTO jobs (id, queue, installation, repository, partition, payload, arrived_at, run_after)
+SELECT value ->> 'id', value ->> 'queue', value ->> 'installation', value ->> 'repository', value ->> 'partition',
+    value ->> 'payload', now(), now() + (value ->> 'delay')
+FROM json_each(:entries) WHERE true ON CONFLICT DO NOTHING RETURNING id"""
+PUT_ON_POSTGRESQL = """
+INSERT INTO jobs (id, queue, installation, repository, partition, payload, arrived_at, run_after)
+SELECT id, queue, installation, repository, partition, payload, now(), now() + delay
+FROM json_to_recordset(CAST(:entries AS json)) AS entry (
+    id text, queue text, installation bigint, repository bigint, partition text, payload text, delay double precision)
+ON CONFLICT DO NOTHING RETURNING id"""
+CHANNEL = "doppel_jobs"
+NOTIFY = f"SELECT pg_notify('{CHANNEL}', '')"
+
+# Each repository's first job that may run is a candidate. A loose index scan finds the repositories, one step each
+# (https://wiki.postgresql.org/wiki/Loose_indexscan): thousands of waiting jobs of one cost no more than one job does.
+# A clock that ran ahead may have stamped a repository as served later than now.
+CLAIM = f"""
+WITH RECURSIVE waiting (repository) AS (
+    SELECT min(repository) FROM jobs WHERE state = 'waiting' AND crashes < 2 AND queue = :queue
+    UNION ALL
+    SELECT (SELECT min(repository) FROM jobs
+            WHERE state = 'waiting' AND crashes < 2 AND queue = :queue AND repository > waiting.repository)
+    FROM waiting WHERE repository IS NOT NULL
+), candidates AS (
+    SELECT (SELECT number FROM jobs AS job
+            WHERE state = 'waiting' AND crashes < 2 AND queue = :queue AND repository = waiting.repository
+            AND installation <> :but AND {DUE} AND NOT {BLOCKED}
+            ORDER BY number LIMIT 1) AS first,
+        (SELECT started_at FROM jobs WHERE repository = waiting.repository AND started_at IS NOT NULL
+            ORDER BY started_at DESC LIMIT 1) AS served
+    FROM waiting WHERE repository IS NOT NULL
+)
+UPDATE jobs SET state = 'running', lease_token = :token, lease_until = now() + :lease, started_at = now()
+WHERE state = 'waiting' AND number = (
+    SELECT job.number FROM jobs AS job JOIN candidates ON job.number = first WHERE job.state = 'waiting'
+    ORDER BY
+        (SELECT count(*) FROM jobs AS busy WHERE busy.state = 'running' AND busy.installation = job.installation),
+        CASE WHEN served > now() THEN now() ELSE coalesce(served, 0) END,
+        job.number
+    LIMIT 1 FOR UPDATE OF job SKIP LOCKED)
+RETURNING id, queue, lease_token, installation, payload, attempts, arrived_at, crashes >= 2"""
+
+# The same of suspects.
+CLAIM_ALONE = CLAIM.replace("crashes < 2", "crashes >= 2")
+
+IS_DUE = f"SELECT 1 FROM jobs AS job WHERE state = 'waiting' AND queue = '%s' AND {DUE}"
+LOOK = "SELECT " + ", ".join(
+    f"EXISTS ({IS_DUE % queue}{which})"
+    for which in (" AND crashes < 2", f" AND crashes >= 2 AND NOT {BLOCKED}")
+    for queue in QUEUES
+)  # fmt: skip
+
+RENEW = """
+UPDATE jobs SET lease_until = now() + :lease
+WHERE state = 'running' AND lease_token IN :tokens RETURNING lease_token"""
+
+LOST = f"state = 'running' AND (lease_until < now() OR lease_until > now() + :lease + {_AHEAD})"
+LEAVE = f"DELETE FROM jobs WHERE queue = '{WORKERS}' AND lease_token = :worker"
+EXPIRE_WORKERS = f"DELETE FROM jobs WHERE {LOST} AND queue = '{WORKERS}'"
+EXPIRE = f"""
+UPDATE jobs SET state = CASE WHEN crashes + 1 < {DEADLY} THEN 'waiting' ELSE 'dead' END,
+    last_error = CASE WHEN crashes + 1 < {DEADLY} THEN last_error ELSE '{DIED}' END,
+    done_at = CASE WHEN crashes + 1 < {DEADLY} THEN NULL ELSE now() END,
+    crashes = crashes + 1, lease_token = NULL, lease_until = NULL
+WHERE {LOST} AND queue <> '{WORKERS}' RETURNING id, state"""
+
+END = """
+UPDATE jobs SET %s, lease_token = NULL, lease_until = NULL
+WHERE id = :id AND lease_token = :token AND state = 'running'"""
+AGAIN = "state = 'waiting', crashes = 0, run_after = now() + :wait"
+
+CLEAN = """
+DELETE FROM jobs WHERE number IN (
+    SELECT number FROM jobs WHERE state IN ('done', 'dead') AND state = :ended
+    AND (done_at < now() - :keep OR done_at > now() + :keep) LIMIT :batch)"""
+
+
+def decide(error: Exception, failures: int, chance: float) -> float | None:
+    """Seconds until the next try after failure number `failures` (from 1); None makes the job a dead letter.
+
+    `chance` in [0, 1) spreads the waits of many jobs.
+    """
+    if failures >= (MOST_TRIES if isinstance(error, Retryable) or passes(error) else MOST_TRIES_OF_A_FAULT):
+        return None
+    wait = min(_LONGEST_WAIT, _FIRST_WAIT * _GROWTH ** (failures - 1))
+    if isinstance(error, Retryable) and error.after is not None:
+        wait = max(wait, error.after)
+    # Only ever longer: GitHub's figure is a minimum.
+    return wait * (1 + 0.1 * chance)
+
+
+class Entry(NamedTuple):
+    """A job to put into the queue. `delay` is in seconds."""
+
+    id: str
+    queue: str
+    installation: int
+    repository: int
+    partition: str
+    payload: str
+    delay: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A job that a worker has claimed. `attempts` counts the earlier runs that raised."""
+
+    id: str
+    queue: str
+    token: str
+    installation: int
+    payload: str
+    attempts: int
+    arrived: float
+    suspect: bool
+
+
+class Queue:
+    """The queue on one database. Thread safe. Each operation raises what SQLAlchemy raises."""
+
+    def __init__(self, engine: sa.Engine, now: str | None = None) -> None:
+        """`now` is the time in seconds since 1970 as an SQL expression; by default the database's clock."""
+        self.engine = engine
+        self._clock = now or str(database_time(engine))
+        self._texts: dict[str, sa.TextClause] = {}
+        self._ends = SharedCommit(self._end_all, None)
+        self._is_sqlite = engine.dialect.name == "sqlite"
+        self.now = sa.literal_column(self._clock, sa.Float())
+
+    def put(self, entries: Sequence[Entry]) -> list[bool]:
+        """Commit some jobs together; whether each is new. A known id changes nothing."""
+        if not entries:
+            return []
+        statement = PUT_ON_SQLITE if self._is_sqlite else PUT_ON_POSTGRESQL
+        rows = json.dumps([entry._asdict() for entry in entries])
+        with write(self.engine) as connection:
+            new = {id for (id,) in self._run(connection, statement, entries=rows)}
+            if new and not self._is_sqlite:
+                self._run(connection, NOTIFY)
+        first = {entry.id: number for number, entry in reversed([*enumerate(entries)])}
+        return [entry.id in new and first[entry.id] == number for number, entry in enumerate(entries)]
+
+    def enter(self, worker: str) -> None:
+        """Register a worker. `renew` takes its name as the token of its lease."""
+        row = {"id": f"{WORKERS}:{worker}", "queue": WORKERS, "partition": f"{WORKERS}:{worker}", "state": "running"}
+        nothing = {"installation": 0, "repository": 0, "run_after": self.now, "arrived_at": self.now}
+        with write(self.engine) as connection:
+            lease = {"lease_token": worker, "lease_until": self.now + LEASE}
+            connection.execute(sa.insert(jobs).values(**row, **nothing, **lease))
+
+    def leave(self, worker: str) -> None:
+        """Remove a worker that ends."""
+        self._change(LEAVE, worker=worker)
+
+    def due(self) -> tuple[set[str], set[str]]:
+        """The queues with due jobs that are not suspect, and the queues with suspect jobs that can be claimed."""
+        with self.engine.connect() as connection:
+            found = self._run(connection, LOOK).one()
+        half = len(QUEUES)
+        return set(itertools.compress(QUEUES, found[:half])), set(itertools.compress(QUEUES, found[half:]))
+
+    def claim(
+        self, queue: str, most: int = 1, *, alone: bool = False, but: int = NOBODY, worker: str = ""
+    ) -> list[Claim]:
+        """Claim up to `most` jobs of a queue for `worker`, without the installation `but`.
+
+        The installation with the fewest running jobs is next, then the repository served longest ago. Jobs of a
+        partition come in order, one at a time. `alone` claims suspect jobs and no others.
+        """
+        statement, claims = CLAIM_ALONE if alone else CLAIM, list[Claim]()
+        try:
+            with write(self.engine) as connection:
+                while len(claims) < most:
+                    token = f"{worker}:{secrets.token_hex(8)}"
+                    row = self._run(connection, statement, queue=queue, but=but, token=token).one_or_none()
+                    if row is None:
+                        break
+                    claims.append(Claim(*row))
+        except sa.exc.IntegrityError:
+            # Another worker has just claimed one of the same partition.
+            return []
+        return claims
+
+    def renew(self, tokens: Collection[str]) -> set[str]:
+        """Renew some leases; returns those that still hold."""
+        with write(self.engine) as connection:
+            return set(self._run(connection, RENEW, tokens=[*tokens]).scalars())
+
+    def expire(self) -> dict[str, bool]:
+        """Take back the jobs whose leases have run out: by id, whether each is given up. The others wait again."""
+        with write(self.engine) as connection:
+            self._run(connection, EXPIRE_WORKERS)
+            return {id: state == "dead" for id, state in self._run(connection, EXPIRE)}
+
+    def finish(self, claim: Claim) -> bool:
+        """Mark the job as done and erase its payload. Whether the claim still held."""
+        return self._end(claim, "state = 'done', payload = '', done_at = now()")
+
+    def fail(self, claim: Claim, error: str, wait: float | None) -> bool:
+        """Try the job again in `wait` seconds; None gives it up. Whether the claim still held."""
+        becomes = "state = 'dead', done_at = now()" if wait is None else AGAIN
+        failed = {"attempts": claim.attempts + 1, "error": error} | ({} if wait is None else {"wait": wait})
+        return self._end(claim, f"{becomes}, attempts = :attempts, last_error = :error", **failed)
+
+    def release(self, claim: Claim) -> bool:
+        """Let the job wait again as if it had never been claimed. Whether the claim still held."""
+        return self._end(claim, "state = 'waiting'")
+
+    def again(self, claim: Claim, wait: float) -> bool:
+        """Schedule the job's next run in `wait` seconds. Whether the claim still held."""
+        return self._end(claim, AGAIN, wait=wait)
+
+    def clean(self) -> None:
+        """Delete what ended long ago, in batches, so that nobody waits long for the lock."""
+        for ended, keep in (("done", KEEP_DONE), ("dead", KEEP_DEAD)):
+            while self._change(CLEAN, ended=ended, keep=keep) == _BATCH:
+                time.sleep(_PAUSE)
+        empty_log(self.engine)
+
+    def _end(self, claim: Claim, values: str, **given: Any) -> bool:
+        end = (END % values, {"id": claim.id, "token": claim.token, **given})
+        return self._ends.write(end) if self._is_sqlite else self._end_all([end])[0]
+
+    def _end_all(self, ends: Sequence[tuple[str, dict[str, Any]]]) -> list[bool]:
+        with write(self.engine) as connection:
+            return [self._run(connection, statement, **given).rowcount > 0 for statement, given in ends]
+
+    def _change(self, statement: str, **given: Any) -> int:
+        with write(self.engine) as connection:
+            return self._run(connection, statement, **given).rowcount
+
+    def _run(self, connection: sa.Connection, statement: str, **given: Any) -> sa.CursorResult[*tuple[Any, ...]]:
+        if (text := self._texts.get(statement)) is None:
+            here = statement.replace("FOR UPDATE OF job SKIP LOCKED", "") if self._is_sqlite else statement
+            text = sa.text(here.replace("now()", self._clock))
+            text = text.bindparams(sa.bindparam("tokens", expanding=True)) if ":tokens" in statement else text
+            self._texts[statement] = text
+        # A statement takes only the values that it names.
+        return connection.execute(text, {"lease": LEASE, "batch": _BATCH, **given})

@@ -1,0 +1,168 @@
+"""Reads a webhook without any I/O: headers and raw bytes in, an event or a refusal out.
+
+GitHub's manual has the rules, "Validating webhook deliveries" and "Webhook events and payloads". It checks the
+signature first, over the raw bytes, and interprets nothing of an unsigned request, not even a ping.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import logging
+import re
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from urllib.parse import parse_qs
+
+from flask import Flask, request
+from gunicorn.http.errors import ParseException
+from werkzeug.exceptions import BadRequest, RequestEntityTooLarge, ServiceUnavailable
+
+from bot.deliveries.events import Event, Ignored
+from bot.deliveries.payloads import MalformedPayload, parse
+from bot.platform.logs import OFTEN
+
+# GitHub sends no larger payload (25 MB, "Webhook events and payloads").
+LARGEST_PAYLOAD = 25 * 1024 * 1024
+
+_JSON = "application/json"
+_FORM = "application/x-www-form-urlencoded"
+# The id is not signed. The queue also holds the bot's own jobs, none of which has a GUID, so no delivery can take the
+# place of one.
+_GUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_EVENT_NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
+
+
+@dataclass(frozen=True, slots=True)
+class Ping:
+    """GitHub's test of a new webhook."""
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """A genuine delivery. `name` is `X-GitHub-Event`."""
+
+    delivery_id: str
+    name: str
+    content: Event | Ignored | Ping
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A request that is no delivery for us; `status` is the HTTP status to answer, `reason` is for the sender."""
+
+    status: int
+    reason: str
+
+
+def read(headers: Mapping[str, str], body: bytes, secrets: Sequence[str]) -> Accepted | Refused:
+    """Judge one request. `secrets` are the current webhook secret and, during a rotation, the previous one.
+
+    Never raises. Refuses with 413 if it is too large, 401 if it is not signed with one of the secrets, 415 if it is
+    neither JSON nor a form, 400 for anything else that GitHub would not send.
+    """
+    named = {name.lower(): value for name, value in headers.items()}
+    if len(body) > LARGEST_PAYLOAD:
+        return Refused(413, "the payload is larger than 25 MB")
+    if not is_signed(named.get("x-hub-signature-256", ""), body, secrets):
+        return Refused(401, "X-Hub-Signature-256 is missing or does not match the webhook secret")
+    delivery_id, name = named.get("x-github-delivery", "").lower(), named.get("x-github-event", "")
+    if not _GUID.fullmatch(delivery_id):
+        return Refused(400, "X-GitHub-Delivery is missing or no GUID (as 72d3162e-cc78-11e3-81ab-4c9367dc0958 is)")
+    if not _EVENT_NAME.fullmatch(name):
+        return Refused(400, "X-GitHub-Event is missing or no event name")
+    content_type = named.get("content-type", "").partition(";")[0].strip().lower()
+    if content_type not in (_JSON, _FORM):
+        return Refused(415, f"the content type must be {_JSON} or {_FORM}")
+    try:
+        text = body.decode("utf-8")
+        if content_type == _FORM:
+            fields = parse_qs(text, keep_blank_values=True, errors="strict", max_num_fields=16)
+            text = fields.get("payload", [""])[0]
+        payload = json.loads(text)
+        content = Ping() if name == "ping" else parse(name, payload)
+    except MalformedPayload as problem:
+        return Refused(400, str(problem)[:300])
+    except (ValueError, RecursionError):
+        return Refused(400, "the payload is not JSON, or nested too deeply")
+    return Accepted(delivery_id, name, content)
+
+
+def is_signed(signature: str, body: bytes, secrets: Sequence[str]) -> bool:
+    """Whether `signature` (`sha256=` and hex digits) is the HMAC of the body under one of the secrets.
+
+    It compares in constant time, and with every secret, so that the time tells nothing about either.
+    """
+    given = signature.encode("utf-8", "replace")
+    matches = [hmac.compare_digest(given, sign(secret, body).encode()) for secret in secrets if secret]
+    return any(matches)
+
+
+def sign(secret: str, body: bytes) -> str:
+    """The value of `X-Hub-Signature-256` for this body."""
+    return f"sha256={hmac.new(secret.encode(), body, 'sha256').hexdigest()}"
+
+
+log = logging.getLogger(__name__)
+
+LARGEST_FORM = 64 * 1024
+MOST_FIELDS = 50
+USUAL = 1024 * 1024
+"""Bytes of a body that needs no slot. GitHub's deliveries are mostly far smaller."""
+
+# Larger bodies, and those of unknown length, that a process holds at a time.
+_LARGE_ONES = 8
+# Seconds to wait for one of their slots; GitHub waits ten for the answer.
+_PATIENCE = 3.0
+
+
+def bound(app: Flask, *, but: str = "") -> None:
+    """Read every request of an application with a form's bounds, except at the endpoint `but`, which reads its own."""
+    app.config["MAX_FORM_PARTS"] = MOST_FIELDS
+
+    @app.before_request
+    def read_form() -> None:
+        if request.endpoint == but:
+            return
+        body = read_body(LARGEST_FORM, keep=True)
+        if len(body) > LARGEST_FORM or body.count(b"&") >= MOST_FIELDS:
+            raise RequestEntityTooLarge
+
+
+def read_body(most: int, *, keep: bool = False) -> bytes:
+    """The whole body, or its first `most` bytes and one more. Flask parses it as a form only if `keep` is set.
+
+    Raises RequestEntityTooLarge, before it reads, if the declared length is larger, and BadRequest for malformed chunks
+    or a body that is shorter than declared.
+    """
+    request.max_content_length = most + 1
+    try:
+        body = request.get_data(cache=keep)
+    except (ParseException, OSError) as problem:
+        log.info("a request's body cannot be read: %s", type(problem).__name__, extra=OFTEN)
+        raise BadRequest from None
+    if request.content_length is not None and len(body) < request.content_length:
+        raise BadRequest
+    return body
+
+
+class Room:
+    """Keeps a process from holding too many large bodies at once, signed or not. Thread safe."""
+
+    def __init__(self, places: int = _LARGE_ONES, patience: float = _PATIENCE) -> None:
+        self._places, self._patience = threading.BoundedSemaphore(places), patience
+
+    @contextmanager
+    def take(self, length: int | None) -> Iterator[None]:
+        """Hold a slot for a body of this declared length. Raises ServiceUnavailable if none becomes free."""
+        if length is not None and length <= USUAL:
+            yield
+            return
+        if not self._places.acquire(timeout=self._patience):
+            raise ServiceUnavailable
+        try:
+            yield
+        finally:
+            self._places.release()

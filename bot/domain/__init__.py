@@ -1,0 +1,1 @@
+"""The values that every other room speaks of: issues, comments, reports, decisions, errors. No effects."""

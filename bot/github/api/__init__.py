@@ -1,1 +1,0 @@
-"""Calls GitHub, and turns its answers into the bot's values and errors."""

@@ -1,0 +1,232 @@
+"""Calls GitHub as one identity. Failures become errors of `bot.domain.errors`, without tokens, keys or headers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial, wraps
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+
+import githubkit
+from githubkit.exception import (
+    GitHubException,
+    GraphQLFailed,
+    RateLimitExceeded,
+    RequestError,
+    RequestFailed,
+    RequestTimeout,
+)
+from githubkit.graphql import GraphQLError
+
+from bot.domain.errors import (
+    DoppelError,
+    Forbidden,
+    GitHubError,
+    Invalid,
+    KeyRefused,
+    NotFound,
+    RateLimited,
+    Unavailable,
+)
+from bot.github.limits import message_of
+
+_LONGEST_DETAIL = 500
+# GitHub's answer to a signature of an App that does not exist, on any path (octokit/auth-app.js, issue 165).
+_NO_SUCH_APP = "Integration not found"
+# GitHub's occasional answer, with 422, to a comment on a new issue: not all of its databases have the issue yet
+# (https://github.com/trstringer/manual-approval/issues/208).
+_NOT_THERE_YET = "Could not resolve to a node with the global id"
+
+
+def translate(operation: str, problem: GitHubException) -> DoppelError:
+    """The error to raise for `problem`; `operation` says in a few words what was asked.
+
+    It leaves out libraries' texts: some quote a header, which may hold a token.
+    """
+    cause: BaseException = problem
+    while isinstance(cause, RequestError) and not isinstance(cause, RequestFailed):
+        cause = cause.exc
+    if isinstance(cause, DoppelError):
+        return cause
+    if isinstance(cause, RequestFailed):
+        return _refusal(operation, cause)
+    if isinstance(problem, RequestTimeout):
+        return Unavailable(f"{operation}: GitHub did not answer in time")
+    if isinstance(cause, ValueError):
+        # Perhaps the answer with a new token was cut off.
+        return Unavailable(f"{operation}: the answer cannot be read ({type(cause).__name__})")
+    return GitHubError(operation, 0, f"the request failed ({type(cause).__name__})")
+
+
+def _refusal(operation: str, problem: RequestFailed) -> DoppelError:
+    response = problem.response
+    status = response.status_code
+    if isinstance(problem, RateLimitExceeded):
+        return RateLimited(f"{operation}: GitHub's rate limit is reached", after=problem.retry_after.total_seconds())
+    if status >= 500 and status != 501:
+        return Unavailable(f"{operation}: GitHub answered {status}")
+    detail = message_of(response.content)[:_LONGEST_DETAIL] or response.reason_phrase
+    if status == 404 and detail == _NO_SUCH_APP:
+        return KeyRefused(f"{operation}: GitHub knows no App of this id: {detail}")
+    if status == 422 and _NOT_THERE_YET in detail:
+        return Unavailable(f"{operation}: GitHub does not know everywhere yet what this is about")
+    if problem.request.url.path.endswith("/access_tokens"):
+        if status == 401:
+            return KeyRefused(f"{operation}: GitHub refuses the App's private key: {detail}")
+        # Without a token nothing of an installation can be read: access is missing, not the thing.
+        return Forbidden(operation, status, f"no access as this installation: {detail}")
+    if status in (401, 403, 451):
+        needed = response.headers.get("x-accepted-github-permissions", "")
+        return Forbidden(operation, status, f"{detail} (needs {needed[:200]})" if needed else detail)
+    kinds = {404: NotFound, 410: NotFound, 422: Invalid}
+    return kinds.get(status, GitHubError)(operation, status, detail)
+
+
+DAY = 86_400.0
+
+
+class SwitchedOff:
+    """The features that GitHub lacks in some places. Thread safe: each change is one assignment.
+
+    Each process learns them itself, for one request a day, which is cheaper than sharing them (T6). `clock` counts
+    seconds and never goes back.
+    """
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._until: dict[str, float] = {}
+
+    def __contains__(self, feature: str) -> bool:
+        return self._clock() < self._until.get(feature, float("-inf"))
+
+    def add(self, feature: str) -> None:
+        """Do not ask for this feature for a day."""
+        now = self._clock()
+        self._until = {name: until for name, until in self._until.items() if until > now} | {feature: now + DAY}
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+# GraphQL's message if GitHub itself fails, and its type of error for a query that takes too many of GitHub's resources
+# (https://github.blog/changelog/2025-09-01-graphql-api-resource-limits).
+_FAILED, _TOO_MUCH = "Something went wrong while executing your query", "RESOURCE_LIMITS_EXCEEDED"
+PAGE = 100
+"""The most items that GitHub puts on a page."""
+
+
+class Api:
+    """Calls GitHub; its refusals become our errors. `forget_tokens` drops the tokens of this identity.
+
+    `installed` says that this is an installation, whose tokens GitHub renews only while it has access.
+    """
+
+    def __init__(
+        self,
+        github: githubkit.GitHub[Any],
+        switched_off: SwitchedOff,
+        forget_tokens: Callable[[], None] | None = None,
+        *,
+        installed: bool = False,
+    ) -> None:
+        # githubkit's namespaces hold the client only weakly.
+        self.github = github
+        self.rest = github.rest("2026-03-10")
+        self.switched_off = switched_off
+        self._forget_tokens = forget_tokens
+        self._installed = installed
+
+    def send(self, operation: str, request: Callable[[], T]) -> T:
+        """Send `request`; `operation` says in a few words what it is, for errors.
+
+        A 401 means that a token was revoked or has outlived a wrong clock, so it tries once more with a new one. A
+        second 401 raises Unavailable for an installation's token, and KeyRefused for the App's own.
+        """
+        for attempt in (1, 2):
+            try:
+                return request()
+            except GitHubException as problem:
+                error = translate(operation, problem)
+            stale = isinstance(error, KeyRefused) or (isinstance(error, Forbidden) and error.unknown)
+            if attempt == 2 or not (stale and self._forget_tokens):
+                break
+            self.forget_tokens()
+        if attempt == 2 and isinstance(error, Forbidden) and error.unknown:
+            # Access has not ended, so nothing may be erased for it.
+            if self._installed:
+                # For some seconds not all of GitHub knows a new token (octokit/auth-app.js tries again for five).
+                raise Unavailable(f"{operation}: GitHub does not know the new token yet")
+            raise KeyRefused(f"{operation}: GitHub refuses what the App's private key signed: {error.detail}")
+        raise error
+
+    def forget_tokens(self) -> None:
+        """Use a new token next time: this one is refused, or grants less than a new one would."""
+        if self._forget_tokens:
+            self._forget_tokens()
+
+    def call(self, operation: str, request: Callable[[], githubkit.Response[Any, T]]) -> T:
+        """Like `send`, for the JSON of the answer."""
+        return self.read(operation, self.send(operation, request))
+
+    def read(self, operation: str, response: githubkit.Response[Any, T]) -> T:
+        """The JSON of an answer. Raises Unavailable if it was cut off on its way."""
+        try:
+            return response.json()
+        except ValueError:
+            raise Unavailable(f"{operation}: the answer is not JSON") from None
+
+    def graphql(
+        self, operation: str, query: str, variables: dict[str, Any]
+    ) -> tuple[Mapping[str, Any], Sequence[GraphQLError]]:
+        """Ask GraphQL, which can answer in part: the data, and the errors about the rest.
+
+        Raises Unavailable if GitHub itself failed and sent no data, which it does with status 200.
+        """
+
+        def request() -> tuple[Mapping[str, Any], Sequence[GraphQLError]]:
+            try:
+                return self.github.graphql.request(query, variables), ()
+            except GraphQLFailed as failed:
+                data, errors = failed.response.data or {}, failed.response.errors or ()
+                if not any(data.values()) and any(map(is_failure, errors)):
+                    raise Unavailable(f"{operation}: GitHub failed over the query") from None
+                return data, errors
+
+        try:
+            return self.send(operation, request)
+        except ValueError:
+            raise Unavailable(f"{operation}: the answer is not GraphQL") from None
+
+    def pages(
+        self, operation: str, request: Callable[..., githubkit.Response[Any, Any]], most: int, within: str = ""
+    ) -> Iterator[Any]:
+        """The items of a list, up to `most`. `request` takes `per_page` and `page`; `within` names the list's field."""
+        page = 0
+        while page * PAGE < most:
+            page += 1
+            response = self.send(operation, partial(request, per_page=PAGE, page=page))
+            items = self.read(operation, response)
+            items = items[within] if within else items
+            yield from items[: most - (page - 1) * PAGE]
+            # A page that is not full need not be the last: GitHub leaves out a spammer's entries, for one.
+            if len(items) < PAGE and "next" not in response.raw_response.links:
+                return
+
+
+def is_failure(error: GraphQLError) -> bool:
+    """Whether GitHub itself failed or gave up, so that what is null may exist all the same."""
+    return error.message.startswith(_FAILED) or error.type == _TOO_MUCH
+
+
+class HasApi(Protocol):
+    """A client that asks through one."""
+
+    _api: Api
+
+
+def operation(ask: Callable[Concatenate[Api, P], T]) -> Callable[Concatenate[HasApi, P], T]:
+    """Make `ask` a method of a client."""
+
+    @wraps(ask)
+    def asked(client: HasApi, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return ask(client._api, *args, **kwargs)
+
+    return asked

@@ -1,0 +1,221 @@
+"""A repository's issues by the time of their last change, to keep an index current.
+
+https://docs.github.com/rest/issues/issues#list-repository-issues. GitHub numbers pages only up to 10,000 entries; the
+`Link` header then leads on by the cursor `after`. ETags hold as long as the token does, an hour at most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import httpx
+
+from bot.domain.entities import Issue, RepoRef
+from bot.domain.errors import GitHubError, NotFound, Unavailable
+from bot.github import convert
+from bot.github.calls import PAGE, Api, is_failure
+from bot.github.many import ask_of_issues
+
+_COUNT = """query Count($owner: String!, $name: String!) {
+  repository(owner: $owner, name: $name) { databaseId issues(first: 1) { totalCount } }
+}"""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """The hour's requests: `remaining` of `limit`, for so many `seconds` more."""
+
+    remaining: int
+    limit: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class ChangesPage:
+    """One page: its issues, without pull requests, those changed longest ago first.
+
+    `last` is when the last entry was changed, pull requests included; None for an empty page. `more` says whether pages
+    follow; `after` is the cursor of the next one, empty if the server only numbers pages. `etag` is empty for a full
+    page. `unchanged` means that the given `etag` still holds; the rest is empty then.
+    """
+
+    issues: tuple[Issue, ...] = ()
+    last: datetime | None = None
+    more: bool = False
+    after: str = ""
+    etag: str = ""
+    unchanged: bool = False
+    budget: Budget | None = None
+
+
+def changed_issues(
+    api: Api, repo: RepoRef, *, since: str = "", after: str = "", page: int = 1, etag: str = ""
+) -> ChangesPage:
+    """A page of a hundred issues that were changed at `since` (ISO 8601, empty: ever) or later.
+
+    Raises NotFound also for a former name, since a redirect may lose the query; Forbidden, Invalid, RateLimited,
+    Unavailable.
+    """
+    query: dict[str, str | int] = {"state": "all", "sort": "updated", "direction": "asc", "per_page": PAGE}
+    if since:
+        query["since"] = since
+    if after:
+        query["after"] = after
+    if page > 1:
+        query["page"] = page
+    operation = f"list the issues of {repo}"
+    response = api.send(
+        operation,
+        lambda: api.github.request(
+            "GET",
+            f"/repos/{repo.owner}/{repo.name}/issues",
+            params=query,
+            headers={"If-None-Match": etag} if etag else {},
+        ),
+    )
+    raw: httpx.Response = response.raw_response
+    # The history also has the request for a token.
+    if moved := [one for one in raw.history if one.is_redirect]:
+        raise NotFound(operation, moved[0].status_code, "it has another name now")
+    budget = _budget(raw.headers)
+    if raw.status_code == 304:
+        if not etag:
+            # Something between here and GitHub has sent an ETag of its own.
+            raise Unavailable(f"{operation}: GitHub answered 304 to who knows nothing yet")
+        return ChangesPage(etag=etag, unchanged=True, budget=budget)
+    try:
+        entries: list[Mapping[str, Any]] = raw.json()
+    except ValueError:
+        raise Unavailable(f"{operation}: the answer is not JSON") from None
+    following = raw.links.get("next", {}).get("url", "")
+    return ChangesPage(
+        issues=tuple(convert.issue(entry) for entry in entries if not entry.get("pull_request")),
+        last=convert.moment(entries[-1]["updated_at"]) if entries else None,
+        more=bool(following),
+        after=next(iter(parse_qs(urlsplit(following).query).get("after", ())), ""),
+        # Only the `Link` of a full page tells that another follows by now, and an ETag does not cover headers.
+        etag=raw.headers.get("etag", "") if len(entries) < PAGE else "",
+        budget=budget,
+    )
+
+
+def count_issues(api: Api, repo: RepoRef, repo_id: int) -> int | None:
+    """How many issues a repository has, without pull requests; None if GraphQL does not say.
+
+    Raises NotFound if the name now belongs to another repository than `repo_id`: everybody can read a public one, and
+    lists of issues do not tell whose they are.
+    """
+    operation = f"count the issues of {repo}"
+    data, _ = api.graphql(operation, _COUNT, {"owner": repo.owner, "name": repo.name})
+    found = data.get("repository") or {}
+    _make_sure(operation, found, repo_id)
+    total = (found.get("issues") or {}).get("totalCount")
+    return total if isinstance(total, int) else None
+
+
+def missing_issues(api: Api, repo: RepoRef, numbers: Sequence[int], repo_id: int) -> set[int]:
+    """Which of these issues are surely gone, in one request for each hundred. `repo_id` as for `count_issues`."""
+    operation = f"ask which issues of {repo} are there"
+    missing: set[int] = set()
+    for part in ask_of_issues(api, operation, repo, numbers, "number", of_repository="databaseId"):
+        _make_sure(operation, part.repository or {}, repo_id)
+        missing |= {
+            number
+            for number, errors in part.errors_of.items()
+            if number not in part.issues and any(error.type == "NOT_FOUND" for error in errors)
+        }
+    return missing
+
+
+def _make_sure(operation: str, found: Mapping[str, Any], repo_id: int) -> None:
+    """Raise NotFound if this is another repository. GraphQL leaves out ids of more than 31 bits."""
+    if found.get("databaseId") not in (None, repo_id):
+        raise NotFound(operation, 404, "the name belongs to another repository now")
+
+
+def _budget(headers: Mapping[str, str]) -> Budget | None:
+    """The budget; None on an Enterprise server without limits."""
+    found = [headers.get(f"x-ratelimit-{name}", "") for name in ("remaining", "limit", "reset")]
+    try:
+        remaining, limit, reset = map(int, found)
+        now = parsedate_to_datetime(headers.get("date", "")).timestamp()
+    except (TypeError, ValueError):
+        return None
+    return Budget(remaining, limit, max(0.0, reset - now))
+
+
+# GitHub gives up on an answer, or on parts of it, that takes ten seconds or too many resources. Then it is asked for
+# smaller pages, down to SMALLEST.
+LARGEST, SMALLEST = 50, 5
+
+# People say at the end of an issue why they close it. Marks are few.
+_COMMENTS, _MARKS, _LABELS = 20, 10, 20
+
+_QUERY = f"""query History(
+  $owner: String!, $name: String!, $first: Int!, $after: String, $filter: IssueFilters
+) {{
+  repository(owner: $owner, name: $name) {{
+    issues(first: $first, after: $after, filterBy: $filter, orderBy: {{field: UPDATED_AT, direction: ASC}}) {{
+      totalCount
+      pageInfo {{ endCursor hasNextPage }}
+      nodes {{
+        number createdAt updatedAt closedAt title body
+        author {{ __typename login }}
+        stateReason(enableDuplicate: true)
+        labels(first: {_LABELS}) {{ nodes {{ name }} }}
+        comments(last: {_COMMENTS}) {{ nodes {{ author {{ __typename login }} authorAssociation body createdAt }} }}
+        closings: timelineItems(last: 1, itemTypes: [CLOSED_EVENT]) {{
+          nodes {{ ... on ClosedEvent {{ createdAt actor {{ __typename login }} }} }}
+        }}
+        timelineItems(last: {_MARKS}, itemTypes: [MARKED_AS_DUPLICATE_EVENT, UNMARKED_AS_DUPLICATE_EVENT]) {{
+          nodes {{
+            __typename
+            ... on MarkedAsDuplicateEvent {{ createdAt isCrossRepository canonical {{ ...number }} }}
+            ... on UnmarkedAsDuplicateEvent {{ createdAt isCrossRepository canonical {{ ...number }} }}
+          }}
+        }}
+      }}
+    }}
+  }}
+}}
+fragment number on Issue {{ number }}"""
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryPage:
+    """Issues as GraphQL gives them, changed longest ago first; `total` counts those of all pages."""
+
+    issues: Sequence[Mapping[str, Any]]
+    total: int
+
+
+def history(api: Api, repo: RepoRef, since: str = "") -> Iterator[HistoryPage]:
+    """The repository's issues that were changed at `since` (ISO 8601, empty: ever) or later, page by page.
+
+    An issue that changes meanwhile comes again. Raises Forbidden, RateLimited, Unavailable.
+    """
+    operation = f"read the history of {repo}"
+    size, cursor, more = LARGEST, None, True
+    fixed = {"owner": repo.owner, "name": repo.name, "filter": {"since": since} if since else {}}
+    while more:
+        try:
+            data, errors = api.graphql(operation, _QUERY, {**fixed, "first": size, "after": cursor})
+        except Unavailable:
+            if size <= SMALLEST:
+                raise
+            size //= 2
+            continue
+        if size > SMALLEST and any(map(is_failure, errors)):
+            # A smaller page may have what this one left out.
+            size //= 2
+            continue
+        page = (data.get("repository") or {}).get("issues")
+        if page is None:
+            raise GitHubError(operation, 200, "; ".join(error.message for error in errors) or "GitHub says nothing")
+        cursor, more = page["pageInfo"]["endCursor"], page["pageInfo"]["hasNextPage"]
+        yield HistoryPage([node for node in page["nodes"] if node], page["totalCount"])

@@ -1,0 +1,118 @@
+"""Conditional requests (T6): an earlier answer comes from memory if GitHub says that nothing has changed.
+
+Each request goes to GitHub, with the ETag of the earlier answer. A 304 costs nothing of the primary limit, and only a
+token that may read the thing now gets it.
+https://docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api, "Use conditional requests"
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import httpx
+
+from bot.platform.metrics import CACHE
+
+MOST_KEPT = 16 << 20
+"""Bytes of all answers together; the least recently used go first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """An earlier answer: the headers that a reader needs, and the body."""
+
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class Memory:
+    """Answers by account and URL, up to `most` bytes. Thread safe."""
+
+    def __init__(self, most: int = MOST_KEPT) -> None:
+        self._most = most
+        self._size = 0
+        self._answers: OrderedDict[tuple[str, str], Remembered] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, account: str, url: str) -> Remembered | None:
+        """The last answer that was kept."""
+        with self._lock:
+            if (found := self._answers.get((account, url))) is not None:
+                self._answers.move_to_end((account, url))
+            return found
+
+    def put(self, account: str, url: str, answer: Remembered) -> None:
+        """Keep an answer in place of the previous one."""
+        with self._lock:
+            if (before := self._answers.pop((account, url), None)) is not None:
+                self._size -= len(before.body)
+            self._answers[account, url] = answer
+            self._size += len(answer.body)
+            while self._size > self._most:
+                self._size -= len(self._answers.popitem(last=False)[1].body)
+
+
+LARGEST_KEPT = 256 * 1024
+"""Bytes of the largest answer that is kept."""
+_LONGEST_URL = 1_000
+
+# A repository, its files and labels, and an issue are read often and seldom change. Lists and searches change all the
+# time.
+_KEPT = re.compile(r"/repos/[^/]+/[^/]+(?:/contents(?:/.*)?|/labels|/issues/[0-9]+)?")
+_HEADERS = ("content-type", "etag", "link", "last-modified")
+
+
+class ConditionalTransport(httpx.BaseTransport):
+    """Sends conditional requests through `inner` where `memory` has an answer for this `account`."""
+
+    def __init__(self, inner: httpx.BaseTransport, memory: Memory, *, account: str, base_path: str) -> None:
+        self._inner = inner
+        self._memory = memory
+        self._account = account
+        self._base_path = base_path.rstrip("/")
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Send a request; an answer from memory looks like one that GitHub has just sent."""
+        url = self._url(request)
+        known = self._memory.get(self._account, url) if url else None
+        if known is not None:
+            request.headers["If-None-Match"] = known.headers["etag"]
+        response = self._inner.handle_request(request)
+        if known is not None:
+            # A redirect would take the header along, and a 304 for its target would mean nothing here.
+            del request.headers["If-None-Match"]
+        if url:
+            CACHE.labels("hit" if response.status_code == 304 else "miss").inc()
+        if known is not None and response.status_code == 304:
+            # Limits and time are new in each answer.
+            new = {name: value for name, value in response.headers.items() if name.startswith("x-") or name == "date"}
+            return httpx.Response(200, headers={**new, **known.headers}, content=known.body)
+        if url and response.status_code == 200 and response.headers.get("etag"):
+            body = response.read()
+            if len(body) <= LARGEST_KEPT and _is_whole(body):
+                kept = {name: response.headers[name] for name in _HEADERS if name in response.headers}
+                self._memory.put(self._account, url, Remembered(kept, body))
+        return response
+
+    def _url(self, request: httpx.Request) -> str:
+        """The key of a request in memory; empty if it is not kept, or the caller has an ETag of its own."""
+        path = request.url.path.removeprefix(self._base_path)
+        if request.method != "GET" or not _KEPT.fullmatch(path) or "If-None-Match" in request.headers:
+            return ""
+        # GitHub's answer depends on the accepted form.
+        url = f"{request.url} {request.headers.get('Accept', '')}"
+        return url if len(url) <= _LONGEST_URL else ""
+
+
+def _is_whole(body: bytes) -> bool:
+    """Whether this is JSON: an answer that was cut off on its way must not stay in memory."""
+    try:
+        json.loads(body)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,102 @@
+"""Turns GitHub's JSON into the values of `bot.domain.entities`. Pure.
+
+It reads the JSON itself, not githubkit's models: to validate a page of 100 issues takes longer than to fetch it, and
+Enterprise servers leave out fields that the models require.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from bot.domain.entities import NOBODY, Actor, Comment, Issue, IssueRef, Permission, RepoRef, Repository
+
+Json = Mapping[str, Any]
+
+GHOST = Actor(NOBODY)
+
+
+def issue(data: Json) -> Issue:
+    """An issue (or pull request) of a direct read, a list or a search."""
+    reactions = data.get("reactions") or {}
+    closed_at = data.get("closed_at")
+    pull_request = data.get("pull_request") or {}
+    parent = data.get("parent_issue_url")
+    return Issue(
+        repo=_repo_of(data["repository_url"]),
+        id=data["id"],
+        node_id=data["node_id"],
+        number=data["number"],
+        title=data["title"],
+        body=data.get("body") or "",
+        state="open" if data["state"] == "open" else "closed",
+        state_reason="merged" if pull_request.get("merged_at") else data.get("state_reason"),
+        author=actor(data.get("user")),
+        labels=tuple(label_name(label) for label in data.get("labels") or ()),
+        created_at=moment(data["created_at"]),
+        updated_at=moment(data["updated_at"]),
+        closed_at=moment(closed_at) if closed_at else None,
+        url=data["html_url"],
+        locked=bool(data.get("locked")),
+        is_pull_request=bool(pull_request),
+        comments=data.get("comments") or 0,
+        thumbs_up=reactions.get("+1") or 0,
+        thumbs_down=reactions.get("-1") or 0,
+        parent=IssueRef(_repo_of(parent.rpartition("/issues/")[0]), int(parent.rpartition("/")[2])) if parent else None,
+        association=data.get("author_association") or "",
+        type=(data.get("type") or {}).get("name") or "",
+    )
+
+
+def comment(data: Json) -> Comment:
+    """A comment on an issue."""
+    app = data.get("performed_via_github_app") or {}
+    return Comment(
+        id=data["id"],
+        body=data.get("body") or "",
+        author=actor(data.get("user")),
+        app_id=app.get("id"),
+        created_at=moment(data["created_at"]),
+        updated_at=moment(data["updated_at"]),
+        url=data["html_url"],
+        node_id=data.get("node_id") or "",
+    )
+
+
+def repository(data: Json) -> Repository:
+    """A repository."""
+    return Repository(
+        id=data["id"],
+        ref=_repo_of(data["full_name"]),
+        private=bool(data.get("private")),
+        archived=bool(data.get("archived")),
+    )
+
+
+def permission(data: Json) -> Permission:
+    """C5: the booleans of the collaborator permission endpoint, whose word `permission` calls triage "read"."""
+    granted = (data.get("user") or {}).get("permissions") or {}
+    names = ("pull", "triage", "push", "maintain", "admin")
+    return Permission(**{name: bool(granted.get(name)) for name in names})
+
+
+def actor(data: Json | None) -> Actor:
+    """A user or a bot; GHOST for an account that no longer exists."""
+    return Actor(data["login"], data.get("type") == "Bot") if data else GHOST
+
+
+def label_name(data: Json | str) -> str:
+    """The name of a label, which old answers give as a plain string."""
+    return data if isinstance(data, str) else data.get("name") or ""
+
+
+def moment(text: str) -> datetime:
+    """A time as GitHub writes it, `2026-03-10T09:00:00Z`."""
+    return datetime.fromisoformat(text)
+
+
+def _repo_of(address: str) -> RepoRef:
+    """The repository of `…/repos/OWNER/NAME` or `OWNER/NAME`."""
+    owner, name = address.rsplit("/", 2)[-2:]
+    return RepoRef(owner, name)

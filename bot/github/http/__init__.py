@@ -1,1 +1,0 @@
-"""Sends requests over the network: turns, retries, and answers from memory."""

@@ -1,1 +1,0 @@
-"""The identities at GitHub: the App, its installations, and people who sign in."""

@@ -1,1 +1,0 @@
-"""The operations on a repository."""

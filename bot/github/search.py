@@ -1,0 +1,185 @@
+"""GitHub's issue search: lexical, or hybrid (lexical and by meaning). https://docs.github.com/rest/search/search
+
+Also GitHub's own ranking of similar issues (F8a), and the search of discussions, which only GraphQL has
+(https://docs.github.com/graphql/guides/using-the-graphql-api-for-discussions).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from githubkit.utils import UNSET
+
+from bot.domain.entities import Actor, Issue, Likeness, RepoRef
+from bot.domain.errors import Forbidden, GitHubError, NotFound, Remark, Told
+from bot.github import convert
+from bot.github.calls import PAGE, Api
+
+LONGEST_BODY = 10_000
+"""Characters of a body that are kept: a page of a hundred results may bring 6 MB, and pages are remembered."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchPage:
+    """The first page of a search.
+
+    `total_count` counts all hits, `incomplete` says that GitHub ran out of time, `search_type` how it searched,
+    `fallback_reasons` why a hybrid search became a lexical one. `cached_at` is the time of day at which a remembered
+    page was fetched, else empty.
+    """
+
+    total_count: int
+    incomplete: bool
+    items: tuple[Issue, ...]
+    search_type: str
+    fallback_reasons: tuple[str, ...]
+    cached_at: str = ""
+
+
+def search(api: Api, query: str, *, hybrid: bool = False, per_page: int = PAGE) -> SearchPage:
+    """One search request: lexical (30 a minute) or hybrid (10 a minute).
+
+    Raises Invalid with GitHub's explanation for a query that it refuses, such as one with a repository's former name.
+    """
+    data = api.call(
+        "search issues",
+        lambda: api.rest.search.issues_and_pull_requests(
+            q=query, per_page=per_page, search_type="hybrid" if hybrid else UNSET
+        ),
+    )
+    return SearchPage(
+        total_count=data["total_count"],
+        incomplete=data["incomplete_results"],
+        items=tuple(replace(one, body=one.body[:LONGEST_BODY]) for one in map(convert.issue, data["items"])),
+        # Servers without hybrid search do not name the type.
+        search_type=data.get("search_type") or "lexical",
+        fallback_reasons=tuple(data.get("lexical_fallback_reason") or ()),
+    )
+
+
+log = logging.getLogger(__name__)
+
+_REFUSALS = (403, 404, 410)
+
+
+@dataclass(frozen=True, slots=True)
+class SimilarIssues:
+    """The first page, best first, each with GitHub's judgement. `cached_at` is as in `SearchPage`.
+
+    `enabled` says whether GitHub ranks similar issues in this repository.
+    """
+
+    items: tuple[tuple[Issue, Likeness], ...] = ()
+    enabled: bool = True
+    cached_at: str = ""
+
+
+def similar_issues(api: Api, repo: RepoRef, number: int) -> SimilarIssues:
+    """Ask GitHub for similar issues, without a threshold: GitHub's own prefers precision, and its scale is not known.
+
+    If the ranking is not enabled, GitHub answers bare issues, or refuses. Then it is not asked again for a day.
+    """
+    feature = f"similar issues in {repo.key}"
+    if feature in api.switched_off:
+        return SimilarIssues(enabled=False)
+    path = f"/repos/{repo.owner}/{repo.name}/issues/{number}/semantically_similar"
+    try:
+        found: Any = api.call(f"ask for issues like {repo}#{number}", lambda: api.github.request("GET", path))
+    except (Forbidden, NotFound) as refusal:
+        if refusal.status not in _REFUSALS:
+            raise
+        return _not_enabled(api, feature, f"GitHub answered {refusal.status}")
+    if not isinstance(found, list):
+        raise GitHubError(f"ask for issues like {repo}#{number}", 200, "the answer is no list")
+    if not all(isinstance(one, dict) and isinstance(one.get("issue"), dict) and one.get("confidence") for one in found):
+        return _not_enabled(api, feature, "GitHub does not rank them")
+    return SimilarIssues(tuple((convert.issue(one["issue"]), _likeness(one)) for one in found))
+
+
+def _not_enabled(api: Api, feature: str, why: str) -> SimilarIssues:
+    log.info("%s: %s; it is asked again in a day", feature, why)
+    api.switched_off.add(feature)
+    return SimilarIssues(enabled=False)
+
+
+def _likeness(item: dict[str, Any]) -> Likeness:
+    score = item.get("score")
+    known = isinstance(score, int | float)
+    return Likeness(score if known else None, str(item["confidence"]), item.get("likely_duplicate") is True)
+
+
+# A search silently leaves out what the token may not read. Counting the discussions gives an error instead.
+_DISCUSSIONS = """query Discussions($owner: String!, $name: String!%s) {
+  repository(owner: $owner, name: $name) { discussions(first: 1) { totalCount } }
+%s
+}
+fragment found on SearchResultItemConnection {
+  discussionCount
+  nodes { ... on Discussion {
+    databaseId id number title body url createdAt updatedAt closed closedAt stateReason isAnswered
+    author { __typename login } repository { nameWithOwner }
+  } }
+}"""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundDiscussions:
+    """For each text whose search was answered: how many discussions match, and the best ones in the shape of issues.
+
+    `reason` says why nothing, or not everything, was read. `cached_at` is as in `SearchPage`.
+    """
+
+    lists: Mapping[str, tuple[int, tuple[Issue, ...]]] = field(default_factory=dict)
+    reason: Told | None = None
+    cached_at: str = ""
+
+
+def search_discussions(api: Api, repo: RepoRef, texts: Sequence[str]) -> FoundDiscussions:
+    """Search for each of the `texts`, which are plain words, in one request.
+
+    A missing permission, or a server without discussions, becomes a `reason`; other failures raise. GraphQL may fail
+    over one discussion and give the others, which then count.
+    """
+    declared = "".join(f", $t{at}: String!" for at in range(len(texts)))
+    searches = "\n".join(
+        f"  s{at}: search(query: $t{at}, type: DISCUSSION, first: 50) {{ ...found }}" for at in range(len(texts))
+    )
+    variables = {"owner": repo.owner, "name": repo.name}
+    variables |= {f"t{at}": f"repo:{repo} in:title,body {text}" for at, text in enumerate(texts)}
+    data, errors = api.graphql(f"search the discussions of {repo}", _DISCUSSIONS % (declared, searches), variables)
+    if any(error.type == "FORBIDDEN" for error in errors):
+        return FoundDiscussions(reason=Remark.NO_PERMISSION.of())
+    lists = {}
+    for at, text in enumerate(texts):
+        if found := data.get(f"s{at}"):
+            items = tuple(_discussion(node) for node in found.get("nodes") or () if node)
+            lists[text] = (found.get("discussionCount") or len(items), items)
+    if errors:
+        return FoundDiscussions(lists, Remark.OTHERS.of(f"GitHub answered: {errors[0].message}"))
+    return FoundDiscussions(lists, None if len(lists) == len(texts) else Remark.EMPTY.of())
+
+
+def _discussion(node: Mapping[str, Any]) -> Issue:
+    author = node.get("author")
+    closed_at = node.get("closedAt")
+    reason = node.get("stateReason") or ("ANSWERED" if node.get("isAnswered") else None)
+    return Issue(
+        repo=RepoRef(*node["repository"]["nameWithOwner"].split("/", 1)),
+        id=node.get("databaseId") or 0,
+        node_id=node["id"],
+        number=node["number"],
+        title=node["title"],
+        body=(node.get("body") or "")[:LONGEST_BODY],
+        state="closed" if node.get("closed") else "open",
+        state_reason=reason.lower() if reason else None,
+        author=Actor(author["login"], author.get("__typename") == "Bot") if author else convert.GHOST,
+        labels=(),
+        created_at=convert.moment(node["createdAt"]),
+        updated_at=convert.moment(node["updatedAt"]),
+        closed_at=convert.moment(closed_at) if closed_at else None,
+        url=node["url"],
+        is_discussion=True,
+    )

@@ -1,0 +1,128 @@
+"""Reads 👍 and 👎 on many comments at once, and folds comments.
+
+GitHub sends no event for a reaction, so the bot polls. REST needs two requests a comment, and its ETags end with the
+token, after an hour; GraphQL reads fifty comments for the price of one or two requests. See `Reactable.reactions`,
+`minimizeComment` and `ReportedContentClassifiers` in https://docs.github.com/graphql/reference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from bot.domain.errors import Forbidden, GitHubError, NotFound
+from bot.github import convert
+from bot.github.calls import Api
+
+PAGE = 50
+"""Comments in one request."""
+
+# The latest votes of one kind that are read of a comment. They include those of people who count, unless a crowd is at
+# work, which must not push out what was read before.
+MOST = 20
+_LATEST = f"first: {MOST}, orderBy: {{field: CREATED_AT, direction: DESC}}"
+_QUERY = f"""query Votes($ids: [ID!]!) {{
+  rateLimit {{ remaining limit }}
+  nodes(ids: $ids) {{
+    ... on IssueComment {{
+      id isMinimized minimizedReason
+      issue {{ locked author {{ login }} }}
+      up: reactions(content: THUMBS_UP, {_LATEST}) {{ ...votes }}
+      down: reactions(content: THUMBS_DOWN, {_LATEST}) {{ ...votes }}
+    }}
+  }}
+}}
+fragment votes on ReactionConnection {{ totalCount nodes {{ createdAt user {{ login }} }} }}"""
+
+_FOLD = """mutation Fold($id: ID!) {
+  minimizeComment(input: {subjectId: $id, classifier: OUTDATED}) { minimizedComment { isMinimized } }
+}"""
+_UNFOLD = """mutation Unfold($id: ID!) {
+  unminimizeComment(input: {subjectId: $id}) { unminimizedComment { isMinimized } }
+}"""
+FOLDED_AS = "outdated"
+"""The reason that GitHub shows on a comment that `fold` has folded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """One person's 👍 or 👎, at a time in seconds since 1970."""
+
+    login: str
+    up: bool
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Votes:
+    """The votes on one comment. `author` opened its issue, empty if unknown; `folded` says why the comment is folded.
+
+    `since` has the kinds of votes that were not all read, each with the time of the first that was. `locked` says
+    whether the issue is.
+    """
+
+    author: str
+    votes: tuple[Vote, ...]
+    folded: str
+    since: Mapping[bool, float]
+    locked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class VotesPage:
+    """The votes by the comment's id. A comment that is missing is deleted, or we cannot see it.
+
+    `remaining` and `limit` are the hour's budget, None if GitHub does not count.
+    """
+
+    found: Mapping[str, Votes] = field(default_factory=dict)
+    remaining: int | None = None
+    limit: int | None = None
+
+
+def votes(api: Api, node_ids: Sequence[str]) -> VotesPage:
+    """The votes on at most PAGE comments. Raises GitHubError, RateLimited and Unavailable."""
+    data, errors = api.graphql("read the reactions to comments", _QUERY, {"ids": list(node_ids[:PAGE])})
+    nodes = data.get("nodes")
+    if nodes is None:
+        raise GitHubError("read the reactions to comments", 200, "; ".join(one.message for one in errors)[:200])
+    budget = data.get("rateLimit") or {}
+    found = {node["id"]: _votes(node) for node in nodes if node and node.get("id")}
+    return VotesPage(found, budget.get("remaining"), budget.get("limit"))
+
+
+def fold(api: Api, node_id: str) -> None:
+    """Fold a comment as outdated. Raises NotFound, Forbidden, GitHubError, RateLimited and Unavailable."""
+    _change(api, "fold a comment", _FOLD, node_id)
+
+
+def unfold(api: Api, node_id: str) -> None:
+    """Show a folded comment again; raises as `fold` does."""
+    _change(api, "unfold a comment", _UNFOLD, node_id)
+
+
+def _change(api: Api, operation: str, query: str, node_id: str) -> None:
+    _, errors = api.graphql(operation, query, {"id": node_id})
+    for error in errors:
+        kinds = {"NOT_FOUND": (NotFound, 404), "FORBIDDEN": (Forbidden, 403)}
+        refusal, status = kinds.get(error.type or "", (GitHubError, 200))
+        raise refusal(operation, status, error.message)
+
+
+def _votes(node: Mapping[str, Any]) -> Votes:
+    cast = [
+        Vote(vote["user"]["login"], up, convert.moment(vote["createdAt"]).timestamp())
+        for name, up in (("up", True), ("down", False))
+        for vote in node[name]["nodes"] or ()
+        if vote and vote["user"]
+    ]
+    issue = node.get("issue") or {}
+    author = (issue.get("author") or {}).get("login") or ""
+    folded = (node.get("minimizedReason") or "folded").lower() if node["isMinimized"] else ""
+    since = {
+        up: convert.moment(node[name]["nodes"][-1]["createdAt"]).timestamp()
+        for name, up in (("up", True), ("down", False))
+        if node[name]["totalCount"] > len(node[name]["nodes"] or ()) > 0
+    }
+    return Votes(author, tuple(cast), folded, since, bool(issue.get("locked")))

@@ -1,1 +1,0 @@
-"""Search by words, with a list of issues for each term."""

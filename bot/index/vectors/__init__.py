@@ -1,1 +1,0 @@
-"""Search by meaning, with the vectors of issues."""

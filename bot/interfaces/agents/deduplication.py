@@ -1,0 +1,231 @@
+"""D1–D7 from end to end: read, embed, group, merge. What is merged is decided before anything is changed."""
+
+from __future__ import annotations
+
+import logging
+import math
+import os
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bot.domain.errors import InvalidArgument
+from bot.domain.merging import Group, merge
+from bot.interfaces.agents.contradiction import contradictions, stance
+from bot.interfaces.agents.entries import DEFAULT_THRESHOLD, MODELS, choose_model, embed_texts
+from bot.interfaces.agents.playbook import Entry, apply, complain, read_entries
+from bot.interfaces.agents.similarity import ROUNDING, Vectors, components, nearest, unit_rows
+
+log = logging.getLogger(__name__)
+
+VARIABLE = "AGENTIC_CONTEXT_DEDUP_THRESHOLD"
+
+Embed = Callable[[Sequence[str]], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Deduplication:
+    """What is to be merged. `threshold` and `model` are those that decided; `model` is empty where none was needed.
+
+    `apart` are pairs of entries, by position, that are alike and contradict each other (D5a).
+    """
+
+    entries: tuple[Entry, ...]
+    groups: tuple[Group, ...]
+    vectors: Vectors
+    threshold: float
+    model: str
+    apart: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def merged(self) -> tuple[Group, ...]:
+        """The groups of more than one entry."""
+        return tuple(group for group in self.groups if group.absorbed)
+
+
+def deduplicate(
+    playbook: Any,
+    threshold: float | None,
+    embed: Embed | None = None,
+    *,
+    slugs: Sequence[str],
+    model: str | None = None,
+    environ: Mapping[str, str] = os.environ,
+) -> Deduplication:
+    """What of a playbook is to be merged; nothing is changed.
+
+    `embed` turns a list of texts into an array of vectors, one row each; without it `model` does, a name of
+    `models.MODELS`, or the best that is installed. `threshold` is as in D4, with that model's own in the last place;
+    its variable is read from `environ`.
+    Raises Malformed, InvalidArgument, ValueError for vectors that are none, and what the model raises.
+    """
+    entries = tuple(read_entries(playbook, slugs))
+    groups = tuple(merge(range(len(entries)), [one.helpful for one in entries], [one.harmful for one in entries]))
+    if len(entries) < 2:
+        # D6: no model is loaded, nor even looked for.
+        return Deduplication(entries, groups, np.zeros((len(entries), 0), np.float32), DEFAULT_THRESHOLD, "")
+    texts = [entry.text for entry in entries]
+    if embed is not None:
+        name, default, rows = "the caller's", DEFAULT_THRESHOLD, embed
+    else:
+        chosen = choose_model(model)
+        if model is None and chosen.name != (best := next(iter(MODELS))):
+            complain(f"{best} is not installed; {chosen.name} stands in")
+        name, default = chosen.name, chosen.threshold
+        rows = partial(embed_texts, chosen.make())
+    limit = choose_threshold(threshold, environ, default)
+    vectors = unit_rows(rows(texts), len(texts))
+    log.info("%d entries are compared by the model %s at threshold %.2f", len(texts), name, limit)
+    labels, apart = _parted(components(vectors, limit), vectors, texts, limit)
+    groups = tuple(merge(labels.tolist(), [one.helpful for one in entries], [one.harmful for one in entries]))
+    return Deduplication(entries, groups, vectors, limit, name, tuple(apart))
+
+
+def _parted(
+    labels: NDArray[np.int32], vectors: Vectors, texts: Sequence[str], limit: float
+) -> tuple[NDArray[np.int32], list[tuple[int, int]]]:
+    """D5a: the groups without contradictions in them, and the pairs that contradict each other.
+
+    What contradicts something of its group goes together with its like alone, if nothing in the two contradicts; the
+    others stay a group without it. So a second run finds nothing more to merge.
+    """
+    apart = []
+    for label, size in zip(*np.unique(labels, return_counts=True), strict=True):
+        members = np.flatnonzero(labels == label) if size > 1 else labels[:0]
+        pairs = list(contradictions([stance(texts[one]) for one in members.tolist()]))
+        against: dict[int, set[int]] = defaultdict(set)
+        for pair in pairs:
+            one, other = map(int, members[list(pair)])
+            against[one].add(other)
+            against[other].add(one)
+            apart.append((one, other))
+        if not pairs:
+            continue
+        rest = members[~np.isin(members, list(against))]
+        if len(rest):
+            labels[rest] = rest[components(vectors[rest], limit)]
+        groups: list[list[int]] = []
+        for each in sorted(against):
+            joined = [each]
+            for group in list(groups):
+                alike = (vectors[group] @ vectors[each] >= limit - ROUNDING).any()
+                if alike and all(against[one].isdisjoint(joined) for one in group):
+                    joined += group
+                    groups.remove(group)
+            groups.append(joined)
+        for group in groups:
+            labels[group] = min(group)
+    return labels, sorted(apart)
+
+
+def run(playbook: Any, threshold: float | None, embed: Embed | None, slugs: Sequence[str]) -> Any:
+    """Deduplicate in place and return the playbook; whatever goes wrong, it is returned as it was (D5)."""
+    try:
+        found = deduplicate(playbook, threshold, embed, slugs=slugs)
+        if found.merged:
+            apply(playbook, found.entries, found.groups)
+    except Exception as problem:
+        complain(f"the playbook is left as it is: {type(problem).__name__}", problem)
+    return playbook
+
+
+def choose_threshold(explicit: float | None, environ: Mapping[str, str], default: float) -> float:
+    """D4: `explicit`, else the environment variable, else `default`; clamped to [0, 1].
+
+    A variable that is no number is told on stderr and ignored. Raises InvalidArgument where `explicit` is not a number.
+    """
+    if explicit is not None:
+        # NumPy's numbers are welcome too; a bool is a number to Python alone.
+        try:
+            value = math.nan if isinstance(explicit, bool | str | bytes) else float(explicit)
+        except (TypeError, ValueError):
+            value = math.nan
+        if math.isnan(value):
+            raise InvalidArgument("threshold", f"{explicit!r} is not a number")
+        return _clamped(value)
+    text = environ.get(VARIABLE, "").strip()
+    if not text:
+        return default
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if math.isnan(value):
+        complain(f"{VARIABLE}: {text[:40]!r} is not a number from 0 to 1, and is ignored")
+        return default
+    return _clamped(value)
+
+
+def _clamped(value: float) -> float:
+    return min(1.0, max(0.0, value))
+
+
+@dataclass(frozen=True, slots=True)
+class Absorbed:
+    """An entry that went into another, with the cosine similarity of the two.
+
+    Where that is below the threshold, they hang together by others: `through` is the entry of the group that is most
+    like it, and `link` how much (D2).
+    """
+
+    entry: Entry
+    similarity: float
+    through: Entry | None
+    link: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """An entry that stayed, as it was, with its new counters, and what went into it."""
+
+    survivor: Entry
+    helpful: int
+    harmful: int
+    absorbed: tuple[Absorbed, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """For programs: names, sections, counters and similarities."""
+        return {
+            "name": self.survivor.name,
+            "section": self.survivor.section,
+            "text": self.survivor.text,
+            "helpful": self.helpful,
+            "harmful": self.harmful,
+            "absorbed": [
+                {
+                    "name": one.entry.name,
+                    "section": one.entry.section,
+                    "text": one.entry.text,
+                    "similarity": round(one.similarity, 4),
+                    "through": one.through.name if one.through else None,
+                }
+                for one in self.absorbed
+            ],
+        }
+
+
+def account(found: Deduplication) -> Iterator[Merge]:
+    """Every merge, in the order of the survivors. To be made before the playbook is changed or after, as you like."""
+    for group in found.merged:
+        vectors, members = found.vectors, np.array(group.members)
+        others = members[1:]
+        similarities = vectors[others] @ vectors[group.survivor]
+        far = np.flatnonzero(similarities < found.threshold - ROUNDING)
+        links = dict(zip(far.tolist(), zip(*nearest(vectors, others[far], members), strict=True), strict=True))
+        absorbed = []
+        for place, (position, similarity) in enumerate(zip(others.tolist(), similarities.tolist(), strict=True)):
+            through, link = links.get(place, (None, None))
+            absorbed.append(
+                Absorbed(
+                    found.entries[position],
+                    similarity,
+                    None if through is None else found.entries[through],
+                    None if link is None else float(link),
+                )
+            )
+        yield Merge(found.entries[group.survivor], group.helpful, group.harmful, tuple(absorbed))

@@ -1,0 +1,132 @@
+"""A playbook as a flat list of entries, and back (D1, D7), and how its owner hears of what went wrong."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from bot.domain.merging import Group
+
+# Python writes and reads no number of more than 4,300 digits, and the sums are to be written, too.
+_TOO_LARGE = 10**4_000
+
+
+class Malformed(ValueError):
+    """It is no playbook; the message says where, and what is wrong there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry, and the object in the playbook that it was read from."""
+
+    section: str
+    name: str
+    text: str
+    helpful: int
+    harmful: int
+    raw: dict[str, Any] = field(repr=False, compare=False)
+
+
+def read_entries(playbook: Any, slugs: Sequence[str]) -> list[Entry]:
+    """All entries: the sections `slugs` first, in that order, then the others in their own; list order in each (D1).
+
+    Raises Malformed for whatever is not as D1 says: missing keys, wrong types, counters that are no whole numbers from
+    0 on, and the same object in two places, of which one could not be changed without the other.
+    """
+    if not isinstance(playbook, dict):
+        raise Malformed(f"a playbook is an object, not {_kind(playbook)}")
+    for key in ("version", "last_updated", "sections"):
+        _require(playbook, key, "the playbook")
+    sections = playbook["sections"]
+    if not isinstance(sections, dict):
+        raise Malformed(f"sections: must be an object, not {_kind(sections)}")
+    entries: list[Entry] = []
+    seen: set[int] = set()
+    for section in [slug for slug in slugs if slug in sections] + [name for name in sections if name not in slugs]:
+        if not isinstance(section, str):
+            raise Malformed(f"sections: the name {section!r} is no text")
+        listed = sections[section]
+        if not isinstance(listed, list):
+            raise Malformed(f"sections: {section}: must be a list, not {_kind(listed)}")
+        for place, raw in enumerate(listed):
+            entries.append(_entry(section, raw, f"sections: {section}: entry {place + 1}"))
+        for one in (listed, *listed):
+            if id(one) in seen:
+                raise Malformed(f"sections: {section}: holds an object that stands elsewhere in the playbook too")
+            seen.add(id(one))
+    return entries
+
+
+def apply(playbook: dict[str, Any], entries: Sequence[Entry], groups: Sequence[Group]) -> None:
+    """Merge the groups of `entries` in the playbook that they were read from: survivors get the sums, others go (D2).
+
+    Sections stay, also those that are empty now; nothing else is touched (D7). What breaks off in the middle, be it an
+    object that refuses to be changed or Ctrl-C, leaves everything as it was (D5).
+    """
+    gone = {id(entries[one].raw) for group in groups for one in group.absorbed}
+    before = [(listed, list(listed)) for listed in playbook["sections"].values()]
+    survivors = [(entries[group.survivor], group) for group in groups if group.absorbed]
+    try:
+        for entry, group in survivors:
+            entry.raw.update({"helpful": group.helpful, "harmful": group.harmful})
+        for listed, all_of_it in before:
+            if any(id(raw) in gone for raw in all_of_it):
+                listed[:] = [raw for raw in all_of_it if id(raw) not in gone]
+    except BaseException:
+        for entry, _ in survivors:
+            if (entry.raw["helpful"], entry.raw["harmful"]) != (entry.helpful, entry.harmful):
+                entry.raw.update({"helpful": entry.helpful, "harmful": entry.harmful})
+        for listed, all_of_it in before:
+            if listed != all_of_it:
+                listed[:] = all_of_it
+        raise
+
+
+def complain(text: str, problem: Exception | None = None) -> None:
+    """One line on stderr, also where logging is not set up; a stderr that is closed is no reason to fail.
+
+    Nor is a `problem` that cannot be put into words.
+    """
+    with contextlib.suppress(Exception):
+        text = text if problem is None else f"{text}: {problem}"
+    with contextlib.suppress(Exception):
+        line = " ".join(text.split())[:500]
+        sys.stderr.write(f"deduplication: {line}\n")
+
+
+def _entry(section: str, raw: Any, where: str) -> Entry:
+    if not isinstance(raw, dict):
+        raise Malformed(f"{where}: must be an object, not {_kind(raw)}")
+    for key in ("name", "text"):
+        _require(raw, key, where)
+        if not isinstance(raw[key], str):
+            raise Malformed(f"{where}: {key}: must be a text, not {_kind(raw[key])}")
+    for key in ("helpful", "harmful"):
+        _require(raw, key, where)
+        value = raw[key]
+        if isinstance(value, int) and abs(value) >= _TOO_LARGE:
+            raise Malformed(f"{where}: {key}: is too large a number")
+        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            raise Malformed(f"{where}: {key}: must be a whole number from 0 on, not {str(value)[:40]}")
+    return Entry(section, raw["name"], raw["text"], raw["helpful"], raw["harmful"], raw)
+
+
+def _require(holder: dict[Any, Any], key: str, where: str) -> None:
+    if key not in holder:
+        raise Malformed(f"{where} has no {key!r}")
+
+
+def _kind(value: object) -> str:
+    """What JSON calls it."""
+    names = {
+        dict: "an object",
+        list: "a list",
+        str: "a text",
+        bool: "true or false",
+        int: "a number",
+        float: "a number",
+    }
+    return "null" if value is None else names.get(type(value), type(value).__name__)

@@ -1,0 +1,51 @@
+"""What `doppel doctor` looks at, one check after the other: each says how it is, and how to mend what is not well."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from bot.github.client import GitHub
+from bot.interfaces.doctor import databases, host
+from bot.interfaces.doctor.finding import Finding, Health, broken
+from bot.interfaces.doctor.github import Wanted, github, token
+from bot.interfaces.doctor.judge import judge
+from bot.platform.settings import Settings, WrongSettings, load
+from bot.search.embedding import Embedder
+
+if TYPE_CHECKING:
+    from bot.search.judge.endpoint import Endpoint
+
+__all__ = ["Health", "Wanted", "examine"]
+
+
+def examine(
+    wanted: Wanted,
+    door: Callable[[Settings], GitHub],
+    model: Callable[[Settings], Embedder | None],
+    endpoint: Callable[[Settings], Endpoint | None],
+) -> Iterator[Finding]:
+    """Look at everything, in the order in which one would mend it; nothing is changed, here or on GitHub.
+
+    `door` makes what speaks with GitHub, and `model` what embeds texts, which is given a word to try. `endpoint`
+    is the judge's.
+    """
+    yield from host.unread()
+    try:
+        settings = load()
+    except WrongSettings as wrong:
+        for problem in wrong.problems:
+            name, _, says = problem.partition(": ")
+            yield broken(name, says, "Mend this first; the rest is looked at once all settings are right.")
+        return
+    yield from host.credentials(settings)
+    yield from databases.writable(settings)
+    yield from databases.schema(settings)
+    yield from databases.at_work(settings)
+    yield host.model(settings, model(settings))
+    yield from judge(settings, endpoint)
+    yield from databases.indexes(settings)
+    if settings.app_id and settings.private_key:
+        yield from github(settings, wanted, door(settings).app())
+    elif settings.github_token:
+        yield token(settings, door(settings).user(settings.github_token))

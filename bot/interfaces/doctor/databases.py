@@ -1,0 +1,176 @@
+"""The databases, and who is at work on them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+import sqlalchemy as sa
+
+from bot.deliveries.database import QUEUE, QueueUnavailable, jobs, queue_url
+from bot.domain.counting import counted
+from bot.interfaces.doctor.finding import Finding, broken, warning, well
+from bot.interfaces.monitoring.queue import standing
+from bot.platform.settings import Settings
+from bot.storage.engine import make_engine, shown, write
+from bot.storage.failures import why
+from bot.storage.files import sqlite_file
+from bot.storage.migrate import is_later
+from bot.storage.repositories import OFF
+from bot.storage.sqlite import is_full
+from bot.storage.tables.index import backfills
+from bot.storage.tables.schema import repositories
+
+_T = TypeVar("_T")
+
+# A delivery that waits for longer is worth a word, as docs/watching.md has it for an alarm.
+LONGEST_WAIT = 300.0
+# How long another process may hold the database before it counts as unusable.
+PATIENCE_SECONDS = 5.0
+
+# Who owns a table of PostgreSQL's that this role may not write. By the catalogue, since asking for a table by its name
+# fails in a schema that is another's.
+_OWNER = sa.text(
+    "SELECT pg_get_userbyid(relowner) FROM pg_class JOIN pg_namespace AS place ON place.oid = relnamespace"
+    " WHERE nspname = current_schema() AND relname = :name"
+    " AND NOT (has_schema_privilege(place.oid, 'USAGE') AND has_table_privilege(pg_class.oid, 'INSERT'))"
+)
+
+
+class _UnwritableError(Exception):
+    """A database or its place is there, but not for us to write: what is told of it, and how to mend it."""
+
+
+def writable(settings: Settings) -> Iterator[Finding]:
+    """Whether the store and the queue can be written; neither is made."""
+    places = (("database", settings.database_url, repositories), ("queue", queue_url(settings), jobs))
+    for subject, url, table in places:
+        says, mend = "", "Check DATABASE_URL, or that DOPPEL_HOME can be written."
+        try:
+            yield well(subject, f"{shown(url)} {_look_into(url, settings, table.name)}")
+        except _UnwritableError as problem:
+            says, mend = problem.args
+        except PermissionError as refused:
+            says, mend = f"cannot be used ({why(refused)})", "Run as the user that owns it."
+        except (sa.exc.SQLAlchemyError, OSError) as problem:
+            says, file = f"cannot be used ({why(problem)})", sqlite_file(url)
+            if file is not None and file.exists() and not os.access(file, os.R_OK | os.W_OK):
+                # SQLite says of such a file only that it cannot be opened, or is read-only.
+                mend = "Run as the user that owns it, or let this one read and write it."
+        if says:
+            yield broken(subject, f"{shown(url)} {says}", mend)
+
+
+def _look_into(url: str, settings: Settings, table: str) -> str:
+    """How a database is, in words; makes none. Raises what there is to raise where it cannot be written.
+
+    PostgreSQL does not let a role write tables that do not belong to it, as where a superuser has restored them.
+    """
+    mend = "Check DATABASE_URL, or that DOPPEL_HOME can be written."
+    with _engine(url, settings) as engine:
+        if engine is None:
+            there = (parent for parent in Path(sa.make_url(url).database or "").absolute().parents if parent.exists())
+            if not os.access(place := next(there), os.W_OK | os.X_OK):
+                raise _UnwritableError(f"cannot be used ({place} cannot be written)", mend)
+            return "is not there yet; the first start makes it"
+        with write(engine) as connection:
+            if engine.dialect.name != "sqlite":
+                if connection.scalar(sa.text("SHOW transaction_read_only")) == "on":
+                    raise _UnwritableError("cannot be used (it is read-only)", mend)
+                if (owner := connection.scalar(_OWNER, {"name": table})) is not None:
+                    raise _UnwritableError(
+                        f"cannot be used (this role may not use the tables there; they belong to {owner})",
+                        "Restore them for the role of DATABASE_URL (docs/operations.md, Backup and restore), or be "
+                        "their owner.",
+                    )
+            if is_full(engine):
+                mend = "Make room; Doppel need not be started anew. What waits is worked on then."
+                raise _UnwritableError("cannot be written: its disk is full", mend)
+    return "can be written"
+
+
+def schema(settings: Settings) -> Iterator[Finding]:
+    """Whether the store was used by a later release; nothing where it was not, and before the first start.
+
+    The release right before that one works on it. In an earlier one, statements fail with errors that do not say why.
+    """
+    if _asked(settings, lambda connection: is_later(connection.engine)):
+        says = "of a later release than this one, which works on it only if no other release came between the two"
+        mend = "Go back to the later release, or restore the backup that was made before it (docs/operations.md)."
+        yield warning("schema", says, mend)
+
+
+def at_work(settings: Settings) -> Iterator[Finding]:
+    """Whether somebody does what is taken, and whether something was given up; nothing before the first start."""
+    try:
+        with _engine(queue_url(settings), settings) as engine:
+            now = None if engine is None else standing(engine)
+    except (QueueUnavailable, OSError):
+        # Of which another line tells.
+        now = None
+    if now is None:
+        return
+    left = sum(count for (queue, _), count in now.jobs.items() if queue == QUEUE)
+    to_do = f"deliveries to work on: {left}"
+    if not now.workers:
+        mend = "`doppel serve` starts one, or `doppel worker` where web and worker are started apart."
+        heard = "none is running"
+        if now.heartbeat is not None:
+            heard = f"none has been heard of for {now.heartbeat:.0f} s"
+            mend += " If one does run, the log says what keeps it from writing, such as a full disk."
+        yield warning("worker", f"{heard}; {to_do}", mend)
+    elif now.oldest[QUEUE] > LONGEST_WAIT:
+        says = f"behind: a delivery of {now.oldest[QUEUE] / 60:.0f} minutes ago waits; {to_do}"
+        yield warning("worker", says, "The log says what keeps it; see docs/operations.md, Sizing.")
+    else:
+        yield well("worker", f"{now.workers} running; {to_do}")
+    if waits := now.again[QUEUE]:
+        many, age = counted(waits, "delivery", "deliveries"), now.oldest_again[QUEUE] / 60
+        says = f"{many} {'waits' if waits == 1 else 'wait'} for another try; the oldest came {age:.0f} minutes ago"
+        yield warning("failed", says, "The log says why. They are tried again by themselves.")
+    if now.dead:
+        mend = "`doppel jobs` says why, and `doppel jobs retry --all` tries them again."
+        yield warning("given up", counted(now.dead, "delivery", "deliveries"), mend)
+
+
+def indexes(settings: Settings) -> Iterator[Finding]:
+    """What keeps indexes from being whole; nothing where all is well, and before the first start."""
+    query = (
+        sa.select(repositories.c.owner, repositories.c.name, backfills.c.problem)
+        .join(backfills, backfills.c.repo_id == repositories.c.repo_id)
+        .where(backfills.c.problem.not_in(("", OFF)))
+        .order_by(repositories.c.lookup)
+    )
+    if found := _asked(settings, lambda connection: connection.execute(query).all()):
+        first = found[0]
+        says = f"{len(found)} not as they should be, such as that of {first.owner}/{first.name}: {first.problem}"
+        yield warning("indexes", says, "`doppel index` names all. Workers try again by themselves.")
+
+
+def _asked(settings: Settings, question: Callable[[sa.Connection], _T]) -> _T | None:
+    """What the store answers; None where it is not there yet, or away, of which another line tells."""
+    try:
+        with _engine(settings.database_url, settings) as engine:
+            if engine is None:
+                return None
+            with engine.connect() as connection:
+                return question(connection)
+    except (sa.exc.SQLAlchemyError, OSError):
+        return None
+
+
+@contextmanager
+def _engine(url: str, settings: Settings) -> Iterator[sa.Engine | None]:
+    """An engine that is soon out of patience; None for a file that is not there yet, and would be made."""
+    file = sqlite_file(url)
+    if file is not None and not file.exists():
+        yield None
+        return
+    engine = make_engine(url, patience=PATIENCE_SECONDS, synchronous=settings.sqlite_synchronous)
+    try:
+        yield engine
+    finally:
+        engine.dispose()

@@ -1,0 +1,320 @@
+"""What the tools do. They know nothing of the protocol; what goes wrong they raise as everything else here does.
+
+Every call runs through the tracker (T5): the same call of the same session within minutes is answered from memory and
+says so. Writes are never remembered.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from typing import Any, Protocol, TypeVar
+
+from bot.domain.entities import NOBODY, NUMBER_MAX, Actor, Issue, RepoRef
+from bot.domain.errors import InvalidArgument, UserError
+from bot.domain.report import Outcome
+from bot.github.repository import RepoClient
+from bot.interfaces.agents.deduplication import account, deduplicate
+from bot.interfaces.agents.playbook import Malformed, apply
+from bot.interfaces.agents.run import SECTION_SLUGS
+from bot.interfaces.mcp.results import Answer, Backlog, Closed, Comparison, DedupedPlaybook, Findings, MergeResult
+from bot.platform.calls import ToolCallTracker, ToolRule, equal, never
+from bot.quality.known_issues import KnownRepository
+from bot.quality.scanning.asking import AskAll
+from bot.quality.scanning.scan import Scan
+from bot.search.finder import FindOptions
+
+A = TypeVar("A", bound=Answer)
+
+
+class OpenKnown(Protocol):
+    """Lends the repository of an issue, which the client can read, to look for what that issue repeats.
+
+    `issues` is how many it has, to go by where this host has not counted them.
+    """
+
+    def __call__(
+        self, client: RepoClient, target: Issue, *, issues: int | None = None, judge: bool = False
+    ) -> AbstractContextManager[KnownRepository]: ...
+
+
+READING = ("find_duplicates", "check_draft", "explain_pair", "scan_backlog", "dedupe_playbook")
+# The arguments that name issues: an answer holds until one of them changes (T6).
+_ISSUES = ("number", "other")
+WRITING = ("close_as_duplicate",)
+
+# The author of a draft is not known.
+_UNKNOWN = Actor(NOBODY)
+_ANSWERED = (Outcome.FOUND, Outcome.NONE)
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks, and about which repository: the default one, where `owner` or `repo` is left out.
+
+    `session` is by which calls are told to be the same caller's, None where nobody can tell: then nothing is
+    remembered. What is `fresh` is asked anew, although it is remembered.
+    """
+
+    session: str | None
+    owner: str | None = None
+    repo: str | None = None
+    fresh: bool = False
+
+
+class Tools:
+    """`open_repo` makes a client that can read a repository; `default` is the one that is meant where none is named.
+
+    `open_known` lends a repository as its settings and this host know it; without a complete index GitHub's searches
+    stand alone. `open_scan` lends the scan of the backlog of a repository (by its id; with closed issues or without)
+    and from which probability on it calls something likely, None where there is no complete index. Both look only after
+    GitHub has let the caller read the repository.
+    """
+
+    def __init__(
+        self,
+        open_repo: Callable[[RepoRef], RepoClient],
+        *,
+        open_known: OpenKnown,
+        open_scan: Callable[[int, bool], AbstractContextManager[tuple[Scan, AskAll, float] | None]],
+        tracker: ToolCallTracker,
+        clock: Callable[[], datetime],
+        default: RepoRef | None,
+    ) -> None:
+        self._open_repo = open_repo
+        self._open_known = open_known
+        self._open_scan = open_scan
+        self._tracker = tracker
+        self._clock = clock
+        self._default = default
+        for name in READING:
+            # T5: the rule for tools that nobody described would mix up two issues.
+            tracker.add_rule(name, ToolRule(equal, unchanged=self._changed))
+        for name in WRITING:
+            tracker.add_rule(name, never)
+
+    def find_duplicates(self, caller: Caller, number: int, options: FindOptions, *, judge: bool = False) -> Findings:
+        """F, for an issue that is there; the host's `judge` reads what is found where that is asked for."""
+        place = self._place(caller)
+
+        def ask() -> Findings:
+            client = self._client(place, caller)
+            target = client.issue(place, number)
+            with self._open_known(client, target, judge=judge) as known:
+                return _found(known, target, options)
+
+        arguments = {"repo": place.key, "number": number, "options": options, "judge": judge}
+        return self._remembered(caller, "find_duplicates", arguments, ask, keep=_is_whole)
+
+    def check_draft(self, caller: Caller, title: str, body: str, options: FindOptions) -> Findings:
+        """F, for an issue that is not filed yet: it is treated as if it were filed now."""
+        place = self._place(caller)
+        if not title.strip():
+            raise InvalidArgument("title", "is empty")
+
+        def ask() -> Findings:
+            client = self._client(place, caller)
+            # How many there are tells the ranking how much a likeness means; a missing repository is told by this too.
+            latest = next(iter(client.recent_issues(place, 1)), None)
+            draft = _draft(place, latest, title, body, self._clock())
+            with self._open_known(client, draft, issues=latest.number if latest else 0) as known:
+                return _found(known, draft, options, draft=True)
+
+        arguments = {"repo": place.key, "title": title, "body": body, "options": options}
+        return self._remembered(caller, "check_draft", arguments, ask, keep=_is_whole)
+
+    def explain_pair(self, caller: Caller, number: int, other: int) -> Comparison:
+        """How likely two issues of a repository are the same, and what speaks for it."""
+        place = self._place(caller)
+        if number == other:
+            raise InvalidArgument("other", "is the issue itself")
+
+        def ask() -> Comparison:
+            client = self._client(place, caller)
+            target, candidate = client.issue(place, number), client.issue(place, other)
+            with self._open_known(client, target) as known:
+                judged = known.finder.compare(target, candidate)
+                (text,) = known.finder.own_texts(target, [judged], [candidate])
+                return Comparison.of(target, judged, known.settings.config.likely, text)
+
+        arguments = {"repo": place.key, "number": number, "other": other}
+        return self._remembered(caller, "explain_pair", arguments, ask)
+
+    def scan_backlog(
+        self,
+        caller: Caller,
+        *,
+        include_closed: bool,
+        min_confidence: float,
+        limit: int,
+        tell: Callable[[int, int], Any] = lambda done, total: None,
+    ) -> Backlog:
+        """D8: the groups of a repository's backlog, by this host's index, the first `limit` of them.
+
+        Where it was stopped it goes on. `tell` hears how many of how many issues have been asked about. Raises
+        UserError where this host has no complete index of the repository.
+        """
+        place = self._place(caller)
+
+        def ask() -> Backlog:
+            client = self._client(place, caller)
+            repository = client.repository(place)
+            with self._open_scan(repository.id, include_closed) as opened:
+                if opened is None:
+                    raise UserError(
+                        f"{place}: this host has no complete index of it. `doppel scan {place}`, run on this host, "
+                        "fills it; so does the bot where it is installed. `doppel index` shows how far it is."
+                    )
+                scan, ask_all, likely = opened
+                scan.begin()
+                missing, done = scan.missing(), 0
+                for answers in ask_all(missing) if missing else ():
+                    scan.keep(answers)
+                    done += len(answers)
+                    tell(done, len(missing))
+                if missing:
+                    scan.ask_again()
+                scan.count_reactions(partial(client.reactions, repository.ref), min_confidence)
+                return Backlog.of(str(repository.ref), scan.result(min_confidence), limit, likely)
+
+        arguments = {
+            "repo": place.key,
+            "include_closed": include_closed,
+            "min_confidence": min_confidence,
+            "limit": limit,
+        }
+        return self._remembered(caller, "scan_backlog", arguments, ask)
+
+    def dedupe_playbook(
+        self, caller: Caller, playbook: dict[str, Any], min_similarity: float | None
+    ) -> DedupedPlaybook:
+        """D, with an account. What is malformed is an error here, since an agent can mend it."""
+
+        def merge() -> DedupedPlaybook:
+            try:
+                found = deduplicate(playbook, min_similarity, slugs=SECTION_SLUGS)
+            except Malformed as problem:
+                raise InvalidArgument("playbook", str(problem)) from None
+            merges = [MergeResult.of(one) for one in account(found)]
+            apply(playbook, found.entries, found.groups)
+            return DedupedPlaybook(
+                playbook=playbook,
+                merges=merges,
+                entries_before=len(found.entries),
+                entries_after=len(found.groups),
+                model=found.model,
+                min_similarity=found.threshold,
+            )
+
+        # As text, in which the order of the sections counts: it decides which entry stays.
+        arguments = {"playbook": json.dumps(playbook), "min_similarity": min_similarity}
+        return self._remembered(caller, "dedupe_playbook", arguments, merge)
+
+    def close_as_duplicate(self, caller: Caller, number: int, original: int) -> Closed:
+        """Close an issue as GitHub's own kind of duplicate, as `/duplicates of` does: only in favour of an older one.
+
+        Raises InvalidArgument where the original is newer, closed or the issue itself. What the session was told before
+        is forgotten, as it may tell of an open issue.
+        """
+        place = self._place(caller)
+        if number == original:
+            raise InvalidArgument("original", "is the issue itself")
+        client = self._open_repo(place)
+        issue, kept = client.issue(place, number), client.issue(place, original)
+        if issue.is_pull_request or kept.is_pull_request:
+            raise InvalidArgument("number" if issue.is_pull_request else "original", "is a pull request")
+        if (kept.created_at, kept.number) > (issue.created_at, issue.number):
+            raise InvalidArgument("original", f"#{original} is newer than #{number}; close that one instead")
+        if kept.state == "closed":
+            further = client.duplicate_of(place, original)
+            hint = f"; it is a duplicate of {further}" if further else ""
+            raise InvalidArgument("original", f"#{original} is closed{hint}")
+        closed = client.close_as_duplicate(place, number, kept.id)
+        if caller.session is not None:
+            self._tracker.clear_session(caller.session)
+            client.forget_thread(_reading(caller.session))
+        return Closed(number=number, original=original, url=closed.url)
+
+    def _place(self, caller: Caller) -> RepoRef:
+        """F1: what is named, else the default; `repo` may be OWNER/REPO."""
+        owner, repo = caller.owner, caller.repo
+        if repo and "/" in repo and not owner:
+            return RepoRef.parse(repo)
+        owner = owner or (self._default.owner if self._default else None)
+        repo = repo or (self._default.name if self._default else None)
+        if not owner or not repo:
+            raise InvalidArgument("repo" if owner else "owner", "is missing, and the server has no default repository")
+        return RepoRef.of(owner, repo)
+
+    def _client(self, place: RepoRef, caller: Caller) -> RepoClient:
+        """What one session reads is remembered for it: a second, different question costs fewer requests."""
+        client = self._open_repo(place)
+        return client if caller.session is None else client.thread(_reading(caller.session), fresh=caller.fresh)
+
+    def _changed(self, arguments: Mapping[str, Any]) -> object:
+        """When the issues that a call names were changed last, which costs a conditional request each."""
+        place, numbers = arguments.get("repo", ""), [arguments[name] for name in _ISSUES if name in arguments]
+        if not numbers:
+            return None
+        ref = RepoRef.parse(place)
+        client = self._open_repo(ref)
+        return tuple(client.issue(ref, number).updated_at for number in numbers)
+
+    def _remembered(
+        self,
+        caller: Caller,
+        tool: str,
+        arguments: Mapping[str, Any],
+        run: Callable[[], A],
+        keep: Callable[[A], bool] | None = None,
+    ) -> A:
+        if caller.session is None:
+            return run()
+        call = self._tracker.call(caller.session, tool, arguments, run, fresh=caller.fresh, keep=keep)
+        return call.result.model_copy(update={"cached": call.cached, "note": call.note})
+
+
+def _found(known: KnownRepository, target: Issue, options: FindOptions, *, draft: bool = False) -> Findings:
+    """What one look finds, for who asked and as the bot would name it (P6)."""
+    gathered = known.finder.gather(target, state=options.state)
+    report = known.finder.find(target, known.options_for(target, options), gathered)
+    texts = known.finder.own_texts(target, report.candidates, [hit.issue for hit in gathered.hits])
+    return Findings.of(report, target, known.unasked(target, gathered), texts, draft=draft)
+
+
+def _reading(session: str) -> str:
+    """The thread under which the client remembers what it read for a session."""
+    return f"mcp {session}"
+
+
+def _is_whole(findings: Findings) -> bool:
+    """Whether it is worth remembering: what could not be asked properly may be answered next time."""
+    return findings.outcome in _ANSWERED
+
+
+def _draft(place: RepoRef, latest: Issue | None, title: str, body: str, now: datetime) -> Issue:
+    """The issue that would be filed now. Addresses of what the index finds are made from that of the `latest` one.
+
+    It has a number that nothing else has. The next one may be a pull request's or a discussion's already, or that of an
+    issue that came since, which would be left out as the draft itself.
+    """
+    return Issue(
+        repo=place,
+        id=0,
+        node_id="",
+        number=NUMBER_MAX,
+        title=title,
+        body=body,
+        state="open",
+        state_reason=None,
+        author=_UNKNOWN,
+        labels=(),
+        created_at=now,
+        updated_at=now,
+        closed_at=None,
+        url=f"{latest.url.rsplit('/', 2)[0]}/issues/{NUMBER_MAX}" if latest else "",
+    )

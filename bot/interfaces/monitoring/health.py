@@ -1,0 +1,131 @@
+"""How the bot is, for those who run it: `/healthz`, `/readyz` and `/metrics`.
+
+The three are on the public port, since many hosts open no other. They tell numbers and states, nothing of any
+repository. A host who does not want strangers to see how much goes on sets `DOPPEL_METRICS_TOKEN`; it is not required,
+because a page of totals gives nobody a hold and because monitoring that must be set up first is often missing when it
+is needed.
+"""
+
+from __future__ import annotations
+
+import hmac
+import logging
+import time
+from collections.abc import Mapping
+
+import sqlalchemy as sa
+from flask import Blueprint, Response, current_app, jsonify, request
+
+from bot.deliveries.database import QueueUnavailable, queue_engine
+from bot.deliveries.inbox import Inbox
+from bot.deliveries.queue import LEASE
+from bot.interfaces.monitoring.exposition import Exposition
+from bot.interfaces.monitoring.queue import heartbeats
+from bot.platform.settings import Settings
+from bot.quality.illness import Illness, counted, illnesses
+from bot.storage import Store
+from bot.storage.engine import make_engine
+from bot.storage.failures import why
+from bot.storage.tables.schema import repositories
+
+log = logging.getLogger(__name__)
+
+routes = Blueprint("health", __name__)
+
+# How long a look at the databases may take, besides the queue's own check.
+_PATIENCE = 1.0
+_READY = "ready"
+
+
+class Health:
+    """What the three routes ask. Safe to share between threads."""
+
+    def __init__(self, settings: Settings, inbox: Inbox) -> None:
+        """Does not connect."""
+        self._store = make_engine(
+            settings.database_url, patience=_PATIENCE, pool_size=2, connect_timeout=1, synchronous="NORMAL"
+        )
+        self.token = settings.metrics_token
+        self._inbox = inbox
+        self._paused = settings.paused
+        self._queue = queue_engine(settings, patience=_PATIENCE, pool_size=2)
+        self.exposition = Exposition(settings, self._store, self._queue)
+
+    def parts(self) -> tuple[bool, dict[str, str]]:
+        """Whether deliveries can be taken, and how each part is.
+
+        That takes the queue alone: while the store or every worker is away, deliveries wait there, and to refuse them
+        would lose what GitHub does not send again.
+        """
+        queue = _READY
+        try:
+            self._inbox.check()
+        except QueueUnavailable as problem:
+            queue = str(problem)
+        return queue == _READY, {"queue": queue, "store": self._state_of_store(), "worker": self._worker()}
+
+    def ill(self) -> Mapping[int, Illness]:
+        """The repositories in which the bot is ill; a paused host is not. Raises as `illnesses` does."""
+        return {} if self._paused else illnesses(Store(self._store), self._queue, time.time())
+
+    def _state_of_store(self) -> str:
+        try:
+            with self._store.connect() as connection:
+                connection.execute(sa.select(repositories.c.repo_id).limit(1)).first()
+        except (sa.exc.SQLAlchemyError, OSError) as problem:
+            return f"the database failed: {why(problem)}"
+        return _READY
+
+    def _worker(self) -> str:
+        try:
+            ages = heartbeats(self._queue)
+        except QueueUnavailable:
+            return "unknown"
+        if not ages:
+            return "none is running"
+        state = _READY if min(ages) <= LEASE else "silent"
+        return f"{state}, last heard of {max(0.0, min(ages)):.0f} s ago"
+
+
+@routes.get("/healthz")
+def healthz() -> Response:
+    """The process lives."""
+    return jsonify(status="alive")
+
+
+@routes.get("/readyz")
+def readyz() -> tuple[Response, int]:
+    """It can take deliveries; which part is not ready is said. `?deep`: also in how many repositories it is ill."""
+    ready, parts = _health().parts()
+    if not ready:
+        log.warning("not ready: %s", parts["queue"])
+    # A load balancer asks whether it takes deliveries; who asks for more wants to know whether anything comes of them.
+    if not ready or "deep" not in request.args:
+        return jsonify(status=_READY if ready else "not ready", parts=parts), 200 if ready else 503
+    try:
+        ill = _health().ill()
+    except (sa.exc.SQLAlchemyError, QueueUnavailable, OSError) as problem:
+        return jsonify(status=f"unknown: {why(problem)}", parts=parts), 503
+    return jsonify(status="ill" if ill else _READY, parts=parts, repositories=counted(ill)), 503 if ill else 200
+
+
+@routes.get("/metrics")
+def metrics() -> Response | tuple[Response, int]:
+    """What was counted, for Prometheus."""
+    health = _health()
+    given = request.headers.get("Authorization", "").encode("utf-8", "replace")
+    if health.token and not hmac.compare_digest(given, f"Bearer {health.token}".encode()):
+        refusal = jsonify(error="the bearer token of DOPPEL_METRICS_TOKEN is needed")
+        refusal.headers["WWW-Authenticate"] = "Bearer"
+        return refusal, 401
+    try:
+        page, content_type = health.exposition.page(request.headers.get("Accept", ""))
+    except (sa.exc.SQLAlchemyError, QueueUnavailable, OSError) as problem:
+        log.warning("the metrics cannot be read: %s", why(problem))
+        return jsonify(error="the database cannot be read"), 503
+    return Response(page, content_type=content_type)
+
+
+def _health() -> Health:
+    health: Health = current_app.extensions["doppel.health"]
+    return health

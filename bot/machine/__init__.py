@@ -1,1 +1,0 @@
-"""What a process needs from its machine: sockets, private files, child processes."""

@@ -1,6 +1,0 @@
-"""Finds and judges earlier issues of one repository over its index: `Matcher.looking`, `Look.judge`."""
-
-from bot.matching.matcher import Look, Match, Matcher
-from bot.matching.model import Model, shipped_model
-
-__all__ = ["Look", "Match", "Matcher", "Model", "shipped_model"]

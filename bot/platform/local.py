@@ -1,0 +1,90 @@
+"""Addresses and ports of this machine. Its own processes are asked without the host's proxy."""
+
+from __future__ import annotations
+
+import errno
+import ipaddress
+import secrets
+import shlex
+import socket
+import sys
+from contextlib import suppress
+from urllib.parse import urlsplit
+
+from bot.domain.errors import SettingsError
+
+_PORTS = range(10_000, 16_000)
+"""Below the ports that the system gives out itself (from 32,768 on, on Linux), and none that the tests draw."""
+
+
+def is_here(url: str) -> bool:
+    """Whether an address leads to this machine; False for a malformed one."""
+    try:
+        host = urlsplit(url).hostname or ""
+    except ValueError:
+        return False
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def is_well(url: str) -> bool:
+    """Whether one of our own processes answers well at `url` within two seconds."""
+    # Every command loads this module, for its settings.
+    import requests
+
+    with requests.Session() as session:
+        session.trust_env = False
+        try:
+            return session.get(url, timeout=2).ok
+        except requests.RequestException:
+            return False
+
+
+def free_port() -> int:
+    """A free port. (One that the system chose could go to another process as soon as it is closed here.)"""
+    while True:
+        port = secrets.choice(_PORTS)
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
+
+
+def refusal(host: str, port: int) -> OSError | None:
+    """Why a server could not listen there; None if it could. To check before starting one that would fail late."""
+    try:
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        socket.create_server(address[:2], family=family).close()
+    except OSError as problem:
+        return problem
+    return None
+
+
+def check_address(host: str, port: int) -> None:
+    """Raise SettingsError if a server could not listen there: gunicorn would try for ever, or share the port."""
+    problem = refusal(host, port)
+    if problem is None:
+        return
+    mend = {
+        errno.EADDRINUSE: "End that program, or choose another port with PORT or --port.",
+        errno.EACCES: "Choose a port from 1024 on with PORT or --port, which everybody may listen on.",
+    }.get(problem.errno or 0, "Choose an address of this machine's with DOPPEL_HOST or --host.")
+    raise SettingsError(f"PORT, DOPPEL_HOST: cannot listen on {host}:{port}: {in_words(problem)}. {mend}") from problem
+
+
+def in_words(problem: OSError) -> str:
+    """Such an error for people."""
+    return "another program listens there" if problem.errno == errno.EADDRINUSE else str(problem.strerror)
+
+
+def pip_install(*packages: str) -> str:
+    """The command that installs packages where this program finds them.
+
+    It does not name an extra such as `doppel[models]`: another program has that name on the package index.
+    """
+    return shlex.join([sys.executable, "-m", "pip", "install", *packages])
+
+
+def plain(text: str) -> str:
+    """The text on one line, without control characters, which could move the cursor or hide what is there."""
+    return "".join(char if char.isprintable() else " " for char in text)

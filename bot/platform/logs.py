@@ -1,0 +1,203 @@
+"""What a process writes to stderr: one line for each event, with nothing private and no secrets.
+
+Lines are text for people, or JSON for programs (`DOPPEL_LOG_FORMAT`), and name their delivery and job. They leave out
+the texts of all exceptions, which can quote an issue, a query or a key. Other libraries log only warnings, since at
+lower levels they show requests with addresses and parameters.
+
+While the database is away, several threads would say so every second: lines marked `OFTEN` appear once a minute.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import json
+import logging
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import Any, TextIO
+
+from bot.domain.errors import DidNotEnd, GitHubError, Retryable
+from bot.platform.tracing import current
+
+log = logging.getLogger(__name__)
+
+# The loggers of this program; gunicorn's show that the web process starts and ends.
+_OURS = ("bot", "handlers", "gunicorn")
+
+_ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
+
+EVERY = 60.0
+"""Seconds in which a line marked `OFTEN` appears once."""
+
+OFTEN = {"often": True}
+"""The `extra` of a line that may come many times over."""
+
+# The most different lines to remember.
+_MOST = 200
+
+
+def configure_logging(level: str, style: str = "text") -> None:
+    """Set up logging for a process; `level` is a name such as INFO, `style` is `text` or `json`."""
+    handler = _Handler()
+    handler.setFormatter(JsonFormatter() if style == "json" else TextFormatter())
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(max(logging.WARNING, logging.getLevelNamesMapping()[level]))
+    for name in _OURS:
+        logging.getLogger(name).setLevel(level)
+    threading.excepthook = _thread_ended
+
+
+def said(text: str, style: str) -> str:
+    """A command's message to people, in the form of the log lines around it."""
+    if style != "json":
+        return text
+    return JsonFormatter().format(logging.LogRecord(_OURS[0], logging.INFO, "", 0, text, (), None))
+
+
+class Quoted:
+    """Decides which of the lines marked `OFTEN` to write. Thread safe. `clock` counts seconds and never jumps."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._written: dict[str, tuple[float, int]] = {}
+
+    def fit(self, record: logging.LogRecord) -> logging.LogRecord | None:
+        """The record to write, perhaps with a count of those that were left out; None to leave it out."""
+        if not getattr(record, "often", False):
+            return record
+        message, now = record.getMessage(), self._clock()
+        with self._lock:
+            since, skipped = self._written.get(message, (now - EVERY, 0))
+            if now - since < EVERY:
+                self._written[message] = (since, skipped + 1)
+                return None
+            if len(self._written) >= _MOST:
+                self._written.clear()
+            self._written[message] = (now, 0)
+        made = copy.copy(record)
+        made.msg, made.args = f"{message} (and {skipped} times since it was last said)" if skipped else message, ()
+        return made
+
+
+class _Handler(logging.StreamHandler[TextIO]):
+    """Writes to stderr. If it cannot format a line, it names the place; Python would print the arguments."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._quoted = Quoted()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a line, unless it comes too often."""
+        try:
+            fit = self._quoted.fit(record)
+        except Exception:
+            self.handleError(record)
+            return
+        if fit is not None:
+            super().emit(fit)
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        """Write where the line came from; called while the error is handled."""
+        place = f"{record.filename}:{record.lineno}"
+        message = f"the line of {place} cannot be written: {type(sys.exception()).__name__}"
+        instead = logging.LogRecord(record.name, logging.ERROR, record.pathname, record.lineno, message, (), None)
+        with contextlib.suppress(Exception):
+            self.stream.write(self.format(instead) + self.terminator)
+            self.flush()
+
+
+class _Formatter(logging.Formatter):
+    """What both forms have in common."""
+
+    def formatException(self, ei: _ExcInfo) -> str:
+        """The kinds of the exceptions and where they came from, without their texts, the first cause last."""
+        lines = []
+        error, seen = ei[1], set[int]()
+        while error is not None and id(error) not in seen:
+            seen.add(id(error))
+            lines.append(f"{type(error).__module__}.{type(error).__qualname__}")
+            lines += frames(error)
+            error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+        return "\n".join(lines)
+
+    def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:
+        """In UTC, to the millisecond, as RFC 3339 writes it."""
+        return datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+class TextFormatter(_Formatter):
+    """A line for people: time, level, logger, message, and at its end the delivery and job."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Further lines of a message are indented, so that they cannot look like log lines."""
+        # Terminals obey control characters.
+        text = "".join(one if one == "\n" or one.isprintable() else repr(one)[1:-1] for one in record.getMessage())
+        if record.exc_info:
+            text = f"{text}\n{self.formatException(record.exc_info)}"
+        first, _, rest = text.partition("\n")
+        work = " ".join(f"{name}={value}" for name, value in _fields().items())
+        first = f"{self.formatTime(record)} {record.levelname} {record.name}: {first}{f' [{work}]' if work else ''}"
+        return "\n    ".join([first, *(rest.split("\n") if rest else ())])
+
+
+class JsonFormatter(_Formatter):
+    """One JSON object a line: `time`, `level`, `logger`, `message`, `process`, and if they are known `delivery`, `job`,
+    `attempt` and `exception`.
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        """In ASCII, so that no character of a message ends a line."""
+        line: dict[str, Any] = {
+            "time": self.formatTime(record),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": record.getMessage(),
+            "process": record.process,
+            **_fields(),
+        }
+        if record.exc_info:
+            line["exception"] = self.formatException(record.exc_info)
+        return json.dumps(line)
+
+
+def _thread_ended(what: threading.ExceptHookArgs) -> None:
+    # Python's own hook would print the exception's text.
+    if what.exc_value is not None and not issubclass(what.exc_type, SystemExit):
+        error = (what.exc_type, what.exc_value, what.exc_traceback)
+        log.error("a thread has ended with an error", exc_info=error)
+
+
+def _fields() -> Mapping[str, str | int]:
+    work = current()
+    fields: dict[str, str | int] = {"delivery": work.delivery, "job": work.job, "attempt": work.attempt}
+    return {name: value for name, value in fields.items() if value}
+
+
+def frames(error: BaseException) -> list[str]:
+    """The frames of the traceback, one line each, the outermost first."""
+    return [f"  {frame.filename}:{frame.lineno} in {frame.name}" for frame in traceback.extract_tb(error.__traceback__)]
+
+
+def describe(error: BaseException) -> str:
+    """The error's kind and where it came from. Of our own errors also the message, if it has our words alone."""
+    if isinstance(error, GitHubError):
+        return f"{type(error).__name__}: {error.operation} ({error.status})"
+    if isinstance(error, Retryable | DidNotEnd):
+        return f"{type(error).__name__}: {error}"
+    places = [f"{frame.name} ({frame.filename}:{frame.lineno})" for frame in traceback.extract_tb(error.__traceback__)]
+    place = f" at {places[-1]}" if places else ""
+    cause = f" from {describe(error.__cause__)}" if error.__cause__ else ""
+    return f"{type(error).__name__}{place}{cause}"
+
+
+def stack(error: BaseException) -> str:
+    """The traceback without the messages of the exceptions, one line a frame."""
+    return "\n".join([*frames(error), f"  {describe(error)}"])

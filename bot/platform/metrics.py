@@ -1,0 +1,134 @@
+"""All metrics, each with its name, meaning and labels.
+
+prometheus_client adds up the counts of a machine's processes (`bot/platform/metrics.py`). Labels are this program's own
+words: never the name of a repository, a person or an installation, nor anything from an issue.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+from bot.platform.private_files import make_folder
+
+REGISTRY = CollectorRegistry()
+
+# The last bucket is for requests that used up the patience of `bot.github`.
+_REQUEST = (0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+# The last buckets are for comments after an outage.
+_COMMENT = (0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 1800.0)
+
+
+def _counter(name: str, says: str, label: str, *values: str) -> Counter:
+    """A counter. The values that it names start at zero, so that the first event already shows in a rate."""
+    made = Counter(name, says, [label], registry=REGISTRY)
+    for value in values:
+        made.labels(value)
+    return made
+
+
+DELIVERIES = _counter(
+    "doppel_deliveries",
+    "Requests to /webhook: accepted, known (redelivered), ignored, pong, refused, or failed for want of the queue.",
+    "outcome",
+    *("accepted", "known", "ignored", "pong", "refused", "failed"),
+)
+UNKNOWN_EVENTS = _counter(
+    "doppel_unknown_events",
+    "Signed deliveries of events that Doppel does not read; other: GitHub's manual does not name it.",
+    "event",
+)
+JOBS = _counter(
+    "doppel_jobs",
+    "Runs of jobs: done, refused, failed (comes again), dead (given up), waited (for an older one of its issue),"
+    " overtaken (another worker does it).",
+    "outcome",
+    *("done", "refused", "failed", "dead", "waited", "overtaken"),
+)
+GITHUB_REQUESTS = Counter(
+    "doppel_github_requests",
+    "Requests to GitHub by kind, and what came back: ok, unchanged (304), refused, limited, failed, unanswered.",
+    ["kind", "result"],
+    registry=REGISTRY,
+)
+GITHUB_SECONDS = Histogram(
+    "doppel_github_request_seconds",
+    "How long GitHub took to answer, by kind of request.",
+    ["kind"],
+    registry=REGISTRY,
+    buckets=_REQUEST,
+)
+GITHUB_REMAINING = Gauge(
+    "doppel_github_remaining",
+    "Requests left until GitHub's next period, as it said last.",
+    ["resource"],
+    registry=REGISTRY,
+    multiprocess_mode="mostrecent",
+)
+FIND_SECONDS = Histogram(
+    "doppel_find_seconds",
+    "How long it took to look for earlier reports of one issue, GitHub's searches included.",
+    registry=REGISTRY,
+    buckets=_REQUEST,
+)
+FINDS = _counter(
+    "doppel_finds", "Looks for earlier reports, by outcome.", "outcome", "found", "none", "inconclusive", "degraded"
+)
+COMMENT_SECONDS = Histogram(
+    "doppel_comment_seconds",
+    "From the acceptance of a delivery to the new comment that it caused.",
+    registry=REGISTRY,
+    buckets=_COMMENT,
+)
+COMMENTS = _counter(
+    "doppel_comments",
+    "Advisory comments and replies: posted, edited, deleted, unchanged, or silent (nothing to say).",
+    "what",
+    *("posted", "edited", "deleted", "unchanged", "silent"),
+)
+CALLS = Counter(
+    "doppel_remembered_calls",
+    "Reads of GitHub that a thread may remember, by operation and by who answered.",
+    ["tool", "from"],
+    registry=REGISTRY,
+)
+CACHE = _counter(
+    "doppel_conditional_requests",
+    "Reads of GitHub that can be asked conditionally: hit where what was kept is still true.",
+    "result",
+    *("hit", "miss"),
+)
+SHADOW = _counter(
+    "doppel_shadow",
+    "Issues looked at in shadow mode, by whether there was something to say.",
+    "was",
+    *("found", "silent"),
+)
+JUDGE_CALLS = _counter(
+    "doppel_judge_calls",
+    "Questions to the judge: answered, unusable, unreached, kept (known already), or not asked: budget, paused.",
+    "outcome",
+    *("answered", "unusable", "unreached", "kept", "budget", "paused"),
+)
+JUDGE_SECONDS = Histogram(
+    "doppel_judge_seconds", "How long the judge took to answer, or to fail.", registry=REGISTRY, buckets=_REQUEST
+)
+JUDGE_TOKENS = _counter("doppel_judge_tokens", "Tokens sent to the judge and written by it.", "way", "in", "out")
+JUDGE_COST = Counter(
+    "doppel_judge_cost", "What that cost, by DOPPEL_JUDGE_PRICE_IN and _OUT and in their money.", registry=REGISTRY
+)
+
+
+FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+
+
+def count_together(home: Path) -> None:
+    """Make this process and its children count in one folder. Call it before prometheus_client is imported."""
+    if FOLDER not in os.environ:
+        folder = home / "counts"
+        shutil.rmtree(folder, ignore_errors=True)
+        make_folder(folder)
+        os.environ[FOLDER] = str(folder)

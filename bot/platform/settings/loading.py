@@ -1,0 +1,282 @@
+"""Environment, `.env` and the App's private key → the host's settings.
+
+What is wrong is told at once, each variable with the way to mend it. What a command does not need it does not ask for:
+`require_app` is called by those that speak to GitHub as the App.
+"""
+
+from __future__ import annotations
+
+import base64
+import difflib
+import io
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, get_args
+
+import dotenv
+import platformdirs
+from annotated_types import Ge, Le
+from dotenv.parser import parse_stream
+from pydantic import ValidationError
+from pydantic.fields import FieldInfo
+
+from bot.domain.errors import SettingsError
+from bot.platform.keys import read_key
+from bot.platform.settings.fields import Env, Settings
+from bot.platform.settings.values import database_url, path_of
+
+_BEGIN = "-----BEGIN "
+_MOST_BYTES = 64 * 1024
+
+
+def read_private_key(values: Mapping[str, str]) -> str:
+    r"""The key in PEM, or an empty string where none is set.
+
+    `PRIVATE_KEY` wins over the file of `PRIVATE_KEY_PATH`. Both take a PEM, one with `\n` written out as many hosting
+    panels do, or base64 of either. Raises SettingsError that names the variable and the way to mend it, and never shows
+    the value.
+    """
+    if text := values.get("PRIVATE_KEY", "").strip():
+        return _checked("PRIVATE_KEY", _decoded(text))
+    if path := values.get("PRIVATE_KEY_PATH", "").strip():
+        return _checked("PRIVATE_KEY_PATH", _decoded(_file(path)))
+    return ""
+
+
+def _decoded(text: str) -> str:
+    """PEM from what was handed over; what cannot be decoded comes back as it is, for `_checked` to refuse."""
+    text = _with_lines(text)
+    if _BEGIN in text:
+        return text
+    try:
+        return _with_lines(base64.b64decode("".join(text.split()), validate=True).decode("ascii"))
+    except ValueError:
+        # No base64, not ASCII, or base64 of what is not ASCII.
+        return text
+
+
+def _with_lines(text: str) -> str:
+    r"""Without quotes around it, and with lines where `\n` or `\r\n` stands for their ends."""
+    return text.strip().strip("\"'").replace("\\r\\n", "\n").replace("\\n", "\n")
+
+
+def _file(name: str) -> str:
+    path = path_of("PRIVATE_KEY_PATH", name)
+    try:
+        with path.open("rb") as file:
+            data = file.read(_MOST_BYTES)
+    except OSError as problem:
+        raise SettingsError(
+            f"PRIVATE_KEY_PATH: cannot read {path}: {problem.strerror}. It must be the .pem file that GitHub offered "
+            "for download when the key was generated."
+        ) from None
+    return data.decode("ascii", errors="replace")
+
+
+def _checked(variable: str, pem: str) -> str:
+    """`pem` if it is an RSA key as GitHub hands out; all else is refused here rather than at the first webhook."""
+    # The library takes 50 ms to import, which processes that need no key shall not pay.
+    from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
+
+    pem = pem.strip() + "\n"
+    if _BEGIN not in pem:
+        raise SettingsError(
+            f"{variable}: not a PEM key (it must start with -----BEGIN RSA PRIVATE KEY-----), nor base64 of one."
+        )
+    if "PRIVATE KEY-----" not in pem:
+        raise SettingsError(f"{variable}: this is a public key or a certificate; the App needs its private key.")
+    try:
+        key = read_key(pem)
+    except TypeError:
+        raise SettingsError(
+            f"{variable}: the key is protected by a password; use the file as GitHub made it."
+        ) from None
+    except (ValueError, UnsupportedAlgorithm):
+        raise SettingsError(
+            f"{variable}: the key is damaged or cut off; copy the whole file, or generate a new key in the settings of "
+            "the App."
+        ) from None
+    if not isinstance(key, RSAPrivateKey):
+        raise SettingsError(f"{variable}: this is no RSA key; GitHub Apps sign with the RSA key that GitHub generates.")
+    return pem
+
+
+# How alike two names must be for one to be taken for a misspelling of the other (difflib's ratio).
+_ALIKE = 0.8
+_KEYS = ("PRIVATE_KEY", "PRIVATE_KEY_PATH")
+# With one of these set, the environment or `.env` has the App.
+_OF_AN_APP = ("APP_ID", *_KEYS, "WEBHOOK_SECRET")
+
+
+class Variable(NamedTuple):
+    """One environment variable as docs/config.md lists it."""
+
+    name: str
+    meaning: str
+    default: str = ""
+
+
+def _variables() -> Iterator[Variable]:
+    for field in Settings.model_fields.values():
+        usual = ("off", "on")[field.default] if isinstance(field.default, bool) else field.default
+        for env in _envs(field):
+            default = env.default or ("" if env.meaning or not usual else str(usual))
+            yield Variable(env.name, env.meaning or " ".join((field.description or "").split()), default)
+    yield Variable(
+        "AGENTIC_CONTEXT_DEDUP_THRESHOLD",
+        "From which similarity on `doppel dedupe` merges two entries of a playbook, 0 to 1; `--threshold` wins.",
+        "the model's own",
+    )
+
+
+def _envs(field: FieldInfo) -> list[Env]:
+    return [fact for fact in field.metadata if isinstance(fact, Env)]
+
+
+VARIABLES = tuple(_variables())
+"""Every variable that `load` reads, and the one that only `doppel dedupe` does."""
+
+
+class WrongSettings(SettingsError):
+    """Variables that are set to what they cannot be; `problems` has a sentence for each."""
+
+    def __init__(self, problems: Iterable[str]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(self.problems))
+
+
+def load(environ: Mapping[str, str] | None = None, dotenv_path: Path | None = None) -> Settings:
+    """Read the settings from `environ` (default: the process's) over `.env` (default: in the working directory).
+
+    Real environment variables win over `.env`, and both over what the set-up page has stored. Raises WrongSettings
+    naming every variable that is wrong.
+    """
+    values = variables(os.environ if environ is None else environ, dotenv_path)
+    try:
+        default = platformdirs.user_data_dir("doppel", appauthor=False)
+        home = path_of("DOPPEL_HOME", values.get("DOPPEL_HOME", "").strip() or default)
+    except SettingsError as problem:
+        raise WrongSettings([str(problem)]) from None
+    values = _with_stored_app(values, home)
+    names = {name: _envs(field)[0].name for name, field in Settings.model_fields.items()}
+    given: dict[str, Any] = {
+        name: text for name, variable in names.items() if (text := values.get(variable, "").strip())
+    }
+    # As they are: white space can be part of a secret. Nothing but white space is none.
+    secrets = [values.get(name, "") for name in ("WEBHOOK_SECRET", "WEBHOOK_SECRET_PREVIOUS")]
+    given |= {"home": home, "webhook_secrets": tuple(filter(str.strip, secrets)) if secrets[0].strip() else ()}
+    problems = []
+    readers: dict[str, Callable[[], str]] = {
+        "database_url": lambda: database_url(given.get("database_url", f"sqlite:///{home / 'doppel.db'}")),
+        "private_key": lambda: read_private_key(values),
+    }
+    for name, read in readers.items():
+        try:
+            given[name] = read()
+        except SettingsError as problem:
+            given[name] = ""
+            problems.append(str(problem))
+    try:
+        settings = Settings(**given)
+    except ValidationError as wrong:
+        problems += [f"{names[str(error['loc'][0])]}: {_says(error)}" for error in wrong.errors()]
+    if problems:
+        raise WrongSettings(problems)
+    return settings
+
+
+def _says(error: Any) -> str:
+    """What a variable would have to be, without what it is: that may hold a password."""
+    if error["type"] == "value_error":
+        return str(error["ctx"]["error"])
+    field = Settings.model_fields[error["loc"][0]]
+    bounds = {type(fact): fact for fact in field.metadata}
+    if Ge in bounds:
+        kind = "number" if field.annotation is float else "whole number"
+        return f"this is not a {kind} from {bounds[Ge].ge} to {bounds[Le].le}."
+    if choices := get_args(field.annotation):
+        return f"this is not one of {', '.join(choices)}."
+    return "this is neither on nor off."
+
+
+def credentials_file(home: Path) -> Path:
+    """The file in a data directory that holds the credentials of an App set up in the browser."""
+    return home / "app.env"
+
+
+def variables(environ: Mapping[str, str], dotenv_path: Path | None) -> dict[str, str]:
+    """Those of `environ` over those of `.env` (default: in the working directory).
+
+    The two that hold the App's key are one setting: the file's count only where the environment has neither. Raises
+    SettingsError where the file cannot be read.
+    """
+    file = _read(dotenv_path or Path(".env"))
+    if any(environ.get(name, "").strip() for name in _KEYS):
+        file = {name: value for name, value in file.items() if name not in _KEYS}
+    return file | dict(environ)
+
+
+def unread_lines(dotenv_path: Path | None = None) -> list[int]:
+    """The numbers of the lines of `.env` that are no setting, and are passed over.
+
+    Of a file that cannot be read there are none: `variables` says what is wrong with it.
+    """
+    try:
+        text = (dotenv_path or Path(".env")).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return []
+    return [found.original.line for found in parse_stream(io.StringIO(text)) if found.error]
+
+
+def misspelt(environ: Mapping[str, str] | None = None, dotenv_path: Path | None = None) -> dict[str, str]:
+    """Names that nothing reads although they look like ours, each with the nearest that is read ("" if none is near).
+
+    Every unknown `DOPPEL_…` counts; of the others those that stand in `.env` and are nearly one of ours, since the
+    environment is full of the names of other programs.
+    """
+    known = [variable.name for variable in VARIABLES]
+    here = dict(os.environ if environ is None else environ)
+    file = set(variables({}, dotenv_path))
+    found = {}
+    for name in sorted({*file, *here} - set(known)):
+        near = difflib.get_close_matches(name, known, 1, _ALIKE)
+        if name.startswith("DOPPEL_") or (name in file and near):
+            found[name] = near[0] if near else ""
+    return found
+
+
+def parts_of_an_app() -> list[str]:
+    """The variables of the environment and `.env` by which the App that was set up in the browser is not read."""
+    values = variables(os.environ, None)
+    return [name for name in _OF_AN_APP if values.get(name)]
+
+
+def _with_stored_app(values: Mapping[str, str], home: Path) -> dict[str, str]:
+    """The variables with those of the App that was set up in the browser (`bot.interfaces.setup`), unless they name
+    one.
+
+    All of an App or nothing: half of one with half of another would be neither. Raises WrongSettings where the place of
+    the file may not be looked into, as by an administrator in another user's data, and where somebody has saved it in
+    another encoding.
+    """
+    path = credentials_file(home)
+    try:
+        if any(values.get(name) for name in _OF_AN_APP) or not path.is_file():
+            return dict(values)
+    except PermissionError as refused:
+        raise WrongSettings([f"DOPPEL_HOME: {path}: {refused.strerror}; run as the user that owns it."]) from None
+    stored = {name: value for name, value in _read(path, interpolate=False).items() if value}
+    return stored | {name: value for name, value in values.items() if value or name not in stored}
+
+
+def _read(path: Path, *, interpolate: bool = True) -> dict[str, str]:
+    """The variables in a file of the form of `.env`; none where there is no file."""
+    try:
+        found = dotenv.dotenv_values(path, interpolate=interpolate)
+    except OSError as problem:
+        raise WrongSettings([f"{path}: cannot be read: {problem.strerror}."]) from None
+    except UnicodeDecodeError:
+        raise WrongSettings([f"{path}: this is not UTF-8; save the file in that encoding."]) from None
+    return {name: value for name, value in found.items() if value is not None}

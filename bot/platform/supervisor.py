@@ -1,0 +1,153 @@
+"""Runs web and worker as children of one process (`doppel serve`, the demo), and restarts those that die.
+
+A child that keeps dying ends everything with an error, since a person must then mend something outside. A signal may
+have killed a child because of a job, which the queue gives up after some deaths (`bot.deliveries.queue`). Several such
+jobs can come at once, so more of these deaths are allowed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import FrameType
+from typing import IO
+
+from bot.domain.errors import Unavailable
+
+log = logging.getLogger(__name__)
+
+GUNICORN = (sys.executable, "-m", "gunicorn", "--config", "python:bot.gunicorn_conf", "bot.web:create_app()")
+WORKER = (sys.executable, "-m", "bot", "worker")
+PROXY = (sys.executable, "-m", "bot", "proxy")
+
+# As in the Procfile and the Dockerfile: one thread of linear algebra, since several only wait for each other; and one
+# arena of glibc's, without arrays, or the memory of finished searches stays with the process in fragments.
+ENVIRON = {"OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1", "MALLOC_MMAP_THRESHOLD_": "16777216"}
+
+RESTART_AFTER_SECONDS = 1.0
+# How often a child may end by itself, and by a signal: more often than several deadly jobs kill a worker.
+DEATHS, WITHIN_SECONDS = 8, 60.0
+KILLS, KILLS_WITHIN_SECONDS = 50, 600.0
+
+# Heroku and most container hosts give a process 30 seconds between SIGTERM and SIGKILL.
+STOP_WITHIN_SECONDS = 27.0
+
+
+class Supervisor:
+    """Keeps the named commands running, with the variables of `ENVIRON` and `environ`.
+
+    They run in the directory `cwd` (default: this process's) and write to `output` (default: where this process does).
+    """
+
+    def __init__(
+        self,
+        commands: Mapping[str, Sequence[str]],
+        environ: Mapping[str, str] | None = None,
+        *,
+        cwd: Path | None = None,
+        output: IO[bytes] | None = None,
+    ) -> None:
+        self._commands = dict(commands)
+        self._environ = {**ENVIRON, **(os.environ if environ is None else environ)}
+        self._cwd, self._output = cwd, output
+        self._children: dict[str, subprocess.Popen[bytes]] = {}
+        # The time and exit code of each death.
+        self._deaths: dict[str, list[tuple[float, int]]] = {name: [] for name in commands}
+        self._stopping = threading.Event()
+
+    def start(self) -> None:
+        """Start every child, each in a session of its own, so that Ctrl-C reaches only this process."""
+        for name in self._commands:
+            self._start(name)
+
+    def _start(self, name: str) -> None:
+        self._children[name] = subprocess.Popen(
+            list(self._commands[name]),
+            env=self._environ,
+            cwd=self._cwd,
+            start_new_session=True,
+            preexec_fn=_end_with_parent if sys.platform == "linux" else None,
+            stdin=subprocess.DEVNULL,
+            stdout=self._output,
+            stderr=self._output,
+        )
+
+    def add(self, commands: Mapping[str, Sequence[str]]) -> None:
+        """Run further commands beside the others."""
+        for name, command in commands.items():
+            self._commands[name], self._deaths[name] = command, []
+            self._start(name)
+
+    def reload(self, name: str) -> None:
+        """Send SIGHUP, at which gunicorn begins anew without giving up its port."""
+        self._children[name].send_signal(signal.SIGHUP)
+
+    def pid(self, name: str) -> int:
+        """The process id of a child, for tests that kill it."""
+        return self._children[name].pid
+
+    def check(self, now: float) -> None:
+        """Restart children that have died. Raises Unavailable if one keeps dying. `now` is in monotonic seconds."""
+        for name, child in list(self._children.items()):
+            if child.poll() is None:
+                continue
+            deaths = [died for died in self._deaths[name] if now - died[0] < KILLS_WITHIN_SECONDS]
+            self._deaths[name] = [*deaths, (now, child.returncode)]
+            if keeps_dying(self._deaths[name], now):
+                raise Unavailable(f"{name} keeps ending, {len(deaths) + 1} times by now, last with {child.returncode}")
+            log.warning("%s ended with %s; it is started again", name, child.returncode)
+            # gunicorn's own children outlive it for a while and would share the port with the next one.
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(child.pid, signal.SIGKILL)
+            self._start(name)
+
+    def run(self, until: Callable[[], bool] = lambda: False, every: float = RESTART_AFTER_SECONDS) -> bool:
+        """Watch the children until `until` is true; stop them and return False at SIGTERM or SIGINT."""
+
+        def on_signal(number: int, frame: FrameType | None) -> None:
+            self._stopping.set()
+
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, on_signal)
+        while not self._stopping.wait(every):
+            self.check(time.monotonic())
+            if until():
+                return True
+        self.stop()
+        return False
+
+    def stop(self) -> None:
+        """End every child by SIGTERM; those that outlive the grace period are killed."""
+        for child in self._children.values():
+            if child.poll() is None:
+                child.terminate()
+        deadline = time.monotonic() + STOP_WITHIN_SECONDS
+        for name, child in self._children.items():
+            try:
+                child.wait(max(0.1, deadline - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                log.error("%s did not stop in time and is killed", name)
+                child.kill()
+                child.wait()
+
+
+def keeps_dying(deaths: Sequence[tuple[float, int]], now: float) -> bool:
+    """Whether to give a child up, by the time of each death and its exit code, negative for a signal. Pure."""
+    kills = sum(code < 0 for _, code in deaths)
+    ends = sum(code >= 0 and now - at < WITHIN_SECONDS for at, code in deaths)
+    return ends >= DEATHS or kills >= KILLS
+
+
+def _end_with_parent() -> None:
+    """Ask Linux to end this child when its parent is killed, so that it does not keep the port (prctl(2))."""
+    pr_set_pdeathsig = 1
+    ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGTERM)

@@ -1,0 +1,106 @@
+"""OpenTelemetry: delivery → job → find → requests to GitHub, as one trace.
+
+The host decides whether to record it (docs/watching.md). The trace's id follows from the delivery's, so the queue need
+not carry it, and each retry of a job joins the same trace. Attributes are this program's own words and numbers, without
+repositories' names, addresses and texts of exceptions: people who read traces may not be allowed to read a repository.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar, copy_context
+from dataclasses import dataclass
+from typing import ParamSpec, TypeVar
+
+from opentelemetry.context import Context
+from opentelemetry.trace import (
+    INVALID_SPAN,
+    NonRecordingSpan,
+    ProxyTracerProvider,
+    Span,
+    SpanContext,
+    Status,
+    StatusCode,
+    TraceFlags,
+    get_tracer,
+    get_tracer_provider,
+    set_span_in_context,
+)
+
+_tracer = get_tracer("doppel")
+
+
+@contextmanager
+def span(name: str, delivery: str = "", /, **attributes: str | int) -> Iterator[Span]:
+    """A span of this thread's work; `delivery` is given for the first span of a delivery in this process."""
+    if isinstance(get_tracer_provider(), ProxyTracerProvider):
+        # Nobody records, and a real span would cost a delivery a tenth of its time.
+        yield INVALID_SPAN
+        return
+    parent = _trace_of(delivery) if delivery else None
+    # OpenTelemetry itself would record an exception with its text.
+    with _tracer.start_as_current_span(
+        name, parent, attributes=attributes, record_exception=False, set_status_on_exception=False
+    ) as started:
+        try:
+            yield started
+        except BaseException as error:
+            started.set_status(Status(StatusCode.ERROR, type(error).__name__))
+            raise
+
+
+def _trace_of(delivery: str) -> Context:
+    """A delivery's trace, as if its root were in another process."""
+    digest = hashlib.sha256(delivery.encode("utf-8", "replace")).digest()
+    ids = int.from_bytes(digest[:16], "big") | 1, int.from_bytes(digest[16:24], "big") | 1
+    root = SpanContext(*ids, is_remote=True, trace_flags=TraceFlags(TraceFlags.SAMPLED))
+    return set_span_in_context(NonRecordingSpan(root))
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A delivery on its way in, or a job of the queue. Unknown fields are empty.
+
+    `delivery` is `X-GitHub-Delivery`, `job` its event (`issues.opened`), `attempt` counts from 1, `arrived` is when the
+    delivery was accepted, in seconds since 1970.
+    """
+
+    delivery: str = ""
+    job: str = ""
+    attempt: int = 0
+    arrived: float = 0.0
+
+
+_NOTHING = Work()
+_current: ContextVar[Work] = ContextVar("work", default=_NOTHING)
+
+
+def current() -> Work:
+    """This thread's work; empty outside of any."""
+    return _current.get()
+
+
+@contextmanager
+def working_on(work: Work) -> Iterator[None]:
+    """Run the block as part of this work."""
+    token = _current.set(work)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+def carried(function: Callable[P, T]) -> Callable[P, T]:
+    """The function for a pool's threads, where each call runs in a copy of the present context."""
+    here = copy_context()
+
+    def run(*args: P.args, **kwargs: P.kwargs) -> T:
+        return here.copy().run(function, *args, **kwargs)
+
+    return run

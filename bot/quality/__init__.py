@@ -1,0 +1,1 @@
+"""How good the bot is: replay, evaluation, training, calibration, feedback, scan, digest."""

@@ -1,0 +1,237 @@
+"""Calculates a repository's threshold, the bar, from people's feedback. What decides is pure; `recalibrate` reads the
+store.
+
+Only verdicts count: what people say of something that they were shown. Marks are another matter. Somebody who closes an
+issue as a duplicate of what the bot held back has found it alone, and somebody who finds nothing says nothing. So marks
+show only what is there, and a threshold that follows them would end at what people mark (P1).
+
+The threshold leaves its default only for good reason, which lies in the interval between the two:
+
+* it rises if surely less than RIGHT of the comments in the interval were right: nearly all that it loses was wrong;
+* it falls if surely more than RIGHT of what was held back in the interval would have been right, by the word of people
+  who saw it all the same, as on the dashboard.
+
+"Surely" is the bound of Wilson's interval (1927) at 95 %. A move also needs ENOUGH weight on its own side, AT_LEAST so
+much of it in its last step, and more there than against it; so the threshold moves no further than the feedback goes.
+One more verdict against the comments never lowers the threshold, and one more for them never raises it: each bound
+moves one way with each verdict, and a gate counts only its own side. tests/calibration holds this as a property.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from bot.conversation.config.schema import MIN_CONFIDENCE, RepoConfig
+from bot.domain.decisions import Decision, Evidence
+from bot.domain.judgements import KeptCalibration, Kind
+from bot.domain.likelihood import LIKELY, POSSIBLY, wilson
+from bot.quality.feedback import Example, by_issue, examples
+from bot.storage import Store
+
+MARKS = frozenset({Kind.CLOSED, Kind.OF})
+"""These are verdicts if a comment names the pair, else marks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One issue's comment, posted or not: `right` or wrong for every threshold up to `probability`.
+
+    `weight` is in (0, 1].
+    """
+
+    probability: float
+    right: bool
+    weight: float
+
+
+def points(decisions: Iterable[Decision], made: Iterable[Example]) -> list[Point]:
+    """Judge the comments on each issue by the examples, including shadow and silent ones.
+
+    A comment is right if it names an issue that somebody calls the same, up to the threshold at which it is named. It
+    is wrong if every issue that it names is said to be another. Of several people who say the same, the one with the
+    highest weight counts, so that repetition gains nothing. Decisions with the same first candidate are one comment,
+    the earliest; if `not` has moved another candidate up, that is another comment.
+    """
+    looks: dict[int, dict[int, Decision]] = {}
+    for decision in sorted(decisions, key=lambda one: one.at):
+        if named := _named(decision):
+            looks.setdefault(decision.number, {}).setdefault(named[0].number, decision)
+    found: list[Point] = []
+    for number, said in by_issue(made).items():
+        comments = list(looks.get(number, {}).values())
+        found += _for(comments, said)
+        for comment in comments:
+            found += _against(comment, said)
+    return found
+
+
+def _named(decision: Decision) -> tuple[Evidence, ...]:
+    """The candidates that the comment names; for a silent one, all that it could have named."""
+    return decision.shown or tuple(one for one in decision.evidence if one.own)
+
+
+def _for(comments: Sequence[Decision], made: Sequence[Example]) -> Iterator[Point]:
+    """The weight of right comments: a lower threshold can only add to it."""
+    agreed = [
+        (known.probability, one.weight)
+        for one in made
+        if one.same and (known := next((it for comment in comments if (it := comment.about(one.other))), None))
+        if known.shown or one.kind not in MARKS
+    ]
+    counted = 0.0
+    for probability, weight in sorted(agreed, reverse=True):
+        if weight > counted:
+            yield Point(probability, right=True, weight=weight - counted)
+            counted = weight
+
+
+def _against(comment: Decision, made: Sequence[Example]) -> Iterator[Point]:
+    """The weight by which all candidates that the comment names are rejected, if they are."""
+    named = _named(comment)
+    weight = min(
+        max((one.weight for one in made if not one.same and candidate.is_about(one.other)), default=0.0)
+        for candidate in named
+    )
+    if weight:
+        yield Point(named[0].probability, right=False, weight=weight)
+
+
+LOWEST, HIGHEST = POSSIBLY, LIKELY
+"""Feedback never moves the threshold beyond these. Only people may choose silence in all but likely cases, or comments
+about issues that are not even possibly the same."""
+
+ENOUGH = 6.0
+"""The least weight on one side: the verdicts of people with triage access on six comments, or of authors on twelve."""
+
+AT_LEAST = 2.0
+"""The least weight on that side in the last step towards the new threshold."""
+
+RIGHT = 0.5
+"""At least every second comment that people judge should be right."""
+
+STEPS = tuple(step / 20 for step in range(2, 13))
+"""The thresholds to try, .10 to .60, STEP apart."""
+STEP = 0.05
+
+WINDOW = 365 * 86_400.0
+"""Seconds for which feedback counts."""
+
+
+class Move(StrEnum):
+    """How the threshold moves."""
+
+    STAYS = "stays"
+    RISES = "rises"
+    FALLS = "falls"
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """The threshold, and the weights of `right` and `wrong` comments between the default and it.
+
+    If it stays, the weights are of all feedback.
+    """
+
+    bar: float
+    move: Move
+    right: float
+    wrong: float
+
+
+def calibrate(points: Sequence[Point], usual: float) -> Calibration:
+    """The threshold for a repository whose default is `usual`, from all points that count."""
+    for bar in sorted((step for step in STEPS if usual < step <= HIGHEST), reverse=True):
+        right, wrong = _between(points, usual, bar)
+        last = _between(points, max(usual, bar - STEP), bar)
+        if _speaks(wrong, right) and _leads(last[1], last[0]):
+            return Calibration(bar, Move.RISES, right, wrong)
+    for bar in sorted(step for step in STEPS if LOWEST <= step < usual):
+        right, wrong = _between(points, bar, usual)
+        last = _between(points, bar, min(usual, bar + STEP))
+        if _speaks(right, wrong) and _leads(*last):
+            return Calibration(bar, Move.FALLS, right, wrong)
+    right, wrong = _between(points, 0.0, 1.1)
+    return Calibration(usual, Move.STAYS, right, wrong)
+
+
+def _speaks(weight: float, against: float) -> bool:
+    """Whether there is enough weight for a move, and surely more of it than RIGHT."""
+    return weight >= ENOUGH and wilson(weight / (weight + against), weight + against)[0] > RIGHT
+
+
+def _leads(weight: float, against: float) -> bool:
+    return weight >= AT_LEAST and weight > against
+
+
+def _between(points: Sequence[Point], low: float, high: float) -> tuple[float, float]:
+    """The weights of right and wrong points in [low, high)."""
+    inside = [one for one in points if low <= one.probability < high]
+    return sum(one.weight for one in inside if one.right), sum(one.weight for one in inside if not one.right)
+
+
+class Origin(StrEnum):
+    """`SETTINGS`: the repository's file sets it. `FEEDBACK`: feedback has moved it. `USUAL`: neither."""
+
+    SETTINGS = "settings"
+    FEEDBACK = "feedback"
+    USUAL = "usual"
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """The threshold from which on candidates are shown, and the weights of the feedback that moved it."""
+
+    value: float
+    origin: Origin
+    right: float = 0.0
+    wrong: float = 0.0
+
+
+def bar_in_force(config: RepoConfig, kept: KeptCalibration | None) -> Bar:
+    """The repository's file wins; with `calibrate: off` feedback moves nothing."""
+    if config.min_confidence is not None:
+        return Bar(config.min_confidence, Origin.SETTINGS)
+    if config.calibrate and kept is not None and kept.bar is not None:
+        return Bar(kept.bar, Origin.FEEDBACK, kept.right, kept.wrong)
+    return Bar(MIN_CONFIDENCE, Origin.USUAL)
+
+
+def recalibrate(store: Store, repo_id: int, now: float) -> bool:
+    """Recalculate and store the threshold; return whether it moved."""
+    known = store.calibrations.get(repo_id)
+    found = calibration_of(store, repo_id, now)
+    if known is None and found.move is Move.STAYS and not found.right and not found.wrong:
+        # There is no feedback, so there is nothing to store.
+        return False
+    bar = None if found.move is Move.STAYS else found.bar
+    return store.calibrations.move(repo_id, known, bar, found.right, found.wrong, now)
+
+
+def calibration_of(store: Store, repo_id: int, now: float) -> Calibration:
+    """The threshold by the present feedback, whatever the settings say."""
+    made = examples_of(store, repo_id, now)
+    decisions = store.decisions.of_issues(repo_id, {one.number for one in made})
+    return calibrate(points(decisions, made), MIN_CONFIDENCE)
+
+
+def examples_of(store: Store, repo_id: int, now: float) -> list[Example]:
+    """The feedback that counts: of the last year, and since the threshold was last reset."""
+    known = store.calibrations.get(repo_id)
+    return said_of(store, repo_id, max(known.since if known else 0.0, now - WINDOW))
+
+
+def said_of(store: Store, repo_id: int, since: float, about: Container[int] | None = None) -> list[Example]:
+    """The feedback since then as labelled pairs, earliest first; with `about`, only pairs with one of these issues.
+
+    A repository can have ten thousand decisions in a year, and one week's issues need few of them.
+    """
+    signals, verdicts = store.signals.since(repo_id, since), store.verdicts.since(repo_id, since)
+    if about is not None:
+        signals = [one for one in signals if one.number in about or one.other in about]
+        verdicts = [one for one in verdicts if one.number in about or one.other in about]
+    # Either issue of a pair may be the one on which the other was suggested.
+    numbers = {number for one in signals for number in (one.number, one.other)}
+    numbers |= {number for one in verdicts for number in (one.number, one.other)}
+    return examples(store.decisions.of_issues(repo_id, numbers), signals, verdicts, since)

@@ -1,0 +1,244 @@
+"""The boxes of the digest's issue: who may write to the repository ticks them, and so says which pairs are the same.
+
+GitHub gives reactions to a whole comment, not to a line of it, and a comment for each pair would be a flood of mail. A
+task list needs no page, costs one click, and is an `issues.edited` that names who clicked. Only people who can write to
+the repository can tick the boxes of somebody else's issue.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+from bot.domain.decisions import COMMAND, Decision, Outcome
+from bot.domain.judgements import Kind, Signal, Who
+from bot.domain.times import write_moment
+from bot.quality.calibration import WINDOW, said_of
+from bot.quality.feedback import Example, by_issue
+from bot.search.index import Index
+from bot.storage import Store
+
+_BOX = re.compile(r"^ {0,6}[-*] \[([ xX])\] <!-- ([1-9][0-9]{0,9}) ([1-9][0-9]{0,9}) (same|other) -->", re.MULTILINE)
+
+Pair = tuple[int, int]
+
+SOMEBODY = "(somebody who can write here)"
+"""Whose box it is where the event that names them has not come: no login has brackets."""
+
+
+def box(pair: Pair, same: bool, ticked: bool) -> str:
+    """The beginning of the line of a box, which is followed by what it says."""
+    return f"- [{'x' if ticked else ' '}] <!-- {pair[0]} {pair[1]} {'same' if same else 'other'} -->"
+
+
+def read(body: str) -> dict[Pair, bool | None]:
+    """For each pair in the issue whether it is said to be the same; None where no box is ticked, or both are."""
+    ticked: dict[Pair, set[bool]] = {}
+    for mark, number, other, word in _BOX.findall(body):
+        said = ticked.setdefault((int(number), int(other)), set())
+        if mark != " ":
+            said.add(word == "same")
+    return {pair: next(iter(said)) if len(said) == 1 else None for pair, said in ticked.items()}
+
+
+def known_boxes(signals: Iterable[Signal]) -> dict[Pair, bool]:
+    """The boxes that are known to be ticked."""
+    return {(one.number, one.other): one.same for one in signals if one.kind is Kind.BOX}
+
+
+def changed(body: str, known: dict[Pair, bool], login: str, now: float) -> tuple[list[Signal], list[Pair]]:
+    """What the issue says that was not known: new signals, and pairs of which nothing is said any more."""
+    said = read(body)
+    new = [
+        Signal(number, Kind.BOX, login, other, same, Who.TRIAGE, now)
+        for (number, other), same in said.items()
+        if same is not None and known.get((number, other)) is not same
+    ]
+    return new, [pair for pair, same in said.items() if same is None and pair in known]
+
+
+WEEK = 7 * 86_400.0
+
+
+def digest_of(store: Store, repo_id: int, since: float, now: float) -> Digest:
+    """What the bot did since then, with what people have said of it by `now`, also what the bar was put back from."""
+    decisions = store.decisions.between(repo_id, since, now)
+    said = said_of(store, repo_id, min(since, now - WINDOW), {one.number for one in decisions})
+    spent = store.judgements.spent(repo_id, since, now)
+    return replace(digest(decisions, said, since, now), asked=spent.calls, cost=spent.cost)
+
+
+def titles_of(index: Index, repo_id: int, found: Digest) -> Mapping[int, str]:
+    """The titles of the issues in its lines, as the index has them; what it has not is left out."""
+    numbers = {number for line in found.lines for number in (line.number, line.other)}
+    with index.view(repo_id) as view:
+        return {number: title for number, (title, _) in view.texts(numbers).items()}
+
+
+def take_boxes(store: Store, index: Index, repo_id: int, body: str, login: str, now: float) -> int:
+    """Keep what the boxes in the text of the digest's issue say as signals of that person; how many have changed."""
+    signals = store.signals
+    known = known_boxes(signals.since(repo_id, 0.0))
+    new, gone = changed(body, known, login, now)
+    # A box stays when one of its issues has been deleted or transferred, of which nothing is kept any more.
+    looked_at = {one.number for one in store.decisions.of_issues(repo_id, {one.number for one in new})}
+    others = {one.other for one in new}
+    if store.backfills.complete(repo_id):
+        with index.view(repo_id) as view:
+            others = set(view.issues(others))
+    new = [one for one in new if one.number in looked_at and one.other in others]
+    for number, other in (*gone, *((one.number, one.other) for one in new)):
+        # Whose box it was does not matter: it is one box for all.
+        signals.drop(repo_id, number, Kind.BOX, other)
+    for signal in new:
+        signals.put(repo_id, signal)
+    return len(new) + len(gone)
+
+
+class Standing(StrEnum):
+    """What people have said so far: that a comment was right, that it was wrong, both, or nothing."""
+
+    RIGHT = "right"
+    WRONG = "wrong"
+    DISPUTED = "disputed"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One issue on which the bot commented, or would have: `other` is its likeliest candidate, with its probability.
+
+    `said` is how people said that it was right or wrong.
+    """
+
+    number: int
+    at: float
+    posted: bool
+    other: int
+    probability: float
+    standing: Standing
+    said: tuple[Kind, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Digest:
+    """Times are seconds since 1970. `looked` counts all issues that were looked at for any reason, and `new` those of
+    them that were opened then.
+
+    Of those the bot `commented` on some, `would` have commented on some (`mode: shadow`), and stayed silent on the
+    rest, of which `missed` were closed as duplicates of what it had seen and not named. `lines` are the latest first;
+    a comment that names other repositories' issues alone has none. The judge was `asked` so many questions, which
+    `cost` so much of the host's money.
+    """
+
+    since: float
+    until: float
+    new: int
+    looked: int
+    commented: int
+    would: int
+    left_alone: int
+    missed: int
+    lines: tuple[Line, ...]
+    asked: int = 0
+    cost: float = 0.0
+
+    def count(self, standing: Standing) -> int:
+        """How many of the comments stand so."""
+        return sum(line.standing is standing for line in self.lines)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values for `json.dumps`; times as ISO 8601 writes them, in UTC."""
+        return {
+            "since": write_moment(self.since),
+            "until": write_moment(self.until),
+            "new": self.new,
+            "looked": self.looked,
+            "commented": self.commented,
+            "would_have_commented": self.would,
+            "left_alone": self.left_alone,
+            "missed": self.missed,
+            **{standing.value: self.count(standing) for standing in Standing},
+            **({"judge": {"questions": self.asked, "cost": round(self.cost, 4)}} if self.asked else {}),
+            "issues": [
+                {
+                    "number": line.number,
+                    "at": write_moment(line.at),
+                    "posted": line.posted,
+                    "other": line.other,
+                    "probability": round(line.probability, 4),
+                    "standing": line.standing.value,
+                    "said": [kind.value for kind in line.said],
+                }
+                for line in self.lines
+            ],
+        }
+
+
+def digest(decisions: Iterable[Decision], examples: Iterable[Example], since: float, until: float) -> Digest:
+    """The digest of the decisions from `since` to before `until`; `examples` are all that are known by now."""
+    inside = [one for one in sorted(decisions, key=lambda one: one.at) if since <= one.at < until]
+    said = by_issue(examples)
+    looked = {one.number for one in inside if one.outcome is not Outcome.LEFT_ALONE}
+    lines = tuple(sorted(_lines(inside, said).values(), key=lambda line: -line.at))
+    # A comment that names other repositories' issues alone has no line, and is one all the same.
+    posted = {
+        one.number: one.outcome.seen for one in inside if one.outcome.speaks and any(it.shown for it in one.evidence)
+    } | {line.number: line.posted for line in lines}
+    return Digest(
+        since=since,
+        until=until,
+        new=len({one.number for one in inside if one.cause == "opened"} & looked),
+        looked=len(looked),
+        commented=sum(posted.values()),
+        would=len(posted) - sum(posted.values()),
+        left_alone=len({one.number for one in inside} - looked),
+        missed=sum(any(one.same for one in said.get(number, ())) for number in looked - set(posted)),
+        lines=lines,
+    )
+
+
+def _lines(decisions: Iterable[Decision], said: Mapping[int, Sequence[Example]]) -> dict[int, Line]:
+    """The line of each issue by its number; `decisions` are the earliest first."""
+    lines: dict[int, Line] = {}
+    unasked: set[int] = set()
+    for one in decisions:
+        if one.outcome.speaks and one.shown:
+            line = _line(one, said.get(one.number, ()))
+            asked_again = one.cause == COMMAND and one.number in unasked
+            if _replaces(line, lines.get(one.number), asked_again=asked_again):
+                lines[one.number] = line
+            if one.cause != COMMAND:
+                unasked.add(one.number)
+    return lines
+
+
+def _replaces(line: Line, known: Line | None, *, asked_again: bool) -> bool:
+    """Whether a later line of an issue stands in the digest instead of the one that is known of it.
+
+    What people have judged is not replaced by what nobody has. What the bot said of its own accord, by which the bar is
+    judged, gives way to what a command has `asked_again` only where that alone is judged: it may have asked for what is
+    less likely, or with words of its own.
+    """
+    judged = line.standing is not Standing.UNKNOWN
+    known_judged = known is not None and known.standing is not Standing.UNKNOWN
+    return judged and not known_judged if asked_again else judged or not known_judged
+
+
+def _line(decision: Decision, said: Sequence[Example]) -> Line:
+    shown = decision.shown
+    right = [one for one in said if one.same and any(candidate.is_about(one.other) for candidate in shown)]
+    against = [one for one in said if not one.same]
+    wrong = all(any(candidate.is_about(one.other) for one in against) for candidate in shown)
+    standing = {
+        (True, True): Standing.DISPUTED,
+        (True, False): Standing.RIGHT,
+        (False, True): Standing.WRONG,
+        (False, False): Standing.UNKNOWN,
+    }[bool(right), wrong]
+    kinds = dict.fromkeys(one.kind for one in (*right, *(against if wrong else ())))
+    posted = decision.outcome is not Outcome.SHADOW
+    return Line(decision.number, decision.at, posted, shown[0].number, shown[0].probability, standing, tuple(kinds))

@@ -1,0 +1,208 @@
+"""What people decided, from what is stored of a repository."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+
+from bot.domain.decisions import Decision
+from bot.domain.judgements import Kind, Signal, Verdict, VerdictKind, Who
+from bot.storage import Store
+
+
+def decided_in(store: Store, repo_id: int) -> Decided:
+    """What people decided about all pairs of a repository's issues, by commands, votes and closings."""
+    signals = store.signals.deciding(repo_id, DECIDING)
+    verdicts = store.verdicts.since(repo_id, 0.0)
+    # Of which pairs a reaction speaks is told by the comment that it was given to; all else names its pair.
+    decisions = store.decisions.of_issues(repo_id, {one.number for one in signals if not one.other})
+    return decided(examples(decisions, signals, verdicts), store.verdicts.originals(repo_id))
+
+
+Pair = tuple[int, int]
+"""Two issues' numbers, the smaller one first."""
+
+DECIDING = frozenset({Kind.REACTION, Kind.BOX, Kind.VOTE, Kind.CLOSED, Kind.SUGGESTION, Kind.NOT, Kind.OF})
+"""How people decide: a new title may have had other reasons."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """`same` and `different` are pairs. `originals` says of issues of which other one they are duplicates: the later of
+    a pair, or the one that `of` has closed.
+    """
+
+    same: frozenset[Pair] = frozenset()
+    different: frozenset[Pair] = frozenset()
+    originals: Mapping[int, int] = field(default_factory=dict)
+
+    def different_from(self, number: int) -> set[int]:
+        """The issues that are not the same as this one."""
+        return {one for pair in self.different if number in pair for one in pair} - {number}
+
+
+UNDECIDED = Decided()
+"""Where nobody has decided anything."""
+
+
+def pair_of(one: int, other: int) -> Pair:
+    """The two as a pair."""
+    return min(one, other), max(one, other)
+
+
+def decided(made: Iterable[Example], closed_for: Mapping[int, int]) -> Decided:
+    """What holds, from all that was said; `closed_for` is what commands have closed in favour of what, and holds."""
+    last: dict[Pair, Example] = {}
+    # Of what was said at once, that it is another thing.
+    for one in sorted(made, key=lambda one: (one.weight, one.at, not one.same)):
+        if one.kind in DECIDING:
+            last[pair_of(one.number, one.other)] = one
+    same = frozenset(pair for pair, one in last.items() if one.same)
+    different = frozenset(last) - same
+    commanded = {number: of for number, of in closed_for.items() if pair_of(number, of) not in different}
+    return Decided(same, different, {later: earlier for earlier, later in sorted(same)} | commanded)
+
+
+RIGHT: Mapping[Who, float] = {Who.TRIAGE: 1.0, Who.AUTHOR: 0.5, Who.OTHER: 0.0}
+"""How much a word counts by who says it: those who keep the issues know them all, the author knows one, and of
+strangers nobody knows how many accounts they have."""
+
+WORTH: Mapping[Kind, float] = {
+    Kind.REACTION: 1.0,
+    Kind.BOX: 1.0,
+    Kind.VOTE: 1.0,
+    Kind.CLOSED: 1.0,
+    Kind.RETITLED: 0.5,
+    Kind.SUGGESTION: 1.0,
+    Kind.NOT: 1.0,
+    Kind.OF: 1.0,
+}
+"""How much it counts by how it is said: a new title may have had other reasons."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One labelled pair: whether `number` and `other` report the same thing, as `login` said by `kind` at `at`.
+
+    `weight` is in (0, 1]. `probability` is the bot's own at the time, None where the pair was not among the best;
+    `shown` whether the comment named it.
+    """
+
+    number: int
+    other: int
+    same: bool
+    kind: Kind
+    login: str
+    who: Who
+    at: float
+    weight: float
+    probability: float | None
+    shown: bool
+
+
+# GitHub's times are whole seconds, ours are not.
+_SECOND = 1.0
+
+
+def examples(
+    decisions: Iterable[Decision], signals: Iterable[Signal], verdicts: Iterable[Verdict], since: float = 0.0
+) -> list[Example]:
+    """Everything that was said at `since` or later as labelled pairs, the earliest first.
+
+    What is said of a comment is about what it showed then: the last decision before. What is said of a pair belongs to
+    the issue on which the other one came into question, on whichever of the two it was said. Who took something back
+    has not said it (the caller leaves it out), and what counts for nothing is left out too. Of several `of` on an issue
+    the last one holds, as long as that is not taken back: each closes it otherwise than the one before.
+    """
+    by_issue: dict[int, list[Decision]] = {}
+    for decision in sorted(decisions, key=lambda one: one.at):
+        by_issue.setdefault(decision.number, []).append(decision)
+    made = [
+        one
+        for signal in signals
+        if signal.at >= since
+        for one in _of_signal(_turned(signal, by_issue), by_issue)
+        if one.weight > 0
+    ]
+    said = [_turned(_of_verdict(one), by_issue) for one in _holding(verdicts) if one.at >= since]
+    made += [_example(one, one.other, [it for it in by_issue.get(one.number, ()) if it.at <= one.at]) for one in said]
+    return sorted(made, key=lambda one: (one.at, one.number, one.other, one.login))
+
+
+def _holding(verdicts: Iterable[Verdict]) -> Iterator[Verdict]:
+    """All but each `of` on whose issue there is a later one."""
+    last: dict[int, Verdict] = {}
+    for verdict in sorted(verdicts, key=lambda one: (one.at, one.id)):
+        if verdict.kind is VerdictKind.OF:
+            last[verdict.number] = verdict
+        else:
+            yield verdict
+    yield from last.values()
+
+
+def _turned(signal: Signal, by_issue: Mapping[int, Sequence[Decision]]) -> Signal:
+    """The signal as one of the other issue, where the pair came into question on that one alone.
+
+    An earlier issue can be closed in favour of a later one that the bot has commented on, and `not` be said there.
+    """
+    here, there = signal.number, signal.other
+    if not there or _knows(by_issue.get(here, ()), there) or not _knows(by_issue.get(there, ()), here):
+        return signal
+    return replace(signal, number=there, other=here)
+
+
+def _knows(decisions: Iterable[Decision], number: int) -> bool:
+    return any(one.about(number) for one in decisions)
+
+
+def _of_signal(signal: Signal, by_issue: Mapping[int, Sequence[Decision]]) -> Iterator[Example]:
+    decisions = by_issue.get(signal.number, ())
+    before = [one for one in decisions if one.at < signal.at + _SECOND] or list(decisions[:1])
+    if signal.other:
+        yield _example(signal, signal.other, before)
+        return
+    # Who closed an issue otherwise, which used to be kept, did not say that it repeats nothing.
+    if signal.kind is not Kind.CLOSED:
+        yield from _of_vote(signal, before)
+
+
+def _of_vote(signal: Signal, before: Sequence[Decision]) -> Iterator[Example]:
+    """A reaction to the comment: 👎 says that none of those it names is it, 👍 that the first of them helped."""
+    comment = next((one for one in reversed(before) if one.outcome.speaks and one.shown), None)
+    named = [one for one in comment.evidence if one.shown] if comment else []
+    # The first can be of another repository.
+    for one in named[:1] if signal.same else named:
+        if one.own:
+            yield _example(signal, one.number, before)
+
+
+def _of_verdict(verdict: Verdict) -> Signal:
+    same = verdict.kind is VerdictKind.OF
+    # An earlier version kept `of` for people with triage, and did not note it.
+    usual = Who.TRIAGE if same else Who.AUTHOR
+    who = Who(verdict.details.get("who", usual))
+    return Signal(verdict.number, Kind(verdict.kind.value), verdict.actor, verdict.other, same, who, verdict.at)
+
+
+def _example(signal: Signal, other: int, before: Sequence[Decision]) -> Example:
+    """With what the last decision that had this pair among its best thought of it."""
+    known = next((one for decision in reversed(before) if (one := decision.about(other))), None)
+    return Example(
+        number=signal.number,
+        other=other,
+        same=signal.same,
+        kind=signal.kind,
+        login=signal.login,
+        who=signal.who,
+        at=signal.at,
+        weight=WORTH[signal.kind] * RIGHT[signal.who],
+        probability=known.probability if known else None,
+        shown=bool(known and known.shown),
+    )
+
+
+def by_issue(made: Iterable[Example]) -> dict[int, list[Example]]:
+    """The examples by the issue that they are about."""
+    ordered = sorted(made, key=lambda one: (one.number, one.at))
+    return {number: list(group) for number, group in groupby(ordered, key=lambda one: one.number)}

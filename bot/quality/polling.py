@@ -1,0 +1,237 @@
+"""Reading the reactions to the bot's comments in one repository, and folding what was voted down; and reading what
+became of its suggestions.
+
+A 👎 of the issue's author or of somebody with triage access folds the comment, once, unless somebody with triage access
+gives it a 👍. If they take that back, or somebody with triage access disagrees, it is shown again, and not folded any
+more. What a person has folded or unfolded stays as they left it: a comment is not worth an argument.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from enum import Enum, auto
+
+from bot.domain.counting import batches
+from bot.domain.entities import RepoRef, name_key, same_login
+from bot.domain.errors import GitHubError, NotFound, Unavailable
+from bot.domain.judgements import Fold, Kind, Signal, Who
+from bot.github.labels import ADD_LABEL, CLOSE, duplicate_label
+from bot.github.repository import RepoClient
+from bot.github.votes import FOLDED_AS, PAGE, Vote, Votes, VotesPage
+from bot.storage import Store
+from bot.storage.feedback import Watched
+
+logger = logging.getLogger(__name__)
+
+WATCHED_FOR = 30 * 86_400.0
+"""Seconds after it was last written for which a comment's reactions are read; hardly anybody votes later."""
+
+MOST_WATCHED = 500
+"""Comments of one repository, those written last."""
+
+MOST_REQUESTS = 250
+"""Requests for one installation in one turn: a twentieth of what GitHub grants it in the hour between two turns."""
+
+SHARE_LEFT = 0.5
+"""Reading stops where less than this share of the hour's budget is left: new issues need it more."""
+
+
+@dataclass(slots=True)
+class Allowance:
+    """What may still be asked of GitHub in this turn, for one installation."""
+
+    requests: int = MOST_REQUESTS
+
+    def take(self) -> bool:
+        """Whether one more request may be made; it is counted."""
+        self.requests -= 1
+        return self.requests >= 0
+
+    def heed(self, page: VotesPage) -> None:
+        """End the turn where too little is left of the hour."""
+        if page.remaining is not None and page.limit and page.remaining < SHARE_LEFT * page.limit:
+            self.requests = 0
+
+
+@dataclass(slots=True)
+class Round:
+    """One look at the reactions in a repository. `rights` remembers who may do what meanwhile, `suggests` says whether
+    the bot suggests anything there.
+    """
+
+    github: RepoClient
+    store: Store
+    repo_id: int
+    repo: RepoRef
+    now: float
+    allowance: Allowance
+    rights: dict[str, bool] = field(default_factory=dict)
+    suggests: bool = False
+
+    def look(self) -> int:
+        """Read the latest comments' reactions, the last comment first; how many comments were read.
+
+        Raises RateLimited and Unavailable; what was read until then is kept.
+        """
+        watched = self.store.watched.latest(self.repo_id, self.now - WATCHED_FOR, MOST_WATCHED)
+        read = 0
+        for together in batches(watched, PAGE):
+            part = [known for one in together if (known := self._named(one)) is not None]
+            self._keep(part)
+            if not part or not self.allowance.take():
+                break
+            page = self.github.votes([one.node_id for one in part])
+            self.allowance.heed(page)
+            for one in part:
+                if (votes := page.found.get(one.node_id)) is not None:
+                    self._keep([self._take(one, votes)])
+                    self._take_suggestions(one.number)
+                    read += 1
+        return read
+
+    def _keep(self, watched: Sequence[Watched]) -> None:
+        """Keep what is known of these comments now, but nothing of an issue that has gone meanwhile: what there was of
+        it was erased then, and nobody would come again for this.
+        """
+        self.store.watched.put(self.repo_id, watched)
+        for one in watched:
+            if self.store.comments.get(self.repo_id, one.number) is None:
+                self.store.forget_issue(self.repo_id, one.number)
+
+    def _named(self, one: Watched) -> Watched | None:
+        """With its name in GraphQL, which takes one request, once."""
+        if one.node_id:
+            return one
+        if not self.allowance.take():
+            return None
+        try:
+            return replace(one, node_id=self.github.comment(self.repo, one.comment_id).node_id)
+        except NotFound:
+            # Its `issue_comment.deleted` is still on its way, or never came.
+            self.store.comments.mark_deleted(self.repo_id, one.number, one.comment_id, self.now)
+            return None
+
+    def _take(self, one: Watched, votes: Votes) -> Watched:
+        signals = self.store.signals
+        before = signals.of_issue(self.repo_id, one.number, Kind.REACTION)
+        known = {signal.login: signal.who for signal in before}
+        cast = [self._signal(one.number, vote, votes.author, known) for vote in _last_of_each(votes.votes)]
+        said = [signal for signal in cast if signal is not None]
+        said += _out_of_sight(before, votes)
+        signals.replace(self.repo_id, one.number, Kind.REACTION, said)
+        if votes.locked:
+            # What was said counts, but nothing is done there (C1).
+            return one
+        step, fold = decide(one.fold, votes.folded, FOLDED_AS, said)
+        return replace(one, fold=self._do(one, step, fold))
+
+    def _take_suggestions(self, number: int) -> None:
+        """Keep what a maintainer said to a suggestion on this issue, about the candidate that it was made for.
+
+        They are asked for where the bot makes any, until one is decided; a request each.
+        """
+        if not self.suggests or self.store.signals.of_issue(self.repo_id, number, Kind.SUGGESTION):
+            return
+        looks = self.store.decisions.of_issue(self.repo_id, number)
+        firsts = [(one.at, one.shown[0].number) for one in looks if one.outcome.seen and one.shown]
+        if not firsts or not self.allowance.take():
+            return
+        for one in self.github.suggestions(self.repo, number) or ():
+            duplicate = one.action == CLOSE or (one.action == ADD_LABEL and duplicate_label([one.value]))
+            if not duplicate or one.state not in ("approved", "dismissed"):
+                continue
+            # A label names no candidate: what the comment named first when the maintainer decided, in whole seconds.
+            named = dict.fromkeys(first for at, first in reversed(firsts) if int(at) <= one.at)
+            other = next((first for first in named if one.action != CLOSE or self._is(first, one.target)), None)
+            if other is not None:
+                # GitHub gives the id of who decided; no login contains a space.
+                who, same = f"id {one.by}", one.state == "approved"
+                said = Signal(number, Kind.SUGGESTION, who, other, same, Who.TRIAGE, one.at)
+                self.store.signals.put(self.repo_id, said)
+
+    def _is(self, number: int, issue_id: int) -> bool:
+        """Whether an issue has this database id; False where that cannot be asked in this turn."""
+        try:
+            return self.allowance.take() and self.github.issue(self.repo, number).id == issue_id
+        except NotFound:
+            return False
+
+    def _signal(self, number: int, vote: Vote, author: str, known: dict[str, Who]) -> Signal | None:
+        login = name_key(vote.login)
+        who = known.get(login) or self._who(login, author)
+        return Signal(number, Kind.REACTION, login, 0, vote.up, who, vote.at) if who else None
+
+    def _who(self, login: str, author: str) -> Who | None:
+        """What they may do here; None where that cannot be asked in this turn."""
+        if login not in self.rights:
+            if not self.allowance.take():
+                return None
+            self.rights[login] = self.github.permission(self.repo, login).triage
+        if self.rights[login]:
+            return Who.TRIAGE
+        return Who.AUTHOR if same_login(login, author) else Who.OTHER
+
+    def _do(self, one: Watched, step: Step, fold: Fold) -> Fold:
+        if step is Step.NOTHING:
+            return fold
+        if not self.allowance.take():
+            return one.fold
+        try:
+            (self.github.fold if step is Step.FOLD else self.github.unfold)(one.node_id)
+        except GitHubError as refusal:
+            # It is locked or archived, say: not worth trying every hour.
+            logger.warning("%s#%d: the comment cannot be folded or unfolded: %s", self.repo, one.number, refusal)
+            return Fold.LEFT
+        except Unavailable as failure:
+            # GitHub can fail over one comment each time; the others' votes would then never be read.
+            logger.warning("%s#%d: the comment is not folded or unfolded yet: %s", self.repo, one.number, failure)
+            return one.fold
+        logger.info("%s#%d: the comment is %s by a vote", self.repo, one.number, step.name.lower() + "ed")
+        return fold
+
+
+def _out_of_sight(before: Iterable[Signal], votes: Votes) -> list[Signal]:
+    """What counts and was read earlier, and lies behind more later votes than are read: a crowd takes back nobody's."""
+    read = {name_key(vote.login) for vote in votes.votes}
+    return [
+        signal
+        for signal in before
+        if signal.who is not Who.OTHER and signal.login not in read and signal.at <= votes.since.get(signal.same, -1.0)
+    ]
+
+
+def _last_of_each(votes: Iterable[Vote]) -> list[Vote]:
+    """Who gave both 👍 and 👎 means the later one."""
+    last: dict[str, Vote] = {}
+    for vote in sorted(votes, key=lambda one: (one.at, one.up)):
+        last[name_key(vote.login)] = vote
+    return list(last.values())
+
+
+class Step(Enum):
+    """What is to be done on GitHub."""
+
+    NOTHING = auto()
+    FOLD = auto()
+    UNFOLD = auto()
+
+
+def decide(fold: Fold, present: str, ours: str, votes: Iterable[Signal]) -> tuple[Step, Fold]:
+    """What to do, and what to note when it is done.
+
+    `present` is the reason with which GitHub shows the comment folded, empty where it is not; `ours` is that with which
+    the bot folds.
+    """
+    votes = list(votes)
+    against = any(not vote.same and vote.who is not Who.OTHER for vote in votes)
+    overruled = any(vote.same and vote.who is Who.TRIAGE for vote in votes)
+    unwanted = against and not overruled
+    if fold is Fold.OPEN and unwanted and not present:
+        return Step.FOLD, Fold.FOLDED
+    if fold is Fold.FOLDED and present != ours:
+        return Step.NOTHING, Fold.LEFT
+    if fold is Fold.FOLDED and not unwanted:
+        return Step.UNFOLD, Fold.LEFT
+    return Step.NOTHING, fold

@@ -1,0 +1,1 @@
+"""Evaluation, scan and digest as Markdown and pictures."""

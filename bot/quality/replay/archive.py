@@ -1,0 +1,146 @@
+"""Reads a file of past issues, one JSON object a line, plain or gzipped: `id, title, body, created_at, closed_at, …`.
+
+It reads only what was known when an issue arrived, and not `duplicate_of` or any other field.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from bot.domain.entities import NOBODY
+from bot.domain.errors import UserError
+from bot.domain.times import aware
+
+
+@dataclass(frozen=True, slots=True)
+class PastIssue:
+    """One issue of the file, with its `id` there, a number or a string such as `TIMOB-1`.
+
+    If it is not `dated`, the file has no `created_at`, and this one is another issue's.
+    """
+
+    id: int | str
+    title: str
+    body: str
+    created_at: datetime
+    closed_at: datetime | None
+    author: str
+    labels: tuple[str, ...]
+    dated: bool = True
+
+
+# The first moment of the calendar marks a time that the file does not have.
+_UNKNOWN = datetime.min.replace(tzinfo=UTC)
+_EPOCH = datetime.fromtimestamp(0, UTC)
+
+_GZIPPED = b"\x1f\x8b"
+
+LINE_MAX = 16 * 1024 * 1024
+"""Characters in a line. GitHub's longest body has 65,536, and other trackers have longer ones. Without a limit one line
+of a small compressed file could fill the memory.
+"""
+
+
+def read_archive(path: Path) -> list[PastIssue]:
+    """All issues in order of arrival. Raises UserError naming a line that cannot be read, or if there is no issue."""
+    archive = archive_of(read_rows(path))
+    if not archive:
+        raise UserError(f"{path}: there is no issue in it")
+    return archive
+
+
+def archive_of(rows: Iterable[tuple[Any, str]]) -> list[PastIssue]:
+    """All issues, from rows and their places in the file. Raises UserError naming the place of a wrong row.
+
+    Two issues must not share an id. Issues whose `created_at` is null come first, at the time of the first dated one.
+    """
+    issues, places = [], dict[int | str, str]()
+    for row, place in rows:
+        issue = _issue(row, place)
+        if issue.id in places:
+            raise UserError(f"{place}: {issue.id!r} is the id of more than one issue, see {places[issue.id]}")
+        places[issue.id] = place
+        issues.append(issue)
+    # Issues of one second are sorted by id; padding makes numbers compare as numbers.
+    issues.sort(key=lambda issue: (issue.created_at, str(issue.id).zfill(12)))
+    first = next((issue.created_at for issue in issues if issue.created_at != _UNKNOWN), _EPOCH)
+    return [
+        replace(issue, created_at=first, dated=False) if issue.created_at == _UNKNOWN else issue for issue in issues
+    ]
+
+
+def read_rows(path: Path) -> Iterator[tuple[Any, str]]:
+    """The parsed lines of a file, with their places.
+
+    Compression is recognised by the first bytes, because a pipe has no name. Raises UserError for a file that cannot be
+    read, and naming a line that is not JSON or is longer than LINE_MAX.
+    """
+    try:
+        with path.open("rb") as raw:
+            plain = gzip.GzipFile(fileobj=raw) if raw.peek(2)[:2] == _GZIPPED else raw
+            # `-sig` drops the mark that editors on Windows put at the beginning.
+            text = io.TextIOWrapper(plain, encoding="utf-8-sig")
+            for count, line in enumerate(iter(lambda: text.readline(LINE_MAX + 1), ""), 1):
+                place = f"{path}, line {count}"
+                if len(line) > LINE_MAX:
+                    raise UserError(f"{place}: longer than {LINE_MAX:,} characters")
+                if line.strip():
+                    # What `gh issue list --json` prints, for example.
+                    if line.lstrip().startswith("["):
+                        raise UserError(f"{place}: not JSON Lines but a list; jq -c '.[]' makes lines of it")
+                    try:
+                        row = json.loads(line)
+                    except json.JSONDecodeError as problem:
+                        # Not the problem's own line number, since the decoder sees one line.
+                        says = f"not JSON: {problem.msg} at character {problem.pos + 1}"
+                        raise UserError(f"{place}: {says}") from None
+                    except (ValueError, RecursionError) as problem:
+                        raise UserError(f"{place}: not JSON: {problem}") from None
+                    yield row, place
+    except UnicodeDecodeError as problem:
+        if problem.object.startswith(_GZIPPED):
+            raise UserError(f"{path}: gzipped more than once; gunzip it, then it can be read") from None
+        # The decoder's position is one in its buffer, not in the file.
+        raise UserError(f"{path}: not UTF-8; iconv -f ENCODING -t UTF-8 makes it so") from None
+    except (OSError, EOFError, zlib.error) as problem:
+        raise UserError(f"{path}: cannot be read: {problem}") from None
+
+
+def _issue(row: Any, place: str) -> PastIssue:
+    try:
+        if not isinstance(row, Mapping) or isinstance(row["id"], bool) or not isinstance(row["id"], int | str):
+            raise ValueError("an issue is an object with an id that is a number or a string")
+        if not isinstance(row.get("labels") or [], list):
+            raise ValueError("labels is not a list")
+        closed = row.get("closed_at")
+        return PastIssue(
+            id=row["id"],
+            title=str(row.get("title") or ""),
+            body=str(row.get("body") or ""),
+            created_at=_UNKNOWN if row["created_at"] is None else _time("created_at", row["created_at"]),
+            closed_at=_time("closed_at", closed) if closed else None,
+            author=str(row.get("author") or NOBODY),
+            labels=tuple(str(one["name"] if isinstance(one, Mapping) else one) for one in row.get("labels") or ()),
+        )
+    except KeyError as missing:
+        raise UserError(f"{place}: {missing.args[0]} is missing") from None
+    except (TypeError, ValueError) as problem:
+        raise UserError(f"{place}: {problem!s}") from None
+
+
+def _time(field: str, text: Any) -> datetime:
+    try:
+        moment = aware(datetime.fromisoformat(text)).astimezone(UTC)
+        # At both ends of the calendar some moments have no seconds since 1970.
+        datetime.fromtimestamp(moment.timestamp(), UTC)
+        return moment
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"{field} is {text!r}, which is not a time like 2024-01-31T12:00:00Z") from None

@@ -1,0 +1,140 @@
+"""Fits linear models by Newton's method, with standardised features and an L2 penalty.
+
+The penalty draws each weight to its prior, by default zero. So a feature that the examples lack, such as the author in
+a file without authors, keeps the weight that was set by hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bot.search.index.packing import Floats
+
+_MOST_STEPS = 50
+# Standardised values beyond this are cut, so that no single example decides.
+_FAR = 8.0
+_LEAST_PART = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """Weights by feature, and the intercept."""
+
+    weights: Mapping[str, float]
+    intercept: float
+
+    def scores(self, rows: Floats) -> Floats:
+        """The log-odds of each row."""
+        scores: Floats = rows @ np.array(list(self.weights.values())) + self.intercept
+        return scores
+
+    def data(self) -> dict[str, object]:
+        """As it is written into a file of weights."""
+        return {"intercept": self.intercept, "weights": dict(self.weights)}
+
+
+def fit_order(
+    names: Sequence[str], rows: Floats, same: Floats, sizes: Sequence[int], l2: float, prior: Mapping[str, float]
+) -> Fitted:
+    """Fit an order: a softmax over the candidates of each question makes the true ones most probable.
+
+    `rows` are (all candidates, names), question after question; `sizes` holds each question's number of candidates;
+    `same` is 1 for true ones, of which each question has at least one. This is a conditional logit (McFadden, 1974),
+    and has no intercept.
+    """
+    mean, scale = rows.mean(axis=0), rows.std(axis=0) + 1e-9
+    inputs = (rows - mean) / scale
+    start = np.array([prior.get(name, 0.0) for name in names]) * scale
+    firsts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    question = np.repeat(np.arange(len(sizes)), sizes)
+
+    def parts(beta: Floats) -> tuple[float, Floats, Floats]:
+        scores = inputs @ beta
+        weights = np.exp(scores - np.maximum.reduceat(scores, firsts)[question])
+        every, true = np.add.reduceat(weights, firsts), np.add.reduceat(weights * same, firsts)
+        loss = np.log(every / true).sum() + l2 / 2 * ((beta - start) ** 2).sum()
+        return float(loss), weights / every[question], weights * same / true[question]
+
+    def step(beta: Floats) -> Floats:
+        _, chance, share = parts(beta)
+        usual = np.add.reduceat(inputs * chance[:, None], firsts, axis=0)
+        curvature = (inputs * chance[:, None]).T @ inputs - usual.T @ usual + l2 * np.eye(len(beta))
+        return np.asarray(np.linalg.solve(curvature, inputs.T @ (chance - share) + l2 * (beta - start)))
+
+    beta = _descend(start, step, lambda one: parts(one)[0])
+    return _fitted(names, beta / scale, 0.0)
+
+
+def fit_probability(
+    names: Sequence[str], rows: Floats, same: Floats, weight: Floats, l2: float, prior: Mapping[str, float]
+) -> Fitted:
+    """Fit a logistic regression; each row counts by its `weight`.
+
+    The intercept is not penalised: it carries how rare duplicates are. Raises ValueError if all rows are the same
+    issue, or none.
+    """
+    if same.min() == same.max():
+        raise ValueError(f"{'all' if same.all() else 'none'} of the candidates that are looked at are the same issue")
+    mean = np.average(rows, axis=0, weights=weight)
+    scale = np.sqrt(np.average((rows - mean) ** 2, axis=0, weights=weight)) + 1e-9
+    inputs = np.hstack([np.clip((rows - mean) / scale, -_FAR, _FAR), np.ones((len(rows), 1))])
+    drawn = np.array([prior.get(name, 0.0) for name in names] + [0.0]) * np.append(scale, 1.0)
+    penalty = np.array([l2] * len(names) + [1e-9])
+    rate = float(np.average(same, weights=weight))
+    start = drawn.copy()
+    start[-1] = np.log(rate / (1 - rate))
+
+    def loss(beta: Floats) -> float:
+        odds = inputs @ beta
+        likelihood = (weight * (np.logaddexp(0, odds) - same * odds)).sum()
+        return float(likelihood + (penalty * (beta - drawn) ** 2).sum() / 2)
+
+    def step(beta: Floats) -> Floats:
+        chance = 1 / (1 + np.exp(-np.clip(inputs @ beta, -30, 30)))
+        slope = inputs.T @ (weight * (chance - same)) + penalty * (beta - drawn)
+        curvature = (inputs * (weight * chance * (1 - chance))[:, None]).T @ inputs + np.diag(penalty)
+        return np.asarray(np.linalg.solve(curvature, slope))
+
+    beta = _descend(start, step, loss)
+    weights = beta[:-1] / scale
+    return _fitted(names, weights, float(beta[-1] - weights @ mean))
+
+
+def fit_factor(column: Floats, odds: Floats, same: Floats, weight: Floats, l2: float) -> float:
+    """Fit the factor by which `column` is added to given log-odds, by logistic regression with L2 towards 0."""
+
+    def loss(beta: Floats) -> float:
+        total = odds + beta[0] * column
+        return float((weight * (np.logaddexp(0, total) - same * total)).sum() + l2 / 2 * beta[0] ** 2)
+
+    def step(beta: Floats) -> Floats:
+        chance = 1 / (1 + np.exp(-np.clip(odds + beta[0] * column, -30, 30)))
+        slope = (weight * (chance - same) * column).sum() + l2 * beta[0]
+        return np.array([slope / ((weight * chance * (1 - chance) * column**2).sum() + l2)])
+
+    return round(float(_descend(np.zeros(1), step, loss)[0]), 5)
+
+
+@np.errstate(divide="ignore", invalid="ignore", over="ignore")
+def _descend(start: Floats, step: Callable[[Floats], Floats], loss: Callable[[Floats], float]) -> Floats:
+    """Newton's method. A step that does not lower the loss, or leads to no number, is halved."""
+    beta, best = start, loss(start)
+    for _ in range(_MOST_STEPS):
+        towards, part = step(beta), 1.0
+        while not (now := loss(beta - part * towards)) <= best and part > _LEAST_PART:
+            part /= 2
+        if not now <= best:
+            break
+        beta, gained, best = beta - part * towards, best - now, now
+        if gained < 1e-6 * max(1.0, best):
+            break
+    return beta
+
+
+def _fitted(names: Sequence[str], weights: NDArray[np.float64], intercept: float) -> Fitted:
+    rounded = {name: round(float(value), 5) for name, value in zip(names, weights, strict=True)}
+    return Fitted(rounded, round(intercept, 5))

@@ -1,0 +1,177 @@
+"""Tunes the text model on marked duplicates, and writes it in the form that `bot/search/embedding/local.py` reads.
+
+The base is all-MiniLM-L6-v2 (Wang and others, 2020; Reimers and Gurevych, 2019). A batch holds marked pairs of one
+project. Tuning brings each text closer to its own original than to all others of the batch: the multiple negatives
+ranking loss (Henderson and others, 2017), with cosines times 20. The word embeddings and the first two layers stay as
+they are: a few thousand pairs cannot teach them anything. The result has weights of eight bits.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import tempfile
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice, pairwise
+from pathlib import Path
+from typing import Any
+
+from bot.platform.private_files import make_folder, replace_file
+from bot.quality.evaluation.labels import read_labels
+from bot.quality.replay import read_archive
+from bot.search.embedding.local import MOST_CHARACTERS, MOST_TOKENS
+from bot.search.index import TextAnalyser
+from bot.search.index.analysis import SUPPLIED_ISSUES, SUPPLIED_SHARE
+
+#: The model that is tuned: a name on a hub, or a folder.
+BASE = "sentence-transformers/all-MiniLM-L6-v2"
+EPOCHS, BATCH, RATE, SCALE = 2, 48, 3e-5, 20.0
+# Layers that stay as they are, besides the word embeddings.
+_FROZEN = 2
+
+Pair = tuple[str, str]
+
+
+def tune(
+    files: Sequence[Path],
+    folder: Path,
+    progress: Callable[[int, int], None],
+    *,
+    base: str = BASE,
+    seed: int = 0,
+    epochs: int = EPOCHS,
+) -> None:
+    """Tune a model and write it into `folder`. Raises ValueError if too few pairs are marked."""
+    import torch
+    from torch.nn import functional
+    from transformers import AutoTokenizer
+
+    projects = [_pairs(path) for path in files]
+    steps = epochs * sum(len(groups) // BATCH for groups in projects)
+    if not steps:
+        raise ValueError(f"fewer than {BATCH} groups of duplicates are marked in each file")
+    tokenizer, model = AutoTokenizer.from_pretrained(base), _model(base)
+    tuned = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    optimizer = torch.optim.AdamW(tuned, lr=RATE, weight_decay=0.01)
+    warm = max(1, steps // 10)
+    for step, batch in enumerate(islice(_batches(projects, random.Random(seed)), steps)):  # noqa: S311 - no secret
+        for group in optimizer.param_groups:
+            group["lr"] = RATE * min((step + 1) / warm, 1.0) * (steps - step) / steps
+        vectors = _embed(model, tokenizer, [text for pair in zip(*batch, strict=True) for text in pair])
+        likeness = SCALE * vectors[: len(batch)] @ vectors[len(batch) :].T
+        own = torch.arange(len(batch))
+        loss = (functional.cross_entropy(likeness, own) + functional.cross_entropy(likeness.T, own)) / 2
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(tuned, 1.0)
+        optimizer.step()
+        optimizer.zero_grad()
+        progress(step + 1, steps)
+    _write(model, tokenizer, folder, {"files": [path.name for path in files], "base": base, "seed": seed})
+
+
+def _pairs(path: Path) -> list[list[Pair]]:
+    """The marked pairs of a file, by group: each issue with the next of its group, as the index reads them."""
+    issues, labels = read_archive(path), read_labels(path)
+    analyser, seen = TextAnalyser(), defaultdict[str, int](int)
+    lines = [analyser.lines_of(issue.body) for issue in issues]
+    for own in lines:
+        for line in dict.fromkeys(own):
+            seen[line] += 1
+    least = max(SUPPLIED_ISSUES, SUPPLIED_SHARE * len(issues))
+    groups = defaultdict[Any, list[str]](list)
+    sizes = defaultdict[Any, int](int)
+    for issue in issues:
+        sizes[labels.group[issue.id]] += 1
+    for issue, own in zip(issues, lines, strict=True):
+        if sizes[labels.group[issue.id]] > 1:
+            form = {line for line in own if line and seen[line] >= least}
+            text = analyser.read(issue.title, issue.body, own, form).text
+            groups[labels.group[issue.id]].append(text[:MOST_CHARACTERS])
+    return [list(pairwise(texts)) for texts in groups.values()]
+
+
+def _batches(projects: Sequence[Sequence[Sequence[Pair]]], rng: random.Random) -> Iterator[list[Pair]]:
+    """Batches without end; each is of one project and has at most one pair of a group."""
+    while True:
+        found = []
+        for groups in projects:
+            chosen = [rng.choice(group) for group in rng.sample(list(groups), len(groups))]
+            found += [chosen[start : start + BATCH] for start in range(0, len(chosen) - BATCH + 1, BATCH)]
+        rng.shuffle(found)
+        yield from found
+
+
+def _model(base: str) -> Any:
+    from transformers import BertModel
+
+    # Without dropout, so that a text is equal to itself; and masks would take a quarter of the time.
+    model = BertModel.from_pretrained(
+        base,
+        add_pooling_layer=False,
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+        attn_implementation="eager",
+    )
+    frozen = ("embeddings.", *(f"encoder.layer.{layer}." for layer in range(_FROZEN)))
+    for name, parameter in model.named_parameters():
+        parameter.requires_grad = not name.startswith(frozen)
+    return model.train()
+
+
+def _embed(model: Any, tokenizer: Any, texts: Sequence[str]) -> Any:
+    import torch
+
+    read = tokenizer(list(texts), padding=True, truncation=True, max_length=MOST_TOKENS, return_tensors="pt")
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        states = model(**read).last_hidden_state
+    return _pooled(states.float(), read["attention_mask"])
+
+
+def _pooled(states: Any, mask: Any) -> Any:
+    """The mean of the tokens' states, scaled to length one."""
+    from torch.nn import functional
+
+    weights = mask.unsqueeze(-1).to(states.dtype)
+    return functional.normalize((states * weights).sum(1) / weights.sum(1), dim=-1)
+
+
+def _write(model: Any, tokenizer: Any, folder: Path, made: dict[str, object]) -> None:
+    import torch
+    from onnx import TensorProto
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+    from onnxruntime.transformers import optimizer
+
+    def forward(_: Any, input_ids: Any, attention_mask: Any) -> Any:
+        states = model(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
+        return _pooled(states, attention_mask)
+
+    exported = type("Exported", (torch.nn.Module,), {"forward": forward})()
+    exported.model = model.eval()
+    make_folder(folder)
+    ids = torch.ones((2, 16), dtype=torch.int64)
+    with tempfile.TemporaryDirectory(prefix="doppel-") as room:
+        plain, fused = Path(room) / "plain.onnx", Path(room) / "fused.onnx"
+        torch.onnx.export(
+            exported,
+            (ids, ids),
+            str(plain),
+            input_names=["input_ids", "attention_mask"],
+            output_names=["vector"],
+            dynamic_axes={"input_ids": {0: "n", 1: "l"}, "attention_mask": {0: "n", 1: "l"}, "vector": {0: "n"}},
+            opset_version=17,
+            dynamo=False,
+        )
+        heads, width = model.config.num_attention_heads, model.config.hidden_size
+        optimizer.optimize_model(str(plain), model_type="bert", num_heads=heads, hidden_size=width).save_model_to_file(
+            str(fused)
+        )
+        options = {"DefaultTensorType": TensorProto.FLOAT}
+        quantize_dynamic(
+            fused, Path(room) / "model.onnx", weight_type=QuantType.QInt8, per_channel=True, extra_options=options
+        )
+        tokenizer.save_pretrained(room)
+        for name in ("model.onnx", "tokenizer.json"):
+            shutil.copyfile(Path(room) / name, folder / name)
+    replace_file(folder / "made.json", [json.dumps({"name": folder.name, **made}, indent=1) + "\n"])

@@ -1,0 +1,1 @@
+"""Finds earlier issues: index, embedding, sources, matching, ranking, finder, judge."""

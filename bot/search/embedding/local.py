@@ -1,0 +1,218 @@
+"""Models that run on this machine."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import threading
+from collections.abc import Sequence
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bot.domain.counting import batches
+from bot.platform.local import pip_install
+from bot.search.embedding.protocol import EmbeddingError, no_numbers, unit
+
+_WEIGHTS = "weights/l2_supercat_256.safetensors"
+_TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
+_ROWS = "embedding.weight"
+# Texts that are embedded at once, to bound the memory.
+_BATCH = 32
+
+
+_lock = threading.Lock()
+
+
+class WordLlama:
+    """The default: static word vectors from the `wordllama` package. A text's vector is the mean of its tokens'.
+
+    The package's two files are read directly, because importing it configures the process's logging and takes twice
+    the memory.
+    """
+
+    name = "wordllama-l2-supercat-256"
+    remote = False
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return unit(self.vectors(texts))
+
+    def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Like `embed`, but of any length, and NaN if the model's file is broken."""
+        # The lock keeps two threads from reading the files at once.
+        with _lock:
+            tokenizer, rows = _read_wordllama()
+        sums = np.zeros((len(texts), rows.shape[1]), dtype=np.float32)
+        for places in batches(range(len(texts)), _BATCH):
+            # The fast way does not note where in the text each token was.
+            tokens = tokenizer.encode_batch_fast([texts[place] for place in places], add_special_tokens=False)
+            for place, one in zip(places, tokens, strict=True):
+                sums[place] = rows[np.array(one.ids, dtype=np.int64)].astype(np.float32).sum(axis=0)
+        return sums
+
+
+@cache
+def _read_wordllama() -> tuple[Any, NDArray[np.float16]]:
+    package = importlib.util.find_spec("wordllama")
+    if package is None or package.origin is None:
+        raise EmbeddingError("the package wordllama is not installed; install it, or choose another model or none")
+    directory = Path(package.origin).parent
+    try:
+        from safetensors.numpy import load_file
+        from tokenizers import Tokenizer
+
+        tokenizer = Tokenizer.from_file(str(directory / _TOKENIZER))
+        tokenizer.no_padding()
+        tokenizer.no_truncation()
+        rows: NDArray[np.float16] = load_file(directory / _WEIGHTS)[_ROWS]
+    except Exception as failure:
+        told = "the model could not be read"
+        raise EmbeddingError(f"wordllama's model could not be read: {failure}", told=told) from failure
+    rows.setflags(write=False)
+    return tokenizer, rows
+
+
+#: The tokens of a text that are read, and its characters; no 128 tokens have more.
+MOST_TOKENS, MOST_CHARACTERS = 128, 1_200
+# Of a text in another language than English the model knows signs and pieces, and any two such texts look alike to it:
+# the cosine of unrelated titles is .05 in English, .40 in Spanish, .59 in Chinese. It knows less than this part of the
+# words of all of them, by letters (Vietnamese .44), and of fewer than one in a hundred issues on the four trackers.
+_LEAST_KNOWN = 0.35
+_UNKNOWN = "[UNK]"
+
+
+class TextModel:
+    """A small transformer that reads title and text together, tuned on issues that were marked duplicates.
+
+    ONNX Runtime runs it on the processor; a text of 128 tokens takes some 20 ms of one core. Safe to share between
+    threads. `directory` holds `model.onnx` (int8), `tokenizer.json` and `made.json`, which tells how both were made; by
+    default the shipped `minilm/`.
+    """
+
+    remote = False
+
+    def __init__(self, directory: Path | None = None) -> None:
+        self._directory = directory or Path(str(resources.files("bot.search.embedding").joinpath("minilm")))
+
+    @property
+    def name(self) -> str:
+        """The name of the weights; vectors of other weights are not compared with these."""
+        return _name_of(self._directory)
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """(texts, 384), each of length one, or zero for a language that the model cannot read.
+
+        Raises EmbeddingError if the model cannot be loaded.
+        """
+        with _lock:
+            session, tokenizer = _read_text_model(self._directory)
+        made = np.zeros((len(texts), 384), dtype=np.float32)
+        # One by one, because the scale of the bytes between layers depends on the whole batch, and so would vectors.
+        for row, text in enumerate(texts):
+            tokens = tokenizer.encode(text[:MOST_CHARACTERS])
+            if not _reads(tokens, text):
+                continue
+            ids, mask = (np.array([numbers], dtype=np.int64) for numbers in (tokens.ids, tokens.attention_mask))
+            made[row] = session.run(None, {"input_ids": ids, "attention_mask": mask})[0]
+        return unit(made)
+
+
+def _reads(tokens: Any, text: str) -> bool:
+    """Whether enough of the words, by letters, are whole words of the model's vocabulary."""
+    pieces: dict[int, list[int]] = {}
+    for at, word in enumerate(tokens.word_ids):
+        if word is not None:
+            pieces.setdefault(word, []).append(at)
+    known = letters = 0
+    for places in pieces.values():
+        written = text[tokens.offsets[places[0]][0] : tokens.offsets[places[-1]][1]]
+        if any(sign.isalpha() for sign in written) and not any(sign.isdigit() for sign in written):
+            letters += len(written)
+            known += len(written) if len(places) == 1 < len(written) and tokens.tokens[places[0]] != _UNKNOWN else 0
+    return known >= _LEAST_KNOWN * letters
+
+
+@cache
+def _name_of(directory: Path) -> str:
+    return str(json.loads((directory / "made.json").read_text(encoding="utf-8"))["name"])
+
+
+@cache
+def _read_text_model(directory: Path) -> tuple[Any, Any]:
+    try:
+        import onnxruntime
+        from tokenizers import Tokenizer
+    except ImportError as failure:
+        raise EmbeddingError(f"the text model needs a package that is not installed: {failure.name}") from failure
+    options = onnxruntime.SessionOptions()
+    # More threads would wait for those of the worker, which has one for each issue.
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    try:
+        session = onnxruntime.InferenceSession(
+            str(directory / "model.onnx"), options, providers=["CPUExecutionProvider"]
+        )
+        tokenizer = Tokenizer.from_file(str(directory / "tokenizer.json"))
+    except Exception as failure:
+        raise EmbeddingError(
+            f"the text model in {directory} could not be read: {failure}", told="the text model could not be read"
+        ) from failure
+    tokenizer.enable_truncation(MOST_TOKENS)
+    return session, tokenizer
+
+
+PACKAGE = "sentence-transformers>=3"
+"""As in the extra `models` of pyproject.toml."""
+
+
+class SentenceModel:
+    """Any model that `SentenceTransformer(NAME)` loads; `all-MiniLM-L6-v2` is a small good one."""
+
+    remote = False
+
+    def __init__(self, model: str) -> None:
+        self._model = model
+        self._lock = threading.Lock()
+        self._loaded: Any = None
+
+    @property
+    def name(self) -> str:
+        return f"sentence-transformers/{self._model}"
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        vectors = self.vectors(texts)
+        if no_numbers(vectors):
+            raise EmbeddingError(f"{self.name}: its vectors are no numbers", told="the model's vectors are no numbers")
+        return unit(vectors)
+
+    def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Like `embed`, but as the model gives them: of any length, and NaN if it is broken."""
+        # The library does not say whether several threads may call it at once.
+        with self._lock:
+            if self._loaded is None:
+                self._loaded = self._load()
+            try:
+                return np.asarray(
+                    self._loaded.encode(list(texts), convert_to_numpy=True, show_progress_bar=False), dtype=np.float32
+                )
+            except Exception as failure:
+                raise EmbeddingError(f"{self.name}: {failure}", told="the model failed") from failure
+
+    def _load(self) -> Any:
+        try:
+            from sentence_transformers import SentenceTransformer
+
+            return SentenceTransformer(self._model)
+        except ImportError as failure:
+            command = pip_install(PACKAGE)
+            raise EmbeddingError(
+                f"sentence-transformers is not installed: {command}, or choose another model",
+                told="sentence-transformers is not installed",
+            ) from failure
+        except Exception as failure:
+            told = "the model could not be loaded"
+            raise EmbeddingError(f"{self.name} could not be loaded: {failure}", told=told) from failure

@@ -1,0 +1,62 @@
+"""The interface of embedding models."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bot.domain.errors import Retryable
+
+
+class EmbeddingError(Retryable):
+    """The model is missing or does not answer. The message says which, and what to do about it.
+
+    The message is for the host and may name addresses and folders. `told` is what anybody may read, by default the
+    message.
+    """
+
+    def __init__(self, message: str, after: float | None = None, *, told: str = "") -> None:
+        super().__init__(message, after)
+        self.told = told or message
+
+
+class Embedder(Protocol):
+    """An embedding model, loaded on first use. Safe to share between threads."""
+
+    @property
+    def name(self) -> str:
+        """The model's name. Vectors of models with different names are not compared."""
+        ...
+
+    @property
+    def remote(self) -> bool:
+        """Whether texts leave this machine. Private texts may only if host and repository allow it (C6a)."""
+        ...
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """(texts, dimensions), each of length one, or zero if a text has nothing that the model knows.
+
+        Raises EmbeddingError.
+        """
+        ...
+
+
+def no_numbers(rows: NDArray[np.float32]) -> bool:
+    """Whether no row has numbers only: then the model does not run well on its host.
+
+    A single such row may be a text that the model cannot read.
+    """
+    return len(rows) > 0 and not np.isfinite(rows).all(axis=1).any()
+
+
+def unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Scale rows to length one; a row without direction, or without numbers, becomes zero."""
+    rows = np.asarray(rows, dtype=np.float32)
+    lengths = np.sqrt(np.einsum("...d,...d->...", rows, rows))[..., None]
+    if not np.isfinite(lengths).all():
+        rows = np.nan_to_num(rows, posinf=0.0, neginf=0.0)
+        lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
+    return np.asarray(rows / np.where(lengths > 1e-6, lengths, np.inf), dtype=np.float32)

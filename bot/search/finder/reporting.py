@@ -1,0 +1,228 @@
+"""What a report says: how the asking went (F9), how much was found (H4), the evidence, and texts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from bot.domain.entities import Issue, IssueRef, RepoRef
+from bot.domain.errors import Failed, GitHubError, Retryable
+from bot.domain.opinion import Verdict
+from bot.domain.report import Candidate, Considered, Kind, Outcome, QueryRun, Reason
+from bot.search.finder.asking import Gathered, GitHubReads
+from bot.search.index import Index
+from bot.search.ranking.similarity import dice_sorensen, title_ratio
+from bot.search.sources.choosing import FULL_TEXT
+from bot.search.sources.github import GitHubLexical
+from bot.search.sources.merging import collapsed
+from bot.search.sources.protocol import Answer
+from bot.text.terms import own_text
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What is shown of one issue, or of a group of issues that repeat one another and that it leads.
+
+    `relevance` is what the list is sorted by; `also` are the other members' numbers; `named` says that the target's
+    text names it already. `verdict` is what the judge said, if it did, `judged_by` which one, and `unjudged` the
+    confidence without it.
+    """
+
+    issue: Issue
+    confidence: float
+    relevance: float
+    sources: tuple[str, ...] = ()
+    reasons: tuple[Reason, ...] = ()
+    also: tuple[int, ...] = ()
+    named: bool = False
+    verdict: Verdict | None = None
+    judged_by: str = ""
+    unjudged: float | None = None
+
+
+def present(
+    target: Issue,
+    results: Iterable[Result],
+    *,
+    workflow_states: Mapping[int, str | None],
+    workflow_reason: str = "",
+) -> tuple[Candidate, ...]:
+    """The candidates as reports carry them; `workflow_states` are those of the target's own repository, by number."""
+    return tuple(
+        Candidate(
+            number=one.issue.number,
+            title=one.issue.title,
+            url=one.issue.url,
+            state=one.issue.state,
+            state_reason=one.issue.state_reason,
+            labels=one.issue.labels,
+            created_at=one.issue.created_at,
+            similarity=dice_sorensen(target.title, one.issue.title),
+            title_ratio=title_ratio(target.title, one.issue.title),
+            relevance=one.relevance,
+            confidence=one.confidence,
+            workflow_state=workflow_states.get(one.issue.number) if is_own(one.issue, target) else None,
+            workflow_state_reason=workflow_reason,
+            reasons=one.reasons,
+            sources=one.sources,
+            kind=kind_of(one.issue),
+            repo="" if one.issue.repo.key == target.repo.key else str(one.issue.repo),
+            also=one.also,
+            named=one.named,
+            closed_at=one.issue.closed_at if one.issue.state == "closed" else None,
+            verdict=one.verdict,
+            unjudged=one.unjudged,
+        )
+        for one in results
+    )
+
+
+def is_own(issue: Issue, target: Issue) -> bool:
+    """Whether it is an issue, and no other thing, of the target's repository."""
+    return not issue.is_pull_request and not issue.is_discussion and issue.repo.key == target.repo.key
+
+
+def kind_of(issue: Issue) -> Kind:
+    """What comes in the shape of an issue, by its name."""
+    if issue.is_discussion:
+        return "discussion"
+    return "pull request" if issue.is_pull_request else "issue"
+
+
+def outcome(runs: Sequence[QueryRun], problems: Sequence[Failed], *, found: bool, usable: bool) -> Outcome:
+    """F9: an outage or a question that could not be asked is never presented as "no duplicates".
+
+    Where the repository's own index has answered, that a search of GitHub was incomplete makes nothing doubtful.
+    `usable` says whether there was a word to ask for at all.
+    """
+    if any(not problem.skipped for problem in problems):
+        return Outcome.DEGRADED
+    if found:
+        return Outcome.FOUND
+    if any(run.source == FULL_TEXT for run in runs):
+        return Outcome.NONE
+    asked = usable and any(run.hits is not None for run in runs)
+    return Outcome.NONE if asked and not any(run.incomplete for run in runs) else Outcome.INCONCLUSIVE
+
+
+def search_query(runs: Sequence[QueryRun]) -> str:
+    """F7: the query that stands for all: GitHub's first one by words, else the first there is."""
+    first = [run.query for run in runs if run.source == GitHubLexical.name] or [run.query for run in runs]
+    return first[0] if first else ""
+
+
+def counted(
+    inside: Mapping[str, Sequence[int]], gathered: Gathered, target: Issue, only: Collection[str] = ()
+) -> dict[str, int]:
+    """How many results there were in all, how many different ones, how many repeated others, and by source.
+
+    `inside` are the numbers that the index's sources found in the target's repository. With `only` what these sources
+    found is counted (H4).
+    """
+    inside = {name: numbers for name, numbers in inside.items() if not only or name in only}
+    answers = [answer for answer in gathered.answers if not only or answer.source in only]
+    hits = [hit for hit in collapsed(gathered.hits) if not only or not set(only).isdisjoint(hit.sources)]
+    total = sum(map(len, inside.values())) + sum(len(found) for answer in answers for found in answer.lists)
+    different = {IssueRef(target.repo, number).key for numbers in inside.values() for number in numbers}
+    different.update(hit.issue.key for hit in hits)
+    by_source = Counter({name: len(set(numbers)) for name, numbers in inside.items()})
+    # What was not asked, or did not answer in time, has not found nothing.
+    by_source.update({answer.source: 0 for answer in answers if answer.runs})
+    by_source.update(source for hit in hits for source in hit.sources if not only or source in only)
+    return {"total": total, "unique": len(different), "duplicates": total - len(different), **by_source}
+
+
+MOST_CONSIDERED = 10
+"""More than a comment ever names; what stands below says nothing about a decision."""
+
+
+def considered(
+    target: Issue, results: Sequence[Result], inside: Mapping[str, Sequence[int]], answers: Sequence[Answer]
+) -> tuple[Considered, ...]:
+    """The `results`, best first, as evidence. `inside` are the numbers that the index found, by source."""
+    places = {
+        name: {IssueRef(target.repo, number).key: at for at, number in enumerate(found, 1)}
+        for name, found in inside.items()
+    }
+    for answer in answers:
+        known = places.setdefault(answer.source, {})
+        for found in answer.lists:
+            for at, issue in enumerate(found, 1):
+                known[issue.key] = min(at, known.get(issue.key, at))
+    keyed = [(one, one.issue.key) for one in results]
+    return tuple(
+        Considered(
+            number=one.issue.number,
+            confidence=one.confidence,
+            similarity=dice_sorensen(target.title, one.issue.title),
+            title_ratio=title_ratio(target.title, one.issue.title),
+            sources=one.sources,
+            ranks={name: places[name][key] for name in one.sources if key in places.get(name, ())},
+            kind=kind_of(one.issue),
+            repo="" if one.issue.repo.key == target.repo.key else str(one.issue.repo),
+            also=one.also,
+            reasons=one.reasons,
+            verdict=one.verdict,
+            judged_by=one.judged_by,
+            unjudged=one.unjudged,
+        )
+        for one, key in keyed
+    )
+
+
+def own_texts(
+    target: Issue,
+    candidates: Sequence[Candidate],
+    read: Iterable[Issue],
+    github: GitHubReads,
+    index: Index | None,
+    repo_id: int,
+) -> list[str]:
+    """What the author of each candidate wrote, on one line and without what forms supply; empty if it cannot be had.
+
+    From the `index`, else from what was `read` already, else from GitHub: a group may be led by what no source found.
+    """
+    stored = _stored(index, repo_id, [one.number for one in candidates if one.own])
+    bodies = {issue.key: issue.body for issue in read}
+
+    def text(candidate: Candidate) -> str:
+        ref = IssueRef(RepoRef.parse(candidate.repo) if candidate.repo else target.repo, candidate.number)
+        if candidate.own and candidate.number in stored:
+            return stored[candidate.number]
+        if ref.key not in bodies and candidate.own:
+            with suppress(GitHubError, Retryable):
+                return own_text(github.issue(ref.repo, ref.number).body)
+        return own_text(bodies.get(ref.key, ""))
+
+    return [text(one) for one in candidates]
+
+
+def _stored(index: Index | None, repo_id: int, numbers: Collection[int]) -> Mapping[int, str]:
+    """The texts of those that the index holds, which knows what lines recur in the repository's issues."""
+    if index is None or not numbers:
+        return {}
+    with index.view(repo_id) as view:
+        texts = view.texts(numbers)
+    return {number: _of_index(index, repo_id, number, title, body) for number, (title, body) in texts.items()}
+
+
+def texts_by_line(index: Index | None, repo_id: int, issues: Iterable[Issue]) -> dict[int, str]:
+    """What the authors of a repository's own issues wrote, line by line and without what forms supply, by number.
+
+    The body of one that has none is that in the index, whose rows come without.
+    """
+    given = {one.number: (one.title, one.body) for one in issues}
+    if index is None:
+        return {number: own_text(body, between="\n") for number, (_, body) in given.items()}
+    with index.view(repo_id) as view:
+        stored = view.texts([number for number, (_, body) in given.items() if not body])
+    return {
+        number: _of_index(index, repo_id, number, title, body, "\n")
+        for number, (title, body) in {**given, **stored}.items()
+    }
+
+
+def _of_index(index: Index, repo_id: int, number: int, title: str, body: str, between: str = " ") -> str:
+    return own_text(body, index.analyse(repo_id, title, body, number).terms.get(index.analyser.supplied, {}), between)

@@ -1,0 +1,156 @@
+"""Issues as the index keeps them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+import sqlalchemy as sa
+
+from bot.domain.entities import Actor, Issue, RepoRef, State
+from bot.search.index.database import fetch, upsert
+from bot.storage.tables.index import indexed_bodies as bodies
+from bot.storage.tables.index import indexed_issues as table
+from bot.storage.tables.index import indexed_terms as terms
+
+#: Characters of a body that are kept; what an issue is about is said before that.
+LONGEST_BODY = 8_000
+LONGEST_TITLE = 1_000
+
+UNTOLD = 0
+"""Stored as `duplicate_of` of an issue that GitHub calls a duplicate without naming its original."""
+
+# Fields that IndexedIssue and Issue share.
+_SAME = ("number", "title", "body", "state", "state_reason", "labels", "thumbs_up", "thumbs_down", "comments", "id")
+
+
+class IndexedIssue(NamedTuple):
+    """An issue; `duplicate_of` is the number of its original, if it was closed as a duplicate and that is known.
+
+    Times are seconds since 1970, UTC. `body` is empty unless it was asked for.
+    """
+
+    number: int
+    title: str
+    body: str = ""
+    state: State = "open"
+    state_reason: str | None = None
+    author: str = ""
+    bot: bool = False
+    labels: tuple[str, ...] = ()
+    created_at: float = 0.0
+    updated_at: float = 0.0
+    closed_at: float | None = None
+    thumbs_up: int = 0
+    thumbs_down: int = 0
+    comments: int = 0
+    duplicate_of: int | None = None
+    id: int = 0
+
+    @classmethod
+    def of(cls, issue: Issue, duplicate_of: int | None = None) -> IndexedIssue:
+        """An issue from GitHub, as the index keeps it."""
+        return cls(
+            author=issue.author.login,
+            bot=issue.author.is_bot,
+            created_at=issue.created_at.timestamp(),
+            updated_at=issue.updated_at.timestamp(),
+            closed_at=issue.closed_at.timestamp() if issue.closed_at else None,
+            duplicate_of=duplicate_of,
+            **{name: getattr(issue, name) for name in _SAME},
+        )
+
+    def issue(self, repo: RepoRef, url: str) -> Issue:
+        """The issue as GitHub has it, but for its `node_id`, which the index does not keep."""
+        return Issue(
+            repo=repo,
+            node_id="",
+            author=Actor(self.author, self.bot),
+            created_at=datetime.fromtimestamp(self.created_at, UTC),
+            updated_at=datetime.fromtimestamp(self.updated_at, UTC),
+            closed_at=None if self.closed_at is None else datetime.fromtimestamp(self.closed_at, UTC),
+            url=url,
+            **{name: getattr(self, name) for name in _SAME},
+        )
+
+
+def kept_text(text: str, longest: int) -> str:
+    """Cut a text, and replace what PostgreSQL or UTF-8 cannot hold (NUL, half a surrogate pair)."""
+    text = text[:longest].replace("\0", "\ufffd")
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
+def read(connection: sa.Connection, repo_id: int, numbers: Collection[int]) -> dict[int, IndexedIssue]:
+    """Issues by number, without their bodies; those that are not indexed are left out."""
+    rows = fetch(connection, repo_id, [table.c[name] for name in _STORED], table.c.number, numbers)
+    return {row[0]: _issue(row) for row in rows}
+
+
+def texts(connection: sa.Connection, repo_id: int, numbers: Collection[int]) -> dict[int, tuple[str, str]]:
+    """Titles and bodies by number."""
+    titles = fetch(connection, repo_id, (table.c.number, table.c.title), table.c.number, numbers)
+    found = dict(fetch(connection, repo_id, (bodies.c.number, bodies.c.body), bodies.c.number, numbers))
+    return {number: (title, found.get(number, "")) for number, title in titles}
+
+
+def updated(connection: sa.Connection, repo_id: int, numbers: Collection[int]) -> dict[int, float]:
+    """By number, when GitHub says that each indexed issue was last changed."""
+    return dict(fetch(connection, repo_id, (table.c.number, table.c.updated_at), table.c.number, numbers))
+
+
+def changes(connection: sa.Connection, repo_id: int, numbers: Collection[int]) -> dict[int, int]:
+    """By number, the index's change in which each issue got its present text."""
+    return dict(fetch(connection, repo_id, (terms.c.number, terms.c.changed), terms.c.number, numbers))
+
+
+def magnets(connection: sa.Connection, repo_id: int, least: int, most: int) -> list[int]:
+    """The numbers of issues of which at least so many others were closed as duplicates, those with most first."""
+    times = sa.func.count()
+    query = sa.select(table.c.duplicate_of).where(table.c.repo_id == repo_id, table.c.duplicate_of > UNTOLD)
+    query = query.group_by(table.c.duplicate_of).having(times >= least).order_by(times.desc()).limit(most)
+    return list(connection.execute(query).scalars())
+
+
+def write(
+    connection: sa.Connection, repo_id: int, issues: Sequence[IndexedIssue], changed: Mapping[int, tuple[str, str]]
+) -> None:
+    """Write issues; the bodies of those whose texts have `changed`."""
+    upsert(connection, table, [_row(repo_id, issue) for issue in issues])
+    upsert(connection, bodies, [(repo_id, number, body) for number, (_, body) in changed.items()])
+
+
+_STORED = tuple(column.name for column in table.columns if column.name != "repo_id")
+
+
+def _row(repo_id: int, issue: IndexedIssue) -> tuple[Any, ...]:
+    values = issue._asdict() | {
+        "title": kept_text(issue.title, LONGEST_TITLE),
+        "author": kept_text(issue.author, 200),
+        "labels": json.dumps([kept_text(label, 200) for label in issue.labels]),
+    }
+    return (repo_id, *(values[name] for name in _STORED))
+
+
+def _issue(row: tuple[Any, ...]) -> IndexedIssue:
+    values = dict(zip(_STORED, row, strict=True))
+    values |= {"bot": bool(values["bot"]), "labels": tuple(json.loads(values["labels"]))}
+    return IndexedIssue(**values | {"duplicate_of": values["duplicate_of"] or None})
+
+
+def untold(connection: sa.Connection, repo_id: int, limit: int) -> list[int]:
+    """Some of the issues whose original is not known, others each time.
+
+    GitHub may never name the original of some; these must not keep the rest from being asked about.
+    """
+    mine = sa.and_(table.c.repo_id == repo_id, table.c.duplicate_of == UNTOLD)
+    query = sa.select(table.c.number).where(mine).order_by(sa.func.random()).limit(limit)
+    return list(connection.execute(query).scalars())
+
+
+def tell(connection: sa.Connection, repo_id: int, originals: Mapping[int, int | None]) -> None:
+    """Write the originals of those issues whose original is still not known."""
+    mine = sa.and_(table.c.repo_id == repo_id, table.c.number == sa.bindparam("issue"), table.c.duplicate_of == UNTOLD)
+    change = sa.update(table).where(mine).values(duplicate_of=sa.bindparam("original"))
+    connection.execute(change, [{"issue": issue, "original": original} for issue, original in originals.items()])

@@ -1,0 +1,250 @@
+"""Postings lists: for each term of each field, which issues have it, and how many.
+
+A list is one row with the count and the latest postings, its tail. When the tail grows long it moves into a chunk. So
+most terms cost one row to read, and a new issue writes a bounded number of bytes for each of its terms. A `Batch` is
+what a change writes, for many issues at once.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import sqlalchemy as sa
+from numpy.typing import NDArray
+
+from bot.search.index.analysis import Analysis, Field, hashes
+from bot.search.index.database import among, delete, fetch, upsert
+from bot.search.index.packing import (
+    MOST_COUNTED,
+    Bags,
+    Integers,
+    Postings,
+    numbers_of,
+    pack_postings,
+    pack_terms,
+    read_postings,
+    unpack_terms,
+)
+from bot.storage.tables.index import index_chunks as chunks
+from bot.storage.tables.index import index_lists as lists
+
+#: The longest tail in bytes: 96 postings, so that five such rows fit on a page of SQLite.
+TAIL = 96 * 8
+#: A chunk grows up to this many bytes, so that a long list is read in few pieces.
+CHUNK = 2_048 * 8
+
+#: A list's row: its key, the number of issues that have the term, and the tail.
+List = tuple[int, int, bytes]
+
+
+class Change(NamedTuple):
+    """What one change of the index adds to lists and removes from them.
+
+    `added` and `postings` belong together entry by entry: a list's key and a new posting. So do `dropped` and
+    `numbers`: a list's key and an issue that leaves it. `since` tells in which change a leaving issue came; `posted`
+    holds the positions of the fields that have postings.
+    """
+
+    added: Integers
+    postings: Postings
+    dropped: Integers
+    numbers: Integers
+    since: Mapping[int, int]
+    posted: Collection[int]
+
+
+def key(field: int, term: int) -> int:
+    """A list's key: the field's position and the term's number."""
+    return field << 32 | term
+
+
+def keys(field: int, terms: NDArray[Any]) -> Integers:
+    """The lists' keys of many terms."""
+    return np.int64(field << 32) | terms.astype(np.int64)
+
+
+def look_up(connection: sa.Connection, repo_id: int, wanted: Collection[int]) -> dict[int, List]:
+    """The rows of the lists that exist, by key."""
+    columns = (lists.c.list, lists.c.issues, lists.c.tail)
+    return {row[0]: row for row in fetch(connection, repo_id, columns, lists.c.list, wanted)}
+
+
+def issues_in(connection: sa.Connection, repo_id: int, wanted: Collection[int]) -> dict[int, int]:
+    """The numbers of issues in the lists that exist, by key."""
+    return dict(fetch(connection, repo_id, (lists.c.list, lists.c.issues), lists.c.list, wanted))
+
+
+def chunks_of(connection: sa.Connection, repo_id: int, wanted: Collection[int]) -> dict[int, list[bytes]]:
+    """The chunks of these lists, by key."""
+    found: dict[int, list[bytes]] = {}
+    for name, postings in fetch(connection, repo_id, (chunks.c.list, chunks.c.postings), chunks.c.list, wanted):
+        found.setdefault(name, []).append(postings)
+    return found
+
+
+def apply(connection: sa.Connection, repo_id: int, change: Change, sequence: int) -> Integers:
+    """Change lists, under the repository's lock, and return the keys of those that have become empty.
+
+    `sequence` is the number of the change; its chunks are named after it.
+    """
+    order = np.argsort(change.added, kind="stable")
+    added, starts = np.unique(change.added[order], return_index=True)
+    ends = np.append(starts, len(order))[1:]
+    raw = change.postings[order].astype("<u8").tobytes()
+    spans = dict(zip(added.tolist(), zip(starts.tolist(), ends.tolist(), strict=True), strict=True))
+    leaving: dict[int, list[int]] = {}
+    for name, number in zip(change.dropped.tolist(), change.numbers.tolist(), strict=True):
+        leaving.setdefault(name, []).append(number)
+    known = look_up(connection, repo_id, list(spans.keys() | leaving.keys()))
+    tails = _without(connection, repo_id, known, leaving, change)
+    rows: list[tuple[int, int, int, bytes]] = []
+    sealed: dict[int, bytes] = {}
+    empty: list[int] = []
+    nothing = (0, 0, b"")
+    for name in sorted(spans.keys() | leaving.keys()):
+        start, end = spans.get(name, (0, 0))
+        _, issues, tail = known.get(name, nothing)
+        issues += end - start - len(leaving.get(name, ()))
+        tail = tails.get(name, tail)
+        if start < end and name >> 32 in change.posted:
+            tail += raw[8 * start : 8 * end]
+            if len(tail) > TAIL:
+                sealed[name] = tail
+                tail = b""
+        if issues > 0:
+            rows.append((repo_id, name, issues, tail))
+        else:
+            empty.append(name)
+    upsert(connection, lists, rows)
+    _seal(connection, repo_id, sealed, sequence)
+    delete(connection, lists, repo_id, "list", empty)
+    return np.array(empty, dtype=np.int64)
+
+
+def _seal(connection: sa.Connection, repo_id: int, tails: Mapping[int, bytes], sequence: int) -> None:
+    """Move tails into chunks: into the list's last chunk if that is short. A chunk is named after its last change."""
+    last = sa.select(chunks.c.list, sa.func.max(chunks.c.chunk).label("chunk"))
+    last = last.where(chunks.c.repo_id == repo_id, among(connection, chunks.c.list, tails)).group_by(chunks.c.list)
+    rows, old = [], []
+    for name, chunk, postings in connection.execute(_pieces(repo_id, last)).all() if tails else ():
+        if len(postings) < CHUNK:
+            rows.append((repo_id, name, sequence, postings + tails[name]))
+            old.append((name, chunk))
+    _drop(connection, repo_id, old)
+    grown = {row[1] for row in rows}
+    rows += [(repo_id, name, sequence, tail) for name, tail in tails.items() if name not in grown]
+    upsert(connection, chunks, rows)
+
+
+def _pieces(repo_id: int, chosen: sa.Select[Any]) -> sa.Select[Any]:
+    """The chunks whose `list` and `chunk` a query gives."""
+    these = chosen.subquery()
+    named = sa.and_(chunks.c.list == these.c.list, chunks.c.chunk == these.c.chunk)
+    columns = sa.select(chunks.c.list, chunks.c.chunk, chunks.c.postings)
+    return columns.join(these, named).where(chunks.c.repo_id == repo_id)
+
+
+def _drop(connection: sa.Connection, repo_id: int, these: Sequence[tuple[int, int]]) -> None:
+    """Delete chunks by list and name."""
+    if these:
+        mine = sa.and_(
+            chunks.c.repo_id == repo_id, chunks.c.list == sa.bindparam("of"), chunks.c.chunk == sa.bindparam("named")
+        )
+        connection.execute(sa.delete(chunks).where(mine), [{"of": name, "named": chunk} for name, chunk in these])
+
+
+def _without(
+    connection: sa.Connection,
+    repo_id: int,
+    known: Mapping[int, List],
+    leaving: Mapping[int, Collection[int]],
+    change: Change,
+) -> dict[int, bytes]:
+    """The tails of lists without the issues that leave them; postings in chunks are removed there."""
+    tails: dict[int, bytes] = {}
+    # By the change in which the issues came, then by list: their postings are in one chunk of each list.
+    deep: dict[int, dict[int, list[int]]] = {}
+    for name, numbers in leaving.items():
+        if name >> 32 in change.posted:
+            tail = read_postings(known[name][2])
+            here = np.isin(numbers_of(tail), list(numbers))
+            tails[name] = tail[~here].tobytes()
+            for number in set(numbers) - set(numbers_of(tail[here]).tolist()):
+                deep.setdefault(change.since[number], {}).setdefault(name, []).append(number)
+    for since, those in deep.items():
+        _take_out(connection, repo_id, those, since)
+    return tails
+
+
+def _take_out(connection: sa.Connection, repo_id: int, leaving: Mapping[int, Collection[int]], since: int) -> None:
+    """Remove issues that came in one change from chunks: they are in the first chunk named at or after that change."""
+    first = sa.select(chunks.c.list, sa.func.min(chunks.c.chunk).label("chunk"))
+    first = first.where(chunks.c.repo_id == repo_id, among(connection, chunks.c.list, leaving), chunks.c.chunk >= since)
+    rows, gone = [], []
+    for name, chunk, blob in connection.execute(_pieces(repo_id, first.group_by(chunks.c.list))).all():
+        postings = read_postings(blob)
+        kept = postings[~np.isin(numbers_of(postings), list(leaving[name]))]
+        if len(kept):
+            rows.append((repo_id, name, chunk, kept.tobytes()))
+        else:
+            gone.append((name, chunk))
+    upsert(connection, chunks, rows)
+    _drop(connection, repo_id, gone)
+
+
+class Batch:
+    """Analysed issues; `hashes` are the hashes of all their terms, each once."""
+
+    def __init__(self, fields: Sequence[Field], analyses: Mapping[int, Analysis]) -> None:
+        self._fields = fields
+        self.numbers: Integers = np.array(list(analyses), dtype=np.int64)
+        free = itertools.count()
+        # A word's first look-up gives it the next position.
+        spaces: dict[str, dict[str, int]] = {field.space: defaultdict(free.__next__) for field in fields}
+        self._columns = [_column(field.name, spaces[field.space], analyses.values()) for field in fields]
+        self.hashes: Integers = np.zeros(sum(map(len, spaces.values())), dtype=np.int64)
+        for space, positions in spaces.items():
+            self.hashes[np.fromiter(positions.values(), np.int64, len(positions))] = hashes(space, positions)
+        self.lengths = [
+            np.bincount(rows, counts, len(self.numbers)).astype(np.int64) for rows, _, counts in self._columns
+        ]
+
+    def entries(self, numbered: Integers) -> tuple[Integers, Postings, list[bytes]]:
+        """The lists' keys, a posting for each, and each issue's packed terms. `numbered` are numbers for `hashes`."""
+        added: list[Integers] = []
+        postings: list[Postings] = []
+        fields: list[Bags] = []
+        for position, ((rows, places, counts), lengths) in enumerate(zip(self._columns, self.lengths, strict=True)):
+            terms = numbered[places]
+            order = np.argsort(rows << 32 | terms)
+            rows, terms, counts = rows[order], terms[order], counts[order]
+            added.append(keys(position, terms))
+            postings.append(pack_postings(self.numbers[rows], lengths[rows], counts))
+            starts = np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=len(self.numbers)))))
+            fields.append(Bags(starts, terms.astype(np.uint32), counts.astype(np.uint8)))
+        return np.concatenate(added), np.concatenate(postings), pack_terms(fields, len(self.numbers))
+
+
+def stored_entries(blobs: Mapping[int, bytes], fields: int) -> tuple[Integers, Integers, list[int]]:
+    """From packed terms by issue: the lists' keys, the issue's number for each, and the fields' summed lengths."""
+    numbers = np.array(list(blobs), dtype=np.int64)
+    bags = unpack_terms(list(blobs.values()), range(fields))
+    left = [keys(position, bag.terms) for position, bag in enumerate(bags)]
+    lengths = [int(bag.counts.sum(dtype=np.int64)) for bag in bags]
+    return np.concatenate(left), np.concatenate([numbers[bag.rows] for bag in bags]), lengths
+
+
+def _column(name: str, positions: dict[str, int], analyses: Iterable[Analysis]) -> tuple[Integers, Integers, Integers]:
+    """One field of all issues: for each entry the issue's position, the term's position in the batch, and its count."""
+    found = [analysis.terms.get(name, {}) for analysis in analyses]
+    sizes = np.fromiter(map(len, found), np.int64, len(found))
+    total = int(sizes.sum())
+    words = itertools.chain.from_iterable(found)
+    terms = np.fromiter(map(positions.__getitem__, words), np.int64, total)
+    counts = np.fromiter(itertools.chain.from_iterable([each.values() for each in found]), np.int64, total)
+    # Cut here as they are stored, so that the same counts are subtracted when an issue leaves.
+    return np.repeat(np.arange(len(found)), sizes), terms, np.minimum(counts, MOST_COUNTED)

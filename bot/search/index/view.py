@@ -1,0 +1,273 @@
+"""One reader's view of a repository's index: it searches issues, and reads those that were found."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+import sqlalchemy as sa
+from numpy.typing import NDArray
+
+from bot.search.embedding.protocol import unit
+from bot.search.index import issues, vectors, vocabulary
+from bot.search.index import postings as lists
+from bot.search.index.analysis import Analysis, Field, hashes
+from bot.search.index.database import fetch
+from bot.search.index.issues import IndexedIssue, kept_text
+from bot.search.index.memory import Memory, Recent
+from bot.search.index.packing import (
+    NO_TERMS,
+    Bags,
+    Floats,
+    Integers,
+    counts_of,
+    lengths_of,
+    numbers_of,
+    read_postings,
+    unpack_terms,
+)
+from bot.search.index.postings import List
+from bot.search.index.scoring import Scores, Scoring, add_up
+from bot.search.index.state import State
+from bot.search.index.text_vectors import Fresh, TextVectors
+from bot.search.index.vectors import Kind, Neighbours, Vectors
+from bot.storage.tables.index import indexed_issues, indexed_terms
+
+#: Postings that one search may read, those of the best terms. It bounds the cost in a large repository.
+BUDGET = 60_000
+
+T = TypeVar("T")
+
+# The key of a list that does not exist.
+_NOWHERE = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The distinct terms of one field of a text.
+
+    Entry by entry: the word, its number in the repository (negative if it is new there), its count in the text, and the
+    number of issues that have it in that field.
+    """
+
+    words: tuple[str, ...]
+    terms: Integers
+    counts: Floats
+    issues: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """Terms to search for in a field, the weight of each, and how a posting is scored."""
+
+    field: str
+    terms: Integers
+    weights: Floats
+    scoring: Scoring
+
+
+class View:
+    """Made by `Index.view`, for one find. Do not share it between threads."""
+
+    def __init__(
+        self,
+        connection: sa.Connection,
+        repo_id: int,
+        fields: Sequence[Field],
+        memory: Memory,
+        state: State,
+    ) -> None:
+        self._connection = connection
+        self._repo_id = repo_id
+        self._fields = fields
+        self._position = {field.name: position for position, field in enumerate(fields)}
+        self._narrow = frozenset(field.name for field in fields if field.narrow)
+        self._memory = memory
+        #: The repository's totals; read only.
+        self.state = state
+        self._version = state.version
+        self._lists: dict[int, List | None] = {}
+        self._chunks: dict[int, list[bytes]] = {}
+
+    @property
+    def count(self) -> int:
+        """How many issues there are."""
+        return self.state.issues
+
+    @property
+    def vector_count(self) -> int:
+        """How many issues have vectors."""
+        return self.state.vectors
+
+    def average_length(self, field: str, without: int | None = None) -> float:
+        """The mean length of a field, at least 1; `without` is the length of one issue that does not count."""
+        return self.state.average_length(self._position[field], without)
+
+    def look_up(self, analysis: Analysis) -> dict[str, Terms]:
+        """Look up a text's terms in this repository, for each field that can be searched."""
+        fields = {field.name: field.space for field in self._fields if field.posted}
+        each: dict[str, dict[str, None]] = {space: {} for space in fields.values()}
+        for name, space in fields.items():
+            each[space] |= dict.fromkeys(analysis.terms[name])
+        spaces = {space: dict(zip(words, hashes(space, words), strict=True)) for space, words in each.items()}
+        known = self._recent(
+            self._memory.vocabulary,
+            [value for words in spaces.values() for value in words.values()],
+            lambda new: vocabulary.look_up(self._connection, self._repo_id, new),
+        )
+        fresh = itertools.count(-1, -1)
+        numbers = {
+            space: {word: known.get(value) or next(fresh) for word, value in words.items()}
+            for space, words in spaces.items()
+        }
+        wanted = {
+            name: np.array([numbers[space][word] for word in analysis.terms[name]], dtype=np.int64)
+            for name, space in fields.items()
+        }
+        keys = {name: self._keys(name, terms) for name, terms in wanted.items()}
+        self._load(itertools.chain.from_iterable(keys.values()))
+        return {
+            name: Terms(
+                tuple(analysis.terms[name]),
+                terms,
+                np.fromiter(analysis.terms[name].values(), np.float64, len(terms)),
+                self._issues_in(keys[name]),
+            )
+            for name, terms in wanted.items()
+        }
+
+    def frequencies(self, field: str) -> NDArray[np.int32]:
+        """In how many issues each term occurs in a field, by the term's number. Cached: a little behind `look_up`."""
+        position, narrow = self._position[field], field in self._narrow
+        return self._memory.frequencies(self._connection, self._repo_id, position, self.state, narrow=narrow)
+
+    def search_all(self, queries: Sequence[Query], *, budget: int = BUDGET, below: int | None = None) -> list[Scores]:
+        """For each query, find all issues with one of its terms in its field, each with the sum of weight × scoring.
+
+        Each query has a budget of postings. The heaviest terms come first; a term whose list is longer than the rest of
+        the budget is left out. `below` leaves out issues with that number and higher ones.
+        """
+        keys = [self._keys(query.field, query.terms) for query in queries]
+        self._load({key for each in keys for key in each})
+        chosen = [self._choose(each, query.weights, budget) for each, query in zip(keys, queries, strict=True)]
+        long = {key for found, _ in chosen for (key, issues, tail), _ in found if 8 * issues > len(tail)}
+        self._chunks |= self._recent(
+            self._memory.chunks,
+            long - self._chunks.keys(),
+            lambda new: lists.chunks_of(self._connection, self._repo_id, new),
+        )
+        return [self._add_up(*one, query.scoring, below) for one, query in zip(chosen, queries, strict=True)]
+
+    def nearest(self, pair: Vectors, wanted: Mapping[Kind, int], *, below: int | None = None) -> dict[Kind, Scores]:
+        """For each kind, find the issues whose vectors are closest to a text's by cosine, as many as `wanted`.
+
+        `pair` is (2, dimensions): the vectors of the title and of the whole text. Without vectors nothing is found.
+        """
+        if not self.vector_count:
+            return {kind: Scores(np.zeros(0, dtype=np.int64), np.zeros(0)) for kind in wanted}
+        return self._neighbours().nearest(self.centred(pair), wanted, below)
+
+    def centred(self, pair: Vectors) -> Vectors:
+        """A text's vectors in the form of the stored ones: (3, dimensions), by `Kind`."""
+        around = vectors.around(pair, self.state.centre)
+        return np.concatenate([around, unit(around.sum(axis=0, keepdims=True))])
+
+    def vectors(self, numbers: Integers) -> Vectors:
+        """(issues, 3, dimensions), by `Kind`; zero for issues without vectors."""
+        return self._neighbours().stored(numbers)
+
+    def pair(self, number: int) -> Vectors | None:
+        """An issue's vectors, (2, dimensions), in the form of `Index.embed`; None if it has none."""
+        blob = vectors.read(self._connection, self._repo_id, [number]).get(number)
+        return None if blob is None else vectors.unpack([blob])[0]
+
+    def texts_by(self, texts: TextVectors, numbers: Sequence[int], most: int | None) -> tuple[Integers, Vectors, Fresh]:
+        """The text model's vectors of issues, as from `TextVectors.of`."""
+        return texts.of(self._connection, self._repo_id, numbers, most)
+
+    def terms(self, numbers: Integers, *fields: str) -> list[Bags]:
+        """The terms of issues, in the order of `numbers`: a bag for each of the fields."""
+        wanted = numbers.tolist()
+        found = self._recent(self._memory.terms, wanted, self._read_terms)
+        there = [found.get(number, NO_TERMS) for number in wanted]
+        return unpack_terms(there, [self._position[field] for field in fields])
+
+    def reported(self, author: str, below: int) -> int:
+        """How many issues with smaller numbers an author wrote."""
+        table = indexed_issues.c
+        mine = sa.and_(table.repo_id == self._repo_id, table.author == kept_text(author, 200), table.number < below)
+        return self._connection.execute(sa.select(sa.func.count()).where(mine)).scalar_one()
+
+    def magnets(self, least: int, most: int) -> list[int]:
+        """The numbers of issues of which at least so many others were closed as duplicates, those with most first."""
+        return issues.magnets(self._connection, self._repo_id, least, most)
+
+    def issues(self, numbers: Collection[int]) -> dict[int, IndexedIssue]:
+        """Issues by number, without bodies; those that are not in the index are left out."""
+        return self._recent(self._memory.issues, numbers, lambda new: issues.read(self._connection, self._repo_id, new))
+
+    def texts(self, numbers: Collection[int]) -> Mapping[int, tuple[str, str]]:
+        """Titles and bodies by number."""
+        return issues.texts(self._connection, self._repo_id, numbers)
+
+    def _recent(
+        self, memory: Recent[T], numbers: Collection[int], read: Callable[[Collection[int]], Mapping[int, T]]
+    ) -> dict[int, T]:
+        """Take entries from the cache; read and cache the others."""
+        found = memory.get(self._version, numbers)
+        if len(found) < len(numbers):
+            fresh = read([number for number in numbers if number not in found])
+            memory.keep(self._version, fresh)
+            found |= fresh
+        return found
+
+    def _read_terms(self, numbers: Collection[int]) -> dict[int, bytes]:
+        columns = (indexed_terms.c.number, indexed_terms.c.terms)
+        return dict(fetch(self._connection, self._repo_id, columns, indexed_terms.c.number, numbers))
+
+    def _choose(self, keys: Sequence[int], weights: Floats, budget: int) -> tuple[list[tuple[List, float]], bool]:
+        """The lists that a query reads with their weights, heaviest first, and whether these are all."""
+        chosen, complete = [], True
+        for place in np.argsort(-weights, kind="stable").tolist():
+            row, weight = self._lists.get(keys[place]), float(weights[place])
+            if row is None or not weight > 0:
+                continue
+            if row[1] > budget:
+                complete = False
+                continue
+            budget -= row[1]
+            chosen.append((row, weight))
+        return chosen, complete
+
+    def _add_up(
+        self, chosen: Sequence[tuple[List, float]], complete: bool, scoring: Scoring, below: int | None
+    ) -> Scores:
+        if not chosen:
+            return Scores(np.zeros(0, dtype=np.int64), np.zeros(0), complete)
+        blobs = [b"".join([*self._chunks.get(key, ()), tail]) for (key, _, tail), _ in chosen]
+        postings = read_postings(*blobs)
+        scores = scoring(counts_of(postings), lengths_of(postings))
+        scores *= np.repeat([weight for _, weight in chosen], [len(blob) // 8 for blob in blobs])
+        return add_up(numbers_of(postings), scores, below, complete)
+
+    def _neighbours(self) -> Neighbours:
+        return self._memory.neighbours(self._connection, self._repo_id, self.state)
+
+    def _issues_in(self, keys: Sequence[int]) -> Floats:
+        """In how many issues the terms of loaded lists occur."""
+        return np.array([row[1] if (row := self._lists.get(key)) else 0 for key in keys], dtype=np.float64)
+
+    def _keys(self, field: str, terms: Integers) -> list[int]:
+        position = self._position[field]
+        keys: list[int] = np.where(terms > 0, lists.keys(position, terms), _NOWHERE).tolist()
+        return keys
+
+    def _load(self, keys: Iterable[int]) -> None:
+        new = [key for key in keys if key >= 0 and key not in self._lists]
+        if new:
+            self._lists |= dict.fromkeys(new) | self._recent(
+                self._memory.lists, new, lambda rest: lists.look_up(self._connection, self._repo_id, rest)
+            )

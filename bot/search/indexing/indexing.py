@@ -1,0 +1,362 @@
+"""The backfill: reads issues from GitHub, writes the index, and queues the next step."""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
+from typing import Protocol
+
+from bot.conversation.posts.own_issues import is_own_issue
+from bot.deliveries.events import Event, IndexEvent
+from bot.domain.entities import Issue, Repository
+from bot.domain.errors import Retryable, Unavailable
+from bot.github.calls import PAGE
+from bot.github.repository import RepoClient
+from bot.search.embedding import EmbeddingError
+from bot.search.index import Index, IndexedIssue
+from bot.search.index.issues import UNTOLD
+from bot.search.indexing.reading import EMBEDDED, LOST, PAGES, READ_CLOSELY, SLOWLY, pause, read_pages, retry
+from bot.search.issue_forms import IssueForms
+from bot.search.repository_settings import RepositorySettings
+from bot.storage import Store
+from bot.storage.repositories import Progress, StoredRepository
+from bot.text.terms import read
+
+logger = logging.getLogger(__name__)
+
+LOOK_EVERY = 1800.0
+"""Seconds between two rounds through all repositories; an unchanged one takes one short request."""
+
+
+class Queue(Protocol):
+    """Takes the next step: the bot's `Inbox`, or a caller that runs the steps itself."""
+
+    def put(self, delivery_id: str, event: Event, delay_seconds: float = 0.0) -> bool: ...
+
+
+class Indexing:
+    """Keeps the index of every repository. Thread safe.
+
+    The background queue runs the backfill in steps. Each step saves its progress after its issues, and queues the next
+    one under a fixed id. So after a crash only the step in the middle runs again.
+    """
+
+    def __init__(
+        self, index: Index, store: Store, inbox: Queue, clock: Callable[[], datetime], *, closely: bool = True
+    ) -> None:
+        """Without `closely` the text model reads an issue only once a find looks at it."""
+        self._index = index
+        self._store = store
+        self._inbox = inbox
+        self._clock = clock
+        self._backfills = store.backfills
+        self._closely = closely
+        self._writer = Writer(index, store)
+        self._unexplained: dict[int, int] = {}
+
+    def ready(self, repo_id: int) -> bool:
+        """Whether the index of a repository is complete."""
+        return self._backfills.complete(repo_id)
+
+    def progress(self, repo_id: int) -> Progress:
+        """The progress of a repository's backfill."""
+        return self._backfills.get(repo_id) or Progress()
+
+    def begin(self, repository: Repository, installation: int | None, at: float) -> None:
+        """Queue the backfill of a repository to which we got access `at` a time (seconds since 1970).
+
+        Does nothing if it is under way or complete. Repeated calls with the same time queue nothing new.
+        """
+        known = self._backfills.get(repository.id)
+        if (known is None or known.stopped) and not repository.archived:
+            self._queue(IndexEvent(installation, repository, f"new-{at:.3f}"), 0.0)
+
+    def look_again(self) -> None:
+        """Queue a step for every repository: for changes that webhooks missed, and backfills that were lost."""
+        self._queue_round(self._store.repositories.list())
+
+    def take_up(self) -> None:
+        """Queue a step for repositories without a backfill or vectors, or with a problem, as a worker starts."""
+        self._queue_round(known for known in self._store.repositories.list() if self._waits(known.id))
+
+    def _waits(self, repo_id: int) -> bool:
+        progress, issues = self._backfills.get(repo_id), self._index.count(repo_id)
+        made = (self._index.vector_count(repo_id), self._index.text_count(repo_id))
+        return progress is None or progress.problem != "" or any(one is not None and one < issues for one in made)
+
+    def _queue_round(self, repositories: Iterable[StoredRepository]) -> None:
+        # A name by the time could be known already, from a clock that was ahead. A second round does no harm.
+        chain = f"round-{uuid.uuid4()}"
+        for known in repositories:
+            if not known.suspended and not known.archived:
+                self._queue(IndexEvent(known.installation, known.summary, chain), 0.0)
+
+    def step(self, event: IndexEvent, repository: Repository, github: RepoClient) -> None:
+        """Read on, and queue the next step if there is more to do. `repository` has the present name."""
+        if event.checked is not None:
+            self._check(replace(event, repository=repository), event.checked, github)
+            return
+        known = self._backfills.get(repository.id)
+        if known and event.step == 0 and not known.done and abs(self._now() - known.updated_at) < LOST:
+            # Another chain is under way.
+            return
+        if self._index.is_outdated(repository.id):
+            logger.info("%s: its issues are read anew, since this version reads texts differently", repository.ref)
+            self._index.forget(repository.id)
+            known = self._backfills.get(repository.id)
+        began = known or self._begun(repository.id)
+        if began is None:
+            return
+        try:
+            progress, wait = self._advance(known, repository, github)
+            surplus = self._surplus(repository, github) if wait is None else 0
+        except Retryable as failure:
+            progress, wait, surplus = replace(known or Progress(), problem=str(failure)), retry(failure.after), 0
+        if progress.problem:
+            logger.warning("%s: the index waits: %s", repository.ref, progress.problem)
+        # In this order: after a crash before the note, this step runs again and queues the next under the same id.
+        if progress.done and not (known and known.done):
+            self._queue(replace(event, repository=repository, completed=True), 0.0)
+        if wait is not None:
+            self._queue(replace(event, repository=repository, step=event.step + 1), wait)
+        elif surplus > self._unexplained.get(repository.id, 0):
+            logger.info("%s: issues too many in the index: %d", repository.ref, surplus)
+            self._queue(replace(event, repository=repository, step=event.step + 1, checked=0), 0.0)
+        self._note(repository.id, began, progress)
+
+    def stop(self, repo_id: int, problem: str) -> None:
+        """Note why a repository cannot be read at present; `begin` or the next round tries again."""
+        known = self._backfills.get(repo_id)
+        # The time 0 says that no chain is under way.
+        self._backfills.replace(repo_id, known, replace(known or Progress(), problem=problem, updated_at=0.0))
+
+    def keep(self, github: RepoClient, repository: Repository, issue: Issue) -> None:
+        """Put one issue into the index as it is now. If the model fails, the next round makes the vectors."""
+        if problem := self._writer.put(github, repository, [issue]):
+            logger.warning("%s#%d: %s", repository.ref, issue.number, problem)
+
+    def remove(self, repo_id: int, number: int) -> None:
+        """Remove an issue that is deleted or transferred."""
+        self._writer.remove(repo_id, number)
+
+    def _advance(
+        self, known: Progress | None, repository: Repository, github: RepoClient
+    ) -> tuple[Progress, float | None]:
+        """Do one step; returns the progress, and the seconds until the next step, None if nothing is left to do.
+
+        Raises Retryable if it achieved nothing.
+        """
+        progress = known or Progress()
+        # Also if the first step failed before; an empty repository never has a cursor.
+        first = not progress.cursor and not progress.done
+        if first:
+            progress = replace(progress, expected=self._count(known, repository, github))
+        about = "" if progress.expected is None else f" of about {progress.expected}"
+        if first:
+            logger.info("%s: reading its issues into the index: 0%s", repository.ref, about)
+        read = read_pages(progress, repository, github)
+        if read.issues:
+            self._make_sure(repository, github)
+        problem = self._writer.put(github, repository, read.issues)
+        progress = replace(
+            progress,
+            cursor=str(read.place),
+            # It is only good for the same request.
+            etag=read.etag if str(read.place) == progress.cursor else "",
+            seen=self._index.count(repository.id),
+            done=progress.done or read.end,
+            problem=str(read.failure or problem),
+        )
+        if read.failure is not None:
+            return progress, retry(read.failure.after)
+        if not known or not known.done:
+            logger.info("%s: issues in the index: %d%s", repository.ref, progress.seen, about)
+        if not read.end:
+            return progress, pause(read.requests, read.budget)
+        return self._complete(progress, repository, github)
+
+    def _complete(
+        self, progress: Progress, repository: Repository, github: RepoClient
+    ) -> tuple[Progress, float | None]:
+        """Do a part of what is left when all issues are read: vectors, originals."""
+        try:
+            # After a change of the model all vectors are missing.
+            embedded = self._index.embed_missing(repository.id, EMBEDDED)
+        except EmbeddingError as failure:
+            return replace(progress, problem=no_vectors(repository, failure)), None
+        if embedded:
+            return progress, 0.0
+        try:
+            texts = self._index.texts if self._closely else None
+            if texts and texts.embed_missing(repository.id, READ_CLOSELY):
+                return progress, 0.0
+        except EmbeddingError as failure:
+            # Searches go on without the text model.
+            logger.warning("%s: %s", repository.ref, failure)
+        problem = progress.problem or self._writer.fill_originals(github, repository, PAGES * PAGE)
+        return replace(progress, problem=problem), None
+
+    def _count(self, known: Progress | None, repository: Repository, github: RepoClient) -> int | None:
+        """How many issues there are to read. Only the first failure raises: GraphQL can fail for good."""
+        try:
+            return github.count_issues(repository.ref, repository.id)
+        except Retryable:
+            if known is None:
+                raise
+            return known.expected
+
+    def _make_sure(self, repository: Repository, github: RepoClient) -> None:
+        """Raise NotFound if another repository has the name by now, whose issues would overwrite this one's."""
+        # A failure is no reason to wait: a name changes hands once in years.
+        with suppress(Retryable):
+            github.count_issues(repository.ref, repository.id)
+
+    def _surplus(self, repository: Repository, github: RepoClient) -> int:
+        """How many more issues the index has than GitHub: their deletion was missed. 0 if GitHub does not say."""
+        there = None
+        with suppress(Retryable):
+            there = github.count_issues(repository.ref, repository.id)
+        if there is None:
+            return 0
+        # GitHub also counts the bot's own issues, which are never in the index.
+        own = self._store.own_issues(repository.id)
+        return max(0, self._index.count(repository.id) - (there - len(own)))
+
+    def _check(self, event: IndexEvent, checked: int, github: RepoClient) -> None:
+        """Remove some issues that no longer exist, and queue the next step. At the end, note the surplus."""
+        repository = event.repository
+        numbers = self._index.numbers(repository.id, checked, PAGES * PAGE)
+        if not numbers:
+            self._unexplained[repository.id] = self._surplus(repository, github)
+            return
+        for number in github.missing_issues(repository.ref, numbers, repository.id):
+            logger.info("%s#%d is no longer there", repository.ref, number)
+            self.remove(repository.id, number)
+            self._store.forget_issue(repository.id, number)
+        self._queue(replace(event, step=event.step + 1, checked=numbers[-1]), PAGES * SLOWLY)
+
+    def _begun(self, repo_id: int) -> Progress | None:
+        """Note the start of a backfill, so that `_note` sees if the repository is erased meanwhile; None if another
+        worker was faster.
+        """
+        # A unique time, so long ago that a repetition of this step need not wait.
+        begun = Progress(updated_at=-self._now())
+        return begun if self._backfills.replace(repo_id, None, begun) else None
+
+    def _note(self, repo_id: int, began: Progress, progress: Progress) -> None:
+        if not self._backfills.replace(repo_id, began, replace(progress, updated_at=self._now())):
+            logger.info("repository %d: a step of reading it was overtaken", repo_id)
+
+    def _queue(self, event: IndexEvent, delay: float) -> None:
+        self._inbox.put(event.delivery_id, event, delay)
+
+    def _now(self) -> float:
+        return self._clock().timestamp()
+
+
+class StoredFacts:
+    """`bot.search.index.About`, from the store.
+
+    `remote` says that the model is an endpoint elsewhere; `private_too` that the host lets it see private texts (C6a).
+    """
+
+    def __init__(
+        self, store: Store, settings: RepositorySettings, forms: IssueForms, *, remote: bool, private_too: bool
+    ) -> None:
+        self._store = store
+        self._settings = settings
+        self._forms = forms
+        self._remote = remote
+        self._private_too = private_too
+
+    def may_embed(self, repo_id: int) -> bool:
+        """Whether the model may read a repository: it is on this machine, the repository is public, or host and
+        repository agree. An unknown repository counts as private.
+        """
+        known = self._store.repositories.get(repo_id) if self._remote else None
+        if known is None:
+            return not self._remote
+        return not known.private or (self._private_too and self._settings.last_read(repo_id).remote_text)
+
+    def form_lines(self, repo_id: int) -> Collection[str]:
+        """The lines of the forms as last read."""
+        return self._forms.last_read(repo_id)
+
+
+class Writer:
+    """Writes issues into an index and removes them. Thread safe."""
+
+    def __init__(self, index: Index, store: Store) -> None:
+        self._index = index
+        self._store = store
+
+    def put(self, github: RepoClient, repository: Repository, issues: Sequence[Issue]) -> str:
+        """Put issues into the index; returns why they got no vectors, or an empty text."""
+        own = self._store.own_issues(repository.id)
+        issues = [issue for issue in issues if issue.number not in own and not is_own_issue(issue)]
+        if not issues:
+            return ""
+        originals = self._originals(github, repository, issues)
+        self._take_back(repository.id, {issue.number: (issue.title, issue.body) for issue in issues})
+        indexed = [IndexedIssue.of(issue, originals.get(issue.number)) for issue in issues]
+        try:
+            self._index.put(repository.id, indexed)
+        except EmbeddingError as failure:
+            self._index.put(repository.id, indexed, embed=False)
+            return no_vectors(repository, failure)
+        return ""
+
+    def remove(self, repo_id: int, number: int) -> None:
+        """Remove an issue that no longer exists, and undo the counts of its words."""
+        self._take_back(repo_id, {number: ("", "")})
+        self._index.remove(repo_id, [number])
+
+    def fill_originals(self, github: RepoClient, repository: Repository, most: int) -> str:
+        """Ask for originals that the index does not know, `most` at once; returns the problem, if there is one."""
+        asked = self._index.untold(repository.id, most)
+        if not asked:
+            return ""
+        found = self._known_originals(github, repository, asked)
+        self._index.tell(repository.id, found)
+        if len(found) == len(asked):
+            return ""
+        return "duplicates: of what some issues are duplicates GitHub does not tell; it is asked again every half hour"
+
+    def _originals(self, github: RepoClient, repository: Repository, issues: Sequence[Issue]) -> dict[int, int | None]:
+        """The originals of those that are duplicates, by GitHub or a command; `UNTOLD` if neither knows it."""
+        numbers = list(dict.fromkeys(issue.number for issue in issues if issue.state_reason == "duplicate"))
+        return dict.fromkeys(numbers, UNTOLD) | self._known_originals(github, repository, numbers)
+
+    def _known_originals(
+        self, github: RepoClient, repository: Repository, numbers: Sequence[int]
+    ) -> dict[int, int | None]:
+        """The same, without unknown ones: GraphQL can fail over one repository for good."""
+        try:
+            found = dict(github.originals(repository.ref, numbers))
+        except Unavailable as failure:
+            logger.warning("%s: of what its issues are duplicates is not known: %s", repository.ref, failure)
+            found = {}
+        for number in numbers:
+            if found.get(number) is None and (ours := self._store.verdicts.original(repository.id, number)):
+                found[number] = ours
+        return found
+
+    def _take_back(self, repo_id: int, texts: Mapping[int, tuple[str, str]]) -> None:
+        """Undo the counts of issues whose words these new `texts` change, while the index has the old ones."""
+        with self._index.view(repo_id) as view:
+            stored = view.texts(texts)
+        before = {number: read(*text).counted() for number, text in stored.items()}
+        changed = {number: words for number, words in before.items() if words != read(*texts[number]).counted()}
+        if changed:
+            self._store.words.remove(repo_id, changed)
+
+
+def no_vectors(repository: Repository, failure: EmbeddingError) -> str:
+    """Why there are no vectors, for the progress, which the dashboard shows to people who do not run the host."""
+    if failure.told != str(failure):
+        logger.warning("%s: %s", repository.ref, failure)
+    return f"vectors: {failure.told}"

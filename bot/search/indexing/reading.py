@@ -1,0 +1,125 @@
+"""Reads a repository's issues in the order of their last change, at a pace that leaves enough of GitHub's limit.
+
+Each request asks for issues changed since the last one seen, not for a page number. An issue that changes during the
+backfill moves to the end and is read again there, so nothing is missed. After the end, the same request finds what is
+new. Only if a whole page was changed within one second does it follow GitHub's cursor.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+
+from bot.domain.entities import Issue, Repository
+from bot.domain.errors import Retryable
+from bot.github.changes import Budget
+from bot.github.repository import RepoClient
+from bot.storage.repositories import Progress
+
+# One step of the background queue reads so many pages of a hundred, embeds so many issues, and has the text model read
+# so many, which takes a second or so of one core.
+PAGES, EMBEDDED, READ_CLOSELY = 5, 200, 50
+# Seconds for each request, while most of an hour's requests are left, and later. GitHub wants one at a time, and
+# allows fifteen a second.
+QUICKLY, SLOWLY = 0.2, 1.0
+# The shares of an hour's requests (5,000 and more) from which on it reads slowly, and not at all.
+SPARING, RESERVED = 0.5, 0.3
+# Seconds before a failed step is tried again if GitHub does not say, and at most.
+AGAIN, LATEST = 300.0, 3600.0
+# Seconds after which a backfill that nobody continued counts as lost: more than any wait above.
+LOST = 2 * LATEST
+
+
+def pause(requests: int, budget: Budget | None) -> float:
+    """Seconds to wait after a step of so many requests."""
+    if budget is None or budget.remaining >= SPARING * budget.limit:
+        return requests * QUICKLY
+    if budget.remaining >= RESERVED * budget.limit:
+        return requests * SLOWLY
+    return min(LATEST, budget.seconds + 1.0)
+
+
+def retry(after: float | None) -> float:
+    """Seconds to wait after a failed step; `after` is GitHub's own figure."""
+    return min(LATEST, max(AGAIN, after or 0.0))
+
+
+# GitHub's manual says "after the given time", but GitHub includes that second. This is right either way.
+_SAME_SECOND = timedelta(seconds=1)
+# GitHub may list a change some seconds late, with an earlier time.
+_LATE = timedelta(seconds=60)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where to go on: issues changed at `since` (ISO 8601, empty: ever) or later, after the cursor `after`.
+
+    `page` is for servers without cursors. They can skip an issue that changes while they list one crowded second.
+    """
+
+    since: str = ""
+    after: str = ""
+    page: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.since} {self.page} {self.after}".rstrip() if self.page > 1 else self.since
+
+    @classmethod
+    def parse(cls, text: str) -> Place:
+        """Read what `str` wrote."""
+        since, _, rest = text.partition(" ")
+        page, _, after = rest.partition(" ")
+        return cls(since, after, int(page or 1))
+
+
+def further(place: Place, last: datetime | None, after: str) -> Place:
+    """The next place after a page that others follow, whose last entry was changed at `last`.
+
+    `last` is None if the page is empty, because GitHub has left out a spammer's issues, for one.
+    """
+    since = _text(last - _SAME_SECOND) if last else ""
+    return Place(since) if since > place.since else replace(place, after=after, page=place.page + 1)
+
+
+def resting(place: Place, last: datetime | None) -> Place:
+    """The place for the next round, after the last page; `last` is None if that is empty."""
+    return Place(_text(last - _LATE) if last else place.since)
+
+
+def _text(moment: datetime) -> str:
+    # `strftime` writes years before 1000 with fewer digits.
+    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="seconds") + "Z"
+
+
+@dataclass(slots=True)
+class Pages:
+    """What a step has read: issues, the place to go on, and whether that is the `end`. `failure` stopped it early."""
+
+    place: Place
+    issues: list[Issue]
+    end: bool = False
+    etag: str = ""
+    requests: int = 0
+    budget: Budget | None = None
+    failure: Retryable | None = None
+
+
+def read_pages(progress: Progress, repository: Repository, github: RepoClient) -> Pages:
+    """Read some pages from the place of `progress` on. A failure keeps what was read before it."""
+    read = Pages(Place.parse(progress.cursor), [])
+    try:
+        while read.requests < PAGES and not read.end:
+            etag = progress.etag if not read.requests else ""
+            place = read.place
+            query = {"since": place.since, "after": place.after, "etag": etag}
+            page = github.changed_issues(repository.ref, page=place.page, **query)
+            read.requests += 1
+            read.issues += page.issues
+            read.budget, read.etag, read.end = page.budget, page.etag, not page.more
+            if page.more:
+                read.place = further(place, page.last, page.after)
+            elif not page.unchanged:
+                read.place = resting(place, page.last)
+    except Retryable as failure:
+        read.failure = failure
+    return read

@@ -1,0 +1,171 @@
+"""Boilerplate: what a repository's issue forms and templates put into every issue (F3).
+
+Their headings are no search words, and their lines are no evidence in the index.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import chain
+
+from bot.conversation.config.tree import SIZE_MAX, Node, read_tree
+from bot.deliveries.payloads import TEMPLATE_FOLDERS, TEMPLATE_NAMES, TEMPLATES
+from bot.domain.entities import RepoRef, Repository
+from bot.domain.errors import Forbidden, Invalid, NotFound
+from bot.github.repository import RepoClient
+from bot.search.repository_settings import OWNERS_REPOSITORY
+from bot.storage import Store
+
+KEPT = 3600.0
+"""Seconds for which forms are remembered. They seldom change, and a push to them ends that at once."""
+
+_FORMS, _TEMPLATES = (".yml", ".yaml"), (".md",)
+_HEADINGS, _LINES = "issue form headings", "issue form lines"
+# GitHub itself shows no more than a handful; each file is a request.
+_FILES_MAX = 20
+_LINES_MAX = 2_000
+FILES_SIZE_MAX = 2 * SIZE_MAX
+"""Characters of all files together; a form has a few thousand. The worst ones keep the parser busy for five seconds."""
+
+_HEADING = re.compile(r"^#{1,6}[ \t]+(\S.*)$", re.MULTILINE)
+_FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
+# GitHub's text for an empty field.
+_EMPTY = "_No response_"
+
+
+@dataclass(frozen=True, slots=True)
+class Supplied:
+    """The boilerplate of one file: the headings of every issue, and all lines that an author leaves as they are."""
+
+    headings: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
+
+
+def supplied_by(name: str, text: str) -> Supplied:
+    """The boilerplate of a form or a Markdown template, by its name; other files have none."""
+    text = text.replace("\r\n", "\n")
+    if name.endswith(_FORMS):
+        return _form(text)
+    if name.endswith(_TEMPLATES):
+        headings = (heading.rstrip("# \t") for heading in _HEADING.findall(text))
+        return Supplied(tuple(headings), tuple(_lines(_FRONT_MATTER.sub("", text))))
+    return Supplied()
+
+
+def supplied_by_all(files: dict[str, str]) -> list[Supplied]:
+    """The boilerplate of all files, by name, without those that are too large after the ones before."""
+    read, room = [], FILES_SIZE_MAX
+    for name, text in files.items():
+        if len(text) <= room:
+            room -= len(text)
+            read.append(supplied_by(name, text))
+    return read
+
+
+class IssueForms:
+    """Reads the files and keeps their boilerplate in the store, for all workers. Thread safe."""
+
+    def __init__(self, store: Store, clock: Callable[[], datetime], kept: float = KEPT) -> None:
+        self._store = store
+        self._clock = clock
+        self._kept = kept
+
+    def headings(self, github: RepoClient, repository: Repository) -> tuple[str, ...]:
+        """The headings of the repository's forms, or of its owner's if it has none."""
+        self.refresh(github, repository)
+        return self._stored(repository.id, _HEADINGS)
+
+    def last_read(self, repo_id: int) -> tuple[str, ...]:
+        """The lines of the forms as last read."""
+        return self._stored(repo_id, _LINES)
+
+    def last_headings(self, repo_id: int) -> tuple[str, ...]:
+        """The headings of the forms as last read."""
+        return self._stored(repo_id, _HEADINGS)
+
+    def refresh(self, github: RepoClient, repository: Repository) -> None:
+        """Read the files if the last time was long ago."""
+        now = self._clock().timestamp()
+        known = self._store.texts.get(repository.id, _LINES)
+        if known is not None and known.is_fresh(now, self._kept):
+            return
+        files: dict[str, str] = {}
+        try:
+            for place in (repository.ref, RepoRef(repository.ref.owner, OWNERS_REPOSITORY)):
+                files = files or _read(github, place)
+        except Forbidden:
+            # Access may be suspended: what was read before still holds.
+            return
+        supplied = supplied_by_all(files)
+        # The lines last, since their time is the one that counts.
+        for name, texts in ((_HEADINGS, [one.headings for one in supplied]), (_LINES, [one.lines for one in supplied])):
+            each = dict.fromkeys(chain.from_iterable(texts))
+            self._store.texts.put(repository.id, name, "\n".join(list(each)[:_LINES_MAX]), now)
+
+    def _stored(self, repo_id: int, name: str) -> tuple[str, ...]:
+        known = self._store.texts.get(repo_id, name)
+        # Not `splitlines`, which splits at other characters as well.
+        return tuple(known.text.split("\n")) if known and known.text else ()
+
+
+def _read(github: RepoClient, place: RepoRef) -> dict[str, str]:
+    try:
+        root = github.directory(place, "")
+        for folder in TEMPLATE_FOLDERS:
+            # GitHub charges for a 404, but not for an unchanged listing.
+            if folder and f"{folder}/" not in root:
+                continue
+            names = github.directory(place, folder) if folder else root
+            if files := _in(github, place, folder, names):
+                return files
+        return {}
+    except (NotFound, Invalid):
+        # Without them the bot may search for a heading that every issue has: worse, but no reason to fail.
+        return {}
+
+
+def _in(github: RepoClient, place: RepoRef, folder: str, names: list[str]) -> dict[str, str]:
+    """The forms and templates of a folder with these names, or else its older single template, which is Markdown by
+    any name ("Manually creating a single issue template")."""
+    outer, _, inner = TEMPLATES.rpartition("/")
+    if folder == outer and f"{inner}/" in names and (files := _forms(github, place)):
+        return files
+    single = next((name for name in names if name.lower() in TEMPLATE_NAMES), None)
+    return {f"{single}.md": github.file(place, f"{folder}/{single}".lstrip("/")) or ""} if single else {}
+
+
+def _forms(github: RepoClient, place: RepoRef) -> dict[str, str]:
+    names = github.directory(place, TEMPLATES)
+    # A picture beside them may be too large to read. Any file here means that the owner's forms do not count.
+    read = [name for name in names if name.endswith((*_FORMS, *_TEMPLATES))][:_FILES_MAX]
+    return dict.fromkeys(names, "") | {name: github.file(place, f"{TEMPLATES}/{name}") or "" for name in read}
+
+
+def _form(text: str) -> Supplied:
+    """The boilerplate of a form, whose labels become headings ("Syntax for GitHub's form schema")."""
+    # An alias repeats what its anchor has already.
+    said = list(_said(read_tree(text, strict=False)[0]))
+    labels = [label for label in (" ".join(text.split()) for key, text in said if key == "label") if label]
+    boxes = [f"- [{mark}] {label}" for label in labels for mark in "x "]
+    # A field's preset text.
+    values = [line for key, text in said if key == "value" for line in _lines(text)]
+    return Supplied(tuple(labels), (_EMPTY, *(f"### {label}" for label in labels), *boxes, *values))
+
+
+def _said(node: Node) -> Iterator[tuple[str, str]]:
+    """Each key with a scalar value, at any depth, and the value."""
+    if isinstance(node.value, list):
+        for item in node.value:
+            yield from _said(item)
+    elif isinstance(node.value, dict):
+        for name, value in node.value.items():
+            if not isinstance(value.value, (list, dict)):
+                yield name, value.text
+            yield from _said(value)
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.split("\n") if line.strip()]

@@ -1,0 +1,263 @@
+"""The two APIs in which models are asked (J1), through their makers' own clients (the extra `judge`).
+
+What fails and may pass is tried once more if that, and the pause that `retry-after` asks for, fits into the time that
+the question has. (The makers' own retries would sleep on, for an hour if asked to.) A client lives as long as its
+question: to close it is the one way to be rid of an endpoint that sends a byte now and then.
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import math
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from bot.domain.errors import SettingsError
+from bot.platform.local import pip_install
+from bot.search.judge.endpoint import Endpoint, Unreached, Written
+from bot.search.judge.question import SCHEMA, NoAnswer, Question
+
+log = logging.getLogger(__name__)
+
+#: Tokens of an answer. What thinks before it answers counts that too.
+MOST_TOKENS = 4_000
+#: Questions that a process has under way. What hangs takes a place until it is cut off.
+_AT_ONCE = 8
+#: Longer pauses are not waited for by the client.
+LONGEST_PAUSE = 3_600.0
+
+_REFUSED = (400, 404, 422)
+_PASSING = (408, 409, 429)
+#: Seconds before another try where the server asks for no pause.
+_SOON = 0.25
+
+
+class _Client:
+    """What both have in common. `retries` are the library's own, for who can wait as long as a server wants."""
+
+    def __init__(self, url: str, model: str, key: str, retries: int) -> None:
+        self.model = model
+        self._url, self._key, self._retries = url.rstrip("/"), key, retries
+        self._form, self._works, self._lock = 0, False, threading.Lock()
+        self._threads = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="judge")
+
+    forms: Sequence[Mapping[str, Any]] = ()
+    """What is added to a question, from what forces the answer's form to what every server takes."""
+
+    def ask(self, question: Question, seconds: float) -> Written:
+        closing: list[Callable[[], None]] = []
+        answer: Future[Written] = self._threads.submit(self._forms, question, seconds, closing)
+        try:
+            return answer.result(timeout=seconds)
+        except TimeoutError:
+            answer.cancel()
+            raise Unreached(f"{self._url}: no answer within {seconds:g} s") from None
+        finally:
+            for close in closing:
+                # It may be in the middle of reading.
+                with suppress(Exception):
+                    close()
+
+    def _forms(self, question: Question, seconds: float, closing: list[Callable[[], None]]) -> Written:
+        """Servers refuse what they do not know; what one has taken is asked first from then on."""
+        until = time.monotonic() + seconds
+        with self._client(seconds) as client:
+            closing.append(client.close)
+            for at in range(self._form, len(self.forms)):
+                try:
+                    written = self._tried(client, question, self.forms[at], until)
+                except _RefusedError as refused:
+                    if at + 1 == len(self.forms):
+                        if self._works:
+                            # It takes others: it is this question's text that it objects to.
+                            raise NoAnswer(f"the endpoint refused the question: {refused}") from None
+                        raise Unreached(f"{self._url}: {refused}") from None
+                    log.info("%s does not take %s: %s", self._url, ", ".join(self.forms[at]) or "it", refused)
+                    continue
+                with self._lock:
+                    if not self._works:
+                        self._form, self._works = at, True
+                return written
+        raise AssertionError("there is always a form")
+
+    def _tried(self, client: Any, question: Question, form: Mapping[str, Any], until: float) -> Written:
+        try:
+            return self._once(client, question, form)
+        except _PassingError as failure:
+            pause = _SOON if failure.after is None else failure.after
+            if time.monotonic() + pause >= until:
+                raise
+            time.sleep(pause)
+            return self._once(client, question, form)
+
+    def _once(self, client: Any, question: Question, form: Mapping[str, Any]) -> Written:
+        try:
+            with self._telling():
+                return self._read(self._send(client, question, form))
+        except (AttributeError, TypeError, LookupError, ValueError, OverflowError):
+            # What came has another form than the API's, such as a page of HTML.
+            raise NoAnswer("what came is no message of a model") from None
+
+    @contextmanager
+    def _telling(self) -> Iterator[None]:
+        """The client's errors in our words. Theirs can quote what was sent."""
+        library = self._library()
+        try:
+            yield
+        except library.APIStatusError as failure:
+            status = int(failure.status_code)
+            if status in _REFUSED:
+                raise _RefusedError(f"HTTP {status}") from None
+            kind = _PassingError if status in _PASSING or status >= 500 else Unreached
+            raise kind(f"{self._url}: HTTP {status}", _pause(failure.response.headers)) from None
+        except library.APIResponseValidationError:
+            raise NoAnswer("what came is no message of a model") from None
+        except library.APITimeoutError:
+            raise Unreached(f"{self._url}: it timed out") from None
+        except library.APIError as failure:
+            raise _PassingError(f"{self._url}: {type(failure).__name__}") from None
+
+    def warm(self) -> None:
+        """Load the library, which can take longer than a question may."""
+        with self._client(1.0) as client:
+            self._entrance(client)
+
+    @contextmanager
+    def _client(self, seconds: float) -> Iterator[Any]:
+        library = self._library()
+        # A redirect would carry the texts to a place that nobody has named.
+        way = library.DefaultHttpxClient(follow_redirects=False, timeout=seconds)
+        with self._made(library, way) as client:
+            yield client
+
+    def _library(self) -> Any:
+        raise NotImplementedError
+
+    def _made(self, library: Any, way: Any) -> Any:
+        raise NotImplementedError
+
+    def _entrance(self, client: Any) -> Any:
+        raise NotImplementedError
+
+    def _send(self, client: Any, question: Question, form: Mapping[str, Any]) -> Any:
+        raise NotImplementedError
+
+    def _read(self, answer: Any) -> Written:
+        raise NotImplementedError
+
+
+class _PassingError(Unreached):
+    """A failure that another try may not meet."""
+
+
+class _RefusedError(Exception):
+    """The server objects to this form of the question; another may do."""
+
+
+class OpenAIClient(_Client):
+    """Chat completions. `url` is the address before `/chat/completions`."""
+
+    _SCHEMA = {  # noqa: RUF012
+        "response_format": {
+            "type": "json_schema",
+            "json_schema": {"name": "verdicts", "strict": True, "schema": SCHEMA},
+        }
+    }
+    # Models that think take no temperature, and older servers know `max_tokens` alone.
+    forms = (
+        {**_SCHEMA, "max_tokens": MOST_TOKENS, "temperature": 0},
+        {**_SCHEMA, "max_completion_tokens": MOST_TOKENS},
+        {"max_tokens": MOST_TOKENS, "temperature": 0},
+        {},
+    )
+
+    def _library(self) -> Any:
+        return _imported("openai")
+
+    def _made(self, library: Any, way: Any) -> Any:
+        # It insists on a key, which servers of one's own need not have.
+        return library.OpenAI(
+            base_url=self._url, api_key=self._key or "none", http_client=way, max_retries=self._retries
+        )
+
+    def _entrance(self, client: Any) -> Any:
+        return client.chat.completions
+
+    def _send(self, client: Any, question: Question, form: Mapping[str, Any]) -> Any:
+        said = [{"role": "system", "content": question.system}, {"role": "user", "content": question.user}]
+        return self._entrance(client).create(model=self.model, messages=said, **form)
+
+    def _read(self, answer: Any) -> Written:
+        (choice,) = answer.choices[:1]
+        used = answer.usage
+        return Written(
+            str(choice.message.content or ""),
+            int(used.prompt_tokens if used else 0),
+            int(used.completion_tokens if used else 0),
+            str(answer.model or self.model),
+            cut=choice.finish_reason == "length",
+        )
+
+
+class AnthropicClient(_Client):
+    """Messages. `url` is the address before `/v1/messages`."""
+
+    forms = (
+        {"extra_body": {"output_config": {"format": {"type": "json_schema", "schema": SCHEMA}}}},
+        {},
+    )
+
+    def _library(self) -> Any:
+        return _imported("anthropic")
+
+    def _made(self, library: Any, way: Any) -> Any:
+        url = self._url.removesuffix("/v1")
+        return library.Anthropic(base_url=url, api_key=self._key or "none", http_client=way, max_retries=self._retries)
+
+    def _entrance(self, client: Any) -> Any:
+        return client.messages
+
+    def _send(self, client: Any, question: Question, form: Mapping[str, Any]) -> Any:
+        said = [{"role": "user", "content": question.user}]
+        return self._entrance(client).create(
+            model=self.model, max_tokens=MOST_TOKENS, system=question.system, messages=said, **form
+        )
+
+    def _read(self, answer: Any) -> Written:
+        text = "".join(block.text for block in answer.content if block.type == "text")
+        used, cut = answer.usage, answer.stop_reason == "max_tokens"
+        return Written(text, int(used.input_tokens), int(used.output_tokens), str(answer.model), cut)
+
+
+CLIENTS: Mapping[str, type[_Client]] = {"openai": OpenAIClient, "anthropic": AnthropicClient}
+
+
+def endpoint(api: str, url: str, model: str, key: str, *, retries: int = 0) -> Endpoint:
+    """The model that the host has chosen. Raises SettingsError where its client is not installed."""
+    made = CLIENTS[api](url, model, key, retries)
+    made.warm()
+    return made
+
+
+def _imported(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise SettingsError(
+            f"DOPPEL_JUDGE_URL: the judge needs the package {name}, which is not installed: {pip_install(name)}, or "
+            "take DOPPEL_JUDGE_URL away."
+        ) from None
+
+
+def _pause(headers: Any) -> float | None:
+    """The seconds that a server asks for, if it does; a date is left to the usual pause."""
+    try:
+        seconds = float(headers.get("retry-after", ""))
+    except ValueError:
+        return None
+    return min(seconds, LONGEST_PAUSE) if math.isfinite(seconds) and seconds >= 0 else None

@@ -1,0 +1,337 @@
+"""Finds and judges earlier issues of one repository, over its index."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cached_property, partial
+from typing import NamedTuple
+
+import numpy as np
+
+from bot.domain.entities import Issue
+from bot.domain.errors import Failed, Remark
+from bot.domain.report import QueryRun, Reason
+from bot.search.embedding import EmbeddingError
+from bot.search.index import Analysis, Index, IndexedIssue, Query, View, idf, shared
+from bot.search.index.packing import Floats, Integers
+from bot.search.index.text_vectors import Fresh, TextVectors
+from bot.search.index.vectors import Vectors
+from bot.search.matching import features
+from bot.search.matching.bounds import Compared
+from bot.search.matching.evidence import Explainer, as_written
+from bot.search.matching.readings import CLOSEST, Likeness, smallness, stands_out
+from bot.search.matching.retrieval import (
+    FULL_TEXT,
+    VECTORS,
+    Pool,
+    Retrieved,
+    by_others,
+    by_vectors,
+    by_words,
+    fused,
+    load,
+    pose,
+)
+from bot.search.matching.shared_terms import Rarity
+from bot.search.matching.weights import Model, shipped_model
+from bot.text.surfaces import surfaces_apart
+from bot.text.titles import says_nothing, subject
+
+_log = logging.getLogger(__name__)
+
+#: Missing vectors of candidates that one find makes at most: each takes some 20 ms, and somebody waits.
+MADE_AT_ONCE = 12
+#: An issue of which this many were closed as duplicates is known without being named in the settings.
+LEAST_DUPLICATES = 3
+_MOST_MAGNETS = 20
+# A title that this many other issues share says nothing; this many of the most similar titles are compared.
+_COMMON_TITLE, _MOST_TITLES = 4, 12
+# The report names this many of the question's words, the rarest.
+_MOST_NAMED = 12
+
+
+class Match(NamedTuple):
+    """One candidate of the question's own repository.
+
+    `confidence` is the probability that it reports the same thing, in [0, 1]. The ranking goes by `score`, in log-odds
+    against the others of its list.
+    """
+
+    number: int
+    confidence: float
+    score: float
+    explain: Callable[[], tuple[Reason, ...]]
+
+    @property
+    def reasons(self) -> tuple[Reason, ...]:
+        """What it shares with the question (C3). It is looked up on demand, while the `Look` is open."""
+        return self.explain()
+
+
+class Reading(NamedTuple):
+    """A title and a body as the index analyses them; without a `pair` of vectors only words are compared."""
+
+    text: tuple[str, str]
+    analysis: Analysis
+    pair: Vectors | None
+    problems: tuple[Failed, ...]
+
+
+class Matcher:
+    """Cheap to build and stateless; one serves a whole process.
+
+    Without a `model` the shipped one is read at the first judgement. Training compares without judging, since the
+    shipped weights may be for other features. A find makes at most `most` missing vectors of candidates; None makes
+    all, so that an answer does not depend on earlier ones.
+    """
+
+    def __init__(self, index: Index, model: Model | None = None, *, most: int | None = MADE_AT_ONCE) -> None:
+        self._index = index
+        self._model = model
+        self._most = most
+
+    @contextmanager
+    def looking(
+        self,
+        repo_id: int,
+        target: Issue,
+        *,
+        words: str = "",
+        below: int | None = None,
+        only: Collection[int] | None = None,
+        stored: bool = False,
+        total: int | None = None,
+    ) -> Iterator[Look]:
+        """One find: it searches now, and judges as often as you ask inside the `with` block.
+
+        `words` replace the target's text in the search; what they find is judged by both. `below` leaves out issues
+        with that number and higher ones, `only` all but these. The target itself is never found. If the model fails,
+        vectors are missing, and `problems` says so. With `stored` the target's vectors come from the index instead of
+        the model. `total` is how many issues the repository has, if the index holds only some of them.
+        """
+        own = self._read(repo_id, target.title, target.body, target.number, embedded=not stored)
+        searched = self._read(repo_id, words, "", target.number, embedded=not stored) if words else None
+        with self._index.view(repo_id) as view:
+            if target.body.strip() and _is_no_evidence(view, own.analysis, target, below):
+                own = self._read(repo_id, "", target.body, target.number, embedded=not stored)
+            own = own._replace(pair=view.pair(target.number)) if stored else self._checked(view, own)
+            texts = self._index.texts
+            closely = Closely(texts, repo_id, view, own.analysis, self._most) if texts else None
+            look = Look(view, self._model, target, own, below, closely, only=only, total=total)
+            if searched:
+                reading = self._checked(view, searched)
+                look = Look(view, self._model, target, reading, below, closely, look, only=only, total=total)
+            yield look
+        if texts is not None and closely is not None:
+            texts.keep(repo_id, closely.fresh)
+
+    def _read(self, repo_id: int, title: str, body: str, number: int, *, embedded: bool) -> Reading:
+        analysis = self._index.analyse(repo_id, title, body, number)
+        try:
+            pair = self._index.embed(repo_id, analysis) if embedded else None
+        except EmbeddingError as failure:
+            if failure.told != str(failure):
+                _log.warning("repository %d is searched by words alone: %s", repo_id, failure)
+            return Reading((title, body), analysis, None, (_problem(failure),))
+        return Reading((title, body), analysis, pair, ())
+
+    def _checked(self, view: View, reading: Reading) -> Reading:
+        if reading.pair is None:
+            return reading
+        try:
+            self._index.check(view, reading.pair)
+        except EmbeddingError as failure:
+            return reading._replace(pair=None, problems=(_problem(failure),))
+        return reading
+
+
+def _problem(failure: EmbeddingError) -> Failed:
+    return Failed(VECTORS, Remark.OTHERS.of(failure.told))
+
+
+class Closely:
+    """Compares a text with its candidates by the text model. New vectors are in `fresh`, to be stored.
+
+    If the model fails, this likeness is missing, and `problem` says why.
+    """
+
+    def __init__(self, texts: TextVectors, repo_id: int, view: View, analysis: Analysis, most: int | None) -> None:
+        self._texts, self._repo_id, self._view, self._analysis, self._most = texts, repo_id, view, analysis, most
+        self.fresh: Fresh = {}
+        self.problem = ""
+
+    @cached_property
+    def _own(self) -> Vectors:
+        return self._texts.of_text(self._analysis)
+
+    def likeness(self, numbers: Integers, order: Integers, leaders: int, total: int) -> Likeness | None:
+        """A `model.Reader` for a pool with these issue numbers; None if the model fails, or can read nothing.
+
+        In a large repository it reads only the leaders, since only small ones need the others.
+        """
+        rows = order if smallness(total) else order[:leaders]
+        try:
+            own = self._own
+            there, vectors, fresh = self._view.texts_by(self._texts, numbers[rows].tolist(), self._most)
+        except EmbeddingError as failure:
+            _log.warning("repository %d is judged without the text model: %s", self._repo_id, failure)
+            self.problem = f"{VECTORS}: {failure.told}"
+            return None
+        self.fresh |= fresh
+        if not len(there) or not own.any():
+            return None
+        cosines = vectors @ own
+        closest = np.argsort(-cosines, kind="stable")[:CLOSEST]
+        places = np.unique(np.concatenate([np.flatnonzero(there < leaders), closest]))
+        out = stands_out(own, vectors, places, total)
+        return Likeness(rows[there[places]], cosines[places].astype(np.float64), out, smallness(total))
+
+
+class Look:
+    """One find, made by `Matcher.looking`. Do not share it between threads.
+
+    `found` has the numbers that each source found and that are worth comparing, best first; a source that could not be
+    asked is missing. `runs` tell what was asked, `problems` what went wrong. If this is the look for a person's words,
+    `itself` is the look for the target's own text.
+    """
+
+    def __init__(
+        self,
+        view: View,
+        model: Model | None,
+        target: Issue,
+        reading: Reading,
+        below: int | None,
+        closely: Closely | None = None,
+        itself: Look | None = None,
+        *,
+        only: Collection[int] | None = None,
+        total: int | None = None,
+    ) -> None:
+        self._view, self._model, self._text, pair = view, model, reading.text, reading.pair
+        self._question = pose(view, target, reading.text[0], reading.analysis, pair)
+        self._below, self._closely, self._itself, self._total = below, closely, itself, total
+        self._retrieved = {FULL_TEXT: by_words(view, self._question, below)}
+        if pair is not None:
+            self._retrieved[VECTORS] = by_vectors(view, pair, below)
+        lists = (numbers for one in self._retrieved.values() for numbers in one.values())
+        pool = fused(lists, target.number)
+        self._pool = pool if only is None else pool[np.isin(pool, list(only))]
+        self.problems: tuple[Failed, ...] = tuple(
+            dict.fromkeys((*reading.problems, *(itself.problems if itself else ())))
+        )
+
+    @cached_property
+    def found(self) -> Mapping[str, tuple[int, ...]]:
+        own, pool = self._question.number, frozenset(self._pool.tolist())
+        ranked = {source: fused(one.values(), own, None).tolist() for source, one in self._retrieved.items()}
+        return {source: tuple(one for one in numbers if one in pool) for source, numbers in ranked.items()}
+
+    @cached_property
+    def runs(self) -> tuple[QueryRun, ...]:
+        return tuple(self._run(source, one) for source, one in self._retrieved.items())
+
+    def judge(self, numbers: Collection[int] | None = None, also: Collection[int] = ()) -> list[Match]:
+        """Judge its candidates that are in `numbers` (by default all), and issues `also`; best first.
+
+        All candidates are judged together in any case, because how far one stands out depends on the others. What a
+        person's words found is judged by the target's own text as well, and the higher probability counts.
+        """
+        matches = self._judged(also)
+        if self._itself is not None:
+            found = {match.number for match in matches}
+            matches = _likelier(matches, self._itself.judge(found, also=found))
+        return matches if numbers is None else [one for one in matches if one.number in {*numbers, *also}]
+
+    def _judged(self, also: Collection[int]) -> list[Match]:
+        """All candidates, and issues `also` if the index has them, best first."""
+        wanted = [number for number in also if number != self._question.number and not self._late(number)]
+        pool = np.unique(np.concatenate([self._pool, np.array(wanted, dtype=np.int64)]))
+        there, candidates = load(self._view, pool, self._question.vectors is not None)
+        if not len(there):
+            return []
+        rarity = Rarity.of(self._view, without=self._question.number)
+        values = features.features(self._question, candidates, rarity)
+        explainer = Explainer(self._question, *self._text, rarity)
+        compared = Compared(
+            values,
+            there,
+            [issue.title for issue in candidates.issues],
+            others=by_others(self._question, candidates),
+            title=self._question.title,
+            total=rarity.total if self._total is None else self._total,
+            vague=explainer.vague,
+            signed=bool(self._question.author),
+            apart=np.array(
+                [surfaces_apart(self._question.labels, issue.labels) is not None for issue in candidates.issues],
+                dtype=np.bool_,
+            ),
+        )
+        judged = (self._model or shipped_model()).judge(compared, partial(self.likeness, there, compared.total))
+        numbers, confidences, scores = there.tolist(), judged.confidences.tolist(), judged.scores.tolist()
+        return [
+            Match(numbers[row], confidences[row], scores[row], partial(self._explain, explainer, candidates, row))
+            for row in judged.order.tolist()
+        ]
+
+    def likeness(self, numbers: Integers, total: int, order: Integers, leaders: int) -> Likeness | None:
+        """`Closely.likeness`, or None without a text model."""
+        return self._closely.likeness(numbers, order, leaders, total) if self._closely else None
+
+    def compared(self) -> tuple[Integers, Floats]:
+        """Its candidates and their features, (candidates, features.NAMES), to learn models from."""
+        there, candidates = load(self._view, self._pool, self._question.vectors is not None)
+        rarity = Rarity.of(self._view, without=self._question.number)
+        return there, features.features(self._question, candidates, rarity)
+
+    def magnets(self) -> list[int]:
+        """Issues that are reported again and again, but not those that came later than is looked at."""
+        return [number for number in self._view.magnets(LEAST_DUPLICATES, _MOST_MAGNETS) if not self._late(number)]
+
+    def issues(self, numbers: Collection[int]) -> dict[int, IndexedIssue]:
+        """Issues by number, without bodies; those that are not in the index are left out."""
+        return self._view.issues(numbers)
+
+    def texts(self, numbers: Collection[int]) -> Mapping[int, tuple[str, str]]:
+        """Titles and bodies by number."""
+        return self._view.texts(numbers)
+
+    def _explain(self, explainer: Explainer, pool: Pool, row: int) -> tuple[Reason, ...]:
+        number = pool.issues[row].number
+        return explainer.reasons(pool, row, *self.texts([number]).get(number, ("", "")))
+
+    def _late(self, number: int) -> bool:
+        return self._below is not None and number >= self._below
+
+    def _run(self, source: str, retrieved: Retrieved) -> QueryRun:
+        hits = len(frozenset().union(*(numbers.tolist() for numbers in retrieved.values())))
+        return QueryRun(source, self._asked() if source == FULL_TEXT else self._text[0], hits)
+
+    def _asked(self) -> str:
+        """The rarest words that were searched for, as the target spells them."""
+        words = self._question.known["words"]
+        rarest = np.argsort(words.issues, kind="stable")
+        return " ".join(as_written((words.words[at] for at in rarest.tolist()), "\n".join(self._text))[:_MOST_NAMED])
+
+
+def _is_no_evidence(view: View, analysis: Analysis, target: Issue, below: int | None) -> bool:
+    """Whether the target's title says nothing (P3): by itself, or because many other issues have it."""
+    known = view.look_up(analysis)["title"]
+    (found,) = view.search_all([Query("title", known.terms, idf(view.count, known.issues), shared(3))], below=below)
+    issues = view.issues(found.best(_MOST_TITLES).numbers.tolist())
+    mine = subject(target.title).casefold().split()
+    same = [n for n, one in issues.items() if n != target.number and subject(one.title).casefold().split() == mine]
+    if not says_nothing(target.title) and len(same) < _COMMON_TITLE:
+        return False
+    # For a copy the title counts, whatever it says.
+    return not any(body.split() == target.body.split() for _, body in view.texts(same).values())
+
+
+def _likelier(matches: Sequence[Match], others: Sequence[Match]) -> list[Match]:
+    """Each number once, with the higher of its probabilities, most likely first."""
+    likeliest: dict[int, Match] = {}
+    for match in sorted((*matches, *others), key=lambda one: -one.confidence):
+        likeliest.setdefault(match.number, match)
+    return list(likeliest.values())

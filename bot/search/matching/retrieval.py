@@ -1,0 +1,181 @@
+"""Retrieves candidates: nine lists, each the best by one kind of likeness, fused into one pool.
+
+| list | what is compared |
+|---|---|
+| `words` | BM25F: all words of the question in all words of an issue, its title's counted three times |
+| `titles` | words of both titles; a long title counts less |
+| `title in words` | words of the question's title in all words of an issue |
+| `words in title` | all words of the question in the titles of issues |
+| `codes` | names from code, paths, versions, error codes |
+| `messages` | error messages, and runs of three of their words |
+| `vector of the title`, `… of the text`, `… of both` | cosines |
+
+Each list reads a bounded number of postings, of the rarest terms, so that a find costs no more in a large repository.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bot.domain.entities import NOBODY, Actor, Issue
+from bot.search.index import Analysis, Bags, IndexedIssue, Kind, Query, Terms, View, bm25, idf, shared
+from bot.search.index.packing import Floats, Integers
+from bot.search.index.scoring import Scoring
+from bot.search.index.vectors import Vectors
+
+# An App's login ends so by rule, and a machine user's by custom; imports from other trackers may come from either.
+_MACHINE = ("bot", "[bot]")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """An issue for which candidates are sought.
+
+    `known` holds its terms by field, `vectors` those by `Kind`, (3, dimensions), or None. `created_at` is in seconds
+    since 1970. `author` is empty unless it is a known person; `reported` counts the author's earlier issues. `labels`
+    are its own.
+    """
+
+    number: int
+    title: str
+    author: str
+    reported: int
+    created_at: float
+    known: Mapping[str, Terms]
+    vectors: Vectors | None
+    labels: tuple[str, ...] = ()
+
+
+def pose(view: View, target: Issue, title: str, analysis: Analysis, pair: Vectors | None) -> Question:
+    """Make the question and look up its terms. `title` is the target's own, or a person's search words."""
+    author = known_author(target.author)
+    return Question(
+        number=target.number,
+        title=title,
+        author=author,
+        reported=view.reported(author, target.number) if author else 0,
+        created_at=target.created_at.timestamp(),
+        known=view.look_up(analysis),
+        vectors=None if pair is None or not view.vector_count else view.centred(pair),
+        labels=target.labels,
+    )
+
+
+def known_author(author: Actor) -> str:
+    """The login of a person; empty for a machine, or for nobody in particular."""
+    machine = author.is_bot or author.login.lower().endswith(_MACHINE)
+    return "" if machine or author.login == NOBODY else author.login
+
+
+#: The fields of the index that are compared.
+FIELDS = ("title", "words", "codes", "messages")
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """The candidates of one question, in any order; `vectors` is (issues, 3, dimensions), or None."""
+
+    issues: Sequence[IndexedIssue]
+    title: Bags
+    words: Bags
+    codes: Bags
+    messages: Bags
+    vectors: Vectors | None
+
+
+def load(view: View, numbers: Integers, with_vectors: bool) -> tuple[Integers, Pool]:
+    """The pool of the issues that are in the index, and their numbers."""
+    issues = view.issues(numbers.tolist())
+    there = np.array([number for number in numbers.tolist() if number in issues], dtype=np.int64)
+    title, words, codes, messages = view.terms(there, *FIELDS)
+    vectors = view.vectors(there) if with_vectors else None
+    return there, Pool([issues[number] for number in there.tolist()], title, words, codes, messages, vectors)
+
+
+def by_others(question: Question, pool: Pool) -> NDArray[np.bool_]:
+    """Which candidates are known to be by another author."""
+    if not question.author:
+        return np.zeros(len(pool.issues), dtype=np.bool_)
+    not_others = {question.author, "", NOBODY}
+    return np.array([one.author not in not_others for one in pool.issues], dtype=np.bool_)
+
+
+#: Issues that are compared at most.
+POOL = 200
+#: The names of these lists as sources (H6).
+FULL_TEXT, VECTORS = "full-text", "vectors"
+
+# Terms of one text that are searched for, the heaviest; the others take time and change nothing.
+_MOST_TERMS = 40
+# Reciprocal rank fusion's constant (Cormack, Clarke and Büttcher, 2009).
+_RRF = 60
+# Saturation of how often a term occurs in the question (BM25's k3).
+_K3 = 1.5
+
+
+Retrieved = Mapping[str, Integers]
+"""By the name of a list, its issues' numbers, best first."""
+
+
+def by_words(view: View, question: Question, below: int | None) -> Retrieved:
+    """The lists of the full text."""
+    known = question.known
+    words, title = known["words"], known["title"]
+    scoring = bm25(view.average_length("words"))
+    often = words.counts * (1 + _K3) / (words.counts + _K3)
+    in_words, in_titles = _weights(view, "words", title.terms), _weights(view, "title", words.terms)
+    asked = {
+        "words": (_query("words", words.terms, often * idf(view.count, words.issues), scoring), 150),
+        "titles": (_query("title", title.terms, idf(view.count, title.issues), shared(3)), 100),
+        "title in words": (_query("words", title.terms, in_words, scoring), 80),
+        "words in title": (_query("title", words.terms, in_titles, shared(3)), 80),
+    }
+    for field, most in (("codes", 60), ("messages", 40)):
+        terms = known[field]
+        asked[field] = (_query(field, terms.terms, idf(view.count, terms.issues), shared(20)), most)
+    found = view.search_all([query for query, _ in asked.values()], below=below)
+    return {name: one.best(k).numbers for one, (name, (_, k)) in zip(found, asked.items(), strict=True)}
+
+
+def by_vectors(view: View, pair: Vectors, below: int | None) -> Retrieved:
+    """The lists of the vectors."""
+    near = view.nearest(pair, {Kind.BOTH: 150, Kind.TITLE: 100, Kind.TEXT: 80}, below=below)
+    return {f"vector of {_OF[kind]}": scores.numbers for kind, scores in near.items()}
+
+
+def fused(lists: Iterable[Integers], skip: int, most: int | None = POOL) -> Integers:
+    """Fuse lists by reciprocal rank, best first, older issues first among equals, without `skip`."""
+    given = list(lists)
+    if not given:
+        return np.zeros(0, dtype=np.int64)
+    together = np.concatenate(given)
+    numbers = np.unique(together)
+    parts = 1 / (_RRF + 1 + np.concatenate([np.arange(len(one)) for one in given]))
+    scores = np.bincount(np.searchsorted(numbers, together), parts, len(numbers))
+    # The numbers ascend, so a stable sort puts older issues first.
+    order = np.argsort(-scores, kind="stable")
+    best: Integers = numbers[order]
+    others: Integers = best[best != skip]
+    return others[:most]
+
+
+_OF = {Kind.TITLE: "the title", Kind.TEXT: "the text", Kind.BOTH: "both"}
+
+
+def _weights(view: View, field: str, terms: Integers) -> Floats:
+    """The weights of a text's terms in another field; zero for terms that the field does not have."""
+    counts = view.frequencies(field)
+    known = (terms >= 0) & (terms < len(counts))
+    seen = np.zeros(len(terms))
+    seen[known] = counts[terms[known]]
+    return np.where(seen > 0, idf(view.count, seen), 0.0)
+
+
+def _query(field: str, terms: Integers, weights: Floats, scoring: Scoring) -> Query:
+    best = np.argsort(-weights, kind="stable")[:_MOST_TERMS]
+    best = best[weights[best] > 0]
+    return Query(field, terms[best], weights[best], scoring)

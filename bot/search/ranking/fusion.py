@@ -1,0 +1,172 @@
+"""Merges several ranked lists into one by reciprocal rank fusion (R1–R6).
+
+Ranks are compared, never scores, because the scores of different searches have no common unit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any, Literal
+
+from bot.domain.times import moment_or_none, read_moment
+
+
+class SourceType(StrEnum):
+    """The kinds of sources. The first three are general, the others are this bot's."""
+
+    CODE = "code"
+    REVIEW_COMMENT = "review_comment"
+    WIKI = "wiki"
+    ISSUE = "issue"
+    PULL_REQUEST = "pull_request"
+    DISCUSSION = "discussion"
+
+
+_LABEL_WORDS = {SourceType.REVIEW_COMMENT: "review", SourceType.PULL_REQUEST: "pull"}
+
+
+def source_label(source: SourceType, name: str) -> str:
+    """A source's label for people: `[code: file.ts]`, `[review: PR #123]`, `[issue: #12]`."""
+    return f"[{_LABEL_WORDS.get(source, source.value)}: {name}]"
+
+
+@dataclass(slots=True)
+class UnifiedRetrievalChunk:
+    """One retrieved text. Things have the same `id` only if they are the same.
+
+    `vector_distance` is the source's own distance, if it has one. The fusion sets `rrf_score`. `alternate_sources` are
+    the labels of other places where the same thing was found. `created_at` may be text in ISO 8601.
+    """
+
+    id: str
+    text: str
+    source: SourceType
+    source_label: str
+    source_url: str | None = None
+    vector_distance: float | None = None
+    rrf_score: float | None = None
+    created_at: datetime | str | None = None
+    metadata: dict[str, Any] = field(default_factory=dict)
+    alternate_sources: list[str] = field(default_factory=list)
+
+    def copy(self) -> UnifiedRetrievalChunk:
+        """A copy that can be changed without changing this one (R6)."""
+        return replace(self, metadata=dict(self.metadata), alternate_sources=list(self.alternate_sources))
+
+    def also_found_as(self, other: UnifiedRetrievalChunk) -> None:
+        """Add the label and the alternates of `other`, each once, but never this chunk's own label."""
+        for label in (other.source_label, *other.alternate_sources):
+            if label != self.source_label and label not in self.alternate_sources:
+                self.alternate_sources.append(label)
+
+
+@dataclass(frozen=True, slots=True)
+class RankedSourceList:
+    """One source's results, best first. `weight` tells how much its ranks count (H4)."""
+
+    source: SourceType
+    items: Sequence[UnifiedRetrievalChunk]
+    weight: float = 1.0
+
+
+Mode = Literal["within-corpus", "cross-corpus"]
+
+
+def jaccard(a: frozenset[str], b: frozenset[str]) -> float:
+    """|A∩B| / |A∪B|, in [0, 1]; two empty sets are not alike."""
+    union = len(a | b)
+    return len(a & b) / union if union else 0.0
+
+
+def deduplicate_chunks(
+    chunks: Sequence[UnifiedRetrievalChunk], similarity_threshold: float = 0.90, mode: Mode = "within-corpus"
+) -> list[UnifiedRetrievalChunk]:
+    """Drop chunks that repeat a better one; return copies of the others, best first.
+
+    Chunks are compared in the order of their scores if they have any, else in the given order. A chunk is dropped if
+    its Jaccard similarity (lower-cased white-space tokens) to a kept one is at least `similarity_threshold`; the kept
+    one gets its source label and its alternates. `within-corpus`, for use before fusion, compares only inside one
+    source, so that a source gains nothing by repeating itself; `cross-corpus`, for use after it, compares all. The
+    input is not changed.
+    """
+    if mode not in ("within-corpus", "cross-corpus"):
+        raise ValueError(f"mode: {mode!r} is neither 'within-corpus' nor 'cross-corpus'")
+    kept: list[tuple[UnifiedRetrievalChunk, frozenset[str]]] = []
+    for chunk in sorted(chunks, key=_by_score):
+        tokens = frozenset(chunk.text.lower().split())
+        for better, better_tokens in kept:
+            if mode == "within-corpus" and better.source != chunk.source:
+                continue
+            if tokens and jaccard(tokens, better_tokens) >= similarity_threshold:
+                better.also_found_as(chunk)
+                break
+        else:
+            kept.append((chunk.copy(), tokens))
+    return [chunk for chunk, _ in kept]
+
+
+def _by_score(chunk: UnifiedRetrievalChunk) -> float:
+    """Sorting is stable, so chunks without a score keep their order."""
+    return 0.0 if chunk.rrf_score is None else -chunk.rrf_score
+
+
+def cross_corpus_rrf(
+    source_lists: Iterable[RankedSourceList],
+    k: float = 60,
+    top_k: int | None = None,
+    recency_boost_days: float = 30,
+    recency_boost_factor: float = 0.15,
+    now: datetime | str | None = None,
+) -> list[UnifiedRetrievalChunk]:
+    """One list of all items, best first, as copies with `rrf_score` set; at most `top_k` of them.
+
+    An item's score is the sum over the lists of weight/(k + rank). Ranks count from 0, and only the best rank of an id
+    in a list counts (R2). The score is multiplied by 1 + `recency_boost_factor` if the item was created within
+    `recency_boost_days` before `now` or later, as by a clock that is ahead. `now` is by default the clock's time; times
+    without a zone are UTC, and what is no time has no age. Items with equal scores keep the order in which they were
+    first met. An item from several lists keeps the labels of all of them (H2).
+    """
+    # Written so that it refuses NaN, too.
+    if not k > 0:
+        raise ValueError(f"k: {k} is not above 0")
+    if top_k is not None and top_k < 0:
+        raise ValueError(f"top_k: {top_k} is below 0")
+    if not math.isfinite(recency_boost_factor):
+        raise ValueError(f"recency_boost_factor: {recency_boost_factor} is nothing to multiply by")
+    merged: dict[str, UnifiedRetrievalChunk] = {}
+    shares: dict[str, list[float]] = {}
+    for ranked in source_lists:
+        if not math.isfinite(ranked.weight):
+            raise ValueError(f"weight: {ranked.weight} is nothing to multiply by, in the list of {ranked.source}")
+        seen: set[str] = set()
+        for rank, item in enumerate(ranked.items):
+            if item.id not in merged:
+                merged[item.id] = item.copy()
+            else:
+                _merge(merged[item.id], item)
+            if item.id not in seen:
+                seen.add(item.id)
+                shares.setdefault(item.id, []).append(ranked.weight / (k + rank))
+    moment = read_moment(now or datetime.now(UTC))
+    for item in merged.values():
+        created = moment_or_none(item.created_at)
+        # In seconds, since a huge or infinite window would reach before the first possible date.
+        recent = created is not None and (moment - created).total_seconds() <= recency_boost_days * 86_400
+        # The exact sum, so that the order of the lists makes no difference.
+        item.rrf_score = math.fsum(shares[item.id]) * (1 + recency_boost_factor if recent else 1)
+    return sorted(merged.values(), key=lambda item: -(item.rrf_score or 0.0))[:top_k]
+
+
+def _merge(kept: UnifiedRetrievalChunk, other: UnifiedRetrievalChunk) -> None:
+    """Fill what `kept` lacks from `other`."""
+    kept.also_found_as(other)
+    kept.metadata = {**other.metadata, **kept.metadata}
+    kept.created_at = kept.created_at or other.created_at
+    kept.source_url = kept.source_url or other.source_url
+    kept.text = kept.text or other.text
+    if kept.vector_distance is None:
+        kept.vector_distance = other.vector_distance

@@ -1,0 +1,176 @@
+"""Plans the queries to GitHub's search for one issue, within a small budget of requests (F8).
+
+GitHub ANDs words, so the title as a query finds next to nothing. But it takes OR and parentheses, and returns the best
+hundred matches: `(a OR b OR c OR d OR e OR f)` over rare words is a ranked retrieval, with the six alternatives that
+five operators allow. The plan starts with F4's literal query. Then come alternatives: the title's words in titles, the
+title's words in bodies, and in bodies a quoted error message with the rarest words of the whole text. Titles and bodies
+are searched apart, because together the titles win. docs/research/accuracy.md says how each query was chosen. A server
+that refuses OR gets pairs of rare words instead.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from bot.domain.entities import RepoRef, StateFilter
+from bot.search.ranking.keywords import MAX_LENGTH, extract_search_keywords, has_usable_words, join_within
+from bot.search.ranking.query import (
+    MAX_OPERATORS,
+    Scope,
+    any_of,
+    build_query,
+    literal_query,
+    neutralise,
+    neutralise_term,
+    phrase,
+    qualifiers,
+)
+from bot.search.ranking.rarity import Rarity
+from bot.text.messages import error_messages, searchable_phrase
+from bot.text.terms import TITLE_READ, is_unspaced, raw_words, terms_of, without_noise
+
+DEFAULT_BUDGET = 4
+ALTERNATIVES = MAX_OPERATORS + 1
+# Below GitHub's limit of 256, even if operators and parentheses count.
+_LONGEST_TEXT = 240
+_LONGEST_WORD = 50
+# Statistics of this many issues know nearly every word that can be found.
+_TELLING_TOTAL = 1_000
+_COMMON = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Queries in their order, and narrow ones that replace them on a server that refuses OR.
+
+    `words` are neutral words, rarest first, for searches elsewhere.
+    """
+
+    queries: tuple[str, ...]
+    fallback: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+
+
+def plan_queries(
+    repo: RepoRef,
+    title: str,
+    body: str,
+    rarity: Rarity,
+    *,
+    budget: int = DEFAULT_BUDGET,
+    state: StateFilter = "all",
+    words_max: int = 5,
+    template_headings: Iterable[str] = (),
+) -> Plan:
+    """The plan for an issue: at most `budget` different queries, F4's literal one first; empty without usable words.
+
+    `rarity` must know the terms of the issue (`text.read`).
+    """
+    keywords = extract_search_keywords(title, body, template_headings, max_words=words_max)
+    by_title, by_all = rank_words(title, body, rarity)
+
+    messages = [phrase(searchable_phrase(line)) for line in error_messages(body).values()]
+    quoted = [message for message in messages if message][:1]
+
+    def ask(texts: Sequence[str], scope: Scope) -> str:
+        return build_query(repo, any_that_fit(texts), scope, state) if texts else ""
+
+    queries = [
+        literal_query(repo, keywords, state) if neutralise(keywords) else "",
+        ask(by_title[:ALTERNATIVES], "title"),
+        ask(by_title[:ALTERNATIVES], "body"),
+        ask([*quoted, *by_all][:ALTERNATIVES], "body"),
+        ask([*quoted, *by_all][ALTERNATIVES : 2 * ALTERNATIVES], "body"),
+        ask(by_title[ALTERNATIVES : 2 * ALTERNATIVES], "title,body"),
+        ask([*quoted, *by_all][2 * ALTERNATIVES : 3 * ALTERNATIVES], "body"),
+    ]
+    # The rarest pairs first: 1+2, 1+3, 2+3, 1+4, …
+    ranked = enumerate(by_title[:ALTERNATIVES] or by_all[:ALTERNATIVES])
+    pairs = sorted(itertools.combinations(ranked, 2), key=lambda pair: (pair[0][0] + pair[1][0], pair[1][0]))
+    fallback = (build_query(repo, f"{one} {other}", "title,body", state) for (_, one), (_, other) in pairs)
+    distinct = tuple(query for query in dict.fromkeys(queries) if query)
+    words = tuple((by_title or by_all)[:ALTERNATIVES])
+    return Plan(distinct[:budget], tuple(itertools.islice(fallback, budget)), words)
+
+
+def plan_own_words(repo: RepoRef, words: str, *, budget: int = DEFAULT_BUDGET, state: StateFilter = "all") -> Plan:
+    """The plan for a person's search words: first all of them together, then any of them."""
+    given = neutralise(words).split()
+    if not given:
+        return Plan(())
+    telling = [word for word in dict.fromkeys(given) if terms_of(word)] or given
+    anything = any_that_fit(telling[:ALTERNATIVES])
+    queries = [
+        build_query(repo, join_within(given, _LONGEST_TEXT), "title,body", state),
+        build_query(repo, anything, "title", state),
+        build_query(repo, anything, "title,body", state),
+    ]
+    return Plan(tuple(dict.fromkeys(queries))[:budget], words=tuple(telling[:ALTERNATIVES]))
+
+
+def natural_query(repo: RepoRef, title: str, state: StateFilter = "all") -> str:
+    """The title for GitHub's semantic search, without quotes and OR; "" for a title of stop words.
+
+    Such a title means nothing, and would use up one of ten requests a minute.
+    """
+    if not has_usable_words(title[:TITLE_READ]):
+        return ""
+    return f"{qualifiers(repo, state)} {join_within(neutralise(title[:TITLE_READ]).split(), MAX_LENGTH)}"
+
+
+def rank_words(title: str, body: str, rarity: Rarity) -> tuple[list[str], list[str]]:
+    """The title's words by rarity, and the words of title and body by rarity and count, best first.
+
+    If the statistics know the repository well, words that no other issue has come last, and body words that every fifth
+    issue has are left out.
+    """
+    in_title, title_forms = _count(_searchable(title[:TITLE_READ], 2))
+    in_body, body_forms = _count(_searchable(without_noise(body), 3))
+    forms = body_forms | title_forms
+    often = Counter(in_body)
+    for term, count in in_title.items():
+        often[term] += 2 * count
+    telling = rarity.total >= _TELLING_TOTAL
+
+    def ranked(among: Iterable[str], weight: Callable[[str], float]) -> list[str]:
+        return [forms[term] for term in sorted(among, key=lambda term: (telling and alone(term), -weight(term)))]
+
+    def alone(term: str) -> bool:
+        return rarity.count(term) <= (0 if term in in_title else 1)
+
+    common = _COMMON * rarity.total if telling else math.inf
+    worthy = [term for term in often if term in in_title or rarity.count(term) < common]
+    return ranked(in_title, rarity), ranked(worthy, lambda term: rarity(term) * math.sqrt(often[term]))
+
+
+def _searchable(text: str, shortest: int) -> Iterator[tuple[str, str]]:
+    """(word as written, its term) for each word that may enter a query. Ideographs come in pairs."""
+    for raw in raw_words(text):
+        own = terms_of(raw)
+        if is_unspaced(raw):
+            yield from zip(own, own, strict=True)
+        elif own and shortest <= len(raw) <= _LONGEST_WORD and not raw.isdigit():
+            yield raw, own[0]
+
+
+def _count(words: Iterable[tuple[str, str]]) -> tuple[Counter[str], dict[str, str]]:
+    """How often each term occurs, and its first spelling, neutralised."""
+    counts: Counter[str] = Counter()
+    forms: dict[str, str] = {}
+    for written, term in words:
+        counts[term] += 1
+        forms.setdefault(term, neutralise_term(written))
+    return counts, forms
+
+
+def any_that_fit(texts: Sequence[str]) -> str:
+    """Alternatives of words and phrases, as many as fit into a query."""
+    fitting: list[str] = []
+    for text in texts:
+        if len(any_of([*fitting, text])) <= _LONGEST_TEXT:
+            fitting.append(text)
+    return any_of(fitting)

@@ -1,0 +1,147 @@
+"""The relevance functions by which candidates are sorted (H5). All see the same results, and answer in [0, 1].
+
+BM25 and two variants tell how well texts match the words of another text:
+
+- `bm25`: Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009.
+- `bm25plus`: Lv and Zhai, "Lower-bounding term frequency normalization", CIKM 2011: a word that occurs counts at least
+  `DELTA`, however long the text.
+- `bm25f`: Robertson, Zaragoza and Taylor, "Simple BM25 extension to multiple weighted fields", CIKM 2004: the fields'
+  counts are added up, each weighted and normalised by its own length, before they saturate.
+
+Each score is divided by the highest possible one, so that it lies in [0, 1].
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from bot.domain.entities import Issue
+from bot.search.ranking.rarity import Rarity, WordStats
+from bot.search.ranking.similarity import dice_sorensen
+from bot.text.terms import TITLE_READ, read, terms, without_noise
+
+K1, B, DELTA = 1.2, 0.75, 1.0
+#: The weights of a word in a title, and in a body.
+TITLE_WEIGHT, BODY_WEIGHT = 3.0, 1.0
+
+Counts = Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text in two fields, with the counts of each term."""
+
+    title: Counts
+    body: Counts
+
+    @property
+    def length(self) -> int:
+        """Terms in both fields."""
+        return sum(self.title.values()) + sum(self.body.values())
+
+    def count(self, term: str) -> int:
+        """How often a term occurs in both."""
+        return self.title.get(term, 0) + self.body.get(term, 0)
+
+
+def bm25(terms: Mapping[str, float], texts: Sequence[Text], least: float = 0.0) -> list[float]:
+    """Score `texts` for a question with these `terms`, each with its weight (IDF × count in the question).
+
+    A word that occurs counts at least `least`, however long the text.
+    """
+    dampened = [K1 * spread for spread in _spreads([text.length for text in texts])]
+
+    def rate(at: int, term: str) -> float:
+        count = texts[at].count(term)
+        return least + count * (K1 + 1) / (count + dampened[at])
+
+    return _scored(terms, texts, rate, K1 + 1 + least)
+
+
+def bm25plus(terms: Mapping[str, float], texts: Sequence[Text]) -> list[float]:
+    """`bm25` with a lower bound, which keeps long texts from losing to texts without the word."""
+    return bm25(terms, texts, DELTA)
+
+
+def bm25f(terms: Mapping[str, float], texts: Sequence[Text]) -> list[float]:
+    """`bm25` with title and body as separate fields."""
+    titles = [TITLE_WEIGHT / spread for spread in _spreads([sum(text.title.values()) for text in texts])]
+    bodies = [BODY_WEIGHT / spread for spread in _spreads([sum(text.body.values()) for text in texts])]
+
+    def rate(at: int, term: str) -> float:
+        count = titles[at] * texts[at].title.get(term, 0) + bodies[at] * texts[at].body.get(term, 0)
+        return count / (K1 + count)
+
+    return _scored(terms, texts, rate, 1.0)
+
+
+def inverse_document_frequency(total: int, containing: int) -> float:
+    """ln(1 + (N - n + ½) / (n + ½)), never negative: the weight of a term that `containing` of `total` issues have."""
+    containing = min(containing, total)
+    return math.log(1 + (total - containing + 0.5) / (containing + 0.5))
+
+
+def _scored(
+    terms: Mapping[str, float], texts: Sequence[Text], rate: Callable[[int, str], float], most: float
+) -> list[float]:
+    """Score texts; `rate` gives a term's part in the text at a place, at most `most`."""
+    worth = most * sum(terms.values())
+    if not worth > 0:
+        return [0.0] * len(texts)
+    return [
+        min(sum(value * rate(at, term) for term, value in terms.items() if text.count(term)) / worth, 1.0)
+        for at, text in enumerate(texts)
+    ]
+
+
+def _spreads(lengths: Sequence[int]) -> list[float]:
+    """1 - b + b·length/mean, with the mean of these texts: how a text's length dampens its counts."""
+    mean = sum(lengths) / len(lengths) if lengths and sum(lengths) else 1.0
+    return [1 - B + B * length / mean for length in lengths]
+
+
+class Relevance(StrEnum):
+    """The functions by name."""
+
+    TITLE = "title"
+    BM25 = "bm25"
+    BM25F = "bm25f"
+    BM25PLUS = "bm25plus"
+    LEARNED = "learned"
+
+
+DEFAULT_RELEVANCE = Relevance.LEARNED
+
+_BY_WORDS: dict[Relevance, Callable[[Mapping[str, float], Sequence[Text]], list[float]]] = {
+    Relevance.BM25: bm25,
+    Relevance.BM25F: bm25f,
+    Relevance.BM25PLUS: bm25plus,
+}
+
+
+def relevances(
+    by: Relevance, target: Issue, candidates: Sequence[Issue], confidences: Sequence[float], stats: WordStats
+) -> list[float]:
+    """How relevant each candidate is to the target, in [0, 1].
+
+    `title` is F5 on the titles. The BM25 functions use the words of the target's whole text, weighted by rarity in the
+    repository. `learned` gives the candidates' `confidences`.
+    """
+    if by is Relevance.LEARNED:
+        return list(confidences)
+    if by is Relevance.TITLE:
+        return [dice_sorensen(target.title, candidate.title) for candidate in candidates]
+    asked = read(target.title, target.body).all
+    rarity = Rarity.of(stats, asked.keys())
+    worth = {
+        term: count * inverse_document_frequency(rarity.total, rarity.count(term)) for term, count in asked.items()
+    }
+    return _BY_WORDS[by](worth, [_text(candidate) for candidate in candidates])
+
+
+def _text(issue: Issue) -> Text:
+    return Text(Counter(terms(issue.title[:TITLE_READ])), Counter(terms(without_noise(issue.body))))

@@ -1,0 +1,147 @@
+"""Reads a repository's settings: its own file, else its owner's, else the defaults (C6)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from bot.conversation.config import CONFIG_PATH, ConfigError, RepoConfig, parse_config
+from bot.domain.entities import RepoRef, Repository, same_login
+from bot.domain.errors import Forbidden, Invalid, NotFound
+from bot.github.repository import RepoClient
+from bot.storage import Store
+
+KEPT = 300.0
+"""Seconds for which a file is remembered. A push to it ends that at once; this bounds the effect of a lost push."""
+
+OWNERS_REPOSITORY = ".github"
+"""Its files apply to all repositories of its owner: GitHub docs, "Creating a default community health file"."""
+
+_OWN = CONFIG_PATH
+_OWNERS = f"owner:{CONFIG_PATH}"
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """The settings in force, the problems of their file, and its place (empty: the defaults hold).
+
+    `private` says that the file is in the owner's private repository. Its problems quote it, and must not be shown.
+    """
+
+    config: RepoConfig
+    problems: tuple[ConfigError, ...] = ()
+    source: str = ""
+    private: bool = False
+
+
+HostsMode = Literal["comment", "shadow"]
+"""The mode of repositories whose settings name none, as the host has it."""
+
+
+class RepositorySettings:
+    """Reads settings files, and keeps them in the store for some minutes, for all workers. Thread safe."""
+
+    def __init__(self, store: Store, clock: Callable[[], datetime], mode: HostsMode = "comment") -> None:
+        self._store = store
+        self._clock = clock
+        self._mode = mode
+
+    def read(self, client: Callable[[int], RepoClient], repository: Repository) -> Loaded:
+        """The settings of a repository, as far as valid. `client` gives the client for a repository's id."""
+        place = RepoRef(repository.ref.owner, OWNERS_REPOSITORY)
+        # Without the App on it, the owner's repository can only be read if it is public.
+        owners = self._store.repositories.by_name(place)
+        hidden = owners is not None and owners.private
+        here, there = client(repository.id), client(owners.id if owners else repository.id)
+        return _first(
+            self._mode,
+            (repository.ref, False, lambda: self._text(here, repository.id, _OWN, repository.ref)),
+            (place, hidden, lambda: self._text(there, repository.id, _OWNERS, place)),
+        )
+
+    def last_read(self, repo_id: int) -> RepoConfig:
+        """The settings as last read, however long ago; the defaults if none are remembered."""
+        return _in_mode(last_read(self._store, repo_id), self._mode)
+
+    def last_or_present(self, client: Callable[[int], RepoClient], repository: Repository) -> RepoConfig:
+        """The settings as last read, for uses that are not worth a request each time; after a push, read anew."""
+        last = _last(self._store, repository.id)
+        return _in_mode(last, self._mode) if last else self.read(client, repository).config
+
+    def forget(self, repository: Repository) -> None:
+        """Forget the file after a push; if it is the owner's, for all their repositories."""
+        self._store.texts.drop(repository.id)
+        if repository.ref.name == OWNERS_REPOSITORY:
+            for other in self._store.repositories.list():
+                if same_login(other.ref.owner, repository.ref.owner):
+                    self._store.texts.drop(other.id)
+
+    def _text(self, github: RepoClient, repo_id: int, name: str, place: RepoRef) -> str | None:
+        now = self._clock().timestamp()
+        known = self._store.texts.get(repo_id, name)
+        if known is not None and known.is_fresh(now, KEPT):
+            return known.text
+        # Forbidden is not remembered: it says nothing about the file.
+        text = _file(github, place)
+        self._store.texts.put(repo_id, name, text, now)
+        return text
+
+
+def last_read(store: Store, repo_id: int) -> RepoConfig:
+    """The settings in the files as last read, however long ago; the defaults if none are remembered."""
+    return _last(store, repo_id) or RepoConfig()
+
+
+def _last(store: Store, repo_id: int) -> RepoConfig | None:
+    """The settings as last read; None if a file that may hold is not remembered."""
+    for name in (_OWN, _OWNERS):
+        known = store.texts.get(repo_id, name)
+        if known is None:
+            return None
+        if known.text is not None:
+            return parse_config(known.text)[0]
+    return RepoConfig()
+
+
+def settings_at_present(github: RepoClient, repo: RepoRef, mode: HostsMode = "comment") -> Loaded:
+    """The settings on GitHub now, for the command line and agents, which have no store."""
+    owners = RepoRef(repo.owner, OWNERS_REPOSITORY)
+    # It treats the owner's repository as private instead of asking.
+    return _first(mode, (repo, False, lambda: _file(github, repo)), (owners, True, lambda: _file(github, owners)))
+
+
+def _in_mode(config: RepoConfig, mode: HostsMode) -> RepoConfig:
+    return config if "mode" in config.model_fields_set else config.model_copy(update={"mode": mode})
+
+
+def _first(mode: HostsMode, *places: tuple[RepoRef, bool, Callable[[], str | None]]) -> Loaded:
+    """The settings of the first file that exists; each place is a repository, whether it is private, and a reader."""
+    for where, private, read in places:
+        source = f"{where}/{CONFIG_PATH}"
+        try:
+            text = read()
+        except Invalid:
+            too_large = ConfigError.saying(1, 1, lambda say, _: say.file_too_large())
+            return Loaded(_in_mode(RepoConfig(), mode), (too_large,), source, private)
+        except Forbidden:
+            # Access is suspended or does not cover files, or the App is not installed on the owner's repository.
+            continue
+        if text is not None:
+            config, problems = parse_config(text)
+            return Loaded(_in_mode(config, mode), problems, source, private)
+    return Loaded(_in_mode(RepoConfig(), mode))
+
+
+def _file(github: RepoClient, place: RepoRef) -> str | None:
+    """The text; None without a file. Raises Invalid if it is too large, and Forbidden."""
+    try:
+        text = github.file(place, CONFIG_PATH)
+        # GitHub redirects from a former name, and the repository may be another owner's by now.
+        if text is not None and place.name == OWNERS_REPOSITORY and github.repository(place).ref.key != place.key:
+            return None
+        return text
+    except NotFound:
+        # The owner's repository need not exist; a private one does not for an App that is not installed on it.
+        return None

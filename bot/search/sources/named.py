@@ -1,0 +1,147 @@
+"""The sources that a repository's settings name: known issues, which are always candidates, and sibling repositories.
+
+A result from a private repository is never shown where others can read it (H6). Nobody can know who reads a comment, so
+only public repositories count, even if the host has allowed others. Whether one is public is read from GitHub at every
+find, before the search and again after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from bot.domain.counting import batches
+from bot.domain.entities import Issue, RepoRef, Repository, name_key, same_login
+from bot.domain.errors import Failed, Forbidden, GitHubError, NotFound, Remark, Retryable, Told
+from bot.domain.report import QueryRun
+from bot.search.ranking.plan import any_that_fit
+from bot.search.ranking.query import MAX_OPERATORS, build_query
+from bot.search.sources.github import ask_by_words
+from bot.search.sources.protocol import Answer, Question, Searcher, unanswered
+
+KNOWN_ISSUES = "known-issues"
+
+#: Issues that are read one by one without an index; each costs a request.
+MOST_READ = 20
+
+
+class IssueReader(Protocol):
+    """Reads one issue, as `RepoClient` does."""
+
+    def issue(self, repo: RepoRef, number: int) -> Issue: ...
+
+
+class KnownIssues:
+    """Reads the known issues, in the order of the settings."""
+
+    name = KNOWN_ISSUES
+
+    def __init__(self, github: IssueReader, numbers: Sequence[int]) -> None:
+        self._github = github
+        self._numbers = tuple(numbers)
+
+    def ask(self, question: Question) -> Answer:
+        pinned = [number for number in self._numbers if number != question.target.number]
+        asked, left = pinned[:MOST_READ], len(pinned[MOST_READ:])
+        if not asked:
+            return Answer(KNOWN_ISSUES)
+        found: list[Issue] = []
+        for number in asked:
+            try:
+                found.append(self._github.issue(question.target.repo, number))
+            except NotFound:
+                continue
+            except (GitHubError, Retryable) as failure:
+                return Answer(KNOWN_ISSUES, (tuple(found),)) + unanswered(KNOWN_ISSUES, _query(asked), failure)
+        return Answer(KNOWN_ISSUES, (tuple(found),), (known_run(asked, len(found), left),))
+
+
+def known_run(asked: Sequence[int], found: int, left: int = 0) -> QueryRun:
+    """The source's line in the report, with a note about issues that are not there and those `left` unread."""
+    missing = len(asked) - found
+    note: Told | None = None
+    if missing and left:
+        note = Remark.NOT_FOUND_AND_LEFT.of(missing, left)
+    elif missing:
+        note = Remark.NOT_FOUND.of(missing)
+    elif left:
+        note = Remark.LEFT.of(left)
+    return QueryRun(KNOWN_ISSUES, _query(asked), found, problem=note)
+
+
+def _query(asked: Sequence[int]) -> str:
+    return " ".join(f"#{number}" for number in asked)
+
+
+SIBLINGS = "siblings"
+
+TOGETHER = 3
+"""Repositories in one query. GitHub allows five operators, and the words need some of them."""
+
+
+class RepositoryReader(Searcher, Protocol):
+    """Searches, and reads the present state of a repository, as `RepoClient` does."""
+
+    def repository(self, repo: RepoRef) -> Repository: ...
+
+
+class Siblings:
+    """Searches the repositories that the settings name, if they have the same owner or the host has `allowed` them."""
+
+    name = SIBLINGS
+
+    def __init__(self, github: RepositoryReader, named: Iterable[RepoRef], allowed: Iterable[str]) -> None:
+        self._github = github
+        self._named = tuple(named)
+        self._allowed = frozenset(name_key(one) for one in allowed)
+
+    def ask(self, question: Question) -> Answer:
+        here = question.target.repo
+        named = [repo for repo in dict.fromkeys(self._named) if repo.key != here.key]
+        words = question.plan.words
+        if not words or not named:
+            return Answer(SIBLINGS)
+        try:
+            public = self._public([repo for repo in named if self._may_name(repo, here)])
+            if not public:
+                return Answer(SIBLINGS, problems=_left_out(named, public))
+            queries = [
+                # n alternatives need n - 1 operators, among the repositories and among the words.
+                build_query(some, any_that_fit(words[: MAX_OPERATORS + 2 - len(some)]), "title", question.state)
+                for some in batches(public, TOGETHER)
+            ]
+            narrow = build_query(public, " ".join(words[:2]), "title", question.state, flat=True)
+            answer = ask_by_words(self._github, SIBLINGS, queries, [narrow], budget=len(queries) + 1)
+            # Between the first look and the search a repository may have been hidden.
+            found = {issue.repo.key for items in answer.lists for issue in items}
+            still = {repo.key for repo in self._public([repo for repo in public if repo.key in found])}
+        except (GitHubError, Retryable) as failure:
+            # GitHub's message may name a repository that readers must not know of.
+            return unanswered(SIBLINGS, " ".join(words), failure, Remark.UNREAD.of())
+        lists = tuple(tuple(issue for issue in items if issue.repo.key in still) for items in answer.lists)
+        if found - still:
+            # The number of hits would tell something about a hidden repository.
+            return Answer(SIBLINGS, lists, (), (*answer.problems, Failed(SIBLINGS, Remark.HIDDEN.of())))
+        return replace(answer, lists=lists, problems=(*_left_out(named, public), *answer.problems))
+
+    def _may_name(self, repo: RepoRef, here: RepoRef) -> bool:
+        return same_login(repo.owner, here.owner) or repo.key in self._allowed
+
+    def _public(self, repos: Sequence[RepoRef]) -> list[RepoRef]:
+        """The repositories that are public now, under the very name that was allowed."""
+        public = []
+        for repo in repos:
+            try:
+                found = self._github.repository(repo)
+            except (NotFound, Forbidden):
+                continue
+            if not found.private and found.ref.key == repo.key:
+                public.append(repo)
+        return public
+
+
+def _left_out(named: Sequence[RepoRef], public: Sequence[RepoRef]) -> tuple[Failed, ...]:
+    """How many were not asked; not which, since the settings file may be private and a name secret."""
+    missing = len(named) - len(public)
+    return (Failed(SIBLINGS, Remark.LEFT_OUT.of(missing, len(named))),) if missing else ()

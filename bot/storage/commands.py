@@ -1,0 +1,115 @@
+"""People's commands: which were carried out, how many there were lately, and which issues are muted."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+import sqlalchemy as sa
+
+from bot.domain.entities import name_key
+from bot.storage.engine import write
+from bot.storage.part import Part
+from bot.storage.tables.schema import heeded, muted, repositories, usage
+
+
+class Heeded(Part):
+    """The `heeded` table. `said_at` is GitHub's time of the comment's text; `text_hash` is of that and the commands."""
+
+    def begin(self, repo_id: int, number: int, comment_id: int, *, said_at: str, text_hash: str, delivery: str) -> bool:
+        """Whether this delivery is to carry out these commands: they are new, or it has begun and not finished them.
+
+        GitHub's times are whole seconds, so each text of the latest second counts as the newest.
+        """
+        mine, newest = _of_comment(heeded, repo_id, number, comment_id), heeded.alias()
+        last = sa.select(sa.func.max(newest.c.said_at)).where(_of_comment(newest, repo_id, number, comment_id))
+        key = {"repo_id": repo_id, "number": number, "comment_id": comment_id, "text_hash": text_hash}
+        insert = self._insert(heeded).values(**key, said_at=said_at, delivery=delivery, done=False)
+        begun = sa.select(heeded.c.done).where(mine, heeded.c.text_hash == text_hash, heeded.c.delivery == delivery)
+        with write(self._engine) as connection:
+            connection.execute(insert.on_conflict_do_nothing())
+            # This one too, if later commands were heeded before.
+            connection.execute(sa.delete(heeded).where(mine, heeded.c.said_at < last.scalar_subquery()))
+            return connection.execute(begun).scalar_one_or_none() is False
+
+    def end(self, repo_id: int, number: int, comment_id: int, *, text_hash: str) -> None:
+        """Note that these commands were carried out and answered."""
+        mine = sa.and_(_of_comment(heeded, repo_id, number, comment_id), heeded.c.text_hash == text_hash)
+        self._change(sa.update(heeded).where(mine).values(done=True))
+
+
+def _of_comment(table: sa.FromClause, repo_id: int, number: int, comment_id: int) -> sa.ColumnElement[bool]:
+    columns = table.c
+    return sa.and_(columns.repo_id == repo_id, columns.number == number, columns.comment_id == comment_id)
+
+
+class Muted(Part):
+    """The `muted` table."""
+
+    def set(self, repo_id: int, number: int, actor: str, now: float) -> None:
+        """Silence the bot on this issue; the first person to ask stays on record."""
+        insert = self._insert(muted).values(repo_id=repo_id, number=number, actor=actor, at=now)
+        self._change(insert.on_conflict_do_nothing())
+
+    def clear(self, repo_id: int, number: int) -> None:
+        """Let the bot speak again."""
+        self._change(sa.delete(muted).where(muted.c.repo_id == repo_id, muted.c.number == number))
+
+    def is_muted(self, repo_id: int, number: int) -> bool:
+        """Whether the bot must stay silent on this issue."""
+        return self.by(repo_id, number) is not None
+
+    def by(self, repo_id: int, number: int) -> str | None:
+        """The person who muted this issue; None if nobody has."""
+        return self._scalar(sa.select(muted.c.actor).where(muted.c.repo_id == repo_id, muted.c.number == number))
+
+
+class Limit(NamedTuple):
+    """At most so many uses in so many seconds: by each person, or by all people `together`."""
+
+    most: int
+    seconds: float
+    together: bool = False
+
+
+class Usage(Part):
+    """The `usage` table. Limits hold for an installation, as GitHub's do for what the bot writes."""
+
+    def refuse(
+        self, repo_id: int, login: str, uses: Collection[str], limits: Sequence[Limit], now: float
+    ) -> Limit | None:
+        """The first limit that these uses exceed; if none, they are counted.
+
+        `uses` are names, such as those of commands in a comment. The same ones again, as in a retry, are allowed and
+        not counted twice.
+        """
+        login, longest = name_key(login), max(limit.seconds for limit in limits)
+        with write(self._engine) as connection:
+            mine = sa.select(repositories.c.installation).where(repositories.c.repo_id == repo_id)
+            installation = connection.execute(mine).scalar()
+            # SQLite has one writer. On PostgreSQL, two uses at once could both be the last without this lock.
+            if connection.dialect.name == "postgresql":
+                lock = sa.func.pg_advisory_xact_lock(sa.func.hashtext(f"usage/{installation or repo_id}"))
+                connection.execute(sa.select(lock))
+            siblings = sa.select(repositories.c.repo_id).where(repositories.c.installation == installation)
+            theirs = sa.or_(usage.c.repo_id == repo_id, usage.c.repo_id.in_(siblings))
+            # A row far ahead of this clock is from before the clock was set back.
+            over = sa.or_(usage.c.at <= now - longest, usage.c.at > now + longest)
+            connection.execute(sa.delete(usage).where(theirs, over))
+            given = connection.execute(sa.select(usage).where(theirs)).all()
+            known = {one.use for one in given if (one.repo_id, one.login) == (repo_id, login)}
+            new = [use for use in uses if use not in known]
+            for limit in limits:
+                counted = [one for one in given if abs(now - one.at) < limit.seconds]
+                # A name with a space is no person's, and counts for itself.
+                spent = sum(" " not in one.login if limit.together else one.login == login for one in counted)
+                if new and spent + len(new) > limit.most:
+                    return limit
+            if new:
+                rows = [{"repo_id": repo_id, "login": login, "use": use, "at": now} for use in new]
+                connection.execute(sa.insert(usage), rows)
+        return None
+
+    def prune(self, before: float) -> int:
+        """Forget uses before a time (seconds since 1970); returns how many."""
+        return self._change(sa.delete(usage).where(usage.c.at <= before))

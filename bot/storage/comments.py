@@ -1,0 +1,228 @@
+"""The bot's own comments, so that a retry, a crash or a redelivery never posts one twice (C2).
+
+A comment answers either an issue (the one advisory comment; `command_id` is `ADVISORY`) or the commands in the comment
+`command_id`. The caller first claims it, then writes on GitHub, then settles it: with the comment, or with none if
+there was nothing to say. If a claim is `DOUBTFUL`, the caller first looks on GitHub for an earlier attempt's comment.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import sqlalchemy as sa
+
+from bot.storage.engine import write
+from bot.storage.part import Part
+from bot.storage.tables.schema import comments
+
+ADVISORY = 0
+
+
+class CommentState(StrEnum):
+    """A comment's state. `DELETED` is for good: what a maintainer deleted is never posted again (C1)."""
+
+    INTENDED = "intended"
+    POSTED = "posted"
+    SILENT = "silent"
+    DELETED = "deleted"
+
+
+class Claim(StrEnum):
+    """The answer to a claim.
+
+    `CLEAR`: go on, nothing can have been written. `DOUBTFUL`: go on, but an earlier attempt may have written it.
+    `BUSY`: another attempt is writing it. `SETTLED`: it is posted, or deleted by a maintainer.
+    """
+
+    CLEAR = "clear"
+    DOUBTFUL = "doubtful"
+    BUSY = "busy"
+    SETTLED = "settled"
+
+
+@dataclass(frozen=True, slots=True)
+class KeptComment:
+    """A comment as last written.
+
+    `text_hash` is of the text that it answers, `body_hash` of its own. `shown` are the candidates that it last showed,
+    even if it now says "nothing left". `updated_at` tells whether anybody has written the row since.
+    """
+
+    repo_id: int
+    number: int
+    command_id: int
+    state: CommentState
+    comment_id: int | None
+    text_hash: str
+    body_hash: str
+    shown: tuple[int, ...] = ()
+    updated_at: float = 0.0
+
+
+_KEY = ("repo_id", "number", "command_id")
+# No update touches a comment that a maintainer deleted.
+_THERE = comments.c.state != CommentState.DELETED
+
+
+class Comments(Part):
+    """The `comments` table."""
+
+    def get(self, repo_id: int, number: int, command_id: int = ADVISORY) -> KeptComment | None:
+        """The stored comment; None if there never was a row."""
+        row = self._first(sa.select(comments).where(_key(repo_id, number, command_id)))
+        if row is None:
+            return None
+        state = CommentState(row.state)
+        shown = tuple(json.loads(row.shown))
+        key, hashes = (row.repo_id, row.number, row.command_id), (row.text_hash, row.body_hash)
+        return KeptComment(*key, state, row.comment_id, *hashes, shown, row.updated_at)
+
+    def claim(self, repo_id: int, number: int, command_id: int, *, now: float, lease: float) -> Claim:
+        """Claim the comment for `lease` seconds, in which nobody else may create it."""
+        mine = _key(repo_id, number, command_id)
+        insert = self._new(repo_id, number, command_id, state=CommentState.INTENDED, updated_at=now)
+        intend = sa.update(comments).values(state=CommentState.INTENDED, updated_at=now)
+        silent = comments.c.state == CommentState.SILENT
+        # A claim far ahead of this clock is from before the clock was set back.
+        over = sa.or_(comments.c.updated_at <= now - lease, comments.c.updated_at > now + lease)
+        expired = sa.and_(comments.c.state == CommentState.INTENDED, over)
+        with write(self._engine) as connection:
+            if connection.execute(insert.on_conflict_do_nothing().returning(comments.c.number)).first():
+                return Claim.CLEAR
+            if connection.execute(intend.where(mine, silent)).rowcount:
+                return Claim.CLEAR
+            if connection.execute(intend.where(mine, expired)).rowcount:
+                return Claim.DOUBTFUL
+            state = connection.execute(sa.select(comments.c.state).where(mine)).scalar_one()
+        return Claim.BUSY if state == CommentState.INTENDED else Claim.SETTLED
+
+    def claimed_at(self, repo_id: int, number: int, command_id: int) -> float | None:
+        """When the comment was claimed; None if nobody holds a claim."""
+        claimed = sa.select(comments.c.updated_at)
+        return self._scalar(claimed.where(_key(repo_id, number, command_id), comments.c.state == CommentState.INTENDED))
+
+    def renew(self, repo_id: int, number: int, command_id: int, *, since: float, now: float) -> bool:
+        """Renew the claim of `since`, which its time identifies; False if somebody else has taken it since."""
+        state, at = comments.c.state, comments.c.updated_at
+        mine = sa.and_(_key(repo_id, number, command_id), state == CommentState.INTENDED, at == since)
+        return self._change(sa.update(comments).where(mine).values(updated_at=now)) > 0
+
+    def release(self, repo_id: int, number: int, command_id: int, *, since: float) -> None:
+        """Give up the claim of `since`: the next caller gets it at once, as `DOUBTFUL`."""
+        self.renew(repo_id, number, command_id, since=since, now=0.0)
+
+    def settle(
+        self,
+        repo_id: int,
+        number: int,
+        command_id: int,
+        *,
+        comment_id: int | None,
+        text_hash: str,
+        body_hash: str,
+        shown: Sequence[int],
+        now: float,
+        since: float,
+    ) -> bool:
+        """Note the outcome of what was claimed or written at `since`: this comment, or none.
+
+        If nothing is `shown`, what was shown before stays on record. Returns False, without effect, if the comment was
+        deleted, or somebody else has claimed, written or forgotten it since.
+        """
+        own = sa.and_(_key(repo_id, number, command_id), _THERE, comments.c.updated_at == since)
+        values = {
+            "state": CommentState.SILENT if comment_id is None else CommentState.POSTED,
+            "comment_id": comment_id,
+            "text_hash": text_hash,
+            "body_hash": body_hash,
+            "updated_at": now,
+        }
+        return self._change(sa.update(comments).where(own).values(values | _if_shown(shown))) > 0
+
+    def adopt(self, repo_id: int, number: int, command_id: int, comment_id: int, now: float) -> None:
+        """Note a comment that was found on GitHub, where nothing is known of any; what it answers and says is not."""
+        found = self._new(repo_id, number, command_id, state=CommentState.POSTED, comment_id=comment_id, updated_at=now)
+        self._change(found.on_conflict_do_nothing())
+
+    def answer_silently(
+        self,
+        repo_id: int,
+        number: int,
+        command_id: int = ADVISORY,
+        *,
+        text_hash: str,
+        shown: Sequence[int] = (),
+        now: float,
+    ) -> None:
+        """Note that a text was answered by writing nothing. An existing comment stays, and so does what it showed.
+
+        A claim stays too: its comment may be written by now, and the next caller must look first. Has no effect on a
+        deleted comment.
+        """
+        nobody_writes = sa.and_(comments.c.comment_id.is_(None), comments.c.state != CommentState.INTENDED)
+        answered = {"text_hash": text_hash, "updated_at": now, **_if_shown(shown)}
+        insert = self._new(repo_id, number, command_id, state=CommentState.SILENT, **answered)
+        state = sa.case((nobody_writes, CommentState.SILENT.value), else_=comments.c.state)
+        self._change(insert.on_conflict_do_update(index_elements=_KEY, set_={"state": state, **answered}, where=_THERE))
+
+    def doubt(self, repo_id: int, number: int, command_id: int, *, now: float) -> None:
+        """Note that nobody knows what the comment says: it answers nothing until the next attempt has edited it.
+
+        If the comment itself is unknown, the next attempt may begin at once, and must look first.
+        """
+        unknown = comments.c.comment_id.is_(None)
+        values = {
+            "state": sa.case((unknown, CommentState.INTENDED.value), else_=comments.c.state),
+            "text_hash": "",
+            "body_hash": "",
+            "updated_at": sa.case((unknown, 0.0), else_=now),
+        }
+        self._change(sa.update(comments).where(_key(repo_id, number, command_id), _THERE).values(values))
+
+    def lose(self, repo_id: int, number: int, command_id: int) -> None:
+        """Note that nobody knows which comment it is: the next attempt may begin at once, and must look first."""
+        unknown = {"comment_id": None, "text_hash": "", "body_hash": ""}
+        values = {"state": CommentState.INTENDED, **unknown, "updated_at": 0.0}
+        self._change(sa.update(comments).where(_key(repo_id, number, command_id), _THERE).values(values))
+
+    def silence(self, repo_id: int, number: int, comment_id: int) -> None:
+        """Note that the bot itself deleted a comment. It may post another, or has done so."""
+        its = (comments.c.repo_id == repo_id, comments.c.number == number, comments.c.comment_id == comment_id)
+        posted = comments.c.state == CommentState.POSTED
+        self._change(sa.update(comments).where(*its, posted).values(state=CommentState.SILENT, comment_id=None))
+
+    def mark_deleted(
+        self, repo_id: int, number: int, comment_id: int, now: float, command_id: int | None = None
+    ) -> bool:
+        """Note that a maintainer deleted a comment; False if it is none of the bot's.
+
+        `command_id` is what it answered, by its marker, if that is known. With that, a comment is noted even if its id
+        is not stored: GitHub wrote it without an answer, or the store was erased or lost since.
+        """
+        here = sa.and_(comments.c.repo_id == repo_id, comments.c.number == number)
+        gone = {"state": CommentState.DELETED, "updated_at": now}
+        known = sa.update(comments).where(here, comments.c.comment_id == comment_id).values(gone)
+        if self._change(known) > 0:
+            return True
+        if command_id is None:
+            return False
+        insert = self._new(repo_id, number, command_id, comment_id=comment_id, **gone)
+        unknown = comments.c.comment_id.is_(None)
+        return self._write(insert.on_conflict_do_update(index_elements=_KEY, set_=gone, where=unknown))
+
+    def _new(self, repo_id: int, number: int, command_id: int, **known: Any) -> Any:
+        """An INSERT of a comment with these values; the others are empty."""
+        unknown = {"comment_id": None, "text_hash": "", "body_hash": "", "shown": "[]"}
+        return self._insert(comments).values(repo_id=repo_id, number=number, command_id=command_id, **unknown | known)
+
+
+def _key(repo_id: int, number: int, command_id: int) -> sa.ColumnElement[bool]:
+    return sa.and_(comments.c.repo_id == repo_id, comments.c.number == number, comments.c.command_id == command_id)
+
+
+def _if_shown(shown: Sequence[int]) -> dict[str, str]:
+    return {"shown": json.dumps(list(shown))} if shown else {}

@@ -1,0 +1,88 @@
+"""Database engines that behave alike on SQLite and PostgreSQL: bounded waits, real transactions, many processes.
+
+SQLite runs in WAL mode, where readers and the one writer do not block each other. `write` takes its write lock at the
+beginning, so that nothing changes between a read and the write that follows from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import sqlalchemy as sa
+
+from bot.storage.sqlite import sqlite_engine, take_write_lock, turn_to_write
+
+# Seconds for which a statement waits for other processes, unless the caller must answer sooner.
+PATIENCE = 30.0
+
+# They are part of the names of libpq's secret parameters: `password`, `sslpassword` and `oauth_client_secret`
+# ("Parameter Key Words" in PostgreSQL's manual).
+_SECRETS = ("password", "secret")
+
+# PostgreSQL's code for "read only SQL transaction".
+_READ_ONLY = "25006"
+
+
+def shown(url: str) -> str:
+    """A database's address for messages, without its secrets."""
+    parts = sa.make_url(url)
+    hidden = {name: "***" for name in parts.query if any(word in name.lower() for word in _SECRETS)}
+    return parts.update_query_dict(hidden).render_as_string(hide_password=True)
+
+
+def make_engine(
+    url: str, *, patience: float = PATIENCE, synchronous: str = "NORMAL", pool_size: int = 8, connect_timeout: int = 5
+) -> sa.Engine:
+    """An engine for a `sqlite:///PATH` or `postgresql+psycopg://` URL; connects on first use.
+
+    A statement waits `patience` seconds for a lock, and a caller for a connection. `synchronous` is SQLite's: NORMAL
+    survives every crash of a process, FULL a power failure too, for an fsync with each commit.
+    """
+    if url.startswith("sqlite"):
+        return sqlite_engine(url, patience, synchronous, pool_size)
+    bound = int(patience * 1000)
+    engine = sa.create_engine(
+        url,
+        # Parameters may be people's words, which must not get into the message of an error.
+        hide_parameters=True,
+        pool_size=pool_size,
+        max_overflow=0,
+        pool_timeout=patience,
+        pool_pre_ping=True,
+        connect_args={
+            "connect_timeout": connect_timeout,
+            # A server that has vanished from the network does not even refuse.
+            "tcp_user_timeout": bound,
+            # The second ends the transaction of a process that is frozen.
+            "options": f"-c lock_timeout={bound} -c idle_in_transaction_session_timeout=60000",
+        },
+    )
+    sa.event.listen(engine, "handle_error", _mark_as_lost)
+    return engine
+
+
+def _mark_as_lost(context: sa.engine.ExceptionContext) -> None:
+    """Count a failure to connect as a lost connection, and so a read-only one: it stays that as long as it is open."""
+    if context.connection is None or getattr(context.original_exception, "sqlstate", "") == _READ_ONLY:
+        context.is_disconnect = True
+
+
+@contextmanager
+def write(engine: sa.Engine) -> Iterator[sa.Connection]:
+    """A transaction that may write; on SQLite it holds the write lock from its first statement on."""
+    if engine.dialect.name != "sqlite":
+        with engine.begin() as connection:
+            yield connection
+        return
+    # The turn lasts to the end, so that the next thread gets the lock at once and need not poll for it.
+    with turn_to_write(engine), engine.begin() as connection:
+        take_write_lock(connection)
+        yield connection
+
+
+def database_time(engine: sa.Engine) -> sa.ColumnElement[float]:
+    """The database's time in seconds since 1970; the clocks of several machines can differ."""
+    if engine.dialect.name == "sqlite":
+        return sa.literal_column("((julianday('now') - 2440587.5) * 86400.0)", sa.Float())
+    return sa.literal_column("extract(epoch from clock_timestamp())::double precision", sa.Float())

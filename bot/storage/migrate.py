@@ -1,0 +1,154 @@
+"""Brings the store's schema up to date, safely when several processes start at once.
+
+While a host upgrades, processes of two releases run side by side on the newer schema. So a step only ever adds: tables,
+indexes, columns that may be NULL or have a server default. A later release drops what the one before stopped using
+(docs/operations.md). The process that upgrades holds a lock, which both databases free when it dies.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import sqlalchemy as sa
+
+from bot.storage.engine import write
+from bot.storage.failures import is_locked
+from bot.storage.tables.schema import metadata
+
+if TYPE_CHECKING:
+    from alembic.config import Config
+
+log = logging.getLogger(__name__)
+
+# Seconds between two tries to take PostgreSQL's lock, before the first line in the log about the wait, and between
+# further ones. On SQLite each try takes as long as the engine is patient.
+PAUSE, FIRST_TOLD, TOLD_EVERY = 0.1, 5.0, 15.0
+
+
+def waiting(what: str) -> Callable[[], None]:
+    """A function to call after each failed try to lock `what`: it pauses, and logs now and then."""
+    began = time.monotonic()
+    next_line = FIRST_TOLD
+
+    def wait() -> None:
+        nonlocal next_line
+        waited = time.monotonic() - began
+        if waited >= next_line:
+            says = "another process has locked %s, to bring its schema up to date: waited for it for %.0f s"
+            log.warning(says, what, waited)
+            next_line = waited + TOLD_EVERY
+        time.sleep(PAUSE)
+
+    return wait
+
+
+@contextmanager
+def alone(engine: sa.Engine, lock: int, what: str, patience: float | None) -> Iterator[None]:
+    """Let one process at a time into this block, on PostgreSQL. Raises TimeoutError after `patience` seconds."""
+    if engine.dialect.name != "postgresql":
+        yield
+        return
+    wait, began = waiting(what), time.monotonic()
+    # The server would end an idle transaction.
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        while not connection.execute(sa.select(sa.func.pg_try_advisory_lock(lock))).scalar():
+            if patience is not None and time.monotonic() - began > patience:
+                raise TimeoutError(f"another process has locked {what}, to bring its schema up to date")
+            wait()
+        try:
+            yield
+        finally:
+            connection.execute(sa.select(sa.func.pg_advisory_unlock(lock)))
+
+
+_MIGRATIONS = Path(__file__).parent / "migrations"
+_version = sa.table("store_version", sa.column("version_num"))
+
+# The number of an advisory lock, which nothing else in the database may use.
+_LOCK = 7_205_759_403
+
+
+def migrate(engine: sa.Engine, *, wait: bool = False) -> None:
+    """Make all tables, or apply the missing steps, in one transaction, one process at a time.
+
+    SQLite's write lock and an advisory lock on PostgreSQL make the others wait; they then find nothing to do. With
+    `wait` they wait without end; else for as long as the engine is patient, and then the database's error is raised.
+    """
+    pause = waiting("the store")
+    while _reached(engine) < newest():
+        try:
+            if _upgrade(engine, wait):
+                break
+        except sa.exc.OperationalError as refused:
+            if not (wait and is_locked(refused)):
+                raise
+        pause()
+
+
+def _upgrade(engine: sa.Engine, wait: bool) -> bool:
+    """Apply the missing steps; False if another process has the lock, which the caller will wait for."""
+    # Most processes find nothing to do, and start a tenth of a second sooner without it.
+    from alembic import command
+
+    config = _config()
+    with write(engine) as connection:
+        if connection.dialect.name == "postgresql":
+            take = sa.func.pg_try_advisory_xact_lock if wait else sa.func.pg_advisory_xact_lock
+            if connection.execute(sa.select(take(_LOCK))).scalar() is False:
+                return False
+        # Alembic objects to a revision that it does not know.
+        reached = _revision(connection)
+        if reached < newest():
+            config.attributes["connection"] = connection
+            if not reached:
+                metadata.create_all(connection)
+                command.stamp(config, "head")
+                return True
+            command.upgrade(config, "head")
+    return True
+
+
+def is_current(engine: sa.Engine) -> bool:
+    """Whether the schema is that of this version of the program."""
+    return _reached(engine) == newest()
+
+
+def is_later(engine: sa.Engine) -> bool:
+    """Whether a later version of the program has made the schema, on which this one can work."""
+    return _reached(engine) > newest()
+
+
+def has_schema(engine: sa.Engine) -> bool:
+    """Whether there is a store, of any version."""
+    return bool(_reached(engine))
+
+
+def newest() -> str:
+    """The latest revision; each migration's file name begins with its own."""
+    return max(file.name.partition("_")[0] for file in (_MIGRATIONS / "versions").glob("[0-9]*.py"))
+
+
+def _reached(engine: sa.Engine) -> str:
+    with engine.connect() as connection:
+        return _revision(connection)
+
+
+def _revision(connection: sa.Connection) -> str:
+    """The revision of the database, empty if it has none; revisions are ordered as texts."""
+    if not sa.inspect(connection).has_table(_version.name):
+        return ""
+    found: str | None = connection.execute(sa.select(_version.c.version_num)).scalar()
+    return found or ""
+
+
+def _config() -> Config:
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(_MIGRATIONS))
+    return config

@@ -1,0 +1,1 @@
+"""The history of the store's schema; `bot.storage.migrate` applies it."""

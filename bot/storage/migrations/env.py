@@ -1,0 +1,16 @@
+"""Alembic's entry: run the steps on the connection that `bot.storage.migrate` has opened and locked."""
+
+from __future__ import annotations
+
+from alembic import context
+
+from bot.storage.tables.schema import metadata
+
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=metadata,
+    version_table="store_version",
+    # SQLite cannot alter a column in place; batch mode copies the table.
+    render_as_batch=True,
+)
+context.run_migrations()

@@ -1,0 +1,10 @@
+"""The first schema. A new database gets its tables as `bot/storage/tables` has them; each later step changes these."""
+
+from __future__ import annotations
+
+revision = "0001"
+down_revision = None
+
+
+def upgrade() -> None:
+    """Nothing comes before it."""

@@ -1,0 +1,85 @@
+"""Failed deliveries, until they are taken or GitHub forgets them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, dataclass
+
+import sqlalchemy as sa
+
+from bot.domain.counting import batches
+from bot.storage.engine import write
+from bot.storage.part import Part
+from bot.storage.tables.schema import marks, missed
+
+_DELIVERIES = "deliveries"
+# Far below the most parameters of a statement.
+_BATCH = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """A failed delivery. `delivery_id` is its last attempt, `failed_at` the time of the first (seconds since 1970).
+
+    `status_code` is 0 without an answer. `asked` counts our requests for another attempt, the last at `asked_at`.
+    """
+
+    guid: str
+    delivery_id: int
+    failed_at: float
+    status_code: int
+    asked: int = 0
+    asked_at: float = 0.0
+
+
+class MissedDeliveries(Part):
+    """The `missed` table, and how far GitHub's list has been read."""
+
+    def read_until(self) -> float | None:
+        """The time of the last attempt that was read; None before the first reading."""
+        return self._scalar(sa.select(marks.c.at).where(marks.c.name == _DELIVERIES))
+
+    def note(
+        self,
+        failed: Sequence[Missed],
+        lost: Collection[str],
+        taken: Collection[str],
+        *,
+        read_until: float | None,
+        oldest: float,
+    ) -> None:
+        """Keep what has failed, and forget what was taken or failed before `oldest`, all in one transaction.
+
+        The first attempt of the `lost` has just failed. All others are redeliveries, and only update a known row: an
+        unknown one was given up, and would be asked for without end.
+        """
+        insert = self._insert(missed)
+        last = {"delivery_id": insert.excluded.delivery_id, "status_code": insert.excluded.status_code}
+        insert = insert.on_conflict_do_update(index_elements=["guid"], set_=last)
+        new = [asdict(one) for one in failed if one.guid in lost]
+        others = [one for one in failed if one.guid not in lost]
+        again = [{"key": one.guid, "attempt": one.delivery_id, "code": one.status_code} for one in others]
+        update = sa.update(missed).where(missed.c.guid == sa.bindparam("key"))
+        update = update.values(delivery_id=sa.bindparam("attempt"), status_code=sa.bindparam("code"))
+        with write(self._engine) as connection:
+            if new:
+                connection.execute(insert, new)
+            if again:
+                connection.execute(update, again)
+            for guids in batches(sorted(taken), _BATCH):
+                connection.execute(sa.delete(missed).where(missed.c.guid.in_(guids)))
+            connection.execute(sa.delete(missed).where(missed.c.failed_at < oldest))
+            if read_until is not None:
+                connection.execute(self._upsert(marks, {"name": _DELIVERIES}, {"at": read_until}))
+
+    def all(self) -> list[Missed]:
+        """All failed deliveries."""
+        return [Missed(*row) for row in self._all(sa.select(missed))]
+
+    def asked(self, guid: str, now: float) -> None:
+        """Note that we asked GitHub for another attempt."""
+        self._change(sa.update(missed).where(missed.c.guid == guid).values(asked=missed.c.asked + 1, asked_at=now))
+
+    def remove(self, guid: str) -> None:
+        """Forget one that GitHub no longer has."""
+        self._change(sa.delete(missed).where(missed.c.guid == guid))

@@ -1,0 +1,238 @@
+"""The App's repositories, by GitHub's id, with the bot's own issues in them, their cached files and their backfills."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any
+
+import sqlalchemy as sa
+
+from bot.domain.entities import RepoRef, Repository
+from bot.storage.engine import write
+from bot.storage.part import Part
+from bot.storage.tables.index import backfills, lock_index
+from bot.storage.tables.schema import digest_issues, repositories, scan_issues, texts
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRepository:
+    """A repository as of the last event. `installation` is None until an event has named it."""
+
+    id: int
+    ref: RepoRef
+    private: bool
+    archived: bool
+    installation: int | None
+    suspended: bool
+
+    @property
+    def summary(self) -> Repository:
+        """The part that webhooks contain."""
+        return Repository(self.id, self.ref, self.private, self.archived)
+
+
+class Repositories(Part):
+    """The `repositories` table. `Store.forget` erases one, since other tables have rows of it too."""
+
+    def upsert(self, repository: Repository, installation: int | None, now: float) -> None:
+        """Keep what a webhook says; an unknown installation (None) leaves the known one as it is."""
+        ref, state = repository.ref, {"private": repository.private, "archived": repository.archived}
+        values: dict[str, Any] = {"owner": ref.owner, "name": ref.name, "lookup": ref.key, **state, "updated_at": now}
+        new = {"repo_id": repository.id, "installation": installation, "suspended": False}
+        insert = self._insert(repositories).values(**new, **values)
+        if installation is not None:
+            values["installation"] = installation
+        with write(self._engine) as connection:
+            # `Store.forget` takes this lock too: a row that does not exist yet cannot be locked.
+            lock_index(connection, repository.id)
+            connection.execute(insert.on_conflict_do_update(index_elements=["repo_id"], set_=values))
+
+    def get(self, repo_id: int) -> StoredRepository | None:
+        """The repository with this id."""
+        row = self._first(sa.select(repositories).where(repositories.c.repo_id == repo_id))
+        return row and _stored(row)
+
+    def by_name(self, ref: RepoRef) -> StoredRepository | None:
+        """The repository with this name, in any case; of several rows the one that was updated last."""
+        found = sa.select(repositories).where(repositories.c.lookup == ref.key)
+        found = found.order_by(repositories.c.updated_at.desc(), repositories.c.repo_id.desc()).limit(1)
+        row = self._first(found)
+        return row and _stored(row)
+
+    def list(self, installation: int | None = None) -> list[StoredRepository]:
+        """The repositories of an installation, or all, by name."""
+        query = sa.select(repositories).order_by(repositories.c.lookup, repositories.c.repo_id)
+        if installation is not None:
+            query = query.where(repositories.c.installation == installation)
+        return [_stored(row) for row in self._all(query)]
+
+    def suspend(self, installation: int, suspended: bool) -> None:
+        """Mark all repositories of an installation as suspended or not."""
+        theirs = sa.update(repositories).where(repositories.c.installation == installation)
+        self._change(theirs.values(suspended=suspended))
+
+    def locked(self, connection: sa.Connection, repo_id: int) -> StoredRepository | None:
+        """The repository with this id. Its row is locked until the transaction ends, even if it does not exist yet."""
+        lock_index(connection, repo_id)
+        mine = sa.select(repositories).where(repositories.c.repo_id == repo_id).with_for_update()
+        row = connection.execute(mine).first()
+        return None if row is None else _stored(row)
+
+
+def _stored(row: sa.Row[Any]) -> StoredRepository:
+    return StoredRepository(
+        row.repo_id, RepoRef(row.owner, row.name), row.private, row.archived, row.installation, row.suspended
+    )
+
+
+class Kind(StrEnum):
+    """The bot's own issues: `SCAN` shows the groups of the backlog, `DIGEST` the last week's work."""
+
+    SCAN = "scan"
+    DIGEST = "digest"
+
+
+@dataclass(frozen=True, slots=True)
+class KeptIssue:
+    """The bot's own issue. `number` is None while nobody knows whether it was opened."""
+
+    number: int | None
+    updated_at: float
+
+
+class OwnIssues(Part):
+    """The bot's own issues of one kind, one in each repository."""
+
+    def __init__(self, engine: sa.Engine, kind: Kind) -> None:
+        super().__init__(engine)
+        self.kind = kind
+        self._table = scan_issues if kind is Kind.SCAN else digest_issues
+
+    def get(self, repo_id: int) -> KeptIssue | None:
+        """The issue; None if there was none, or it was deleted."""
+        table = self._table
+        row = self._first(sa.select(table.c.number, table.c.updated_at).where(table.c.repo_id == repo_id))
+        return row and KeptIssue(*row)
+
+    def set(self, repo_id: int, number: int | None, now: float) -> None:
+        """Note the issue, or with None that the bot is about to open it."""
+        values = {"number": number, "updated_at": now}
+        self._change(self._upsert(self._table, {"repo_id": repo_id}, values))
+
+    def opened(self, repo_id: int, number: int, now: float) -> int:
+        """Note a new issue, unless another has been noted meanwhile; returns the number of the noted one."""
+        values = {"number": number, "updated_at": now}
+        unknown = self._table.c.number.is_(None)
+        if self._write(self._upsert(self._table, {"repo_id": repo_id}, values, unknown)):
+            return number
+        kept = self.get(repo_id)
+        return number if kept is None or kept.number is None else kept.number
+
+    def drop(self, repo_id: int) -> None:
+        """Note that there is no issue."""
+        self._change(sa.delete(self._table).where(self._table.c.repo_id == repo_id))
+
+
+@dataclass(frozen=True, slots=True)
+class StoredText:
+    """A cached file; `text` is None if it does not exist."""
+
+    text: str | None
+    fetched_at: float
+
+    def is_fresh(self, now: float, seconds: float) -> bool:
+        """Whether it was fetched within so many seconds."""
+        # A time far ahead of now is from before the clock was set back.
+        return abs(now - self.fetched_at) < seconds
+
+
+class Texts(Part):
+    """The `texts` table: files by repository and a name that the caller chooses."""
+
+    def get(self, repo_id: int, name: str) -> StoredText | None:
+        """The text as last fetched; None if it never was."""
+        query = sa.select(texts.c.text, texts.c.fetched_at).where(texts.c.repo_id == repo_id, texts.c.name == name)
+        row = self._first(query)
+        return row and StoredText(*row)
+
+    def put(self, repo_id: int, name: str, text: str | None, now: float) -> None:
+        """Keep a text. NUL characters, which PostgreSQL cannot store, become U+FFFD."""
+        values = {"text": None if text is None else text.replace("\0", "\ufffd"), "fetched_at": now}
+        self._change(self._upsert(texts, {"repo_id": repo_id, "name": name}, values))
+
+    def drop(self, repo_id: int) -> None:
+        """Forget the repository's texts, because of a push or a new name."""
+        self._change(sa.delete(texts).where(texts.c.repo_id == repo_id))
+
+
+OFF = "its settings say mode: off"
+"""The problem of a repository that its maintainers do not want indexed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """The progress of a backfill.
+
+    `cursor` says where to go on (`bot.search.indexing.reading.Place`), empty at the start. `etag` is that of the first
+    page: asking with it costs nothing while nothing has changed. `seen` issues of about `expected` have been read.
+    `problem` says why the backfill does not go on at the moment, else it is empty.
+    """
+
+    cursor: str = ""
+    etag: str = ""
+    seen: int = 0
+    expected: int | None = None
+    done: bool = False
+    problem: str = ""
+    updated_at: float = 0.0
+
+    @property
+    def size(self) -> int | None:
+        """How many issues the repository has; None if nobody has counted them."""
+        return self.seen if self.done else self.expected
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the backfill has stopped because of its `problem`."""
+        return self.problem != "" and not self.updated_at
+
+
+class Backfills(Part):
+    """The `backfills` table."""
+
+    def get(self, repo_id: int) -> Progress | None:
+        """The progress; None if the backfill has not begun."""
+        with self._engine.connect() as connection:
+            return _progress(connection, repo_id)
+
+    def complete(self, repo_id: int) -> bool:
+        """Whether all issues of a repository have been read, so that its index is complete."""
+        progress = self.get(repo_id)
+        return progress is not None and progress.done
+
+    def set(self, repo_id: int, progress: Progress) -> None:
+        """Keep the progress, after the issues themselves: after a crash in between they are read again."""
+        self._change(self._put(repo_id, progress))
+
+    def replace(self, repo_id: int, before: Progress | None, after: Progress) -> bool:
+        """Keep the progress if it still was `before`; False otherwise.
+
+        The repository may have been erased meanwhile, with its index: the next backfill must then begin at the start.
+        Or another worker has come further.
+        """
+        with write(self._engine) as connection:
+            # `Store.forget` takes this lock too.
+            lock_index(connection, repo_id)
+            if _progress(connection, repo_id) != before:
+                return False
+            connection.execute(self._put(repo_id, after))
+            return True
+
+    def _put(self, repo_id: int, progress: Progress) -> Any:
+        return self._upsert(backfills, {"repo_id": repo_id}, asdict(progress))
+
+
+def _progress(connection: sa.Connection, repo_id: int) -> Progress | None:
+    row = connection.execute(sa.select(backfills).where(backfills.c.repo_id == repo_id)).first()
+    return None if row is None else Progress(*row[1:])

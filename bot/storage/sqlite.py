@@ -1,0 +1,260 @@
+"""SQLite's engine: a private file in WAL mode, with a fair wait for its write lock."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import sqlalchemy as sa
+from sqlalchemy.pool import QueuePool, StaticPool
+
+from bot.platform.private_files import close_to_others, for_a_database, make_file
+from bot.storage.failures import is_locked
+from bot.storage.files import Named
+
+# Seconds between two tries to take SQLite's write lock: for as long as a commit usually takes, and later.
+_SHORT_WAIT, _LONG_WAIT, _SOON = 0.001, 0.01, 0.1
+
+# How often to try to empty the log: even a busy process has free moments.
+_TRIES = 500
+
+# An engine's options: the turn at the write lock, and for how many seconds to wait for it.
+_TURN, _PATIENCE = "doppel_turn_to_write", "doppel_patience"
+
+# The number of a connection's file, in its pool record.
+_FILE = "doppel_file"
+
+# Prepared statements that a connection keeps, of up to 20 kB each. A query has another text for each length of a list,
+# and a job takes the same processor time as with the driver's 128.
+_PREPARED = 16
+
+# Bytes that must be free on the disk, or a delivery may not fit.
+_ROOM = 1 << 20
+
+# How a statement that writes begins.
+_WRITES = frozenset({"INSERT", "UPDATE", "DELETE", "REPLAC"})
+
+
+def sqlite_engine(url: str, patience: float, synchronous: str, pool_size: int) -> sa.Engine:
+    """An engine for a `sqlite:///PATH` URL; the arguments are those of `make_engine`."""
+    engine = sa.create_engine(
+        url,
+        hide_parameters=True,
+        poolclass=QueuePool,
+        # A quiet process then uses few connections, each of which takes memory.
+        pool_use_lifo=True,
+        pool_size=pool_size,
+        max_overflow=0,
+        pool_timeout=patience,
+        connect_args={
+            "timeout": patience,
+            "check_same_thread": False,
+            "isolation_level": "IMMEDIATE",
+            "cached_statements": _PREPARED,
+        },
+        execution_options={_TURN: threading.Lock(), _PATIENCE: patience},
+    )
+
+    named = Named(engine.url)
+
+    @sa.event.listens_for(engine, "do_connect")
+    def keep_private(*_: Any) -> None:
+        named.present()
+        if engine.url.database and engine.url.database != ":memory:":
+            path = Path(engine.url.database)
+            with for_a_database():
+                make_file(path)
+            # SQLite makes these with the mode of the database; existing ones may have another.
+            for end in ("-wal", "-shm"):
+                close_to_others(path.with_name(f"{path.name}{end}"))
+
+    @sa.event.listens_for(engine, "checkout")
+    def find_again(connection: sqlite3.Connection, record: Any, proxy: Any) -> None:
+        if record.info.get(_FILE) != named.present():
+            raise sa.exc.DisconnectionError("another file has its name by now")
+
+    @sa.event.listens_for(engine, "connect")
+    def prepare(connection: sqlite3.Connection, record: Any) -> None:
+        record.info[_FILE] = named.opened()
+        _use_wal(connection, patience)
+        connection.execute(f"PRAGMA synchronous={synchronous}")
+        connection.execute("PRAGMA foreign_keys=ON")
+        # Overwrite what is deleted, which not every build of SQLite does: erased text would stay in the file. And
+        # shrink the log when it begins anew, or erased text would stay at its end.
+        connection.execute("PRAGMA secure_delete=ON")
+        connection.execute("PRAGMA journal_size_limit=0")
+
+    sa.event.listen(engine, "before_cursor_execute", _wait_fairly)
+    return engine
+
+
+def memory_engine() -> sa.Engine:
+    """An engine for an empty database in memory, for one thread with one connection at a time. It cannot roll back."""
+    engine = sa.create_engine(
+        "sqlite://",
+        hide_parameters=True,
+        poolclass=StaticPool,
+        connect_args={"isolation_level": "IMMEDIATE", "cached_statements": _PREPARED},
+        execution_options={_TURN: threading.Lock(), _PATIENCE: 0.0},
+    )
+
+    @sa.event.listens_for(engine, "connect")
+    def prepare(connection: sqlite3.Connection, record: Any) -> None:
+        connection.execute("PRAGMA journal_mode=OFF")
+
+    return engine
+
+
+def _wait_fairly(connection: sa.Connection, cursor: sqlite3.Cursor, statement: str, *_: Any) -> None:
+    # Before the first write the driver begins a transaction with SQLite's own wait. Transactions without `write` would
+    # starve beside those with it.
+    if statement.lstrip()[:6].upper() in _WRITES and not cursor.connection.in_transaction:
+        with turn_to_write(connection.engine):
+            take_write_lock(connection)
+
+
+@contextmanager
+def turn_to_write(engine: sa.Engine) -> Iterator[None]:
+    """Hold an engine's turn at the write lock, for which one of its threads polls at a time: twenty would keep a core
+    busy. A thread that has waited too long goes on without, and SQLite refuses it.
+    """
+    options = engine.get_execution_options()
+    mine = options[_TURN].acquire(timeout=options[_PATIENCE])
+    try:
+        yield
+    finally:
+        if mine:
+            options[_TURN].release()
+
+
+def take_write_lock(connection: sa.Connection) -> None:
+    """Begin a transaction that may write, and wait for the lock as long as the connection is set to.
+
+    SQLite itself sleeps ever longer between its tries, up to a tenth of a second ("sqlite3_busy_timeout"). Meanwhile
+    the last writer takes the lock again, and others wait for seconds while the disk is idle. More tries are fair.
+    """
+    driver = connection.connection.driver_connection
+    assert isinstance(driver, sqlite3.Connection)
+    (patience,) = driver.execute("PRAGMA busy_timeout").fetchone()
+    began = time.monotonic()
+    driver.execute("PRAGMA busy_timeout=0")
+    try:
+        while (waited := time.monotonic() - began) < patience / 1000:
+            try:
+                driver.execute("BEGIN IMMEDIATE")
+                return
+            except sqlite3.OperationalError as error:
+                if not is_locked(error):
+                    break
+            time.sleep(_SHORT_WAIT if waited < _SOON else _LONG_WAIT)
+        # The last try goes through SQLAlchemy, whose errors callers know.
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+    finally:
+        driver.execute(f"PRAGMA busy_timeout={patience}")
+
+
+def _use_wal(connection: sqlite3.Connection, patience: float) -> None:
+    """Switch the file to WAL. While another process does so, SQLite answers "locked" at once instead of waiting."""
+    deadline = time.monotonic() + patience
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if not is_locked(error) or time.monotonic() >= deadline:
+                raise
+            time.sleep(0.02)
+
+
+def is_full(engine: sa.Engine) -> bool:
+    """Whether the disk with SQLite's file is full, which its write lock does not show. False for PostgreSQL."""
+    if engine.dialect.name != "sqlite":
+        return False
+    return shutil.disk_usage(Path(engine.url.database or ".").absolute().parent).free < _ROOM
+
+
+def empty_log(engine: sa.Engine, tries: int = _TRIES) -> bool:
+    """Empty SQLite's log (`-wal`), which keeps deleted text until it is written over; whether that succeeded.
+
+    It needs a moment in which nobody reads from the log. Never raises; does nothing on PostgreSQL.
+    """
+    if engine.dialect.name != "sqlite":
+        return True
+    try:
+        with engine.connect() as connection:
+            (patience,) = connection.exec_driver_sql("PRAGMA busy_timeout").one()
+            # If SQLite waited for that moment itself, nobody could write meanwhile.
+            connection.exec_driver_sql("PRAGMA busy_timeout=0")
+            try:
+                for _ in range(tries):
+                    busy = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()[0]
+                    if not busy:
+                        return True
+                    time.sleep(_SHORT_WAIT)
+            finally:
+                connection.exec_driver_sql(f"PRAGMA busy_timeout={patience}")
+    except sa.exc.SQLAlchemyError:
+        pass
+    return False
+
+
+T = TypeVar("T")
+
+# Seconds in which others may join a commit, as PostgreSQL's `commit_delay` has it.
+_DELAY = 0.002
+
+
+class SharedCommit(Generic[T]):
+    """Threads that write at about the same moment share one commit.
+
+    One thread writes for all. What comes while it waits for the disk goes into the next commit. This is a group commit
+    (Gawlick and Kinkade, "Varieties of Concurrency Control in IMS/VS Fast Path", 1985).
+    """
+
+    def __init__(self, write: Callable[[Sequence[T]], Sequence[bool]], patience: float | None) -> None:
+        """`write` commits several together, and answers for each. A caller waits `patience` seconds for its turn."""
+        self._commit = write
+        self._patience = patience
+        self._changing = threading.Lock()
+        self._waiting: list[tuple[T, Future[bool]]] = []
+        self._writing = False
+
+    def write(self, new: T) -> bool:
+        """Commit this, and return the answer of `write`. Raises TimeoutError, RuntimeError or the commit's error."""
+        answer = Future[bool]()
+        with self._changing:
+            if not self._writing:
+                threading.Thread(target=self._write, name="shared-commit", daemon=True).start()
+                self._writing = True
+            self._waiting.append((new, answer))
+        try:
+            return answer.result(self._patience)
+        except TimeoutError:
+            if answer.cancel():
+                raise
+        # It is being written, and the database has a patience of its own.
+        return answer.result()
+
+    def _write(self) -> None:
+        while True:
+            time.sleep(_DELAY)
+            with self._changing:
+                gathered, self._waiting = self._waiting, []
+                self._writing = bool(gathered)
+            if not gathered:
+                return
+            batch = [(new, answer) for new, answer in gathered if answer.set_running_or_notify_cancel()]
+            try:
+                for (_, answer), result in zip(batch, self._commit([new for new, _ in batch]), strict=True):
+                    answer.set_result(result)
+            # Whatever ends this thread, the waiting ones get an answer.
+            except BaseException as problem:
+                for _, answer in batch:
+                    answer.set_exception(problem)

@@ -1,1 +1,0 @@
-"""Opens databases, waits for locks, migrates, and explains failures."""

@@ -1,1 +1,0 @@
-"""What a process reports about its work: counts, log lines and traces."""
