@@ -165,4 +165,4 @@ def _of_store(engine: sa.Engine) -> Iterator[Metric]:
 @cache
 def weights_version() -> str:
     """What tells one file of weights from another: the start of its SHA-256."""
-    return hashlib.sha256((resources.files("bot") / "matching" / "weights.json").read_bytes()).hexdigest()[:12]
+    return hashlib.sha256((resources.files("bot.search.matching") / "weights.json").read_bytes()).hexdigest()[:12]
