@@ -37,31 +37,31 @@ _EMPTY = "_No response_"
 
 
 @dataclass(frozen=True, slots=True)
-class Supplied:
+class Boilerplate:
     """The boilerplate of one file: the headings of every issue, and all lines that an author leaves as they are."""
 
     headings: tuple[str, ...] = ()
     lines: tuple[str, ...] = ()
 
 
-def supplied_by(name: str, text: str) -> Supplied:
+def boilerplate_of(name: str, text: str) -> Boilerplate:
     """The boilerplate of a form or a Markdown template, by its name; other files have none."""
     text = text.replace("\r\n", "\n")
     if name.endswith(_FORMS):
         return _form(text)
     if name.endswith(_TEMPLATES):
         headings = (heading.rstrip("# \t") for heading in _HEADING.findall(text))
-        return Supplied(tuple(headings), tuple(_lines(_FRONT_MATTER.sub("", text))))
-    return Supplied()
+        return Boilerplate(tuple(headings), tuple(_lines(_FRONT_MATTER.sub("", text))))
+    return Boilerplate()
 
 
-def supplied_by_all(files: dict[str, str]) -> list[Supplied]:
+def boilerplate_of_all(files: dict[str, str]) -> list[Boilerplate]:
     """The boilerplate of all files, by name, without those that are too large after the ones before."""
     read, room = [], FILES_SIZE_MAX
     for name, text in files.items():
         if len(text) <= room:
             room -= len(text)
-            read.append(supplied_by(name, text))
+            read.append(boilerplate_of(name, text))
     return read
 
 
@@ -99,7 +99,7 @@ class IssueForms:
         except Forbidden:
             # Access may be suspended: what was read before still holds.
             return
-        supplied = supplied_by_all(files)
+        supplied = boilerplate_of_all(files)
         # The lines last, since their time is the one that counts.
         for name, texts in ((_HEADINGS, [one.headings for one in supplied]), (_LINES, [one.lines for one in supplied])):
             each = dict.fromkeys(chain.from_iterable(texts))
@@ -144,7 +144,7 @@ def _forms(github: RepoClient, place: RepoRef) -> dict[str, str]:
     return dict.fromkeys(names, "") | {name: github.file(place, f"{TEMPLATES}/{name}") or "" for name in read}
 
 
-def _form(text: str) -> Supplied:
+def _form(text: str) -> Boilerplate:
     """The boilerplate of a form, whose labels become headings ("Syntax for GitHub's form schema")."""
     # An alias repeats what its anchor has already.
     said = list(_said(read_tree(text, strict=False)[0]))
@@ -152,7 +152,7 @@ def _form(text: str) -> Supplied:
     boxes = [f"- [{mark}] {label}" for label in labels for mark in "x "]
     # A field's preset text.
     values = [line for key, text in said if key == "value" for line in _lines(text)]
-    return Supplied(tuple(labels), (_EMPTY, *(f"### {label}" for label in labels), *boxes, *values))
+    return Boilerplate(tuple(labels), (_EMPTY, *(f"### {label}" for label in labels), *boxes, *values))
 
 
 def _said(node: Node) -> Iterator[tuple[str, str]]:

@@ -24,7 +24,7 @@ _OWNERS = f"owner:{CONFIG_PATH}"
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
+class LoadedSettings:
     """The settings in force, the problems of their file, and its place (empty: the defaults hold).
 
     `private` says that the file is in the owner's private repository. Its problems quote it, and must not be shown.
@@ -36,19 +36,19 @@ class Loaded:
     private: bool = False
 
 
-HostsMode = Literal["comment", "shadow"]
+HostMode = Literal["comment", "shadow"]
 """The mode of repositories whose settings name none, as the host has it."""
 
 
 class RepositorySettings:
     """Reads settings files, and keeps them in the store for some minutes, for all workers. Thread safe."""
 
-    def __init__(self, store: Store, clock: Callable[[], datetime], mode: HostsMode = "comment") -> None:
+    def __init__(self, store: Store, clock: Callable[[], datetime], mode: HostMode = "comment") -> None:
         self._store = store
         self._clock = clock
         self._mode = mode
 
-    def read(self, client: Callable[[int], RepoClient], repository: Repository) -> Loaded:
+    def read(self, client: Callable[[int], RepoClient], repository: Repository) -> LoadedSettings:
         """The settings of a repository, as far as valid. `client` gives the client for a repository's id."""
         place = RepoRef(repository.ref.owner, OWNERS_REPOSITORY)
         # Without the App on it, the owner's repository can only be read if it is public.
@@ -105,18 +105,18 @@ def _last(store: Store, repo_id: int) -> RepoConfig | None:
     return RepoConfig()
 
 
-def settings_at_present(github: RepoClient, repo: RepoRef, mode: HostsMode = "comment") -> Loaded:
+def settings_at_present(github: RepoClient, repo: RepoRef, mode: HostMode = "comment") -> LoadedSettings:
     """The settings on GitHub now, for the command line and agents, which have no store."""
     owners = RepoRef(repo.owner, OWNERS_REPOSITORY)
     # It treats the owner's repository as private instead of asking.
     return _first(mode, (repo, False, lambda: _file(github, repo)), (owners, True, lambda: _file(github, owners)))
 
 
-def _in_mode(config: RepoConfig, mode: HostsMode) -> RepoConfig:
+def _in_mode(config: RepoConfig, mode: HostMode) -> RepoConfig:
     return config if "mode" in config.model_fields_set else config.model_copy(update={"mode": mode})
 
 
-def _first(mode: HostsMode, *places: tuple[RepoRef, bool, Callable[[], str | None]]) -> Loaded:
+def _first(mode: HostMode, *places: tuple[RepoRef, bool, Callable[[], str | None]]) -> LoadedSettings:
     """The settings of the first file that exists; each place is a repository, whether it is private, and a reader."""
     for where, private, read in places:
         source = f"{where}/{CONFIG_PATH}"
@@ -124,14 +124,14 @@ def _first(mode: HostsMode, *places: tuple[RepoRef, bool, Callable[[], str | Non
             text = read()
         except Invalid:
             too_large = ConfigError.saying(1, 1, lambda say, _: say.file_too_large())
-            return Loaded(_in_mode(RepoConfig(), mode), (too_large,), source, private)
+            return LoadedSettings(_in_mode(RepoConfig(), mode), (too_large,), source, private)
         except Forbidden:
             # Access is suspended or does not cover files, or the App is not installed on the owner's repository.
             continue
         if text is not None:
             config, problems = parse_config(text)
-            return Loaded(_in_mode(config, mode), problems, source, private)
-    return Loaded(_in_mode(RepoConfig(), mode))
+            return LoadedSettings(_in_mode(config, mode), problems, source, private)
+    return LoadedSettings(_in_mode(RepoConfig(), mode))
 
 
 def _file(github: RepoClient, place: RepoRef) -> str | None:

@@ -13,11 +13,11 @@ from bot.conversation.config.schema import SourceConfig
 from bot.domain.entities import Issue, RepoRef
 from bot.domain.report import Outcome
 from bot.quality.replay import PastIssue
-from bot.search.finder import MOST_COMPARED, Finder, FinderSettings, FindOptions, Outside
+from bot.search.finder import MOST_COMPARED, Finder, FinderSettings, FindOptions, TemporaryIndexes
 from bot.search.matching import Matcher
 from bot.search.ranking.relevance import Relevance
-from bot.search.sources.choosing import only
-from bot.search.sources.protocol import Answer, Question
+from bot.search.sources.choosing import only_sources
+from bot.search.sources.protocol import SearchRequest, SourceResult
 from tests.finder.conftest import LOCAL, REPO_ID, START, SUBJECTS, TARGET, Bench, Silent, numbers, opened
 
 
@@ -88,7 +88,7 @@ def test_f9_no_usable_words_are_inconclusive(bench: Bench) -> None:
 
 def test_h4_settings_switch_limit_and_filter_local_sources(bench: Bench) -> None:
     assert {one.sources for one in bench.find("vectors").candidates} == {("vectors",)}
-    settings = FinderSettings(sources=only() | {"full-text": SourceConfig(limit=2)})
+    settings = FinderSettings(sources=only_sources() | {"full-text": SourceConfig(limit=2)})
     finder = Finder(bench.github, settings=settings, matcher=Matcher(bench.index), repo_id=REPO_ID)
     assert finder.find(bench.target, FindOptions(threshold=0, state="all")).counts["full-text"] == 2
     assert all("vectors" in one.sources for one in bench.find().of_sources(["vectors"]).candidates)
@@ -147,8 +147,8 @@ class Elsewhere:
     def __init__(self, issue: Issue) -> None:
         self._issue = replace(issue, repo=RepoRef("acme", "elsewhere"), title="Tiles", body=TARGET[1])
 
-    def ask(self, question: Question) -> Answer:
-        return Answer(self.name, ((self._issue,),))
+    def ask(self, question: SearchRequest) -> SourceResult:
+        return SourceResult(self.name, ((self._issue,),))
 
 
 def test_h5_an_issue_of_another_repository_is_read_by_its_own_text_though_its_number_is_one_of_here(
@@ -235,7 +235,7 @@ def test_p2_an_issue_that_the_index_does_not_hold_is_compared_with_what_it_holds
     monkeypatch.setattr(bench.index.about, "form_lines", look_around)
     monkeypatch.setattr(bench.index, "latest", None)
     monkeypatch.setattr(bench.github, "recent_issues", None)
-    finder = Finder(bench.github, matcher=Matcher(bench.index), repo_id=REPO_ID, outside=Outside(bench.index))
+    finder = Finder(bench.github, matcher=Matcher(bench.index), repo_id=REPO_ID, outside=TemporaryIndexes(bench.index))
     near, far = (finder.compare(bench.target, replace(bench.issues[place], number=900 + place)) for place in (1, 4))
     assert (near.confidence or 0) > (far.confidence or 0)
     assert near.reasons

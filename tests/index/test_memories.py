@@ -7,27 +7,27 @@ import pytest
 import sqlalchemy as sa
 
 from bot.domain.entities import RepoRef
-from bot.search.index import Index, IndexedIssue, Query, TextAnalyser, shared, vocabulary
-from bot.search.index.memory import Memories
-from bot.search.index.state import Version
+from bot.search.index import Index, IndexedIssue, Query, TextAnalyser, binary, vocabulary
+from bot.search.index.memory import IndexCache
+from bot.search.index.state import IndexVersion
 from bot.search.matching import Matcher
 from bot.storage.tables.index import index_vocabulary
 from tests.index.conftest import HashingModel
 
-VERSION = Version(1, 1, 1, "", "", 0)
+VERSION = IndexVersion(1, 1, 1, "", "", 0)
 
 
-def grow(memories: Memories, repo_id: int, words: int) -> None:
+def grow(memories: IndexCache, repo_id: int, words: int) -> None:
     with memories.using(repo_id) as memory:
         memory.vocabulary.keep(VERSION, {number: number for number in range(words)})
 
 
-def kept(memories: Memories) -> list[int]:
+def kept(memories: IndexCache) -> list[int]:
     return list(memories._kept)
 
 
 def test_the_least_recently_used_are_forgotten_first() -> None:
-    memories = Memories(most_bytes=3 * 20_000 + 3 * 200 * 10)
+    memories = IndexCache(most_bytes=3 * 20_000 + 3 * 200 * 10)
     for repo_id in (1, 2, 3):
         grow(memories, repo_id, 10)
     with memories.using(1):
@@ -37,7 +37,7 @@ def test_the_least_recently_used_are_forgotten_first() -> None:
 
 
 def test_what_has_grown_makes_others_go_at_once_and_never_itself() -> None:
-    memories = Memories(most_bytes=100_000)
+    memories = IndexCache(most_bytes=100_000)
     for repo_id in (1, 2, 3):
         grow(memories, repo_id, 10)
     grow(memories, 3, 1_000)
@@ -48,7 +48,7 @@ def test_what_has_grown_makes_others_go_at_once_and_never_itself() -> None:
 
 def test_an_index_that_may_remember_next_to_nothing_answers_the_same(index: Index, model: HashingModel) -> None:
     forgetful = Index(index._engine, TextAnalyser(), model)
-    forgetful._memories = Memories(most_bytes=1)
+    forgetful._memories = IndexCache(most_bytes=1)
     for repo_id in (1, 2):
         issues = [IndexedIssue(n, f"crash of part{n % 7}", f"panic in {repo_id}", created_at=n) for n in range(1, 40)]
         index.put(repo_id, issues)
@@ -176,4 +176,4 @@ class TestWords:
 def found(index: Index, word: str) -> list[int]:
     with index.view(REPO) as view:
         terms = view.look_up(index.analyse(REPO, word, ""))["title"].terms
-        return list(map(int, view.search_all([Query("title", terms, np.ones(len(terms)), shared())])[0].numbers))
+        return list(map(int, view.search_all([Query("title", terms, np.ones(len(terms)), binary())])[0].numbers))

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from bot.search.index import Index, IndexedIssue, Query, Scores, bm25, idf, shared, vocabulary
+from bot.search.index import Index, IndexedIssue, Query, Scores, binary, bm25, idf, vocabulary
 from bot.search.index import postings as lists
 
 WORDS = ["alpha", "beta", "gamma", "delta", "getUserName", "panic", "错误信息", "x1"]
@@ -95,7 +95,7 @@ def test_lexical_search_equals_the_reference(
             known = view.look_up(index.analyse(repo_id, title, body))["words"]
             for field in ("title", "words"):
                 weights = idf(view.count, reference.issues_with(known.words, field))
-                for how, scoring in (("bm25", bm25(view.average_length(field))), ("shared", shared(3))):
+                for how, scoring in (("bm25", bm25(view.average_length(field))), ("shared", binary(3))):
                     (scores,) = view.search_all([Query(field, known.terms, weights, scoring)])
                     assert dict(zip(scores.numbers.tolist(), scores.scores.tolist(), strict=True)) == pytest.approx(
                         reference.search(query, field, how)

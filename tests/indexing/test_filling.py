@@ -11,8 +11,8 @@ import pytest
 from bot.domain.errors import Unavailable
 from bot.github.changes import ChangesPage
 from bot.github.repository import RepoClient
-from bot.search.indexing import Indexing, indexing, reading
-from bot.search.indexing.indexing import Writer
+from bot.search.indexing import Indexer, indexing, reading
+from bot.search.indexing.indexing import IndexWriter
 from bot.simulator.http.reply import Reply
 from bot.simulator.rest import keyset
 from bot.storage.repositories import Backfills, Progress
@@ -43,7 +43,7 @@ def test_all_issues_are_there_after_the_installation(host: Host, caplog: pytest.
 
 
 @on_one_database
-@pytest.mark.parametrize(("where", "failing"), [(indexing, "read_pages"), (Writer, "put")])
+@pytest.mark.parametrize(("where", "failing"), [(indexing, "read_pages"), (IndexWriter, "put")])
 def test_how_much_there_is_to_read_is_known_though_the_first_step_fails(
     host: Host, where: object, failing: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -127,13 +127,13 @@ def test_who_begins_a_reading_a_moment_too_late_leaves_it_to_the_other(
 ) -> None:
     host.load(3)
     host.sim.install(REPO)
-    real = Indexing._begun
+    real = Indexer._begun
 
-    def overtaken(self: Indexing, repo_id: int) -> Progress | None:
+    def overtaken(self: Indexer, repo_id: int) -> Progress | None:
         host.note(Progress(updated_at=host.services.now()))
         return real(self, repo_id)
 
-    monkeypatch.setattr(Indexing, "_begun", overtaken)
+    monkeypatch.setattr(Indexer, "_begun", overtaken)
     host.work()
     assert host.pages == []
 

@@ -16,8 +16,8 @@ from bot.domain.entities import Actor, Issue, RepoRef
 from bot.search.index import Index, IndexedIssue, TextAnalyser
 from bot.search.matching import Matcher, features, standing
 from bot.search.matching.features import NAMES
-from bot.search.matching.retrieval import FIELDS, load, pose
-from bot.search.matching.shared_terms import Rarity
+from bot.search.matching.retrieval import FIELDS, load, make_query
+from bot.search.matching.shared_terms import TermRarity
 from tests.matching.made import an_issue, fill
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
@@ -52,10 +52,10 @@ def values(index: Index, repo: int, target: Issue, numbers: list[int]) -> np.nda
     analysis = index.analyse(repo, target.title, target.body)
     pair = index.embed(repo, analysis)
     with index.view(repo) as view:
-        question = pose(view, target, target.title, analysis, pair)
+        question = make_query(view, target, target.title, analysis, pair)
         there, pool = load(view, np.array(numbers, dtype=np.int64), question.vectors is not None)
         assert there.tolist() == numbers
-        return features.features(question, pool, Rarity.of(view))
+        return features.features(question, pool, TermRarity.of(view))
 
 
 @pytest.mark.slow
@@ -69,7 +69,7 @@ def test_features_are_finite_and_blind_to_the_order_of_candidates(index: Index, 
     found = values(index, repo, issue(99, target), numbers)
     assert found.shape == (len(numbers), len(NAMES))
     assert np.isfinite(found).all()
-    assert np.isfinite(standing.standings(found)).all()
+    assert np.isfinite(standing.with_pool_ranks(found)).all()
     shares = [NAMES.index(name) for name in NAMES if "_of_" in name or name in ("words_shared", "titles", "ratio")]
     assert ((found[:, shares] >= 0) & (found[:, shares] <= 1 + 1e-9)).all()
     order = list(range(len(numbers)))
@@ -191,7 +191,7 @@ def test_equals_share_the_best_rank(rows: list[list[int]]) -> None:
     compared = np.zeros((len(rows), len(NAMES)))
     for place, name in enumerate(standing.COMPARED):
         compared[:, NAMES.index(name)] = [row[place] for row in rows]
-    ranks = standing.standings(compared)[:, -len(standing.COMPARED) :]
+    ranks = standing.with_pool_ranks(compared)[:, -len(standing.COMPARED) :]
     expected = [[np.log1p(sum(other[at] > own for other in rows)) for at, own in enumerate(row)] for row in rows]
     assert ranks == pytest.approx(np.array(expected).reshape(ranks.shape))
 

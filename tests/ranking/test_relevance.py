@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from bot.domain.entities import Actor, Issue, RepoRef
 from bot.search.ranking.rarity import CountedWords
-from bot.search.ranking.relevance import Relevance, Text, bm25, bm25f, bm25plus, relevances
+from bot.search.ranking.relevance import FieldCounts, Relevance, bm25, bm25f, bm25plus, relevances
 from bot.search.ranking.similarity import dice_sorensen
 
 BY_WORDS = (Relevance.BM25, Relevance.BM25F, Relevance.BM25PLUS)
@@ -72,8 +72,8 @@ def test_h5_all_see_the_same_results_and_answer_shares(by: Relevance) -> None:
 SCORERS: list[Callable[..., list[float]]] = [bm25, bm25plus, bm25f]
 
 
-def text(title: str, body: str = "") -> Text:
-    return Text(Counter(title.split()), Counter(body.split()))
+def text(title: str, body: str = "") -> FieldCounts:
+    return FieldCounts(Counter(title.split()), Counter(body.split()))
 
 
 def test_h5_the_formulas() -> None:
@@ -110,7 +110,7 @@ terms = st.dictionaries(st.sampled_from("abcdef"), st.floats(0, 5), max_size=4)
 @pytest.mark.parametrize("score", SCORERS)
 @given(terms=terms, texts=texts)
 def test_h5_scores_are_shares_and_nothing_shared_is_nothing(
-    score: Callable[..., list[float]], terms: dict[str, float], texts: list[Text]
+    score: Callable[..., list[float]], terms: dict[str, float], texts: list[FieldCounts]
 ) -> None:
     scores = score(terms, texts)
     assert len(scores) == len(texts)

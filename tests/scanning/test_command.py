@@ -242,7 +242,7 @@ def test_weights_that_are_none_are_named(file: Path, tmp_path: Path, content: by
 
 
 def test_weights_of_an_earlier_version_are_refused_with_what_they_lack(file: Path, tmp_path: Path) -> None:
-    linear = {"weights": dict.fromkeys(standing.NAMES, 0.0), "intercept": 0.0}
+    linear = {"weights": dict.fromkeys(standing.RANKING_NAMES, 0.0), "intercept": 0.0}
     (tmp_path / "weights.json").write_text(json.dumps({"ranking": linear, "confidence": linear}))
     result = run(file, "--weights", tmp_path / "weights.json")
     assert result.exit_code == 2

@@ -11,7 +11,7 @@ from bot.storage import Store
 
 if TYPE_CHECKING:
     from bot.search.judge.endpoint import Endpoint
-    from bot.search.judge.judge import Judge
+    from bot.search.judge.judge import HostJudge
 
 
 def build_endpoint(settings: Settings, *, retries: int = 0) -> Endpoint | None:
@@ -27,18 +27,18 @@ def build_endpoint(settings: Settings, *, retries: int = 0) -> Endpoint | None:
     return endpoint(*where, retries=retries)
 
 
-def build_judge(settings: Settings, store: Store | None, *, keep: bool = True) -> Judge | None:
+def build_judge(settings: Settings, store: Store | None, *, keep: bool = True) -> HostJudge | None:
     """The judge with its record. A store counts its calls; it has the answers only if it is to `keep` them."""
     chosen = build_endpoint(settings)
     if chosen is None:
         return None
     from bot.domain.opinion import Limits
     from bot.search.judge.endpoint import Price
-    from bot.search.judge.judge import InMemory, Judge
+    from bot.search.judge.judge import HostJudge, InMemoryRecord
 
-    return Judge(
+    return HostJudge(
         chosen,
-        store.judgements if store and keep else InMemory(store.judgements if store else None),
+        store.judgements if store and keep else InMemoryRecord(store.judgements if store else None),
         Limits(
             settings.judge_calls,
             settings.judge_tokens,

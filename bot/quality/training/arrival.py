@@ -20,7 +20,7 @@ from bot.search.index import Index, TextAnalyser
 from bot.search.index.index import ephemeral_index
 from bot.search.index.packing import Floats, Integers
 from bot.search.matching import Matcher
-from bot.search.matching.readings import Likeness
+from bot.search.matching.readings import TextSimilarity
 
 _REPO = 1
 
@@ -66,7 +66,7 @@ class Repository:
         with self._matcher.looking(_REPO, issue, below=issue.number) as look:
             return look.compared()
 
-    def likeness(self, issue: Issue, numbers: Integers, places: Integers) -> Likeness:
+    def likeness(self, issue: Issue, numbers: Integers, places: Integers) -> TextSimilarity:
         """What the text model says of the candidates at these places, for the issue that arrived last."""
         others = np.setdiff1d(np.arange(len(numbers)), places)
         order = np.concatenate([places, others])

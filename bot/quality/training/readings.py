@@ -17,7 +17,7 @@ from bot.domain.errors import UserError
 from bot.quality.training.fitting import Fitted, fit_probability
 from bot.search.index.packing import Floats
 from bot.search.matching import readings
-from bot.search.matching.readings import Likeness
+from bot.search.matching.readings import TextSimilarity
 
 #: How strongly weights are drawn to 0; there are three of them, and thousands of pairs.
 L2_READINGS = 1.0
@@ -42,7 +42,7 @@ class Read:
     """
 
     same: Floats
-    likeness: Likeness
+    likeness: TextSimilarity
     weight: float
     signed: bool
     small: bool = False

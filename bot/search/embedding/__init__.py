@@ -7,7 +7,7 @@ from functools import cache
 from bot.search.embedding.local import SentenceModel, TextModel, WordLlama
 from bot.search.embedding.protocol import Embedder, EmbeddingError
 
-__all__ = ["Embedder", "EmbeddingError", "TextModel", "at_hand", "choose_embedder", "default_model"]
+__all__ = ["Embedder", "EmbeddingError", "TextModel", "choose_embedder", "default_model", "fast_model"]
 
 NONE, DEFAULT = "none", "wordllama"
 
@@ -34,7 +34,7 @@ def default_model() -> Embedder:
     return WordLlama()
 
 
-def at_hand(model: Embedder | None) -> Embedder | None:
+def fast_model(model: Embedder | None) -> Embedder | None:
     """The model for a question that needs some hundred texts embedded: the host's, or the default if that is slow or
     remote.
     """

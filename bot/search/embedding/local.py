@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from bot.domain.counting import batches
 from bot.platform.local import pip_install
-from bot.search.embedding.protocol import EmbeddingError, no_numbers, unit
+from bot.search.embedding.protocol import EmbeddingError, all_invalid, unit
 
 _WEIGHTS = "weights/l2_supercat_256.safetensors"
 _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
@@ -185,7 +185,7 @@ class SentenceModel:
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         vectors = self.vectors(texts)
-        if no_numbers(vectors):
+        if all_invalid(vectors):
             raise EmbeddingError(f"{self.name}: its vectors are no numbers", told="the model's vectors are no numbers")
         return unit(vectors)
 

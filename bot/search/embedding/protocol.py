@@ -44,7 +44,7 @@ class Embedder(Protocol):
         ...
 
 
-def no_numbers(rows: NDArray[np.float32]) -> bool:
+def all_invalid(rows: NDArray[np.float32]) -> bool:
     """Whether no row has numbers only: then the model does not run well on its host.
 
     A single such row may be a text that the model cannot read.

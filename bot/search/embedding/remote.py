@@ -15,7 +15,7 @@ import requests
 from numpy.typing import NDArray
 
 from bot.domain.counting import batches
-from bot.search.embedding.protocol import EmbeddingError, no_numbers, unit
+from bot.search.embedding.protocol import EmbeddingError, all_invalid, unit
 
 _BATCH = 64
 _TIMEOUT = (5.0, 60.0)
@@ -49,7 +49,7 @@ class RemoteModel:
         if len({part.shape[1] for part in parts}) > 1:
             raise self._useless("vectors of different lengths")
         vectors = np.concatenate(parts) if parts else np.zeros((0, 0), dtype=np.float32)
-        if no_numbers(vectors):
+        if all_invalid(vectors):
             raise self._useless("vectors that are no numbers")
         return unit(vectors)
 

@@ -7,7 +7,15 @@ from __future__ import annotations
 from bot.search.finder.asking import MOST_COMPARED, FinderSettings
 from bot.search.finder.finder import Finder
 from bot.search.finder.options import FindOptions, bot_options, finder_settings, further_sources, named_unasked
-from bot.search.finder.outside import Outside
+from bot.search.finder.outside import TemporaryIndexes
 
-__all__ = ["MOST_COMPARED", "FindOptions", "Finder", "FinderSettings", "Outside", "bot_options", "finder_settings"]
+__all__ = [
+    "MOST_COMPARED",
+    "FindOptions",
+    "Finder",
+    "FinderSettings",
+    "TemporaryIndexes",
+    "bot_options",
+    "finder_settings",
+]
 __all__ += ["further_sources", "named_unasked"]

@@ -11,8 +11,8 @@ from bot.conversation.posts.own_issues import is_own_issue
 from bot.domain.entities import Issue, RepoRef, StateFilter
 from bot.platform.at_work import hurried
 from bot.search.ranking.plan import DEFAULT_BUDGET, Plan, natural_query, plan_own_words, plan_queries
-from bot.search.ranking.rarity import Rarity, WordStats
-from bot.search.sources.choosing import FURTHER_SEARCHES, chosen
+from bot.search.ranking.rarity import WordRarity, WordStats
+from bot.search.sources.choosing import FURTHER_SEARCHES, enabled_sources
 from bot.search.sources.github import (
     Discussions,
     GitHubHybrid,
@@ -21,10 +21,10 @@ from bot.search.sources.github import (
     PullRequests,
     SimilarReader,
 )
-from bot.search.sources.merging import Hit, limited, merge
+from bot.search.sources.merging import Hit, limit_results, merge_results
 from bot.search.sources.named import KnownIssues, Siblings
-from bot.search.sources.protocol import Answer, Question, Searcher, Source, ask_all
-from bot.search.sources.vocabulary import RecentReader, make_acquaintance
+from bot.search.sources.protocol import Searcher, SearchRequest, Source, SourceResult, ask_all
+from bot.search.sources.vocabulary import RecentReader, ensure_word_stats
 from bot.text.terms import read
 
 #: Hits whose texts are compared, best ranks first; what ranks lower is not worth the time.
@@ -67,7 +67,7 @@ class FinderSettings:
 
     def use(self, *, indexed: bool) -> dict[str, SourceConfig]:
         """The sources to ask, by name."""
-        return chosen(self.sources, indexed=indexed, hybrid=self.hybrid)
+        return enabled_sources(self.sources, indexed=indexed, hybrid=self.hybrid)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Gathered:
     """What the sources brought up for one issue, best first and each once, before anything is judged."""
 
     plan: Plan
-    answers: tuple[Answer, ...]
+    answers: tuple[SourceResult, ...]
     hits: tuple[Hit, ...]
 
     @property
@@ -95,7 +95,7 @@ class Gathered:
 
 
 @dataclass(frozen=True, slots=True)
-class Network:
+class FederatedSearch:
     """Where a repository's issues are looked for over the network: GitHub's searches and the `further` sources.
 
     `stats` are the words of its issues, by which searches are planned, at first those of the `recent` ones. `indexed`
@@ -133,19 +133,19 @@ class Network:
         asked = [by_name[name] for name in use if name in by_name]
         if not asked:
             return Gathered(Plan(()), (), ())
-        make_acquaintance(self.recent, self.stats, target.repo)
+        ensure_word_stats(self.recent, self.stats, target.repo)
         # Each makes one at least: a source that was turned on and is never asked would be the worse surprise.
         budget = max(1, self.settings.budget - sum(source.name in FURTHER_SEARCHES for source in asked))
         plan = self._plan(target, state, words, budget)
-        question = Question(target, plan, natural_query(target.repo, words or target.title, state), state)
+        question = SearchRequest(target, plan, natural_query(target.repo, words or target.title, state), state)
         # What GitHub ranks itself costs no search: without an index it has answered before any is made (F8a).
         first = [source for source in asked if source.name == GitHubSimilar.name and not self.indexed]
         rest = [source for source in asked if source not in first]
         answers = tuple(
-            limited(_of_its_kind(answer, target), use[answer.source].limit)
+            limit_results(_of_its_kind(answer, target), use[answer.source].limit)
             for answer in (*ask_all(first, question), *ask_all(rest, question, within))
         )
-        return Gathered(plan, answers, tuple(merge(answers, target.created_at, use)))
+        return Gathered(plan, answers, tuple(merge_results(answers, target.created_at, use)))
 
     def _plan(self, target: Issue, state: StateFilter, words: str, budget: int) -> Plan:
         if words:
@@ -154,7 +154,7 @@ class Network:
             target.repo,
             target.title,
             target.body,
-            Rarity.of(self.stats, read(target.title, target.body).all),
+            WordRarity.of(self.stats, read(target.title, target.body).all),
             budget=budget,
             state=state,
             words_max=self.settings.words_max,
@@ -162,7 +162,7 @@ class Network:
         )
 
 
-def _of_its_kind(answer: Answer, target: Issue) -> Answer:
+def _of_its_kind(answer: SourceResult, target: Issue) -> SourceResult:
     """The answer without the target, and without what its source is not asked for, whatever a server sends.
 
     Only siblings bring issues of other repositories, after a look at who may read those.

@@ -18,21 +18,21 @@ from bot.domain.errors import GitHubError, InvalidArgument, NotFound, Retryable
 from bot.domain.opinion import Opinion
 from bot.domain.report import Candidate, Report
 from bot.search.finder import reporting, weighing
-from bot.search.finder.asking import FinderSettings, Gathered, GitHubReads, Network
-from bot.search.finder.judging import Draft, Found, Judge, ask, judged, problems, worth_judging
+from bot.search.finder.asking import FederatedSearch, FinderSettings, Gathered, GitHubReads
+from bot.search.finder.judging import Draft, Judge, ScoredResults, ask_judge, judged, problems, worth_judging
 from bot.search.finder.options import FindOptions
-from bot.search.finder.outside import Outside, OutsideLook, shortly_before
-from bot.search.finder.reporting import Result
-from bot.search.finder.weighing import Inside
-from bot.search.index.analysis import Forms
-from bot.search.matching import Look, Matcher
+from bot.search.finder.outside import TemporaryIndexes, UnindexedScorer, issues_before
+from bot.search.finder.reporting import RankedResult
+from bot.search.finder.weighing import IndexResults
+from bot.search.index.analysis import FormLines
+from bot.search.matching import Matcher, SearchSession
 from bot.search.ranking.keywords import has_usable_words
 from bot.search.ranking.rarity import CountedWords, WordStats
 from bot.search.ranking.relevance import DEFAULT_RELEVANCE, Relevance, relevances
 from bot.search.ranking.similarity import dice_sorensen
-from bot.search.sources.merging import Hit, collapsed
+from bot.search.sources.merging import Hit, collapse_discussions
 from bot.search.sources.protocol import Source
-from bot.search.sources.vocabulary import Remembered, count_words, make_acquaintance
+from bot.search.sources.vocabulary import RecentIssuesCache, count_words, ensure_word_stats
 from bot.text.github_urls import named_by
 
 # So many times as many candidates are read from the index as are shown: some are rejected, some share a group.
@@ -65,7 +65,7 @@ class Finder:
         settings: FinderSettings | None = None,
         default: RepoRef | None = None,
         matcher: Matcher | None = None,
-        outside: Outside | None = None,
+        outside: TemporaryIndexes | None = None,
         repo_id: int | None = None,
         further: Sequence[Source] = (),
         within: float | None = None,
@@ -79,11 +79,13 @@ class Finder:
         self._settings = settings or FinderSettings()
         self._default = default
         self._matcher = matcher
-        self._outside = outside or Outside()
+        self._outside = outside or TemporaryIndexes()
         self._judge = judge
         self._repo_id = repo_id or 0
-        self._recent, indexed = Remembered(github), matcher is not None
-        self._network = Network(github, tuple(further), self._words, self._recent, self._settings, indexed, within)
+        self._recent, indexed = RecentIssuesCache(github), matcher is not None
+        self._network = FederatedSearch(
+            github, tuple(further), self._words, self._recent, self._settings, indexed, within
+        )
 
     def find_duplicates(
         self,
@@ -162,7 +164,7 @@ class Finder:
             with self._looking(target, options, [hit]) as (_, outside):
                 judged = [(one.confidence, one.reasons()) for one in outside.weigh([hit])]
         ((confidence, reasons),) = judged
-        return self._present(target, [Result(other, confidence, confidence, reasons=reasons)])[0]
+        return self._present(target, [RankedResult(other, confidence, confidence, reasons=reasons)])[0]
 
     def apart(
         self, target: Issue, options: FindOptions, gathered: Gathered, numbers: Collection[int]
@@ -175,7 +177,7 @@ class Finder:
         with self._looking(target, options, gathered.hits) as (look, outside):
             _, candidates = self._weigh(target, options, gathered, look, outside)
             found = [one for one in candidates if reporting.is_own(one.issue, target) and one.issue.number in numbers]
-            alone = [Result(one.issue, one.confidence, one.confidence, one.sources) for one in found]
+            alone = [RankedResult(one.issue, one.confidence, one.confidence, one.sources) for one in found]
             reasons = weighing.reasons_of(list(zip(alone, found, strict=True)), (), gathered)
             alone = [replace(result, reasons=reasons[id(result)]) for result in alone]
         return {one.number: one for one in self._present(target, alone)}
@@ -189,11 +191,16 @@ class Finder:
 
         Not before those of its repository, for which it would stand alone: a bot's is never asked about.
         """
-        if make_acquaintance(self._recent, self._words, issue.repo):
+        if ensure_word_stats(self._recent, self._words, issue.repo):
             count_words(self._words, [issue])
 
     def _draft(
-        self, target: Issue, options: FindOptions, gathered: Gathered, look: Look | None, outside: OutsideLook
+        self,
+        target: Issue,
+        options: FindOptions,
+        gathered: Gathered,
+        look: SearchSession | None,
+        outside: UnindexedScorer,
     ) -> Draft:
         """All that takes a look into the index: what was found, in order, with the reasons that may be told."""
         # The words that a person searched for are evidence as well as what the issue says.
@@ -213,11 +220,11 @@ class Finder:
 
     def _report(
         self, target: Issue, options: FindOptions, gathered: Gathered, drafted: Draft, *, indexed: bool
-    ) -> tuple[Report, Sequence[Result]]:
+    ) -> tuple[Report, Sequence[RankedResult]]:
         """The report but for its candidates, and what these are. The judge takes its time here, if there is one."""
         inside, found, shown, best, opinion = drafted.inside, drafted.found, drafted.shown, drafted.best, _NONE
         if self._judge is not None and drafted.worth:
-            opinion = ask(self._judge, target, drafted.worth, self._outside.index, self._repo_id)
+            opinion = ask_judge(self._judge, target, drafted.worth, self._outside.index, self._repo_id)
             found = judged(found, self._judge, opinion, options.by)
             shown = self._shown(found, options, target, gathered, opinion, indexed=indexed)
             best = max(result.confidence for result, _ in found)
@@ -246,17 +253,17 @@ class Finder:
 
     def _shown(
         self,
-        found: Found,
+        found: ScoredResults,
         options: FindOptions,
         target: Issue,
         gathered: Gathered,
         opinion: Opinion = _NONE,
         *,
         indexed: bool,
-    ) -> Found:
+    ) -> ScoredResults:
         """Those of what was found that are shown."""
 
-        def may(one: Result) -> bool:
+        def may(one: RankedResult) -> bool:
             unread = bool(opinion.said) and one.verdict is None and reporting.is_own(one.issue, target)
             return options.may_show(one.confidence, one.sources, one.verdict, unread=unread)
 
@@ -266,8 +273,13 @@ class Finder:
         return list(islice(wanted, options.max_candidates))
 
     def _weigh(
-        self, target: Issue, options: FindOptions, gathered: Gathered, look: Look | None, outside: OutsideLook
-    ) -> tuple[Inside, list[weighing.Weighed]]:
+        self,
+        target: Issue,
+        options: FindOptions,
+        gathered: Gathered,
+        look: SearchSession | None,
+        outside: UnindexedScorer,
+    ) -> tuple[IndexResults, list[weighing.ScoredIssue]]:
         """What the index answered, and all that was found, each judged for itself, most likely first."""
         inside = self._weigh_inside(target, options, gathered, look)
         remembered = frozenset[str]() if look is None else gathered.remembered
@@ -278,11 +290,13 @@ class Finder:
             return not (done and reporting.is_own(hit.issue, target)) and options.may_tell(hit.issue, target)
 
         elsewhere = [hit for hit in gathered.hits if is_outside(hit)]
-        return inside, weighing.together(inside.candidates, outside.weigh(collapsed(elsewhere)))
+        return inside, weighing.merge_by_confidence(inside.candidates, outside.weigh(collapse_discussions(elsewhere)))
 
-    def _weigh_inside(self, target: Issue, options: FindOptions, gathered: Gathered, look: Look | None) -> Inside:
+    def _weigh_inside(
+        self, target: Issue, options: FindOptions, gathered: Gathered, look: SearchSession | None
+    ) -> IndexResults:
         if look is None:
-            return Inside()
+            return IndexResults()
         # All of them matter where something else than their order decides.
         in_order = (
             options.by is Relevance.LEARNED
@@ -295,11 +309,15 @@ class Finder:
         # What was reported again and again is known as well, though nobody has named it in the settings.
         known = dict.fromkeys((*self._settings.known_issues, *look.magnets()))
         known.pop(target.number, None)
-        return weighing.weigh_inside(look, target, use, gathered.hits, tuple(known), most)
+        return weighing.score_indexed(look, target, use, gathered.hits, tuple(known), most)
 
     def _ranked(
-        self, target: Issue, candidates: Sequence[weighing.Weighed], options: FindOptions, look: Look | None
-    ) -> list[tuple[weighing.Weighed, float]]:
+        self,
+        target: Issue,
+        candidates: Sequence[weighing.ScoredIssue],
+        options: FindOptions,
+        look: SearchSession | None,
+    ) -> list[tuple[weighing.ScoredIssue, float]]:
         """H5: those over the threshold with their relevance, best first; among equals the order is that of age."""
         kept = [
             one
@@ -327,12 +345,12 @@ class Finder:
     @contextmanager
     def _looking(
         self, target: Issue, options: FindOptions, hits: Sequence[Hit] = ()
-    ) -> Iterator[tuple[Look | None, OutsideLook]]:
+    ) -> Iterator[tuple[SearchSession | None, UnindexedScorer]]:
         """The look at what the index holds, if there is one, and that at those of the hits that it does not hold."""
         # Numbers count pull requests as well.
         earlier = target.number - 1
         # Before a connection is held.
-        forms = self._outside.forms(self._repo_id) if hits else Forms()
+        forms = self._outside.forms(self._repo_id) if hits else FormLines()
         with ExitStack() as stack:
             look, background = None, partial(self._outside.background, self._recent, target, self._repo_id)
             if self._matcher is not None:
@@ -340,8 +358,8 @@ class Finder:
                 look = stack.enter_context(
                     self._matcher.looking(self._repo_id, target, words=options.words, below=below)
                 )
-                background = partial(shortly_before, look, target)
-            outside = OutsideLook(
+                background = partial(issues_before, look, target)
+            outside = UnindexedScorer(
                 stack,
                 self._outside,
                 forms,
@@ -354,7 +372,7 @@ class Finder:
             )
             yield look, outside
 
-    def _look_up(self, target: Issue, look: Look | None) -> weighing.LookUp:
+    def _look_up(self, target: Issue, look: SearchSession | None) -> weighing.LookUp:
         """How issues are had that no source found: from the index, else one by one from GitHub."""
 
         def indexed(numbers: Collection[int]) -> tuple[dict[int, Issue], dict[int, int]]:
@@ -372,7 +390,7 @@ class Finder:
 
         return indexed if look else read
 
-    def _is_there(self, one: Result, target: Issue, gathered: Gathered) -> bool:
+    def _is_there(self, one: RankedResult, target: Issue, gathered: Gathered) -> bool:
         """Whether GitHub still has what an answer of minutes ago may have named, where no index tells what is gone."""
         if reporting.is_own(one.issue, target) and gathered.partly_remembered.issuperset(one.sources):
             try:
@@ -384,7 +402,7 @@ class Finder:
                 return True
         return True
 
-    def _present(self, target: Issue, shown: Sequence[Result]) -> tuple[Candidate, ...]:
+    def _present(self, target: Issue, shown: Sequence[RankedResult]) -> tuple[Candidate, ...]:
         """The candidates as the report shows them, with their workflow states (F7)."""
         if not shown:
             return ()

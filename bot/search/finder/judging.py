@@ -9,12 +9,12 @@ from bot.domain.entities import Issue
 from bot.domain.errors import Failed
 from bot.domain.opinion import JUDGE, MOST_JUDGED, Opinion, Pairs, Text
 from bot.domain.report import Reason, Shared
-from bot.search.finder.reporting import Result, is_own, texts_by_line
-from bot.search.finder.weighing import Inside, Weighed
+from bot.search.finder.reporting import RankedResult, is_own, texts_by_line
+from bot.search.finder.weighing import IndexResults, ScoredIssue
 from bot.search.index import Index
 from bot.search.ranking.relevance import Relevance
 
-Found = list[tuple[Result, Weighed]]
+ScoredResults = list[tuple[RankedResult, ScoredIssue]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,15 +23,15 @@ class Draft:
     `best` is the highest probability of all that was compared.
     """
 
-    inside: Inside
-    found: Found
-    worth: Found
-    shown: Found
+    inside: IndexResults
+    found: ScoredResults
+    worth: ScoredResults
+    shown: ScoredResults
     best: float | None
 
 
 class Judge(Protocol):
-    """`bot.search.judge.judge.Judge` for one repository, or what stands for it in a replay."""
+    """`bot.search.judge.judge.HostJudge` for one repository, or what stands for it in a replay."""
 
     @property
     def floor(self) -> float:
@@ -47,7 +47,7 @@ class Judge(Protocol):
         ...
 
 
-def worth_judging(found: Found, target: Issue, floor: float) -> Found:
+def worth_judging(found: ScoredResults, target: Issue, floor: float) -> ScoredResults:
     """The candidates that the judge is asked about: the target's own repository's, and no more than fit a question."""
     worth = [
         (result, one)
@@ -57,7 +57,7 @@ def worth_judging(found: Found, target: Issue, floor: float) -> Found:
     return sorted(worth, key=lambda pair: -pair[0].confidence)[:MOST_JUDGED]
 
 
-def ask(judge: Judge, target: Issue, worth: Found, index: Index | None, repo_id: int) -> Opinion:
+def ask_judge(judge: Judge, target: Issue, worth: ScoredResults, index: Index | None, repo_id: int) -> Opinion:
     """Ask about these. Not to be called while a connection to the database is held."""
     issues = [target, *(one.issue for _, one in worth)]
     bodies = texts_by_line(index, repo_id, issues)
@@ -67,13 +67,13 @@ def ask(judge: Judge, target: Issue, worth: Found, index: Index | None, repo_id:
     return judge.opinion(Pairs(texts[0], tuple(texts[1:])), target.author.login)
 
 
-def judged(found: Found, judge: Judge, opinion: Opinion, by: Relevance) -> Found:
+def judged(found: ScoredResults, judge: Judge, opinion: Opinion, by: Relevance) -> ScoredResults:
     """The candidates as they are after that, in their new order."""
     told = [(_told(result, one, judge, opinion, by), one) for result, one in found]
     return sorted(told, key=lambda pair: -pair[0].relevance)
 
 
-def _told(result: Result, one: Weighed, judge: Judge, opinion: Opinion, by: Relevance) -> Result:
+def _told(result: RankedResult, one: ScoredIssue, judge: Judge, opinion: Opinion, by: Relevance) -> RankedResult:
     said = opinion.said.get(one.issue.number)
     if said is None or result.named:
         return result

@@ -14,19 +14,19 @@ from functools import partial
 
 from bot.domain.entities import Issue, IssueRef
 from bot.domain.errors import GitHubError, Retryable
-from bot.search.embedding import Embedder, EmbeddingError, TextModel, at_hand, default_model
-from bot.search.finder.weighing import Weighed, said
+from bot.search.embedding import Embedder, EmbeddingError, TextModel, default_model, fast_model
+from bot.search.finder.weighing import ScoredIssue, said
 from bot.search.index import Index, IndexedIssue, TextAnalyser
-from bot.search.index.analysis import About, Forms
+from bot.search.index.analysis import FormLines, RepositoryInfo
 from bot.search.index.index import index_in_memory
-from bot.search.matching import Look, Matcher
+from bot.search.matching import Matcher, SearchSession
 from bot.search.sources.merging import Hit
-from bot.search.sources.vocabulary import FIRST_CONTACT, RecentReader
+from bot.search.sources.vocabulary import RECENT_ISSUES, RecentReader
 
 log = logging.getLogger(__name__)
 
 #: Hits that are judged, best ranks first: each costs as much as a dozen that an index holds.
-MOST_OUTSIDE = 100
+MOST_UNINDEXED = 100
 # With fewer of its issues, an index that is still being filled says less of a repository than GitHub's list does.
 _ENOUGH = 100
 # Numbers among which the latest issues are looked for; most may be those of pull requests.
@@ -34,7 +34,7 @@ _NUMBERS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Outside:
+class TemporaryIndexes:
     """What judges hits that no index holds.
 
     `index` is the host's, complete or not: texts are read as there. Without one `embedder` and `text_model`
@@ -46,43 +46,43 @@ class Outside:
     text_model: Embedder | None = field(default_factory=TextModel)
     over: Callable[[Index], Matcher] = Matcher
 
-    def forms(self, repo_id: int) -> Forms:
+    def forms(self, repo_id: int) -> FormLines:
         """Not to be called while a connection to the database is held, since another one may be needed."""
-        return Forms(() if self.index is None else self.index.about.form_lines(repo_id))
+        return FormLines(() if self.index is None else self.index.about.form_lines(repo_id))
 
     def background(self, github: RecentReader, target: Issue, repo_id: int) -> list[IndexedIssue]:
         """The repository's latest issues, from an index that is not complete, or from GitHub where it has few of them.
 
         Not to be called while a connection to the database is held, either.
         """
-        stored = [] if self.index is None else self.index.latest(repo_id, FIRST_CONTACT)
+        stored = [] if self.index is None else self.index.latest(repo_id, RECENT_ISSUES)
         if len(stored) >= _ENOUGH:
             return stored
         try:
-            recent = github.recent_issues(target.repo, FIRST_CONTACT)
+            recent = github.recent_issues(target.repo, RECENT_ISSUES)
         except (GitHubError, Retryable) as failure:
             log.warning("the recent issues of %s could not be read: %s", target.repo, failure)
             return stored
         return [IndexedIssue.of(issue) for issue in recent] or stored
 
     @contextmanager
-    def opened(self, about: About) -> Iterator[Index]:
+    def opened(self, about: RepositoryInfo) -> Iterator[Index]:
         """An empty index that reads and embeds as the host's does."""
         analyser = TextAnalyser() if self.index is None else self.index.analyser
         embedder = self.embedder if self.index is None else self.index.embedder
         text_model = self.text_model if self.index is None else self.index.text_model
-        with index_in_memory(analyser, at_hand(embedder), about, text_model) as index:
+        with index_in_memory(analyser, fast_model(embedder), about, text_model) as index:
             yield index
 
 
-def shortly_before(look: Look, target: Issue) -> list[IndexedIssue]:
+def issues_before(look: SearchSession, target: Issue) -> list[IndexedIssue]:
     """The background from a complete index that is looked at already: the issues before the target."""
     found = look.issues(range(max(1, target.number - _NUMBERS), target.number))
-    latest = sorted(found, reverse=True)[:FIRST_CONTACT]
+    latest = sorted(found, reverse=True)[:RECENT_ISSUES]
     return [found[number]._replace(body=body) for number, (_, body) in look.texts(latest).items()]
 
 
-class OutsideLook:
+class UnindexedScorer:
     """One find's look at what no index holds. Nothing is read or made before there is something to judge.
 
     `words` are searched for beside the target's text, `total` is how many issues the repository has, and with
@@ -92,8 +92,8 @@ class OutsideLook:
     def __init__(
         self,
         stack: ExitStack,
-        outside: Outside,
-        forms: Forms,
+        outside: TemporaryIndexes,
+        forms: FormLines,
         background: Callable[[], Sequence[IndexedIssue]],
         target: Issue,
         repo_id: int,
@@ -106,12 +106,12 @@ class OutsideLook:
         self._target, self._repo_id = target, repo_id
         self._words, self._total, self._earlier_only = words, total, earlier_only
 
-    def weigh(self, hits: Sequence[Hit]) -> list[Weighed]:
+    def weigh(self, hits: Sequence[Hit]) -> list[ScoredIssue]:
         """The hits that are judged, most likely first. Their reasons are to be had until the stack is closed."""
         if not hits:
             return []
-        hits = hits[:MOST_OUTSIDE]
-        rows, places, own = numbered(self._target, [hit.issue for hit in hits], self._background())
+        hits = hits[:MOST_UNINDEXED]
+        rows, places, own = renumbered(self._target, [hit.issue for hit in hits], self._background())
         index = self._stack.enter_context(self._outside.opened(self._forms))
         try:
             index.put(self._repo_id, rows)
@@ -129,13 +129,13 @@ class OutsideLook:
         )
         by_number = {places[hit.issue.key]: hit for hit in hits}
         return [
-            Weighed(hit.issue, match.confidence, hit.sources, partial(said, match))
+            ScoredIssue(hit.issue, match.confidence, hit.sources, partial(said, match))
             for match in look.judge((), also=by_number)
             for hit in (by_number[match.number],)
         ]
 
 
-def numbered(
+def renumbered(
     target: Issue, hits: Sequence[Issue], background: Sequence[IndexedIssue]
 ) -> tuple[list[IndexedIssue], Mapping[str, int], int]:
     """Hits and background with numbers of their own, those of the hits by key, and the target's.

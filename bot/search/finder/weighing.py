@@ -13,18 +13,18 @@ from bot.domain.errors import Failed
 from bot.domain.report import NEAR, QueryRun, Reason, Shared
 from bot.search.finder.asking import MOST_COMPARED, Gathered
 from bot.search.finder.options import FindOptions
-from bot.search.finder.reporting import Result, is_own
+from bot.search.finder.reporting import RankedResult, is_own
 from bot.search.index import IndexedIssue
-from bot.search.matching import Look, Match
+from bot.search.matching import Match, SearchSession
 from bot.search.ranking.grouping import components, resolve
 from bot.search.sources.choosing import FULL_TEXT, VECTORS
-from bot.search.sources.merging import Hit, merge
+from bot.search.sources.merging import Hit, merge_results
 from bot.search.sources.named import KNOWN_ISSUES, known_run
-from bot.search.sources.protocol import Answer
+from bot.search.sources.protocol import SourceResult
 
 
 @dataclass(frozen=True, slots=True)
-class Weighed:
+class ScoredIssue:
     """A candidate with its probability. `reasons` are worked out when they are asked for.
 
     `duplicate_of` is the number of the issue that it was closed in favour of, where the index knows.
@@ -38,28 +38,28 @@ class Weighed:
 
 
 @dataclass(frozen=True, slots=True)
-class Inside:
+class IndexResults:
     """What the index answered: candidates, most likely first, and what its sources found, by name.
 
     `held` are the numbers of all that was found and is in the index, which `candidates` may be fewer than: what ranks
     too low to be compared is judged nowhere, since among others it could seem likelier than what ranks higher.
     """
 
-    candidates: tuple[Weighed, ...] = ()
+    candidates: tuple[ScoredIssue, ...] = ()
     held: frozenset[int] = frozenset()
     found: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     runs: tuple[QueryRun, ...] = ()
     problems: tuple[Failed, ...] = ()
 
 
-def weigh_inside(
-    look: Look,
+def score_indexed(
+    look: SearchSession,
     target: Issue,
     use: Mapping[str, SourceConfig],
     hits: Sequence[Hit],
     known: Sequence[int],
     most: int | None,
-) -> Inside:
+) -> IndexResults:
     """Judge what the index's own sources found, and of the `hits` and the `known` issues those that are in it.
 
     `most` is how many candidates are read from the index, None for all.
@@ -74,9 +74,9 @@ def weigh_inside(
     matches = [match for match in look.judge(also=compared) if match.number in compared]
     rows = look.issues([match.number for match in matches[:most]])
     left = look.issues({hit.issue.number for hit in own} - compared)
-    return Inside(
+    return IndexResults(
         candidates=tuple(
-            Weighed(
+            ScoredIssue(
                 as_issue(rows[one.number], target),
                 one.confidence,
                 sources[one.number],
@@ -93,7 +93,7 @@ def weigh_inside(
     )
 
 
-def together(*lists: Sequence[Weighed]) -> list[Weighed]:
+def merge_by_confidence(*lists: Sequence[ScoredIssue]) -> list[ScoredIssue]:
     """Several lists as one, most likely first, each in the order that it had."""
     return list(heapq.merge(*lists, key=lambda one: -one.confidence))
 
@@ -105,7 +105,7 @@ def as_issue(row: IndexedIssue, target: Issue) -> Issue:
 
 
 def _found_inside(
-    look: Look, target: Issue, use: Mapping[str, SourceConfig], known: Sequence[int]
+    look: SearchSession, target: Issue, use: Mapping[str, SourceConfig], known: Sequence[int]
 ) -> tuple[dict[str, tuple[int, ...]], tuple[QueryRun, ...]]:
     """What the index's own sources found and which of the `known` issues it holds, by source; and what was asked."""
     found = {
@@ -134,7 +134,7 @@ def _sources(found: Mapping[str, Sequence[int]], own: Sequence[Hit]) -> dict[int
 
 
 def _best(
-    look: Look,
+    look: SearchSession,
     target: Issue,
     use: Mapping[str, SourceConfig],
     found: Mapping[str, Sequence[int]],
@@ -149,8 +149,8 @@ def _best(
     for hit in own:
         for name in hit.sources:
             lists.setdefault(name, []).append(hit.issue)
-    answers = [Answer(name, (tuple(issues),)) for name, issues in lists.items()]
-    return {hit.issue.number for hit in merge(answers, target.created_at, use)[:MOST_COMPARED]}
+    answers = [SourceResult(name, (tuple(issues),)) for name, issues in lists.items()]
+    return {hit.issue.number for hit in merge_results(answers, target.created_at, use)[:MOST_COMPARED]}
 
 
 def said(match: Match) -> tuple[Reason, ...]:
@@ -159,7 +159,9 @@ def said(match: Match) -> tuple[Reason, ...]:
 
 
 def reasons_of(
-    shown: Sequence[tuple[Result, Weighed]], best: Sequence[tuple[Result, Weighed]], gathered: Gathered
+    shown: Sequence[tuple[RankedResult, ScoredIssue]],
+    best: Sequence[tuple[RankedResult, ScoredIssue]],
+    gathered: Gathered,
 ) -> dict[int, tuple[Reason, ...]]:
     """The reasons of what is shown and of the `best` that nearly is, by the `id` of the result: each costs a look into
     two texts, so that the others go without. What GitHub says (F8a) comes after what the texts say.
@@ -181,8 +183,8 @@ LookUp = Callable[[Collection[int]], tuple[Mapping[int, Issue], Mapping[int, int
 
 
 def results(
-    target: Issue, ranked: Sequence[tuple[Weighed, float]], options: FindOptions, look_up: LookUp
-) -> list[tuple[Result, Weighed]]:
+    target: Issue, ranked: Sequence[tuple[ScoredIssue, float]], options: FindOptions, look_up: LookUp
+) -> list[tuple[RankedResult, ScoredIssue]]:
     """What can be shown, in the order of `ranked` (each with its relevance, best first), each group once.
 
     A group has the best confidence and relevance of its candidates, but for those that may not be told of: that such a
@@ -198,11 +200,11 @@ def results(
     told = {number: issue for number, issue in known.items() if options.may_tell(issue, target)}
     leaders = {number for number, issue in told.items() if options.may_lead(issue)}
     groups = {group.found[0]: group for group in resolve(list(own), originals, told, leaders)}
-    shown: list[tuple[Result, Weighed]] = []
+    shown: list[tuple[RankedResult, ScoredIssue]] = []
     for one, relevance in ranked:
         if not is_own(one.issue, target):
             if options.may_lead(one.issue):
-                shown.append((Result(one.issue, one.confidence, relevance, one.sources), one))
+                shown.append((RankedResult(one.issue, one.confidence, relevance, one.sources), one))
         elif group := groups.get(one.issue.number):
             members = [own[number] for number in group.found]
             shown.append((_of_group(told[group.lead], members, group.others), one))
@@ -210,9 +212,9 @@ def results(
     return [(result, one) for result, one in marked if options.show_named or not result.named]
 
 
-def _of_group(lead: Issue, members: Sequence[tuple[Weighed, float]], others: tuple[int, ...]) -> Result:
+def _of_group(lead: Issue, members: Sequence[tuple[ScoredIssue, float]], others: tuple[int, ...]) -> RankedResult:
     """The one result of a group, by its leading issue; `members` are its candidates, each with its relevance."""
-    return Result(
+    return RankedResult(
         lead,
         max(member.confidence for member, _ in members),
         max(relevance for _, relevance in members),

@@ -4,9 +4,20 @@ from bot.search.index.analysis import Analysis, TextAnalyser
 from bot.search.index.index import Index
 from bot.search.index.issues import IndexedIssue
 from bot.search.index.packing import Bags
-from bot.search.index.scoring import Scores, bm25, idf, shared
-from bot.search.index.vectors import Kind
+from bot.search.index.scoring import Scores, binary, bm25, idf
+from bot.search.index.vectors import VectorKind
 from bot.search.index.view import Query, Terms, View
 
-__all__ = ["Analysis", "Bags", "Index", "IndexedIssue", "Kind", "Query", "Scores", "Terms", "TextAnalyser", "View"]
-__all__ += ["bm25", "idf", "shared"]
+__all__ = [
+    "Analysis",
+    "Bags",
+    "Index",
+    "IndexedIssue",
+    "Query",
+    "Scores",
+    "Terms",
+    "TextAnalyser",
+    "VectorKind",
+    "View",
+]
+__all__ += ["binary", "bm25", "idf"]

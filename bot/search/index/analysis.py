@@ -15,7 +15,7 @@ from bot.text.terms import BODY_READ, TITLE_READ, terms, without_noise
 from bot.text.titles import subject
 
 
-class About(Protocol):
+class RepositoryInfo(Protocol):
     """What the index asks about a repository. Answers must be quick, and may change at any time."""
 
     def may_embed(self, repo_id: int) -> bool:
@@ -28,7 +28,7 @@ class About(Protocol):
 
 
 @dataclass
-class Forms:
+class FormLines:
     """The answers for texts that never leave this machine; only the lines of their forms are known."""
 
     lines: Collection[str] = ()

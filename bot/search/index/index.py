@@ -16,16 +16,16 @@ from bot.search.index import issues as issue_rows
 from bot.search.index import postings as lists
 from bot.search.index import state as states
 from bot.search.index import vocabulary
-from bot.search.index.analysis import About, Analysis, Forms, TextAnalyser
+from bot.search.index.analysis import Analysis, FormLines, RepositoryInfo, TextAnalyser
 from bot.search.index.database import delete, fetch, upsert
 from bot.search.index.issues import LONGEST_BODY, LONGEST_TITLE, IndexedIssue, kept_text
-from bot.search.index.memory import Memories
+from bot.search.index.memory import IndexCache
 from bot.search.index.packing import Integers, Postings
-from bot.search.index.postings import Batch, Change, stored_entries
-from bot.search.index.reader import Reader
-from bot.search.index.state import NO_KEYS, State
+from bot.search.index.postings import Batch, PostingsChange, stored_entries
+from bot.search.index.reader import RepositoryAnalyser
+from bot.search.index.state import NO_KEYS, IndexState
 from bot.search.index.text_vectors import TextVectors
-from bot.search.index.vectors import Embedded, Vectors, drop
+from bot.search.index.vectors import ModelVectors, Vectors, drop
 from bot.search.index.view import View
 from bot.storage.engine import make_engine, write
 from bot.storage.sqlite import memory_engine
@@ -49,7 +49,7 @@ class Index:
         engine: sa.Engine,
         analyser: TextAnalyser,
         embedder: Embedder | None = None,
-        about: About | None = None,
+        about: RepositoryInfo | None = None,
         *,
         text_model: Embedder | None = None,
     ) -> None:
@@ -59,13 +59,13 @@ class Index:
         every repository.
         """
         self._engine = engine
-        self.analyser, self.embedder, self.about = analyser, embedder, about or Forms()
+        self.analyser, self.embedder, self.about = analyser, embedder, about or FormLines()
         self.text_model = text_model
         self._fields, self._reading = analyser.fields, analyser.version
         self._posted = {position for position, field in enumerate(self._fields) if field.posted}
-        self._memories = Memories()
-        self._reader = Reader(engine, analyser, self.about)
-        self._embedded = Embedded(embedder, self.about) if embedder else None
+        self._memories = IndexCache()
+        self._reader = RepositoryAnalyser(engine, analyser, self.about)
+        self._embedded = ModelVectors(embedder, self.about) if embedder else None
         #: The text model's vectors; None without a text model.
         self.texts = TextVectors(engine, self._reader, text_model) if text_model else None
 
@@ -82,12 +82,12 @@ class Index:
             else:
                 # Python's driver begins no transaction before a write.
                 connection.exec_driver_sql("BEGIN")
-            yield View(connection, repo_id, self._fields, memory, states.load(connection, repo_id))
+            yield View(connection, repo_id, self._fields, memory, states.load_state(connection, repo_id))
 
     def count(self, repo_id: int) -> int:
         """How many issues of a repository there are."""
         with self._engine.connect() as connection:
-            return states.load(connection, repo_id).issues
+            return states.load_state(connection, repo_id).issues
 
     def numbers(self, repo_id: int, above: int, limit: int) -> list[int]:
         """The numbers of the first issues above `above`, ascending."""
@@ -114,10 +114,10 @@ class Index:
         """Add the originals of such issues; None if the original is not in this repository."""
         if originals:
             with write(self._engine) as connection:
-                state = states.lock(connection, repo_id)
+                state = states.lock_state(connection, repo_id)
                 issue_rows.tell(connection, repo_id, originals)
                 # It counts as a change, or caches would not notice.
-                states.save(connection, repo_id, state)
+                states.save_state(connection, repo_id, state)
             self._follow(repo_id, state, originals)
 
     def vector_count(self, repo_id: int) -> int | None:
@@ -126,7 +126,7 @@ class Index:
         if embedded is None:
             return None
         with self._engine.connect() as connection:
-            state = states.load(connection, repo_id)
+            state = states.load_state(connection, repo_id)
         return state.vectors if state.model == embedded.model else 0
 
     def text_count(self, repo_id: int) -> int | None:
@@ -165,7 +165,7 @@ class Index:
                 continue
             self._follow(repo_id, state, part)
 
-    def _put(self, repo_id: int, part: dict[int, IndexedIssue], embed: bool) -> State | None:
+    def _put(self, repo_id: int, part: dict[int, IndexedIssue], embed: bool) -> IndexState | None:
         """Write issues. If the text of one was changed since they were read, write nothing and return None."""
         with self._engine.connect() as connection:
             # Read before the texts, so that a text that changes later has another number.
@@ -177,7 +177,7 @@ class Index:
         embedded = self._embeds(repo_id) if embed and analyses else None
         made = embedded.make(list(analyses.values())) if embedded else None
         with write(self._engine) as connection:
-            state = states.lock(connection, repo_id)
+            state = states.lock_state(connection, repo_id)
             if issue_rows.changes(connection, repo_id, part) != seen:
                 return None
             stored = issue_rows.updated(connection, repo_id, part)
@@ -197,24 +197,24 @@ class Index:
                     embedded.put(connection, repo_id, state, list(analyses), made[rows])
                 else:
                     drop(connection, repo_id, state, analyses)
-            states.save(connection, repo_id, state)
+            states.save_state(connection, repo_id, state)
         return state
 
     def remove(self, repo_id: int, numbers: Collection[int]) -> None:
         """Remove issues, and subtract what was counted of them."""
         with write(self._engine) as connection:
-            state = states.lock(connection, repo_id)
+            state = states.lock_state(connection, repo_id)
             self._change(connection, repo_id, state, None, numbers)
             drop(connection, repo_id, state, numbers)
             for table in (indexed_issues, indexed_bodies, indexed_terms, indexed_vectors, text_vectors):
                 delete(connection, table, repo_id, "number", list(numbers))
-            states.save(connection, repo_id, state)
+            states.save_state(connection, repo_id, state)
         self._follow(repo_id, state, numbers)
 
     def forget(self, repo_id: int) -> None:
         """Erase all that is stored of a repository's issues (C6a), as `Store.forget` does."""
         with write(self._engine) as connection:
-            states.lock(connection, repo_id)
+            states.lock_state(connection, repo_id)
             for table in metadata.sorted_tables:
                 if table.info.get("index"):
                     connection.execute(sa.delete(table).where(table.c.repo_id == repo_id))
@@ -223,7 +223,7 @@ class Index:
     def is_outdated(self, repo_id: int) -> bool:
         """Whether the issues were analysed by an earlier version, and must be read again."""
         with self._engine.connect() as connection:
-            state = states.load(connection, repo_id)
+            state = states.load_state(connection, repo_id)
         return state.issues > 0 and state.reading < self._reading
 
     def missing_vectors(self, repo_id: int, limit: int = 500) -> list[int]:
@@ -232,7 +232,7 @@ class Index:
         if embedded is None:
             return []
         with self._engine.connect() as connection:
-            return embedded.missing(connection, repo_id, states.load(connection, repo_id), limit)
+            return embedded.missing(connection, repo_id, states.load_state(connection, repo_id), limit)
 
     def embed_missing(self, repo_id: int, limit: int = 500) -> list[int]:
         """Embed some of the issues that lack vectors, and return their numbers. Call it until it returns none.
@@ -255,7 +255,7 @@ class Index:
             done += part
         return done
 
-    def _embed_these(self, embedded: Embedded, repo_id: int, numbers: Sequence[int]) -> None:
+    def _embed_these(self, embedded: ModelVectors, repo_id: int, numbers: Sequence[int]) -> None:
         with self._engine.connect() as connection:
             # Read before the texts, as in `_put`.
             seen = issue_rows.changes(connection, repo_id, numbers)
@@ -263,27 +263,27 @@ class Index:
         analyses = self._reader.read_again(repo_id, texts)
         made = embedded.make(list(analyses.values()))
         with write(self._engine) as connection:
-            state = states.lock(connection, repo_id)
+            state = states.lock_state(connection, repo_id)
             now = issue_rows.changes(connection, repo_id, analyses)
             kept = [row for row, number in enumerate(analyses) if number in now and now[number] == seen.get(number)]
             if kept:
                 embedded.put(connection, repo_id, state, [list(analyses)[row] for row in kept], made[kept])
-                states.save(connection, repo_id, state)
+                states.save_state(connection, repo_id, state)
         if kept:
             self._follow(repo_id, state, ())
 
-    def _follow(self, repo_id: int, state: State, numbers: Collection[int]) -> None:
+    def _follow(self, repo_id: int, state: IndexState, numbers: Collection[int]) -> None:
         """Bring this process's caches up to date after a change of these issues was committed."""
         assert state.before is not None
         with self._memories.using(repo_id) as memory:
             memory.follow(state.before, state, numbers)
 
-    def _embeds(self, repo_id: int) -> Embedded | None:
+    def _embeds(self, repo_id: int) -> ModelVectors | None:
         """The repository's embedder; None without a model, or if the model must not get its texts."""
         return self._embedded if self._embedded and self._embedded.allowed(repo_id) else None
 
     def _change(
-        self, connection: sa.Connection, repo_id: int, state: State, batch: Batch | None, numbers: Collection[int]
+        self, connection: sa.Connection, repo_id: int, state: IndexState, batch: Batch | None, numbers: Collection[int]
     ) -> None:
         """Remove the stored terms of `numbers`, and add those of the batch."""
         columns = (indexed_terms.c.number, indexed_terms.c.terms, indexed_terms.c.changed)
@@ -297,17 +297,19 @@ class Index:
         if batch is not None:
             added, postings = self._add(connection, repo_id, state, batch)
         since = {row[0]: row[2] for row in old}
-        change = Change(added, postings, dropped, leaving, since, self._posted)
-        empty = lists.apply(connection, repo_id, change, state.sequence)
+        change = PostingsChange(added, postings, dropped, leaving, since, self._posted)
+        empty = lists.apply_change(connection, repo_id, change, state.sequence)
         if len(empty):
             terms = set((empty & 0xFFFFFFFF).tolist())
-            keys = {lists.key(position, term): term for term in terms for position in range(len(self._fields))}
-            used = {keys[key] for key in lists.look_up(connection, repo_id, keys)}
-            vocabulary.forget(connection, repo_id, terms - used)
+            keys = {lists.list_key(position, term): term for term in terms for position in range(len(self._fields))}
+            used = {keys[key] for key in lists.read_lists(connection, repo_id, keys)}
+            vocabulary.forget_terms(connection, repo_id, terms - used)
             state.lost_words = True
 
-    def _add(self, connection: sa.Connection, repo_id: int, state: State, batch: Batch) -> tuple[Integers, Postings]:
-        terms = vocabulary.assign(connection, repo_id, batch.hashes, state.next_term)
+    def _add(
+        self, connection: sa.Connection, repo_id: int, state: IndexState, batch: Batch
+    ) -> tuple[Integers, Postings]:
+        terms = vocabulary.number_terms(connection, repo_id, batch.hashes, state.next_term)
         state.next_term = max(state.next_term, int(terms.max(initial=0)) + 1)
         added, postings, packed = batch.entries(terms)
         rows = zip(batch.numbers.tolist(), packed, strict=True)
@@ -346,7 +348,7 @@ def ephemeral_index(
 def index_in_memory(
     analyser: TextAnalyser,
     embedder: Embedder | None = None,
-    about: About | None = None,
+    about: RepositoryInfo | None = None,
     text_model: Embedder | None = None,
 ) -> Iterator[Index]:
     """An empty index in memory, for a few hundred issues and one thread. It is made in a few milliseconds."""

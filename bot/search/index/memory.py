@@ -19,15 +19,15 @@ from numpy.typing import NDArray
 from bot.search.index import postings as lists
 from bot.search.index.issues import IndexedIssue
 from bot.search.index.packing import unpack_terms
-from bot.search.index.postings import List
-from bot.search.index.state import State, Version
+from bot.search.index.postings import PostingsList
+from bot.search.index.state import IndexState, IndexVersion
 from bot.search.index.vectors import Neighbours, grown
 from bot.storage.tables.index import index_lists, indexed_terms
 
 T = TypeVar("T")
 
 
-class Recent(Generic[T]):
+class BoundedCache(Generic[T]):
     """A bounded cache by number, first in, first out. Safe to share between threads.
 
     A change in this process drops the entries that it names. A change by another process shows in the repository's
@@ -37,11 +37,11 @@ class Recent(Generic[T]):
     def __init__(self, most_bytes: int, bytes_of: Callable[[T], int]) -> None:
         self._most, self._bytes_of = most_bytes, bytes_of
         self._lock = threading.Lock()
-        self._version: Version | None = None
+        self._version: IndexVersion | None = None
         self._kept: dict[int, T] = {}
         self.size = 0
 
-    def get(self, version: Version, numbers: Iterable[int]) -> dict[int, T]:
+    def get(self, version: IndexVersion, numbers: Iterable[int]) -> dict[int, T]:
         """The cached entries among these numbers, if the cache is of this version."""
         with self._lock:
             if version != self._version:
@@ -49,7 +49,7 @@ class Recent(Generic[T]):
             kept = self._kept
             return {number: kept[number] for number in numbers if number in kept}
 
-    def keep(self, version: Version, found: Mapping[int, T]) -> None:
+    def keep(self, version: IndexVersion, found: Mapping[int, T]) -> None:
         """Cache what was read after the repository was seen in this version.
 
         An entry may be newer than the version: it is dropped as soon as the change that made it is known.
@@ -66,7 +66,7 @@ class Recent(Generic[T]):
             while self.size > self._most and self._kept:
                 self._drop(next(iter(self._kept)))
 
-    def follow(self, before: Version, after: Version, numbers: Collection[int]) -> None:
+    def follow(self, before: IndexVersion, after: IndexVersion, numbers: Collection[int]) -> None:
         """Take over a change by this process: `after` is `before` but for these numbers."""
         with self._lock:
             if self._version == before:
@@ -97,7 +97,7 @@ _ROWS = 10_000
 _OWN_BYTES, _ISSUE_BYTES, _WORD_BYTES = 20_000, 500, 200
 
 
-class Memory:
+class RepositoryCache:
     """One repository's cache. Safe to share between threads.
 
     It holds the lock `reading` during large reads, which need several times the memory that they leave in use.
@@ -113,14 +113,16 @@ class Memory:
         self._counted = 0
         # The keys of the lists that issues have left since then, each with the change in which they left.
         self._left: dict[int, int] = {}
-        self._neighbours = Neighbours(State())
-        self.issues: Recent[IndexedIssue] = Recent(MOST_ISSUES, _issue_bytes)
-        self.terms: Recent[bytes] = Recent(MOST_TERMS, lambda blob: _WORD_BYTES + len(blob))
-        self.vocabulary: Recent[int] = Recent(MOST_WORDS, lambda _: _WORD_BYTES)
+        self._neighbours = Neighbours(IndexState())
+        self.issues: BoundedCache[IndexedIssue] = BoundedCache(MOST_ISSUES, _issue_bytes)
+        self.terms: BoundedCache[bytes] = BoundedCache(MOST_TERMS, lambda blob: _WORD_BYTES + len(blob))
+        self.vocabulary: BoundedCache[int] = BoundedCache(MOST_WORDS, lambda _: _WORD_BYTES)
         # These two do not follow changes: a new issue changes the very lists that it is compared by. They help a scan,
         # which asks about many issues between two changes.
-        self.lists: Recent[List] = Recent(MOST_LISTS, lambda row: _WORD_BYTES + len(row[2]))
-        self.chunks: Recent[list[bytes]] = Recent(MOST_CHUNKS, lambda parts: _WORD_BYTES + sum(map(len, parts)))
+        self.lists: BoundedCache[PostingsList] = BoundedCache(MOST_LISTS, lambda row: _WORD_BYTES + len(row[2]))
+        self.chunks: BoundedCache[list[bytes]] = BoundedCache(
+            MOST_CHUNKS, lambda parts: _WORD_BYTES + sum(map(len, parts))
+        )
 
     @property
     def size(self) -> int:
@@ -130,7 +132,7 @@ class Memory:
         read = (self.issues, self.terms, self.vocabulary, self.lists, self.chunks)
         return _OWN_BYTES + self._neighbours.size + counts + sum(recent.size for recent in read)
 
-    def follow(self, before: Version, state: State, numbers: Collection[int]) -> None:
+    def follow(self, before: IndexVersion, state: IndexState, numbers: Collection[int]) -> None:
         """Take over a change of these issues by this process, from the version `before` to this state."""
         self.issues.follow(before, state.version, numbers)
         self.terms.follow(before, state.version, numbers)
@@ -142,7 +144,7 @@ class Memory:
                     self._left |= dict.fromkeys(state.left.tolist(), state.sequence)
 
     def frequencies(
-        self, connection: sa.Connection, repo_id: int, field: int, state: State, *, narrow: bool
+        self, connection: sa.Connection, repo_id: int, field: int, state: IndexState, *, narrow: bool
     ) -> NDArray[np.int32]:
         """In how many issues each term occurs in a field, by the term's number.
 
@@ -178,7 +180,7 @@ class Memory:
                 self._frequencies[field], self._absent[field] = counts, absent
             return self._frequencies[field]
 
-    def neighbours(self, connection: sa.Connection, repo_id: int, state: State) -> Neighbours:
+    def neighbours(self, connection: sa.Connection, repo_id: int, state: IndexState) -> Neighbours:
         """The vectors, as they are now."""
         with self._lock:
             if not self._neighbours.follows(state):
@@ -189,24 +191,24 @@ class Memory:
             return self._neighbours
 
 
-class Memories:
+class IndexCache:
     """The caches of the repositories that were used last."""
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
         self._most = most_bytes
         self._lock, self._reading = threading.Lock(), threading.Lock()
-        self._kept: OrderedDict[int, Memory] = OrderedDict()
+        self._kept: OrderedDict[int, RepositoryCache] = OrderedDict()
         # As counted when each was last used; counting all of them for every question would take too long.
         self._sizes: dict[int, int] = {}
         self._size = 0
 
     @contextmanager
-    def using(self, repo_id: int) -> Iterator[Memory]:
+    def using(self, repo_id: int) -> Iterator[RepositoryCache]:
         """The memory of a repository, an empty one if it is new here."""
         with self._lock:
             memory = self._kept.get(repo_id)
             if memory is None:
-                memory = self._kept[repo_id] = Memory(self._reading)
+                memory = self._kept[repo_id] = RepositoryCache(self._reading)
             self._kept.move_to_end(repo_id)
         try:
             yield memory
@@ -236,9 +238,9 @@ class Memories:
 def _count_all(connection: sa.Connection, repo_id: int, field: int, terms: int, absent: int) -> NDArray[np.int32]:
     """The count of every term of a field; lists that count no more than an absent term are not read."""
     counts = np.full(terms, absent, dtype=np.int32)
-    first, table = lists.key(field, 0), index_lists.c
+    first, table = lists.list_key(field, 0), index_lists.c
     query = sa.select(table.list, table.issues).where(
-        table.repo_id == repo_id, table.list >= first, table.list < lists.key(field, terms), table.issues > absent
+        table.repo_id == repo_id, table.list >= first, table.list < lists.list_key(field, terms), table.issues > absent
     )
     for rows in connection.execute(query, execution_options={"yield_per": _ROWS}).partitions():
         pairs = np.array(list(map(tuple, rows)), dtype=np.int64)
@@ -269,10 +271,10 @@ def _count_changed(
     blobs = list(connection.execute(query).scalars())
     gone = np.fromiter(left, np.int64, len(left))
     for field, bags in zip(counts, unpack_terms(blobs, list(counts)), strict=True):
-        first = lists.key(field, 0)
+        first = lists.list_key(field, 0)
         terms = np.union1d(bags.terms.astype(np.int64), gone[gone >> 32 == field] - first)
         terms = terms[terms < len(counts[field])]
-        found = lists.issues_in(connection, repo_id, lists.keys(field, terms).tolist())
+        found = lists.issues_in(connection, repo_id, lists.list_keys(field, terms).tolist())
         counts[field][terms] = [found.get(first + term, absent[field]) for term in terms.tolist()]
 
 

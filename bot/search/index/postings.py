@@ -38,10 +38,10 @@ TAIL = 96 * 8
 CHUNK = 2_048 * 8
 
 #: A list's row: its key, the number of issues that have the term, and the tail.
-List = tuple[int, int, bytes]
+PostingsList = tuple[int, int, bytes]
 
 
-class Change(NamedTuple):
+class PostingsChange(NamedTuple):
     """What one change of the index adds to lists and removes from them.
 
     `added` and `postings` belong together entry by entry: a list's key and a new posting. So do `dropped` and
@@ -57,17 +57,17 @@ class Change(NamedTuple):
     posted: Collection[int]
 
 
-def key(field: int, term: int) -> int:
+def list_key(field: int, term: int) -> int:
     """A list's key: the field's position and the term's number."""
     return field << 32 | term
 
 
-def keys(field: int, terms: NDArray[Any]) -> Integers:
+def list_keys(field: int, terms: NDArray[Any]) -> Integers:
     """The lists' keys of many terms."""
     return np.int64(field << 32) | terms.astype(np.int64)
 
 
-def look_up(connection: sa.Connection, repo_id: int, wanted: Collection[int]) -> dict[int, List]:
+def read_lists(connection: sa.Connection, repo_id: int, wanted: Collection[int]) -> dict[int, PostingsList]:
     """The rows of the lists that exist, by key."""
     columns = (lists.c.list, lists.c.issues, lists.c.tail)
     return {row[0]: row for row in fetch(connection, repo_id, columns, lists.c.list, wanted)}
@@ -86,7 +86,7 @@ def chunks_of(connection: sa.Connection, repo_id: int, wanted: Collection[int]) 
     return found
 
 
-def apply(connection: sa.Connection, repo_id: int, change: Change, sequence: int) -> Integers:
+def apply_change(connection: sa.Connection, repo_id: int, change: PostingsChange, sequence: int) -> Integers:
     """Change lists, under the repository's lock, and return the keys of those that have become empty.
 
     `sequence` is the number of the change; its chunks are named after it.
@@ -99,7 +99,7 @@ def apply(connection: sa.Connection, repo_id: int, change: Change, sequence: int
     leaving: dict[int, list[int]] = {}
     for name, number in zip(change.dropped.tolist(), change.numbers.tolist(), strict=True):
         leaving.setdefault(name, []).append(number)
-    known = look_up(connection, repo_id, list(spans.keys() | leaving.keys()))
+    known = read_lists(connection, repo_id, list(spans.keys() | leaving.keys()))
     tails = _without(connection, repo_id, known, leaving, change)
     rows: list[tuple[int, int, int, bytes]] = []
     sealed: dict[int, bytes] = {}
@@ -160,9 +160,9 @@ def _drop(connection: sa.Connection, repo_id: int, these: Sequence[tuple[int, in
 def _without(
     connection: sa.Connection,
     repo_id: int,
-    known: Mapping[int, List],
+    known: Mapping[int, PostingsList],
     leaving: Mapping[int, Collection[int]],
-    change: Change,
+    change: PostingsChange,
 ) -> dict[int, bytes]:
     """The tails of lists without the issues that leave them; postings in chunks are removed there."""
     tails: dict[int, bytes] = {}
@@ -222,7 +222,7 @@ class Batch:
             terms = numbered[places]
             order = np.argsort(rows << 32 | terms)
             rows, terms, counts = rows[order], terms[order], counts[order]
-            added.append(keys(position, terms))
+            added.append(list_keys(position, terms))
             postings.append(pack_postings(self.numbers[rows], lengths[rows], counts))
             starts = np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=len(self.numbers)))))
             fields.append(Bags(starts, terms.astype(np.uint32), counts.astype(np.uint8)))
@@ -233,7 +233,7 @@ def stored_entries(blobs: Mapping[int, bytes], fields: int) -> tuple[Integers, I
     """From packed terms by issue: the lists' keys, the issue's number for each, and the fields' summed lengths."""
     numbers = np.array(list(blobs), dtype=np.int64)
     bags = unpack_terms(list(blobs.values()), range(fields))
-    left = [keys(position, bag.terms) for position, bag in enumerate(bags)]
+    left = [list_keys(position, bag.terms) for position, bag in enumerate(bags)]
     lengths = [int(bag.counts.sum(dtype=np.int64)) for bag in bags]
     return np.concatenate(left), np.concatenate([numbers[bag.rows] for bag in bags]), lengths
 

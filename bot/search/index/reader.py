@@ -13,8 +13,8 @@ from bot.search.index import state as states
 from bot.search.index import vocabulary
 from bot.search.index.analysis import (
     SUPPLIED_ISSUES,
-    About,
     Analysis,
+    RepositoryInfo,
     TextAnalyser,
     counted,
     hashes,
@@ -27,10 +27,10 @@ from bot.search.index.packing import unpack_terms
 from bot.storage.tables.index import indexed_terms
 
 
-class Reader:
+class RepositoryAnalyser:
     """Serves all repositories of an index, with the index's engine and caches. It stores nothing."""
 
-    def __init__(self, engine: sa.Engine, analyser: TextAnalyser, about: About) -> None:
+    def __init__(self, engine: sa.Engine, analyser: TextAnalyser, about: RepositoryInfo) -> None:
         self._engine = engine
         self._analyser = analyser
         self._about = about
@@ -56,11 +56,11 @@ class Reader:
         # Asked before a connection is taken: the answer may need one too, and threads would wait for each other.
         forms = [counted(self._analyser.lines_of(line)) for line in self._about.form_lines(repo_id)]
         with self._engine.connect() as connection:
-            count = states.load(connection, repo_id).issues
+            count = states.load_state(connection, repo_id).issues
             asked = {*(itertools.chain.from_iterable(lines.values()) if again else here), *copies.values()}
             named = dict(zip(hashes(self._analyser.lines, asked), asked, strict=True))
             # Lines that any stored issue has, by their numbers as terms.
-            terms = {term: named[value] for value, term in vocabulary.look_up(connection, repo_id, named).items()}
+            terms = {term: named[value] for value, term in vocabulary.term_numbers(connection, repo_id, named).items()}
             seen = self._seen(connection, repo_id, terms)
             known = set(itertools.chain.from_iterable(forms))
             # Few lines are common enough to come from a form.
@@ -87,7 +87,7 @@ class Reader:
 
     def _seen(self, connection: sa.Connection, repo_id: int, terms: Mapping[int, str]) -> Counter[str]:
         """In how many stored issues each line occurs, as their own or as boilerplate."""
-        keys = {lists.key(field, term): line for term, line in terms.items() for field in self._counted}
+        keys = {lists.list_key(field, term): line for term, line in terms.items() for field in self._counted}
         seen = Counter[str]()
         for key, issues in lists.issues_in(connection, repo_id, keys).items():
             seen[keys[key]] += issues

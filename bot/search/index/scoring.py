@@ -32,7 +32,7 @@ def bm25(average_length: float, k1: float = 1.2, b: float = 0.6) -> Scoring:
     return lambda counts, lengths: counts * (k1 + 1) / (lengths * by_length + least + counts)
 
 
-def shared(offset: float = 1.0) -> Scoring:
+def binary(offset: float = 1.0) -> Scoring:
     """Each term counts once, and less in a long field: 1 / √(offset + length)."""
     return lambda _, lengths: 1.0 / np.sqrt(lengths + offset)
 

@@ -19,7 +19,7 @@ NO_KEYS: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
 NO_VECTORS: NDArray[np.float64] = np.zeros((0, 0))
 
 
-class Version(NamedTuple):
+class IndexVersion(NamedTuple):
     """What tells one state from another, even from the state of an index that was made anew meanwhile."""
 
     sequence: int
@@ -31,7 +31,7 @@ class Version(NamedTuple):
 
 
 @dataclass(slots=True)
-class State:
+class IndexState:
     """One repository's totals.
 
     `sequence` counts changes; `lengths` holds the summed length of each field, by the field's position. `model` made
@@ -52,14 +52,14 @@ class State:
     centre: NDArray[np.float64] = field(default_factory=lambda: NO_VECTORS)
     reading: int = 0
 
-    before: Version | None = None
+    before: IndexVersion | None = None
     left: NDArray[np.int64] = field(default_factory=lambda: NO_KEYS)
     lost_words: bool = False
 
     @property
-    def version(self) -> Version:
+    def version(self) -> IndexVersion:
         lengths = json.dumps(self.lengths)
-        return Version(self.sequence, self.issues, self.next_term, lengths, self.model, self.vectors)
+        return IndexVersion(self.sequence, self.issues, self.next_term, lengths, self.model, self.vectors)
 
     def average_length(self, position: int, without: int | None = None) -> float:
         """The mean length of a field, at least 1; `without` is the length of one issue that does not count."""
@@ -69,27 +69,27 @@ class State:
         return max(1.0, total / max(1, issues))
 
 
-def load(connection: sa.Connection, repo_id: int) -> State:
+def load_state(connection: sa.Connection, repo_id: int) -> IndexState:
     """Read the state; an empty one for a repository that is not indexed."""
     rows = fetch(connection, repo_id, tuple(table.columns), table.c.repo_id, [repo_id])
     if not rows:
-        return State()
+        return IndexState()
     _, sequence, issues, next_term, lengths, model, vectors, total, centre, reading = rows[0]
     by_position = {int(position): length for position, length in json.loads(lengths).items()}
     sums = _matrix(total), _matrix(centre)
-    return State(sequence, issues, next_term, by_position, model, vectors, *sums, reading)
+    return IndexState(sequence, issues, next_term, by_position, model, vectors, *sums, reading)
 
 
-def lock(connection: sa.Connection, repo_id: int) -> State:
+def lock_state(connection: sa.Connection, repo_id: int) -> IndexState:
     """Read the state and keep others from changing it until the transaction ends. Its sequence is the next one."""
     lock_index(connection, repo_id)
-    state = load(connection, repo_id)
+    state = load_state(connection, repo_id)
     state.before = state.version
     state.sequence = (state.sequence or _beginning(connection)) + 1
     return state
 
 
-def save(connection: sa.Connection, repo_id: int, state: State) -> None:
+def save_state(connection: sa.Connection, repo_id: int, state: IndexState) -> None:
     """Write the state back."""
     sums = (sums.astype("<f8").tobytes() for sums in (state.vector_sum, state.centre))
     upsert(connection, table, [(repo_id, *state.version, *sums, state.reading)])

@@ -13,20 +13,20 @@ from bot.search.index import issues
 from bot.search.index.analysis import Analysis
 from bot.search.index.database import fetch, upsert
 from bot.search.index.packing import Integers
-from bot.search.index.reader import Reader
+from bot.search.index.reader import RepositoryAnalyser
 from bot.search.index.vectors import rounded
 from bot.storage.engine import write
 from bot.storage.tables.index import indexed_terms, lock_index, text_vectors
 
 Vector = NDArray[np.float32]
-Fresh = dict[int, tuple[int, Vector]]
+NewVectors = dict[int, tuple[int, Vector]]
 """Vectors that were made just now: number → the change in which the issue got the text, and the vector."""
 
 
 class TextVectors:
     """The part of an index that knows the text model. One for all repositories; shares its engine and its reader."""
 
-    def __init__(self, engine: sa.Engine, reader: Reader, model: Embedder) -> None:
+    def __init__(self, engine: sa.Engine, reader: RepositoryAnalyser, model: Embedder) -> None:
         self._engine = engine
         self._reader = reader
         self._model = model
@@ -43,7 +43,7 @@ class TextVectors:
 
     def of(
         self, connection: sa.Connection, repo_id: int, numbers: Sequence[int], most: int | None
-    ) -> tuple[Integers, Vector, Fresh]:
+    ) -> tuple[Integers, Vector, NewVectors]:
         """The places of those of the numbers that have a vector, (places, dimensions), and those that had to be made:
         of the first `most` numbers, or of all.
         """
@@ -56,7 +56,7 @@ class TextVectors:
         vectors = np.array([found[numbers[place]] for place in there], dtype=np.float32).reshape(len(there), width)
         return np.array(there, dtype=np.int64), vectors, fresh
 
-    def keep(self, repo_id: int, fresh: Fresh) -> None:
+    def keep(self, repo_id: int, fresh: NewVectors) -> None:
         """Store vectors that were made, but for those of issues that have another text by now, or are gone."""
         if not fresh:
             return
@@ -106,7 +106,7 @@ class TextVectors:
         }
         return found, changes
 
-    def _make(self, connection: sa.Connection, repo_id: int, changes: Mapping[int, int]) -> Fresh:
+    def _make(self, connection: sa.Connection, repo_id: int, changes: Mapping[int, int]) -> NewVectors:
         if not changes:
             return {}
         analyses = self._reader.read_again(repo_id, issues.texts(connection, repo_id, list(changes)))

@@ -17,7 +17,7 @@ from bot.search.index import postings as lists
 from bot.search.index.analysis import Analysis, Field, hashes
 from bot.search.index.database import fetch
 from bot.search.index.issues import IndexedIssue, kept_text
-from bot.search.index.memory import Memory, Recent
+from bot.search.index.memory import BoundedCache, RepositoryCache
 from bot.search.index.packing import (
     NO_TERMS,
     Bags,
@@ -29,11 +29,11 @@ from bot.search.index.packing import (
     read_postings,
     unpack_terms,
 )
-from bot.search.index.postings import List
+from bot.search.index.postings import PostingsList
 from bot.search.index.scoring import Scores, Scoring, add_up
-from bot.search.index.state import State
-from bot.search.index.text_vectors import Fresh, TextVectors
-from bot.search.index.vectors import Kind, Neighbours, Vectors
+from bot.search.index.state import IndexState
+from bot.search.index.text_vectors import NewVectors, TextVectors
+from bot.search.index.vectors import Neighbours, VectorKind, Vectors
 from bot.storage.tables.index import indexed_issues, indexed_terms
 
 #: Postings that one search may read, those of the best terms. It bounds the cost in a large repository.
@@ -77,8 +77,8 @@ class View:
         connection: sa.Connection,
         repo_id: int,
         fields: Sequence[Field],
-        memory: Memory,
-        state: State,
+        memory: RepositoryCache,
+        state: IndexState,
     ) -> None:
         self._connection = connection
         self._repo_id = repo_id
@@ -89,7 +89,7 @@ class View:
         #: The repository's totals; read only.
         self.state = state
         self._version = state.version
-        self._lists: dict[int, List | None] = {}
+        self._lists: dict[int, PostingsList | None] = {}
         self._chunks: dict[int, list[bytes]] = {}
 
     @property
@@ -116,7 +116,7 @@ class View:
         known = self._recent(
             self._memory.vocabulary,
             [value for words in spaces.values() for value in words.values()],
-            lambda new: vocabulary.look_up(self._connection, self._repo_id, new),
+            lambda new: vocabulary.term_numbers(self._connection, self._repo_id, new),
         )
         fresh = itertools.count(-1, -1)
         numbers = {
@@ -161,7 +161,9 @@ class View:
         )
         return [self._add_up(*one, query.scoring, below) for one, query in zip(chosen, queries, strict=True)]
 
-    def nearest(self, pair: Vectors, wanted: Mapping[Kind, int], *, below: int | None = None) -> dict[Kind, Scores]:
+    def nearest(
+        self, pair: Vectors, wanted: Mapping[VectorKind, int], *, below: int | None = None
+    ) -> dict[VectorKind, Scores]:
         """For each kind, find the issues whose vectors are closest to a text's by cosine, as many as `wanted`.
 
         `pair` is (2, dimensions): the vectors of the title and of the whole text. Without vectors nothing is found.
@@ -171,20 +173,22 @@ class View:
         return self._neighbours().nearest(self.centred(pair), wanted, below)
 
     def centred(self, pair: Vectors) -> Vectors:
-        """A text's vectors in the form of the stored ones: (3, dimensions), by `Kind`."""
-        around = vectors.around(pair, self.state.centre)
+        """A text's vectors in the form of the stored ones: (3, dimensions), by `VectorKind`."""
+        around = vectors.subtract_centre(pair, self.state.centre)
         return np.concatenate([around, unit(around.sum(axis=0, keepdims=True))])
 
     def vectors(self, numbers: Integers) -> Vectors:
-        """(issues, 3, dimensions), by `Kind`; zero for issues without vectors."""
+        """(issues, 3, dimensions), by `VectorKind`; zero for issues without vectors."""
         return self._neighbours().stored(numbers)
 
     def pair(self, number: int) -> Vectors | None:
         """An issue's vectors, (2, dimensions), in the form of `Index.embed`; None if it has none."""
-        blob = vectors.read(self._connection, self._repo_id, [number]).get(number)
+        blob = vectors.read_vectors(self._connection, self._repo_id, [number]).get(number)
         return None if blob is None else vectors.unpack([blob])[0]
 
-    def texts_by(self, texts: TextVectors, numbers: Sequence[int], most: int | None) -> tuple[Integers, Vectors, Fresh]:
+    def texts_by(
+        self, texts: TextVectors, numbers: Sequence[int], most: int | None
+    ) -> tuple[Integers, Vectors, NewVectors]:
         """The text model's vectors of issues, as from `TextVectors.of`."""
         return texts.of(self._connection, self._repo_id, numbers, most)
 
@@ -214,7 +218,7 @@ class View:
         return issues.texts(self._connection, self._repo_id, numbers)
 
     def _recent(
-        self, memory: Recent[T], numbers: Collection[int], read: Callable[[Collection[int]], Mapping[int, T]]
+        self, memory: BoundedCache[T], numbers: Collection[int], read: Callable[[Collection[int]], Mapping[int, T]]
     ) -> dict[int, T]:
         """Take entries from the cache; read and cache the others."""
         found = memory.get(self._version, numbers)
@@ -228,7 +232,9 @@ class View:
         columns = (indexed_terms.c.number, indexed_terms.c.terms)
         return dict(fetch(self._connection, self._repo_id, columns, indexed_terms.c.number, numbers))
 
-    def _choose(self, keys: Sequence[int], weights: Floats, budget: int) -> tuple[list[tuple[List, float]], bool]:
+    def _choose(
+        self, keys: Sequence[int], weights: Floats, budget: int
+    ) -> tuple[list[tuple[PostingsList, float]], bool]:
         """The lists that a query reads with their weights, heaviest first, and whether these are all."""
         chosen, complete = [], True
         for place in np.argsort(-weights, kind="stable").tolist():
@@ -243,7 +249,7 @@ class View:
         return chosen, complete
 
     def _add_up(
-        self, chosen: Sequence[tuple[List, float]], complete: bool, scoring: Scoring, below: int | None
+        self, chosen: Sequence[tuple[PostingsList, float]], complete: bool, scoring: Scoring, below: int | None
     ) -> Scores:
         if not chosen:
             return Scores(np.zeros(0, dtype=np.int64), np.zeros(0), complete)
@@ -262,12 +268,12 @@ class View:
 
     def _keys(self, field: str, terms: Integers) -> list[int]:
         position = self._position[field]
-        keys: list[int] = np.where(terms > 0, lists.keys(position, terms), _NOWHERE).tolist()
+        keys: list[int] = np.where(terms > 0, lists.list_keys(position, terms), _NOWHERE).tolist()
         return keys
 
     def _load(self, keys: Iterable[int]) -> None:
         new = [key for key in keys if key >= 0 and key not in self._lists]
         if new:
             self._lists |= dict.fromkeys(new) | self._recent(
-                self._memory.lists, new, lambda rest: lists.look_up(self._connection, self._repo_id, rest)
+                self._memory.lists, new, lambda rest: lists.read_lists(self._connection, self._repo_id, rest)
             )

@@ -22,12 +22,12 @@ from bot.storage.tables.index import index_vocabulary as table
 SPARED = 1 << 16
 
 
-def look_up(connection: sa.Connection, repo_id: int, hashes: Collection[int]) -> dict[int, int]:
+def term_numbers(connection: sa.Connection, repo_id: int, hashes: Collection[int]) -> dict[int, int]:
     """The numbers of the terms that the repository has, by hash."""
     return dict(fetch(connection, repo_id, (table.c.hash, table.c.term), table.c.hash, hashes))
 
 
-def assign(connection: sa.Connection, repo_id: int, hashes: Integers, next_term: int) -> Integers:
+def number_terms(connection: sa.Connection, repo_id: int, hashes: Integers, next_term: int) -> Integers:
     """The numbers of all these terms, under the repository's lock; new terms get numbers from `next_term` on, or ones
     that were given up.
     """
@@ -43,7 +43,7 @@ def assign(connection: sa.Connection, repo_id: int, hashes: Integers, next_term:
     return numbers[places]
 
 
-def forget(connection: sa.Connection, repo_id: int, terms: Collection[int]) -> None:
+def forget_terms(connection: sa.Connection, repo_id: int, terms: Collection[int]) -> None:
     """Give up terms that no issue has any more."""
     delete(connection, table, repo_id, "term", list(terms))
 

@@ -32,13 +32,13 @@ LOOK_EVERY = 1800.0
 """Seconds between two rounds through all repositories; an unchanged one takes one short request."""
 
 
-class Queue(Protocol):
+class EventQueue(Protocol):
     """Takes the next step: the bot's `Inbox`, or a caller that runs the steps itself."""
 
     def put(self, delivery_id: str, event: Event, delay_seconds: float = 0.0) -> bool: ...
 
 
-class Indexing:
+class Indexer:
     """Keeps the index of every repository. Thread safe.
 
     The background queue runs the backfill in steps. Each step saves its progress after its issues, and queues the next
@@ -46,7 +46,7 @@ class Indexing:
     """
 
     def __init__(
-        self, index: Index, store: Store, inbox: Queue, clock: Callable[[], datetime], *, closely: bool = True
+        self, index: Index, store: Store, inbox: EventQueue, clock: Callable[[], datetime], *, closely: bool = True
     ) -> None:
         """Without `closely` the text model reads an issue only once a find looks at it."""
         self._index = index
@@ -55,7 +55,7 @@ class Indexing:
         self._clock = clock
         self._backfills = store.backfills
         self._closely = closely
-        self._writer = Writer(index, store)
+        self._writer = IndexWriter(index, store)
         self._unexplained: dict[int, int] = {}
 
     def ready(self, repo_id: int) -> bool:
@@ -258,7 +258,7 @@ class Indexing:
         return self._clock().timestamp()
 
 
-class StoredFacts:
+class StoredRepositoryInfo:
     """`bot.search.index.About`, from the store.
 
     `remote` says that the model is an endpoint elsewhere; `private_too` that the host lets it see private texts (C6a).
@@ -287,7 +287,7 @@ class StoredFacts:
         return self._forms.last_read(repo_id)
 
 
-class Writer:
+class IndexWriter:
     """Writes issues into an index and removes them. Thread safe."""
 
     def __init__(self, index: Index, store: Store) -> None:

@@ -51,7 +51,7 @@ _LATE = timedelta(seconds=60)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PagePosition:
     """Where to go on: issues changed at `since` (ISO 8601, empty: ever) or later, after the cursor `after`.
 
     `page` is for servers without cursors. They can skip an issue that changes while they list one crowded second.
@@ -65,25 +65,25 @@ class Place:
         return f"{self.since} {self.page} {self.after}".rstrip() if self.page > 1 else self.since
 
     @classmethod
-    def parse(cls, text: str) -> Place:
+    def parse(cls, text: str) -> PagePosition:
         """Read what `str` wrote."""
         since, _, rest = text.partition(" ")
         page, _, after = rest.partition(" ")
         return cls(since, after, int(page or 1))
 
 
-def further(place: Place, last: datetime | None, after: str) -> Place:
+def next_position(place: PagePosition, last: datetime | None, after: str) -> PagePosition:
     """The next place after a page that others follow, whose last entry was changed at `last`.
 
     `last` is None if the page is empty, because GitHub has left out a spammer's issues, for one.
     """
     since = _text(last - _SAME_SECOND) if last else ""
-    return Place(since) if since > place.since else replace(place, after=after, page=place.page + 1)
+    return PagePosition(since) if since > place.since else replace(place, after=after, page=place.page + 1)
 
 
-def resting(place: Place, last: datetime | None) -> Place:
+def last_position(place: PagePosition, last: datetime | None) -> PagePosition:
     """The place for the next round, after the last page; `last` is None if that is empty."""
-    return Place(_text(last - _LATE) if last else place.since)
+    return PagePosition(_text(last - _LATE) if last else place.since)
 
 
 def _text(moment: datetime) -> str:
@@ -92,10 +92,10 @@ def _text(moment: datetime) -> str:
 
 
 @dataclass(slots=True)
-class Pages:
+class PagesRead:
     """What a step has read: issues, the place to go on, and whether that is the `end`. `failure` stopped it early."""
 
-    place: Place
+    place: PagePosition
     issues: list[Issue]
     end: bool = False
     etag: str = ""
@@ -104,9 +104,9 @@ class Pages:
     failure: Retryable | None = None
 
 
-def read_pages(progress: Progress, repository: Repository, github: RepoClient) -> Pages:
+def read_pages(progress: Progress, repository: Repository, github: RepoClient) -> PagesRead:
     """Read some pages from the place of `progress` on. A failure keeps what was read before it."""
-    read = Pages(Place.parse(progress.cursor), [])
+    read = PagesRead(PagePosition.parse(progress.cursor), [])
     try:
         while read.requests < PAGES and not read.end:
             etag = progress.etag if not read.requests else ""
@@ -117,9 +117,9 @@ def read_pages(progress: Progress, repository: Repository, github: RepoClient) -
             read.issues += page.issues
             read.budget, read.etag, read.end = page.budget, page.etag, not page.more
             if page.more:
-                read.place = further(place, page.last, page.after)
+                read.place = next_position(place, page.last, page.after)
             elif not page.unchanged:
-                read.place = resting(place, page.last)
+                read.place = last_position(place, page.last)
     except Retryable as failure:
         read.failure = failure
     return read

@@ -12,7 +12,7 @@ WAITING, READING, EMBEDDING, READY, STOPPED = "waiting", "reading", "embedding",
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
+class IndexStatus:
     """One repository's index.
 
     It has `issues` of about `expected`, None if that is unknown. `vectors` of them have vectors of the present model,
@@ -28,7 +28,9 @@ class Status:
     problem: str
 
 
-def statuses(repositories: Iterable[StoredRepository], backfills: Backfills, index: Index) -> Iterator[Status]:
+def index_statuses(
+    repositories: Iterable[StoredRepository], backfills: Backfills, index: Index
+) -> Iterator[IndexStatus]:
     """The status of each of the repositories."""
     for repository in repositories:
         progress = backfills.get(repository.id)
@@ -37,7 +39,9 @@ def statuses(repositories: Iterable[StoredRepository], backfills: Backfills, ind
         state = state_of(progress, issues, vectors, texts)
         # After the backfill, the count from before it is outdated.
         expected = None if progress is None or progress.done else progress.expected
-        yield Status(str(repository.ref), state, issues, expected, vectors, texts, progress.problem if progress else "")
+        yield IndexStatus(
+            str(repository.ref), state, issues, expected, vectors, texts, progress.problem if progress else ""
+        )
 
 
 def state_of(progress: Progress | None, issues: int, vectors: int | None, texts: int | None = None) -> str:

@@ -19,8 +19,8 @@ from typing import Any
 
 from bot.domain.errors import SettingsError
 from bot.platform.local import pip_install
-from bot.search.judge.endpoint import Endpoint, Unreached, Written
-from bot.search.judge.question import SCHEMA, NoAnswer, Question
+from bot.search.judge.endpoint import Completion, Endpoint, EndpointError
+from bot.search.judge.question import SCHEMA, Prompt, UnusableAnswer
 
 log = logging.getLogger(__name__)
 
@@ -49,21 +49,21 @@ class _Client:
     forms: Sequence[Mapping[str, Any]] = ()
     """What is added to a question, from what forces the answer's form to what every server takes."""
 
-    def ask(self, question: Question, seconds: float) -> Written:
+    def ask(self, question: Prompt, seconds: float) -> Completion:
         closing: list[Callable[[], None]] = []
-        answer: Future[Written] = self._threads.submit(self._forms, question, seconds, closing)
+        answer: Future[Completion] = self._threads.submit(self._forms, question, seconds, closing)
         try:
             return answer.result(timeout=seconds)
         except TimeoutError:
             answer.cancel()
-            raise Unreached(f"{self._url}: no answer within {seconds:g} s") from None
+            raise EndpointError(f"{self._url}: no answer within {seconds:g} s") from None
         finally:
             for close in closing:
                 # It may be in the middle of reading.
                 with suppress(Exception):
                     close()
 
-    def _forms(self, question: Question, seconds: float, closing: list[Callable[[], None]]) -> Written:
+    def _forms(self, question: Prompt, seconds: float, closing: list[Callable[[], None]]) -> Completion:
         """Servers refuse what they do not know; what one has taken is asked first from then on."""
         until = time.monotonic() + seconds
         with self._client(seconds) as client:
@@ -75,8 +75,8 @@ class _Client:
                     if at + 1 == len(self.forms):
                         if self._works:
                             # It takes others: it is this question's text that it objects to.
-                            raise NoAnswer(f"the endpoint refused the question: {refused}") from None
-                        raise Unreached(f"{self._url}: {refused}") from None
+                            raise UnusableAnswer(f"the endpoint refused the question: {refused}") from None
+                        raise EndpointError(f"{self._url}: {refused}") from None
                     log.info("%s does not take %s: %s", self._url, ", ".join(self.forms[at]) or "it", refused)
                     continue
                 with self._lock:
@@ -85,7 +85,7 @@ class _Client:
                 return written
         raise AssertionError("there is always a form")
 
-    def _tried(self, client: Any, question: Question, form: Mapping[str, Any], until: float) -> Written:
+    def _tried(self, client: Any, question: Prompt, form: Mapping[str, Any], until: float) -> Completion:
         try:
             return self._once(client, question, form)
         except _PassingError as failure:
@@ -95,13 +95,13 @@ class _Client:
             time.sleep(pause)
             return self._once(client, question, form)
 
-    def _once(self, client: Any, question: Question, form: Mapping[str, Any]) -> Written:
+    def _once(self, client: Any, question: Prompt, form: Mapping[str, Any]) -> Completion:
         try:
             with self._telling():
                 return self._read(self._send(client, question, form))
         except (AttributeError, TypeError, LookupError, ValueError, OverflowError):
             # What came has another form than the API's, such as a page of HTML.
-            raise NoAnswer("what came is no message of a model") from None
+            raise UnusableAnswer("what came is no message of a model") from None
 
     @contextmanager
     def _telling(self) -> Iterator[None]:
@@ -113,12 +113,12 @@ class _Client:
             status = int(failure.status_code)
             if status in _REFUSED:
                 raise _RefusedError(f"HTTP {status}") from None
-            kind = _PassingError if status in _PASSING or status >= 500 else Unreached
+            kind = _PassingError if status in _PASSING or status >= 500 else EndpointError
             raise kind(f"{self._url}: HTTP {status}", _pause(failure.response.headers)) from None
         except library.APIResponseValidationError:
-            raise NoAnswer("what came is no message of a model") from None
+            raise UnusableAnswer("what came is no message of a model") from None
         except library.APITimeoutError:
-            raise Unreached(f"{self._url}: it timed out") from None
+            raise EndpointError(f"{self._url}: it timed out") from None
         except library.APIError as failure:
             raise _PassingError(f"{self._url}: {type(failure).__name__}") from None
 
@@ -144,14 +144,14 @@ class _Client:
     def _entrance(self, client: Any) -> Any:
         raise NotImplementedError
 
-    def _send(self, client: Any, question: Question, form: Mapping[str, Any]) -> Any:
+    def _send(self, client: Any, question: Prompt, form: Mapping[str, Any]) -> Any:
         raise NotImplementedError
 
-    def _read(self, answer: Any) -> Written:
+    def _read(self, answer: Any) -> Completion:
         raise NotImplementedError
 
 
-class _PassingError(Unreached):
+class _PassingError(EndpointError):
     """A failure that another try may not meet."""
 
 
@@ -188,14 +188,14 @@ class OpenAIClient(_Client):
     def _entrance(self, client: Any) -> Any:
         return client.chat.completions
 
-    def _send(self, client: Any, question: Question, form: Mapping[str, Any]) -> Any:
+    def _send(self, client: Any, question: Prompt, form: Mapping[str, Any]) -> Any:
         said = [{"role": "system", "content": question.system}, {"role": "user", "content": question.user}]
         return self._entrance(client).create(model=self.model, messages=said, **form)
 
-    def _read(self, answer: Any) -> Written:
+    def _read(self, answer: Any) -> Completion:
         (choice,) = answer.choices[:1]
         used = answer.usage
-        return Written(
+        return Completion(
             str(choice.message.content or ""),
             int(used.prompt_tokens if used else 0),
             int(used.completion_tokens if used else 0),
@@ -222,16 +222,16 @@ class AnthropicClient(_Client):
     def _entrance(self, client: Any) -> Any:
         return client.messages
 
-    def _send(self, client: Any, question: Question, form: Mapping[str, Any]) -> Any:
+    def _send(self, client: Any, question: Prompt, form: Mapping[str, Any]) -> Any:
         said = [{"role": "user", "content": question.user}]
         return self._entrance(client).create(
             model=self.model, max_tokens=MOST_TOKENS, system=question.system, messages=said, **form
         )
 
-    def _read(self, answer: Any) -> Written:
+    def _read(self, answer: Any) -> Completion:
         text = "".join(block.text for block in answer.content if block.type == "text")
         used, cut = answer.usage, answer.stop_reason == "max_tokens"
-        return Written(text, int(used.input_tokens), int(used.output_tokens), str(answer.model), cut)
+        return Completion(text, int(used.input_tokens), int(used.output_tokens), str(answer.model), cut)
 
 
 CLIENTS: Mapping[str, type[_Client]] = {"openai": OpenAIClient, "anthropic": AnthropicClient}

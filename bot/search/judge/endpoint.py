@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from bot.domain.errors import Retryable
-from bot.search.judge.question import Question
+from bot.search.judge.question import Prompt
 
 
-class Unreached(Retryable):
+class EndpointError(Retryable):
     """The endpoint cannot be reached, refuses, or asks for a pause of `after` seconds.
 
     The message is for whoever runs the host; it quotes neither key nor texts.
@@ -17,7 +17,7 @@ class Unreached(Retryable):
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class Completion:
     """What a model wrote, the tokens that its endpoint counted, and what it calls the model.
 
     `cut` says that the model would have written more.
@@ -38,7 +38,7 @@ class Endpoint(Protocol):
         """What the host calls it."""
         ...
 
-    def ask(self, question: Question, seconds: float) -> Written:
+    def ask(self, question: Prompt, seconds: float) -> Completion:
         """Put a question. Raises Unreached, and NoAnswer where what came is no message of a model."""
         ...
 

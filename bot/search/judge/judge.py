@@ -20,13 +20,13 @@ from bot.domain.errors import Remark, Told
 from bot.domain.opinion import Limits, Opinion, Pairs, Said, Text, Verdict
 from bot.platform.metrics import JUDGE_CALLS, JUDGE_COST, JUDGE_SECONDS, JUDGE_TOKENS
 from bot.platform.tracing import span
-from bot.search.judge.endpoint import Endpoint, Price, Unreached, Written
+from bot.search.judge.endpoint import Completion, Endpoint, EndpointError, Price
 from bot.search.judge.question import (
     CRITIC,
     PROMPT,
-    NoAnswer,
-    Question,
-    critical,
+    Prompt,
+    UnusableAnswer,
+    build_critic_prompt,
     estimated_tokens,
     pair_key,
     question,
@@ -43,7 +43,7 @@ _EXPECTED, _MOST_TOKENS = 250, 1_000_000
 _LEAST_SECONDS = 0.5
 
 
-class Record(Protocol):
+class JudgeRecord(Protocol):
     """What is remembered of the judge; `bot.storage.judging.Judgements`."""
 
     def kept(self, repo_id: int, keys: Collection[str]) -> Mapping[str, Said]:
@@ -63,13 +63,13 @@ class Record(Protocol):
         ...
 
 
-class InMemory:
+class InMemoryRecord:
     """A record of one look, for repositories of which the host keeps no answers.
 
     Calls count in `counted`, whose limits hold; on a host without a store nothing is counted.
     """
 
-    def __init__(self, counted: Record | None) -> None:
+    def __init__(self, counted: JudgeRecord | None) -> None:
         self._counted = counted
         self._said: dict[str, Said] = {}
 
@@ -88,7 +88,7 @@ class InMemory:
 
 
 @dataclass(slots=True)
-class Rest:
+class Backoff:
     """How long the endpoint is left alone; one for a process, whoever asks."""
 
     until: float = 0.0
@@ -105,33 +105,33 @@ class Rest:
 
 
 @dataclass(frozen=True, slots=True)
-class Judge:
+class HostJudge:
     """The host's judge. `seconds` is how long an issue waits for it; `now` the store's time, seconds since 1970.
 
     With `private_too` the host lets it read what is private, where the repository does as well.
     """
 
     endpoint: Endpoint
-    record: Record
+    record: JudgeRecord
     limits: Limits
     price: Price
     seconds: float
     now: Callable[[], float]
     private_too: bool = False
     monotonic: Callable[[], float] = time.monotonic
-    rest: Rest = field(default_factory=Rest)
+    rest: Backoff = field(default_factory=Backoff)
 
-    def of(self, repo_id: int, config: JudgeConfig, *, private: bool) -> InRepository | None:
+    def of(self, repo_id: int, config: JudgeConfig, *, private: bool) -> RepositoryJudge | None:
         """The judge as a repository wants it; None where it wants none, or its texts may not go there (C6a)."""
         consented = not private or (self.private_too and config.private)
-        return InRepository(self, repo_id, config) if config.enabled and consented else None
+        return RepositoryJudge(self, repo_id, config) if config.enabled and consented else None
 
 
 @dataclass(frozen=True, slots=True)
-class InRepository:
+class RepositoryJudge:
     """As `bot.search.finder.judging.Judge` says."""
 
-    judge: Judge
+    judge: HostJudge
     repo_id: int
     config: JudgeConfig
 
@@ -171,14 +171,14 @@ class InRepository:
         if self.config.critic:
             for one in pairs.candidates:
                 if one.number in said and said[one.number].verdict is Verdict.SAME:
-                    again, missing = self._once(target.number, critical(target, one, secret), author, until)
+                    again, missing = self._once(target.number, build_critic_prompt(target, one, secret), author, until)
                     problem = problem or missing
                     # Nobody has said it twice.
                     del said[one.number]
                     said |= again
         return said, problem
 
-    def _once(self, number: int, asked: Question, author: str, until: float) -> tuple[dict[int, Said], Told | None]:
+    def _once(self, number: int, asked: Prompt, author: str, until: float) -> tuple[dict[int, Said], Told | None]:
         judge, began = self.judge, self.judge.monotonic()
         if began < judge.rest.until:
             JUDGE_CALLS.labels("paused").inc()
@@ -199,13 +199,13 @@ class InRepository:
             judge.rest.worked()
             used = _used(written, into)
             if written.cut:
-                raise NoAnswer("it was cut off")
+                raise UnusableAnswer("it was cut off")
             said = read_answer(written.text, asked)
             result = "answered"
-        except NoAnswer as useless:
+        except UnusableAnswer as useless:
             result, problem = "unusable", Remark.JUDGE_UNUSABLE.of()
             log.warning("the judge's answer is none: %s", useless)
-        except Unreached as failure:
+        except EndpointError as failure:
             result, problem = "unreached", Remark.JUDGE_UNREACHED.of()
             judge.rest.failed(judge.monotonic(), failure.after)
             log.warning("the judge: %s", failure)
@@ -223,14 +223,14 @@ class InRepository:
         return dict(said) if self.config.cause else {at: replace(one, shared_cause="") for at, one in said.items()}
 
 
-def _used(written: Written, into: int) -> tuple[int, int]:
+def _used(written: Completion, into: int) -> tuple[int, int]:
     """The tokens that the endpoint counted; some do not count, and none may be believed to have used none."""
     counted = (written.tokens_in, written.tokens_out)
     tokens_in, tokens_out = (count if 0 < count <= _MOST_TOKENS else 0 for count in counted)
     return tokens_in or into, tokens_out or estimated_tokens(written.text)
 
 
-def trial(texts: Sequence[Text]) -> Question:
+def trial_prompt(texts: Sequence[Text]) -> Prompt:
     """A question to try an endpoint with; the first text is the new issue."""
     return question(Pairs(texts[0], tuple(texts[1:])), secrets.token_bytes(32))
 
@@ -241,12 +241,12 @@ Table = Mapping[str, Sequence[float]]
 
 def probability(before: float, verdict: Verdict, table: Table | None = None) -> float:
     """How likely two texts are the same that the judge calls so, and that had a probability `before`."""
-    known = table or shipped()
+    known = table or shipped_table()
     return known[verdict.value][bisect(known["from"], before) - 1]
 
 
 @cache
-def shipped() -> Table:
+def shipped_table() -> Table:
     """The table that Doppel comes with."""
     table: Table = json.loads(resources.files("bot.search.judge").joinpath("table.json").read_text(encoding="utf-8"))[
         "table"

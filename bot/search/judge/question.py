@@ -64,7 +64,7 @@ _OTHERS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class Prompt:
     """What is sent. `numbers` are those in the question, each with the issue's own; of the controls, `copy` may be
     anything but different, and `other` nothing else.
     """
@@ -87,7 +87,7 @@ def question_key(pairs: Pairs, prompt: str = PROMPT) -> str:
     return _digest(prompt, _content(pairs.target), *map(_content, pairs.candidates)).hex()[:32]
 
 
-def question(pairs: Pairs, secret: bytes = b"") -> Question:
+def question(pairs: Pairs, secret: bytes = b"") -> Prompt:
     """The question about all candidates at once, their order by chance. Without a secret it is always the same."""
     begun = _digest(PROMPT, _content(pairs.target), *map(_content, pairs.candidates), secret=secret)
     copy = Text(0, pairs.target.title, pairs.target.body[:_COPIED], "open", pairs.target.created_at)
@@ -98,7 +98,7 @@ def question(pairs: Pairs, secret: bytes = b"") -> Question:
     return _written(PROMPT, pairs.target, rows, begun, numbers, rows[-2][1], rows[-1][1])
 
 
-def critical(target: Text, candidate: Text, secret: bytes = b"") -> Question:
+def build_critic_prompt(target: Text, candidate: Text, secret: bytes = b"") -> Prompt:
     """The second, opposed question: about one candidate alone, so that no other text is in reach of it."""
     begun = _digest(CRITIC, _content(target), _content(candidate), secret=secret)
     order, number = _numbered(begun, 0)
@@ -119,14 +119,14 @@ def _written(
     numbers: Mapping[int, int],
     copy: int = 0,
     other: int = 0,
-) -> Question:
+) -> Prompt:
     boundary = begun[16:28].hex()
     parts = [_fenced(f"NEW issue, opened {_day(target.created_at)}", target, TARGET_MAX, boundary)]
     for _, number, text in sorted(rows, key=lambda row: row[0]):
         state = f"closed {_day(text.closed_at)}" if text.state == "closed" and text.closed_at else text.state
         head = f"EARLIER issue {number}, opened {_day(text.created_at)}, {state}"
         parts.append(_fenced(head, text, CANDIDATE_MAX, boundary))
-    return Question(prompt, _prompt(prompt).replace("{boundary}", boundary), "\n\n".join(parts), numbers, copy, other)
+    return Prompt(prompt, _prompt(prompt).replace("{boundary}", boundary), "\n\n".join(parts), numbers, copy, other)
 
 
 def _numbered(begun: bytes, at: int) -> tuple[bytes, int]:
@@ -175,14 +175,14 @@ _LINE_MAX = 1_000
 """Characters of a line that are looked at: the pattern above takes time by the square of the length."""
 
 
-class NoAnswer(DoppelError):
+class UnusableAnswer(DoppelError):
     """What came back is no answer; the message says why, and quotes nothing of it."""
 
 
-def read_answer(text: str, question: Question) -> dict[int, Said]:
+def read_answer(text: str, question: Prompt) -> dict[int, Said]:
     """What is said of each candidate, by the issue's own number. Raises NoAnswer where not just that was answered."""
     if len(text) > ANSWER_MAX:
-        raise NoAnswer("it is far too long")
+        raise UnusableAnswer("it is far too long")
     text = text.strip()
     if text.startswith("```") and text.endswith("```"):
         # A block of Markdown, perhaps with the name of the language.
@@ -190,24 +190,24 @@ def read_answer(text: str, question: Question) -> dict[int, Said]:
     try:
         answer = json.loads(text)
     except (ValueError, RecursionError):
-        raise NoAnswer("it is not JSON") from None
-    return taken(answer, question)
+        raise UnusableAnswer("it is not JSON") from None
+    return check_answer(answer, question)
 
 
-def taken(answer: Any, question: Question) -> dict[int, Said]:
+def check_answer(answer: Any, question: Prompt) -> dict[int, Said]:
     """The same, of what was JSON."""
     try:
         given = [(one["number"], _said(one)) for one in answer["candidates"]]
         said = dict(given)
     except (KeyError, TypeError, ValueError):
-        raise NoAnswer("it does not have the form that was asked for") from None
+        raise UnusableAnswer("it does not have the form that was asked for") from None
     asked = {*question.numbers, question.copy, question.other} - {0}
     if len(said) != len(given) or set(said) != asked or not all(type(number) is int for number in said):
-        raise NoAnswer("it is not about the issues that were asked about")
+        raise UnusableAnswer("it is not about the issues that were asked about")
     if question.copy and said[question.copy].verdict is Verdict.DIFFERENT:
-        raise NoAnswer("it calls a copy of the issue different")
+        raise UnusableAnswer("it calls a copy of the issue different")
     if question.other and said[question.other].verdict is not Verdict.DIFFERENT:
-        raise NoAnswer("it calls a report of something else the same or related")
+        raise UnusableAnswer("it calls a report of something else the same or related")
     return {own: said[number] for number, own in question.numbers.items()}
 
 

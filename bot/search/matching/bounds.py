@@ -30,7 +30,7 @@ or the like 10 were the same, where 42 were expected (`bot.text.titles.siblings`
 
 Booleans = NDArray[np.bool_]
 
-VERSION = 5
+BOUNDS_VERSION = 5
 """Raise this with every change of these rules, so that answers by earlier rules count as outdated."""
 
 # More than a few copies of one text come from an empty form, unless most came within a week: a form is left empty now
@@ -46,7 +46,7 @@ _LITTLE = np.log1p(6.5)
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class Comparison:
     """A question and its candidates, a row each, ready to be judged.
 
     `values` is (candidates, features.NAMES); `numbers` and `titles` are the candidates'; `others` marks those that are
@@ -65,7 +65,7 @@ class Compared:
     signed: bool = True
     apart: Booleans | None = None
 
-    def of(self, rows: Integers) -> Compared:
+    def of(self, rows: Integers) -> Comparison:
         """Some of its rows, in this order."""
         return replace(
             self,
@@ -77,7 +77,7 @@ class Compared:
         )
 
 
-def bounds(pool: Compared, read: Booleans) -> tuple[Floats, Floats]:
+def bounds(pool: Comparison, read: Booleans) -> tuple[Floats, Floats]:
     """The least and the most that each probability can be; `read` marks candidates that the text model has read.
 
     Word for word the same is at least .95, whoever wrote it; but an empty form, which people send again and again, is
@@ -121,7 +121,7 @@ def copies(values: Floats) -> Booleans:
     return np.asarray((shared >= features.COPY) & telling, dtype=np.bool_)
 
 
-def _another(pool: Compared) -> Booleans:
+def _another(pool: Comparison) -> Booleans:
     """Which candidates are another issue by their titles.
 
     The same text by another author, under a title with another word, does not count: its author has seen the first, or

@@ -43,7 +43,7 @@ ALONE = 3.0
 
 MOST = ("words_shared", "vector_both", "vector_title", "titles", "codes", "messages", "hub", "rarest_five")
 USUAL = ("words_shared", "vector_both", "titles", "days", "hub")
-NAMES = (
+CONFIDENCE_NAMES = (
     "lead",
     "behind",
     "ahead",
@@ -63,12 +63,12 @@ _TIMES, _YEAR = [_AT["days"], _AT["closed_days"]], np.log1p(365.0)
 _FEW = 5
 
 
-def calibration(odds: Floats, total: int) -> Floats:
+def calibration_rows(odds: Floats, total: int) -> Floats:
     """`size.calibration` of each of the log-odds."""
     return np.array([size.calibration(one, total) for one in odds.tolist()])
 
 
-def rows(values: Floats, scores: Floats, total: int) -> Floats:
+def confidence_rows(values: Floats, scores: Floats, total: int) -> Floats:
     """(leaders, NAMES), from a whole list, best first: (candidates, features.NAMES) and the scores."""
     leaders = min(LEADERS, len(scores))
     background = scores[BACKGROUND]
@@ -87,7 +87,7 @@ def rows(values: Floats, scores: Floats, total: int) -> Floats:
         weights[:leaders],
         -(weights * np.log(weights + 1e-12)).sum(),
         (own[:, _COMPARED] >= values[:, _COMPARED].max(axis=0)).mean(axis=1),
-        size.size(total),
+        size.log_size(total),
         own[:, _AT["length"]] + own[:, _AT["shorter"]],
         *values[:, _MOST].max(axis=0),
         *own[:_FEW, _USUAL].mean(axis=0),

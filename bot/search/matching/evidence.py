@@ -9,13 +9,13 @@ import numpy as np
 
 from bot.domain.report import Reason, Shared
 from bot.search.index import Bags, Terms
-from bot.search.matching.retrieval import Pool, Question
-from bot.search.matching.shared_terms import Rarity
+from bot.search.matching.retrieval import IssueQuery, Pool
+from bot.search.matching.shared_terms import TermRarity
 from bot.search.ranking.reasons import (
     TELLING,
-    Written,
+    ComparedText,
     is_copy,
-    says_nothing,
+    is_vague,
     shared_message,
     shared_reasons,
     shared_words,
@@ -28,22 +28,22 @@ from bot.text.terms import is_unspaced, raw_words, terms_of
 class Explainer:
     """Explains candidates of one question, whose `title` and `body` are given."""
 
-    def __init__(self, question: Question, title: str, body: str, rarity: Rarity) -> None:
+    def __init__(self, question: IssueQuery, title: str, body: str, rarity: TermRarity) -> None:
         self._text = title, body
         self._known = question.known
         self._labels = question.labels
         self._rarities = rarity("words", question.known["words"].terms)
 
     @cached_property
-    def _mine(self) -> Written:
-        return Written(*self._text)
+    def _mine(self) -> ComparedText:
+        return ComparedText(*self._text)
 
     @property
     def vague(self) -> bool:
         """Whether the question says nothing but its form's boilerplate."""
         words = self._known["words"].words
         # The title is quick to read, and mostly says something.
-        return says_nothing(Written(self._text[0], ""), words) and says_nothing(self._mine, words)
+        return is_vague(ComparedText(self._text[0], ""), words) and is_vague(self._mine, words)
 
     def reasons(self, pool: Pool, row: int, title: str, body: str) -> tuple[Reason, ...]:
         """What is shared with the candidate in a row of the pool, whose title and body are given; rarest words first.
@@ -61,7 +61,7 @@ class Explainer:
         forms = [form for form in self._mine.messages if _mostly(form, quoted)]
         telling = [place for place in _places(words, pool.words, row) if self._rarities[place] >= TELLING]
         rarest = [words.words[place] for place in sorted(telling, key=lambda at: -self._rarities[at])]
-        theirs = Written(title, body)
+        theirs = ComparedText(title, body)
         message, shared = shared_message(self._mine, theirs, forms), shared_words(self._mine, theirs, rarest)
         return (*shared_reasons(message, *shared), *differs)
 

@@ -38,9 +38,9 @@ from rapidfuzz import fuzz, process
 
 from bot.search.index import IndexedIssue
 from bot.search.index.packing import Floats
-from bot.search.index.vectors import Kind
-from bot.search.matching.retrieval import Pool, Question, by_others
-from bot.search.matching.shared_terms import Rarity, by_terms
+from bot.search.index.vectors import VectorKind
+from bot.search.matching.retrieval import IssueQuery, Pool, by_other_author
+from bot.search.matching.shared_terms import TermRarity, _by_terms
 from bot.text.titles import subject
 from bot.text.words import split_words
 
@@ -62,7 +62,7 @@ _DIGITS = 9
 _FEEDBACK = 10
 
 
-def features(question: Question, pool: Pool, rarity: Rarity) -> Floats:
+def features(question: IssueQuery, pool: Pool, rarity: TermRarity) -> Floats:
     """(candidates, NAMES).
 
     They are rounded, because the last digits depend on the order in which words came into the index. So an index that
@@ -70,13 +70,13 @@ def features(question: Question, pool: Pool, rarity: Rarity) -> Floats:
     """
     if not pool.issues:
         return np.zeros((0, len(NAMES)))
-    columns = by_terms(question, pool, rarity)
+    columns = _by_terms(question, pool, rarity)
     columns |= _by_titles(question, pool) | _by_times(question, pool, columns["words_shared"])
     columns |= _by_vectors(question, pool, columns["bm25"])
     return np.stack([columns[name] for name in NAMES], axis=1).round(_DIGITS)
 
 
-def _by_titles(question: Question, pool: Pool) -> dict[str, Floats]:
+def _by_titles(question: IssueQuery, pool: Pool) -> dict[str, Floats]:
     mine, topic = _title(question.title)
     theirs = [_title(issue.title) for issue in pool.issues]
     plain = [plain for plain, _ in theirs]
@@ -85,7 +85,7 @@ def _by_titles(question: Question, pool: Pool) -> dict[str, Floats]:
     return {"ratio": np.asarray(ratios, dtype=np.float64) / 100, "same_topic": np.array(same)}
 
 
-def _by_times(question: Question, pool: Pool, words_shared: Floats) -> dict[str, Floats]:
+def _by_times(question: IssueQuery, pool: Pool, words_shared: Floats) -> dict[str, Floats]:
     """Features by times and authors: one person's series shows in both."""
     fields = dict(zip(IndexedIssue._fields, zip(*pool.issues, strict=True), strict=True))
     created = np.array(fields["created_at"], dtype=np.float64)
@@ -98,7 +98,7 @@ def _by_times(question: Question, pool: Pool, words_shared: Floats) -> dict[str,
     author = np.array([author == question.author for author in fields["author"]]) & bool(question.author)
     author &= words_shared < COPY
     # One person files related issues in a row, but other people who come so soon may have met the same problem.
-    in_a_row = ~by_others(question, pool)
+    in_a_row = ~by_other_author(question, pool)
     reported = np.log1p(question.reported) - USUALLY_REPORTED if question.author else 0.0
     return {
         "days": np.log1p(days),
@@ -112,22 +112,22 @@ def _by_times(question: Question, pool: Pool, words_shared: Floats) -> dict[str,
     }
 
 
-def _by_vectors(question: Question, pool: Pool, bm25: Floats) -> dict[str, Floats]:
+def _by_vectors(question: IssueQuery, pool: Pool, bm25: Floats) -> dict[str, Floats]:
     count = len(pool.issues)
     if pool.vectors is None or question.vectors is None:
         names = ("vector_title", "vector_text", "vector_both", "hub", "feedback", "twin")
         return dict.fromkeys(names, np.zeros(count))
     cosines = np.einsum("nkd,kd->kn", pool.vectors, question.vectors).astype(np.float64)
-    both = pool.vectors[:, Kind.BOTH]
+    both = pool.vectors[:, VectorKind.BOTH]
     between = (both @ both.T).astype(np.float64)
     np.fill_diagonal(between, 0)
-    best = np.argsort(-(_standard(bm25) + _standard(cosines[Kind.BOTH])), kind="stable")[:_FEEDBACK]
+    best = np.argsort(-(_standard(bm25) + _standard(cosines[VectorKind.BOTH])), kind="stable")[:_FEEDBACK]
     # A candidate among the best does not count itself.
     others = len(best) - np.isin(np.arange(count), best)
     return {
-        "vector_title": cosines[Kind.TITLE],
-        "vector_text": cosines[Kind.TEXT],
-        "vector_both": cosines[Kind.BOTH],
+        "vector_title": cosines[VectorKind.TITLE],
+        "vector_text": cosines[VectorKind.TEXT],
+        "vector_both": cosines[VectorKind.BOTH],
         "hub": between.sum(axis=1) / max(count - 1, 1),
         "feedback": between[:, best].sum(axis=1) / np.maximum(others, 1),
         "twin": between.max(axis=1),

@@ -42,15 +42,15 @@ CLOSEST = 5
 # The least probability; candidates below it keep the order of the ranking.
 _LOWEST = 1e-4
 # With a cosine of the text model, log-odds beyond these add nothing. A small repository has its own lower bound.
-_LEAST, _LEAST_IN_SMALL, _MOST = -8.0, -3.0, 4.0
+_LEAST, _LEAST_IN_SMALL, _MOST_ODDS = -8.0, -3.0, 4.0
 # Without one, few pairs that were read lie beyond this.
 _FAR = 6.0
 # The neighbour that shows how close others come; nearer ones may report the same thing. A missing neighbour, or one
 # farther away than unrelated texts of one project, counts as this cosine.
-_NEIGHBOUR, _USUAL = 3, 0.3
+_NEIGHBOUR, _USUAL_COSINE = 3, 0.3
 
 
-class Likeness(NamedTuple):
+class TextSimilarity(NamedTuple):
     """The text model's view of some `rows` of a pool: their `cosines` with the question, and how each `stands_out`."""
 
     rows: Integers
@@ -58,15 +58,15 @@ class Likeness(NamedTuple):
     stands_out: Floats
     smallness: float
 
-    def of(self, which: Any) -> Likeness:
+    def of(self, which: Any) -> TextSimilarity:
         """Some of its rows, by a mask or a slice."""
-        return Likeness(self.rows[which], self.cosines[which], self.stands_out[which], self.smallness)
+        return TextSimilarity(self.rows[which], self.cosines[which], self.stands_out[which], self.smallness)
 
 
-def rows_with_text(odds: Floats, likeness: Likeness) -> Floats:
+def rows_with_text(odds: Floats, likeness: TextSimilarity) -> Floats:
     """(candidates, WITH_TEXT)."""
-    large = np.clip(odds, _LEAST, _MOST) * (1 - likeness.smallness)
-    small = np.clip(odds, _LEAST_IN_SMALL, _MOST) * likeness.smallness
+    large = np.clip(odds, _LEAST, _MOST_ODDS) * (1 - likeness.smallness)
+    small = np.clip(odds, _LEAST_IN_SMALL, _MOST_ODDS) * likeness.smallness
     return np.stack([large, small, likeness.cosines, likeness.stands_out], axis=1)
 
 
@@ -92,10 +92,10 @@ def stands_out(own: Vector, vectors: Vector, places: Integers, total: int) -> Fl
 
 
 def _neighbour(cosines: Vector, without: int) -> float:
-    others = np.append(np.delete(cosines, without), [_USUAL] * _NEIGHBOUR)
+    others = np.append(np.delete(cosines, without), [_USUAL_COSINE] * _NEIGHBOUR)
     return float(np.partition(others, -_NEIGHBOUR)[-_NEIGHBOUR])
 
 
-def probability(log_odds: Floats) -> Floats:
+def bounded_probability(log_odds: Floats) -> Floats:
     """In [.0001, .98]: two readers agree in 98 of 100 pairs, and nothing is surer than they are."""
     return np.asarray(np.clip(1 / (1 + np.exp(-np.clip(log_odds, -30, 30))), _LOWEST, HIGHEST), dtype=np.float64)

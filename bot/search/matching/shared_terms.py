@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from bot.search.index import Terms, View, idf
 from bot.search.index.packing import Floats, Integers
-from bot.search.matching.retrieval import FIELDS, Pool, Question
+from bot.search.matching.retrieval import FIELDS, IssueQuery, Pool
 from bot.search.ranking.size import SMALL
 
 
 @dataclass(frozen=True, slots=True)
-class Rarity:
+class TermRarity:
     """How rare terms are in one repository of `total` issues, by `counts` for each field and term.
 
     The question's issue may be in the index. It is left out, as if it had not arrived yet: `own` holds its terms,
@@ -32,7 +32,7 @@ class Rarity:
     average_length: float
 
     @classmethod
-    def of(cls, view: View, without: int = 0) -> Rarity:
+    def of(cls, view: View, without: int = 0) -> TermRarity:
         """The rarity in a repository, without the issue of this number if it is there."""
         there = bool(view.issues([without]))
         own, length = {}, None
@@ -70,7 +70,7 @@ class _Entries:
     An entry's cell tells its field and its candidate: field's position × candidates + candidate's position.
     """
 
-    def __init__(self, pool: Pool, rarity: Rarity) -> None:
+    def __init__(self, pool: Pool, rarity: TermRarity) -> None:
         bags = (pool.title, pool.words, pool.codes, pool.messages)
         self._sizes = np.concatenate([np.diff(bag.starts) for bag in bags])
         self.cells: Integers = np.repeat(np.arange(len(self._sizes)), self._sizes)
@@ -102,7 +102,7 @@ class _Shared:
         self.cells, self.counts, self.rarity = entries.cells[at], entries.counts[at], entries.rarity[at]
 
 
-def by_terms(question: Question, pool: Pool, rarity: Rarity) -> dict[str, Floats]:
+def _by_terms(question: IssueQuery, pool: Pool, rarity: TermRarity) -> dict[str, Floats]:
     known, candidates = question.known, len(pool.issues)
     entries = _Entries(pool, rarity)
     # The words of a text include its title's.

@@ -21,22 +21,22 @@ bm25 titles title_in_words words_in_title words_shared words_of_question rarest_
 vector_text vector_both ratio feedback
 """
 COMPARED = tuple(_COMPARED.split())
-NAMES = (
+RANKING_NAMES = (
     *features.NAMES,
     *(f"{name}, above" for name in COMPARED),
     *(f"{name}, rank" for name in COMPARED),
 )
 
 # Values that agree to this many decimals are equal.
-_DIGITS = 5
+_RANK_DIGITS = 5
 
 _COLUMNS = [features.NAMES.index(name) for name in COMPARED]
 
 
-def standings(values: Floats) -> Floats:
+def with_pool_ranks(values: Floats) -> Floats:
     """(candidates, features.NAMES) → (candidates, NAMES)."""
     if not len(values):
-        return np.zeros((0, len(NAMES)))
+        return np.zeros((0, len(RANKING_NAMES)))
     compared = np.ascontiguousarray(values.T[_COLUMNS])
     apart = compared - compared.mean(axis=1, keepdims=True)
     above = apart / (np.sqrt((apart**2).mean(axis=1, keepdims=True)) + 1e-6)
@@ -46,5 +46,5 @@ def standings(values: Floats) -> Floats:
 def _ranks(rows: Floats) -> Floats:
     """For each value, how many of its row are above it."""
     # Products of vectors differ in their last digits with the number of threads; equal values must stay equal.
-    rows = np.round(rows, _DIGITS)
+    rows = np.round(rows, _RANK_DIGITS)
     return np.stack([len(row) - np.searchsorted(np.sort(row), row, side="right") for row in rows]).astype(np.float64)

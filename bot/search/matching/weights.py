@@ -21,8 +21,8 @@ import numpy as np
 
 from bot.search.index.packing import Floats, Integers
 from bot.search.matching import confidence, features, readings, standing
-from bot.search.matching.bounds import ANOTHER_SURFACE, VERSION, Compared, bounds, word_for_word
-from bot.search.matching.readings import Likeness
+from bot.search.matching.bounds import ANOTHER_SURFACE, Comparison, bounds, word_for_word
+from bot.search.matching.readings import TextSimilarity
 from bot.search.ranking.size import CALIBRATION, SMALLNESS
 
 # An error message names this many features; another kind of file lacks all of them.
@@ -50,7 +50,7 @@ READ = "readings"
 # Scores that agree to this many decimals are equal.
 _DIGITS = 5
 
-Reader = Callable[[Integers, int], Likeness | None]
+TextReader = Callable[[Integers, int], TextSimilarity | None]
 """The text model's answer for a pool: it gets the rows, best first, and how many of them are judged in any case. It may
 add others. None without a text model.
 """
@@ -81,7 +81,7 @@ class Linear:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class Predictions:
     """The candidates' scores and confidences, in the order of the pool; `order` has the rows, best first."""
 
     order: Integers
@@ -98,35 +98,35 @@ class Probability:
 
     def __call__(self, rows: Floats, total: int) -> Floats:
         """The log-odds that each row of `confidence.rows` is marked, in a repository of `total` issues."""
-        return self.calibration(confidence.calibration(self.confidence(rows), total))
+        return self.calibration(confidence.calibration_rows(self.confidence(rows), total))
 
     @classmethod
     def parse(cls, data: Mapping[str, Any]) -> Probability:
         """Read both parts. Raises what `Linear.parse` raises."""
         return cls(
-            Linear.parse(data["confidence"], confidence.NAMES),
+            Linear.parse(data["confidence"], confidence.CONFIDENCE_NAMES),
             Linear.parse(data["calibration"], (*CALIBRATION, SMALLNESS)),
         )
 
 
 @dataclass(frozen=True, slots=True)
-class Readings:
+class ReaderModel:
     """What a careful reader would say; the weights `with_text` hold only for the text model of that name."""
 
     text_model: str
     with_text: Linear
     by_odds: Linear
 
-    def __call__(self, odds: Floats, likeness: Likeness | None) -> Floats:
+    def __call__(self, odds: Floats, likeness: TextSimilarity | None) -> Floats:
         """How likely each candidate is the same report, from its log-odds of being marked and the text model."""
-        likely = readings.probability(self.by_odds(readings.rows_by_odds(odds)))
+        likely = readings.bounded_probability(self.by_odds(readings.rows_by_odds(odds)))
         if likeness is not None:
             with_text = readings.rows_with_text(odds[likeness.rows], likeness)
-            likely[likeness.rows] = readings.probability(self.with_text(with_text))
+            likely[likeness.rows] = readings.bounded_probability(self.with_text(with_text))
         return likely
 
     @classmethod
-    def parse(cls, data: Mapping[str, Any]) -> Readings:
+    def parse(cls, data: Mapping[str, Any]) -> ReaderModel:
         """Read all parts. Raises what `Linear.parse` raises."""
         return cls(
             str(data["text model"]),
@@ -142,7 +142,7 @@ class Model:
     ranking: Linear
     known: Probability
     unknown: Probability
-    readings: Readings
+    readings: ReaderModel
 
     @property
     def digest(self) -> str:
@@ -154,30 +154,30 @@ class Model:
             self.readings.by_odds,
         )
         weights = b"".join(part.weights.tobytes() + str(part.intercept).encode() for part in parts)
-        return hashlib.sha256(weights + f"{VERSION} {self.readings.text_model}".encode()).hexdigest()[:16]
+        return hashlib.sha256(weights + f"{BOUNDS_VERSION} {self.readings.text_model}".encode()).hexdigest()[:16]
 
     @classmethod
     def parse(cls, text: str) -> Model:
         """Read `weights.json`. Raises ValueError, KeyError or TypeError for a file of another version."""
         data = json.loads(text)
         return cls(
-            Linear.parse(data["ranking"], standing.NAMES),
+            Linear.parse(data["ranking"], standing.RANKING_NAMES),
             Probability.parse(data[KNOWN]),
             Probability.parse(data[UNKNOWN]),
-            Readings.parse(data[READ]),
+            ReaderModel.parse(data[READ]),
         )
 
-    def judge(self, pool: Compared, reader: Reader = lambda rows, leaders: None) -> Judged:
+    def judge(self, pool: Comparison, reader: TextReader = lambda rows, leaders: None) -> Predictions:
         """Judge a whole pool: the leaders of its order, and what the `reader` adds.
 
         Candidates with the question's very title and text are one issue that was sent several times. They are all as
         likely as the likeliest of them, open ones first. Among equals the one that ranks higher comes first.
         """
         values, total = pool.values, pool.total
-        scores = self.ranking(standing.standings(values))
+        scores = self.ranking(standing.with_pool_ranks(values))
         # Products of vectors differ in their last digits with the number of threads; equal scores must stay equal.
         order = np.lexsort((pool.numbers, -np.round(scores, _DIGITS)))
-        rows = confidence.rows(values[order], scores[order], total)
+        rows = confidence.confidence_rows(values[order], scores[order], total)
         odds = np.full(len(scores), -np.inf)
         odds[order[: len(rows)]] = (self.known if pool.signed else self.unknown)(rows, total)
         likeness = reader(order, len(rows))
@@ -188,7 +188,7 @@ class Model:
         least, most = bounds(pool.of(np.flatnonzero(judged)), read[judged])
         read_as = self.readings(odds, likeness)
         if pool.apart is not None and pool.apart.any():
-            read_as[pool.apart] = readings.probability(_log_odds(read_as[pool.apart]) + ANOTHER_SURFACE)
+            read_as[pool.apart] = readings.bounded_probability(_log_odds(read_as[pool.apart]) + ANOTHER_SURFACE)
         likely = np.minimum(np.round(read_as[judged], _DIGITS), most)
         # A candidate that is not judged is at most as likely as any that is.
         confidences = np.full(len(scores), likely.min(initial=1.0))
@@ -199,7 +199,7 @@ class Model:
         closed = 1 - values[:, features.NAMES.index("open")]
         copies = np.lexsort((pool.numbers, closed))
         ahead[again[ahead]] = copies[again[copies]]
-        return Judged(ahead, scores, confidences)
+        return Predictions(ahead, scores, confidences)
 
 
 def _log_odds(probabilities: Floats) -> Floats:

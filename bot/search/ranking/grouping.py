@@ -41,7 +41,7 @@ class Stated(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class DuplicateGroup:
     """Issues that report one thing: its `lead`, and the `others`, oldest first.
 
     `found` are the members that were candidates, best first.
@@ -54,7 +54,7 @@ class Group:
 
 def resolve(
     ranked: Sequence[int], originals: Mapping[int, int], known: Mapping[int, Stated], may_lead: Collection[int]
-) -> list[Group]:
+) -> list[DuplicateGroup]:
     """Group candidates; each group takes the place of its best candidate.
 
     `ranked` are candidates, best first. Groups are the connected components of `originals`, which maps duplicates to
@@ -74,7 +74,7 @@ def resolve(
         leaders = members[group] & set(may_lead)
         if leaders:
             lead = min(leaders, key=lambda number: (_rank(known[number]), number))
-            groups.append(Group(lead, tuple(sorted(members[group] - {lead})), tuple(candidates)))
+            groups.append(DuplicateGroup(lead, tuple(sorted(members[group] - {lead})), tuple(candidates)))
     return groups
 
 

@@ -29,7 +29,7 @@ from bot.search.ranking.query import (
     phrase,
     qualifiers,
 )
-from bot.search.ranking.rarity import Rarity
+from bot.search.ranking.rarity import WordRarity
 from bot.text.messages import error_messages, searchable_phrase
 from bot.text.terms import TITLE_READ, is_unspaced, raw_words, terms_of, without_noise
 
@@ -59,7 +59,7 @@ def plan_queries(
     repo: RepoRef,
     title: str,
     body: str,
-    rarity: Rarity,
+    rarity: WordRarity,
     *,
     budget: int = DEFAULT_BUDGET,
     state: StateFilter = "all",
@@ -122,7 +122,7 @@ def natural_query(repo: RepoRef, title: str, state: StateFilter = "all") -> str:
     return f"{qualifiers(repo, state)} {join_within(neutralise(title[:TITLE_READ]).split(), MAX_LENGTH)}"
 
 
-def rank_words(title: str, body: str, rarity: Rarity) -> tuple[list[str], list[str]]:
+def rank_words(title: str, body: str, rarity: WordRarity) -> tuple[list[str], list[str]]:
     """The title's words by rarity, and the words of title and body by rarity and count, best first.
 
     If the statistics know the repository well, words that no other issue has come last, and body words that every fifth

@@ -30,14 +30,14 @@ class WordStats(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Rarity:
+class WordRarity:
     """The counts of some words at one moment. With `total` 0 all words are equally rare."""
 
     total: int
     counts: Mapping[str, int]
 
     @classmethod
-    def of(cls, stats: WordStats, words: Collection[str]) -> Rarity:
+    def of(cls, stats: WordStats, words: Collection[str]) -> WordRarity:
         """Look up `words`, and only them."""
         return cls(stats.total(), stats.counts(words))
 

@@ -41,7 +41,7 @@ Spellings = Mapping[str, Mapping[str, str]]
 """Term → its spellings in case-folded form → the first occurrence of each, as written."""
 
 
-class Written:
+class ComparedText:
     """One issue's text, prepared for comparison with others."""
 
     def __init__(self, title: str, body: str) -> None:
@@ -56,7 +56,7 @@ def is_copy(one: tuple[str, str], other: tuple[str, str]) -> bool:
     return bool(one[1].strip()) and all(mine.split() == theirs.split() for mine, theirs in zip(one, other, strict=True))
 
 
-def shared_message(mine: Written, theirs: Written, forms: Iterable[str]) -> str:
+def shared_message(mine: ComparedText, theirs: ComparedText, forms: Iterable[str]) -> str:
     """The common part of an error message that both quote: of the first of these `forms` of mine; "" if there is none.
 
     At least half of the message's runs of words must be theirs too; what precedes it on its line may differ.
@@ -74,7 +74,9 @@ def shared_message(mine: Written, theirs: Written, forms: Iterable[str]) -> str:
     return ""
 
 
-def shared_words(mine: Written, theirs: Written, terms: Iterable[str]) -> tuple[list[str], list[str], list[str]]:
+def shared_words(
+    mine: ComparedText, theirs: ComparedText, terms: Iterable[str]
+) -> tuple[list[str], list[str], list[str]]:
     """The names from code, words of both titles, and other words that both have, in the order of `terms`.
 
     Only words that both spell the same way, but for case, are named. Status codes come after names. Other hexadecimal
@@ -129,7 +131,7 @@ def spellings(text: str) -> Spellings:
     return found
 
 
-def says_nothing(text: Written, terms: Iterable[str]) -> bool:
+def is_vague(text: ComparedText, terms: Iterable[str]) -> bool:
     """Whether no term of a text says what it is about, as in "Something is wrong" and "see title"."""
     words = (word for term in terms for word in text.all.get(term, {}).values())
     return not any(map(says_something, words))

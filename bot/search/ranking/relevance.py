@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from bot.domain.entities import Issue
-from bot.search.ranking.rarity import Rarity, WordStats
+from bot.search.ranking.rarity import WordRarity, WordStats
 from bot.search.ranking.similarity import dice_sorensen
 from bot.text.terms import TITLE_READ, read, terms, without_noise
 
@@ -32,7 +32,7 @@ Counts = Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class FieldCounts:
     """A text in two fields, with the counts of each term."""
 
     title: Counts
@@ -48,7 +48,7 @@ class Text:
         return self.title.get(term, 0) + self.body.get(term, 0)
 
 
-def bm25(terms: Mapping[str, float], texts: Sequence[Text], least: float = 0.0) -> list[float]:
+def bm25(terms: Mapping[str, float], texts: Sequence[FieldCounts], least: float = 0.0) -> list[float]:
     """Score `texts` for a question with these `terms`, each with its weight (IDF × count in the question).
 
     A word that occurs counts at least `least`, however long the text.
@@ -62,12 +62,12 @@ def bm25(terms: Mapping[str, float], texts: Sequence[Text], least: float = 0.0) 
     return _scored(terms, texts, rate, K1 + 1 + least)
 
 
-def bm25plus(terms: Mapping[str, float], texts: Sequence[Text]) -> list[float]:
+def bm25plus(terms: Mapping[str, float], texts: Sequence[FieldCounts]) -> list[float]:
     """`bm25` with a lower bound, which keeps long texts from losing to texts without the word."""
     return bm25(terms, texts, DELTA)
 
 
-def bm25f(terms: Mapping[str, float], texts: Sequence[Text]) -> list[float]:
+def bm25f(terms: Mapping[str, float], texts: Sequence[FieldCounts]) -> list[float]:
     """`bm25` with title and body as separate fields."""
     titles = [TITLE_WEIGHT / spread for spread in _spreads([sum(text.title.values()) for text in texts])]
     bodies = [BODY_WEIGHT / spread for spread in _spreads([sum(text.body.values()) for text in texts])]
@@ -86,7 +86,7 @@ def inverse_document_frequency(total: int, containing: int) -> float:
 
 
 def _scored(
-    terms: Mapping[str, float], texts: Sequence[Text], rate: Callable[[int, str], float], most: float
+    terms: Mapping[str, float], texts: Sequence[FieldCounts], rate: Callable[[int, str], float], most: float
 ) -> list[float]:
     """Score texts; `rate` gives a term's part in the text at a place, at most `most`."""
     worth = most * sum(terms.values())
@@ -116,7 +116,7 @@ class Relevance(StrEnum):
 
 DEFAULT_RELEVANCE = Relevance.LEARNED
 
-_BY_WORDS: dict[Relevance, Callable[[Mapping[str, float], Sequence[Text]], list[float]]] = {
+_BY_WORDS: dict[Relevance, Callable[[Mapping[str, float], Sequence[FieldCounts]], list[float]]] = {
     Relevance.BM25: bm25,
     Relevance.BM25F: bm25f,
     Relevance.BM25PLUS: bm25plus,
@@ -136,12 +136,12 @@ def relevances(
     if by is Relevance.TITLE:
         return [dice_sorensen(target.title, candidate.title) for candidate in candidates]
     asked = read(target.title, target.body).all
-    rarity = Rarity.of(stats, asked.keys())
+    rarity = WordRarity.of(stats, asked.keys())
     worth = {
         term: count * inverse_document_frequency(rarity.total, rarity.count(term)) for term, count in asked.items()
     }
     return _BY_WORDS[by](worth, [_text(candidate) for candidate in candidates])
 
 
-def _text(issue: Issue) -> Text:
-    return Text(Counter(terms(issue.title[:TITLE_READ])), Counter(terms(without_noise(issue.body))))
+def _text(issue: Issue) -> FieldCounts:
+    return FieldCounts(Counter(terms(issue.title[:TITLE_READ])), Counter(terms(without_noise(issue.body))))

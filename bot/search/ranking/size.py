@@ -22,17 +22,17 @@ SMALLNESS = "smallness"
 """One more feature, whose weight is learned from small repositories alone, after the others."""
 
 
-def size(total: int) -> float:
+def log_size(total: int) -> float:
     """The logarithm of how many issues there are."""
     return math.log(max(total, SMALL))
 
 
 def calibration(odds: float, total: int) -> tuple[float, ...]:
     """The values of CALIBRATION and SMALLNESS for log-odds in a repository of `total` issues."""
-    tenth = size(total) / 10
-    return odds, odds * tenth, tenth, smallness(total)
+    tenth = log_size(total) / 10
+    return odds, odds * tenth, tenth, log_smallness(total)
 
 
-def smallness(total: int) -> float:
+def log_smallness(total: int) -> float:
     """How small a repository of `total` issues is: from 0 for a large one to 4.1 for fifty issues or fewer."""
-    return max(0.0, math.log(SMALL_BELOW) - size(total))
+    return max(0.0, math.log(SMALL_BELOW) - log_size(total))

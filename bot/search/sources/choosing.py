@@ -14,10 +14,12 @@ FULL_TEXT, VECTORS = INDEX
 #: Sources that need lexical searches in addition to the plan's.
 FURTHER_SEARCHES = (PULL_REQUESTS, SIBLINGS)
 
-NAMES = (*INDEX, LEXICAL, HYBRID, SIMILAR, KNOWN_ISSUES, PULL_REQUESTS, DISCUSSIONS, SIBLINGS)
+SOURCE_NAMES = (*INDEX, LEXICAL, HYBRID, SIMILAR, KNOWN_ISSUES, PULL_REQUESTS, DISCUSSIONS, SIBLINGS)
 
 
-def chosen(named: Mapping[str, SourceConfig], *, indexed: bool, hybrid: bool = True) -> dict[str, SourceConfig]:
+def enabled_sources(
+    named: Mapping[str, SourceConfig], *, indexed: bool, hybrid: bool = True
+) -> dict[str, SourceConfig]:
     """The sources to ask, by name: as in the settings `named`, the others by default.
 
     `indexed` tells whether the repository's own index is complete; else it is not asked. If it is asked, GitHub's
@@ -26,10 +28,10 @@ def chosen(named: Mapping[str, SourceConfig], *, indexed: bool, hybrid: bool = T
     """
     local = indexed and any(name not in named or named[name].enabled for name in INDEX)
     off = {PULL_REQUESTS, DISCUSSIONS, *([LEXICAL] if local else ()), *(() if hybrid else [HYBRID])}
-    found = {name: named.get(name, SourceConfig(enabled=name not in off)) for name in NAMES}
+    found = {name: named.get(name, SourceConfig(enabled=name not in off)) for name in SOURCE_NAMES}
     return {name: source for name, source in found.items() if source.enabled and (indexed or name not in INDEX)}
 
 
-def only(*names: str) -> dict[str, SourceConfig]:
+def only_sources(*names: str) -> dict[str, SourceConfig]:
     """Settings that switch on these sources alone."""
-    return {name: SourceConfig(enabled=name in names) for name in NAMES}
+    return {name: SourceConfig(enabled=name in names) for name in SOURCE_NAMES}

@@ -11,7 +11,7 @@ from bot.conversation.config.schema import SourceConfig
 from bot.domain.entities import Issue, Likeness
 from bot.search.ranking.fusion import RankedSourceList, SourceType, UnifiedRetrievalChunk, cross_corpus_rrf
 from bot.search.ranking.same import Document, collapse
-from bot.search.sources.protocol import Answer
+from bot.search.sources.protocol import SourceResult
 
 _USUAL = SourceConfig()
 
@@ -28,7 +28,9 @@ class Hit:
     likeness: Likeness | None = None
 
 
-def merge(answers: Iterable[Answer], now: datetime, use: Mapping[str, SourceConfig] | None = None) -> list[Hit]:
+def merge_results(
+    answers: Iterable[SourceResult], now: datetime, use: Mapping[str, SourceConfig] | None = None
+) -> list[Hit]:
     """Every result once, best first by reciprocal rank over all lists, recent ones a little ahead (R3).
 
     `use` holds the sources' settings, with the weights of their lists.
@@ -56,7 +58,7 @@ def merge(answers: Iterable[Answer], now: datetime, use: Mapping[str, SourceConf
     ]
 
 
-def collapsed(hits: Sequence[Hit]) -> Sequence[Hit]:
+def collapse_discussions(hits: Sequence[Hit]) -> Sequence[Hit]:
     """Merge discussions that say the same (H3), since one may repeat another's text under another number.
 
     The first takes over the texts of the others, so leave out what may not be shown before you call this.
@@ -81,7 +83,7 @@ def collapsed(hits: Sequence[Hit]) -> Sequence[Hit]:
     ]
 
 
-def limited(answer: Answer, limit: int | None) -> Answer:
+def limit_results(answer: SourceResult, limit: int | None) -> SourceResult:
     """The answer with at most `limit` different results: those with the best ranks in any of its lists."""
     if limit is None:
         return answer

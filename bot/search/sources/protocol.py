@@ -20,7 +20,7 @@ PER_PAGE = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class SearchRequest:
     """One find: `plan` is for lexical searches, `natural` for semantic ones; either may be empty.
 
     `state` tells which results count.
@@ -33,7 +33,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class SourceResult:
     """What a source found: a ranked list for each query that was answered, the queries' outcomes, and failures.
 
     A source reports failures in `problems` instead of raising them (H1). `likeness` holds its own verdicts on results,
@@ -46,9 +46,9 @@ class Answer:
     problems: tuple[Failed, ...] = ()
     likeness: Mapping[str, Likeness] = field(default_factory=dict)
 
-    def __add__(self, further: Answer) -> Answer:
+    def __add__(self, further: SourceResult) -> SourceResult:
         """Append a later answer of the same source."""
-        return Answer(
+        return SourceResult(
             self.source,
             self.lists + further.lists,
             self.runs + further.runs,
@@ -57,11 +57,11 @@ class Answer:
         )
 
 
-def unanswered(source: str, query: str, failure: Exception | Told, told: Told | None = None) -> Answer:
+def failed_query(source: str, query: str, failure: Exception | Told, told: Told | None = None) -> SourceResult:
     """The answer for a query that failed; `told` replaces the failure's own message if readers must not see that."""
     told = told or (failure if isinstance(failure, Told) else told_by(failure))
     run = QueryRun(source, query, None, problem=told, later=isinstance(failure, Retryable))
-    return Answer(source, (), (run,), (Failed(source, told),))
+    return SourceResult(source, (), (run,), (Failed(source, told),))
 
 
 class Source(Protocol):
@@ -69,7 +69,7 @@ class Source(Protocol):
 
     name: str
 
-    def ask(self, question: Question) -> Answer:
+    def ask(self, question: SearchRequest) -> SourceResult:
         """Search. Safe to call from several threads."""
         ...
 
@@ -83,7 +83,7 @@ class Searcher(Protocol):
 log = logging.getLogger(__name__)
 
 
-def ask_all(sources: Sequence[Source], question: Question, within: float | None = None) -> list[Answer]:
+def ask_all(sources: Sequence[Source], question: SearchRequest, within: float | None = None) -> list[SourceResult]:
     """Ask all sources in parallel; the answers come in the order of the sources. A source's failure is never raised.
 
     A source that takes longer than `within` seconds (None: no limit) is reported as late. It ends by itself, see
@@ -99,12 +99,12 @@ def ask_all(sources: Sequence[Source], question: Question, within: float | None 
         threads.shutdown(wait=within is None)
     late = Remark.TOO_LATE.of(round(within or 0))
     return [
-        one.result() if one in answered else Answer(source.name, problems=(Failed(source.name, late),))
+        one.result() if one in answered else SourceResult(source.name, problems=(Failed(source.name, late),))
         for source, one in zip(sources, asking, strict=True)
     ]
 
 
-def _ask(source: Source, question: Question) -> Answer:
+def _ask(source: Source, question: SearchRequest) -> SourceResult:
     try:
         with span("source", source=source.name):
             return source.ask(question)
@@ -113,4 +113,4 @@ def _ask(source: Source, question: Question) -> Answer:
         # because it may quote an issue.
         frames = "".join(traceback.format_tb(fault.__traceback__))
         log.error("source %s failed: %s\n%s", source.name, type(fault).__name__, frames)
-        return Answer(source.name, problems=(Failed(source.name, Remark.FAILED.of()),))
+        return SourceResult(source.name, problems=(Failed(source.name, Remark.FAILED.of()),))

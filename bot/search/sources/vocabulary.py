@@ -14,7 +14,7 @@ from bot.text.terms import read
 log = logging.getLogger(__name__)
 
 #: Issues that are read on first contact with a repository. This costs no search.
-FIRST_CONTACT = 200
+RECENT_ISSUES = 200
 
 
 class RecentReader(Protocol):
@@ -23,7 +23,7 @@ class RecentReader(Protocol):
     def recent_issues(self, repo: RepoRef, limit: int) -> list[Issue]: ...
 
 
-class Remembered:
+class RecentIssuesCache:
     """Caches the latest issues of repositories, which statistics need no newer; reads again while there are too few."""
 
     def __init__(self, github: RecentReader) -> None:
@@ -43,7 +43,7 @@ def count_words(stats: WordStats, issues: Iterable[Issue]) -> None:
     stats.add({issue.number: read(issue.title, issue.body).counted() for issue in issues})
 
 
-def make_acquaintance(github: RecentReader, stats: WordStats, repo: RepoRef) -> bool:
+def ensure_word_stats(github: RecentReader, stats: WordStats, repo: RepoRef) -> bool:
     """Count the words of a repository on first contact; return whether there are statistics now.
 
     If that fails, all words count alike for now, and the find goes on.
@@ -51,7 +51,7 @@ def make_acquaintance(github: RecentReader, stats: WordStats, repo: RepoRef) -> 
     if stats.total():
         return True
     try:
-        recent = github.recent_issues(repo, FIRST_CONTACT)
+        recent = github.recent_issues(repo, RECENT_ISSUES)
     except (GitHubError, Retryable) as failure:
         log.warning("the recent issues of %s could not be read, all words count alike: %s", repo, failure)
         return False

@@ -196,17 +196,17 @@ def _asked(asked: Sequence[Asking], record: Path, repo: RepoRef | None, *, yes: 
 
 def _rows(endpoint: Endpoint, left: Sequence[Asking], seconds: float) -> Iterator[dict[str, Any]]:
     """An answer after the other as rows of a record. Raises UserError where the endpoint keeps failing."""
-    from bot.search.judge.endpoint import Unreached
-    from bot.search.judge.question import NoAnswer
+    from bot.search.judge.endpoint import EndpointError
+    from bot.search.judge.question import UnusableAnswer
 
-    def once(one: Asking) -> dict[str, Any] | Unreached:
+    def once(one: Asking) -> dict[str, Any] | EndpointError:
         row: dict[str, Any] = {"question": one.key, "id": one.id, "prompt": one.question.prompt}
         began = time.monotonic()
         try:
             written = endpoint.ask(one.question, max(seconds, _SECONDS))
-        except NoAnswer as useless:
+        except UnusableAnswer as useless:
             return {**row, "answer": None, "problem": str(useless)}
-        except Unreached as failure:
+        except EndpointError as failure:
             return failure
         try:
             answer = json.loads(written.text)
@@ -220,7 +220,7 @@ def _rows(endpoint: Endpoint, left: Sequence[Asking], seconds: float) -> Iterato
     try:
         for future in [threads.submit(once, one) for one in left]:
             row = future.result()
-            if isinstance(row, Unreached):
+            if isinstance(row, EndpointError):
                 failures += 1
                 if failures >= _FAILURES:
                     raise UserError(f"{row}. What was answered is kept: run it again to go on") from None
