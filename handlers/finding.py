@@ -14,7 +14,7 @@ from bot.platform.tracing import span
 from bot.quality.feedback import decided_in
 from bot.quality.known_issues import RepositoryWords
 from bot.search.finder import Finder, TemporaryIndexes, bot_options, finder_settings, further_sources
-from bot.search.ranking.keywords import has_usable_words
+from bot.search.ranking.query import has_usable_words
 from handlers.visit import Visit
 
 UNASKED_SECONDS = 2.0

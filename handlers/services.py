@@ -13,7 +13,7 @@ from bot.domain.entities import RepoRef
 from bot.github.client import GitHub
 from bot.platform.settings import Settings
 from bot.search.index import Index
-from bot.search.indexing import Indexer
+from bot.search.indexer import Indexer
 from bot.search.issue_forms import IssueForms
 from bot.search.matching import Matcher
 from bot.search.repository_settings import RepositorySettings

@@ -9,9 +9,9 @@ import pytest
 from bot.deliveries.events import EvaluationEvent, IndexEvent, IssueEvent, ScanEvent
 from bot.domain.entities import Actor, RepoRef, Repository
 from bot.quality.polling import Round
+from bot.search import indexer as indexing
 from bot.search.index import IndexedIssue
-from bot.search.indexing import Indexer, indexing
-from bot.search.indexing.indexing import IndexWriter
+from bot.search.indexer import Indexer, IndexWriter
 from bot.storage.repositories import Progress, StoredRepository
 from handlers.erasing import erase_repository, erased_if_ended
 from handlers.scheduled import digests

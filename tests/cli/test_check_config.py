@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from bot.app.cli import cli, main
 from bot.conversation.config.schema import MIN_CONFIDENCE
 from bot.domain.likelihood import HIGHEST, VERY_LIKELY
-from bot.search.matching.readings import TextSimilarity
+from bot.search.matching.probability import TextSimilarity
 from bot.search.matching.weights import shipped_model
 
 WRONG = "mode: off\nmin_confidance: 0.4\n"

@@ -33,7 +33,7 @@ from bot.deliveries.worker import Job, Worker
 from bot.domain.entities import RepoRef, Repository
 from bot.github.client import GitHub
 from bot.platform.settings import Settings
-from bot.search.indexing import Indexer
+from bot.search.indexer import Indexer
 from bot.simulator import Server, Simulator, start_simulator
 from bot.simulator.clock import Clock
 from bot.simulator.search import Result

@@ -14,8 +14,8 @@ import pytest
 import requests
 import responses
 
-from bot.search.embedding import EmbeddingError, TextModel, choose_embedder, local
-from bot.search.embedding.local import SentenceModel, WordLlama
+from bot.search.embedding import EmbeddingError, local
+from bot.search.embedding.local import SentenceModel, TextModel, WordLlama, choose_embedder
 from bot.search.embedding.remote import RemoteModel
 
 URL = "https://models.example/v1"

@@ -17,8 +17,8 @@ from bot.search.embedding import EmbeddingError
 from bot.search.finder import Finder, FinderSettings, FindOptions, TemporaryIndexes
 from bot.search.index import Index, IndexedIssue, TextAnalyser
 from bot.search.matching import Matcher
-from bot.search.sources.choosing import only_sources
-from bot.search.sources.protocol import Source
+from bot.search.sources import Source
+from bot.search.sources.federated import only_sources
 from bot.storage.engine import make_engine
 from tests.index.conftest import HashingModel
 

@@ -16,7 +16,7 @@ from bot.domain.report import Outcome, Report
 from bot.github.repository import RepoClient
 from bot.github.search import SearchPage
 from bot.search.finder import Finder, FinderSettings
-from bot.search.ranking.rarity import CountedWords
+from bot.search.ranking.relevance import CountedWords
 from bot.simulator import Server, Simulator
 from tests.served import emptied, reading, server
 

@@ -10,7 +10,7 @@ import pytest
 from bot.conversation.config import RepoConfig
 from bot.domain.entities import Issue, IssueRef, RepoRef, State
 from bot.search.finder import FindOptions, bot_options
-from bot.search.finder.weighing import ScoredIssue, results
+from bot.search.finder.scoring import ScoredIssue, results
 from tests.matching.made import an_issue
 
 TARGET = an_issue(5, "It fails", days=5.0)

@@ -13,14 +13,14 @@ from bot.domain.errors import Unavailable
 from bot.domain.report import Report
 from bot.quality.replay import PastIssue, ReplayGitHub
 from bot.quality.replay.github import REPO
-from bot.search.embedding import Embedder, fast_model
-from bot.search.embedding.local import SentenceModel
+from bot.search.embedding import Embedder
+from bot.search.embedding.local import SentenceModel, fast_model
 from bot.search.embedding.remote import RemoteModel
 from bot.search.finder import Finder, FinderSettings, FindOptions, TemporaryIndexes
-from bot.search.finder.outside import renumbered
+from bot.search.finder.unindexed import renumbered
 from bot.search.index import IndexedIssue
-from bot.search.sources.choosing import only_sources
-from bot.search.sources.protocol import SearchRequest, SourceResult
+from bot.search.sources import SearchRequest, SourceResult
+from bot.search.sources.federated import only_sources
 from tests.finder.conftest import REPO_ID, START, SUBJECTS, Bench, Silent, opened
 from tests.index.conftest import HashingModel
 

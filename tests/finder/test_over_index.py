@@ -16,8 +16,8 @@ from bot.quality.replay import PastIssue
 from bot.search.finder import MOST_COMPARED, Finder, FinderSettings, FindOptions, TemporaryIndexes
 from bot.search.matching import Matcher
 from bot.search.ranking.relevance import Relevance
-from bot.search.sources.choosing import only_sources
-from bot.search.sources.protocol import SearchRequest, SourceResult
+from bot.search.sources import SearchRequest, SourceResult
+from bot.search.sources.federated import only_sources
 from tests.finder.conftest import LOCAL, REPO_ID, START, SUBJECTS, TARGET, Bench, Silent, numbers, opened
 
 
@@ -181,7 +181,7 @@ def test_h5_those_that_are_asked_for_are_seen_behind_all_that_are_not(bench: Ben
 
 
 def test_more_than_is_compared_is_cut_by_the_fused_ranks(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bot.search.finder.weighing.MOST_COMPARED", 3)
+    monkeypatch.setattr("bot.search.finder.scoring.MOST_COMPARED", 3)
     report = bench.find("full-text", "github-search", "known-issues", known=(5,))
     assert 5 in numbers(report)
     assert len(numbers(report)) <= 4
@@ -192,7 +192,7 @@ def test_what_the_index_alone_has_found_is_compared_where_there_is_too_much(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     best = numbers(bench.find("full-text"))[:2]
-    monkeypatch.setattr("bot.search.finder.weighing.MOST_COMPARED", 2)
+    monkeypatch.setattr("bot.search.finder.scoring.MOST_COMPARED", 2)
     assert set(numbers(bench.find("full-text"))) == set(best)
 
 
@@ -200,7 +200,7 @@ def test_what_is_cut_is_not_judged_elsewhere_instead(bench: Bench, monkeypatch: 
     """What ranks too low to be compared is in the index all the same: GitHub's search has found nothing new in it."""
     asked = ("full-text", "github-search")
     all_of_them = {one.number: one.confidence for one in bench.find(*asked).candidates}
-    monkeypatch.setattr("bot.search.finder.weighing.MOST_COMPARED", 2)
+    monkeypatch.setattr("bot.search.finder.scoring.MOST_COMPARED", 2)
     found = {one.number: one.confidence for one in bench.find(*asked).candidates}
     assert len(all_of_them) > len(found) == 2
     assert found == {number: all_of_them[number] for number in found}
@@ -246,7 +246,7 @@ def test_p2_an_issue_that_the_index_does_not_hold_is_compared_with_what_it_holds
 def test_p2_no_index_is_made_where_everything_found_is_in_the_repositorys_own(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.search.finder.outside.index_in_memory", None)
+    monkeypatch.setattr("bot.search.finder.unindexed.index_in_memory", None)
     assert bench.find().candidates
     assert bench.find("full-text", "github-search").candidates
 

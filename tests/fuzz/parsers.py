@@ -26,7 +26,7 @@ from bot.domain.entities import RepoRef
 from bot.search.issue_forms import boilerplate_of
 from bot.search.ranking.plan import natural_query, plan_own_words, plan_queries
 from bot.search.ranking.query import MAX_OPERATORS
-from bot.search.ranking.rarity import WordRarity
+from bot.search.ranking.relevance import WordRarity
 from bot.text.github_urls import named_issues, normalize_url, thing_at
 from tests.render.reading import read as render
 

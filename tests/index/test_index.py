@@ -12,8 +12,7 @@ import pytest
 import sqlalchemy as sa
 
 from bot.domain.entities import Actor, Issue, RepoRef
-from bot.search.index import Analysis, Index, IndexedIssue, Query, Scores, TextAnalyser, View, bm25, idf
-from bot.search.index import postings as lists
+from bot.search.index import Analysis, Index, IndexedIssue, Query, Scores, TextAnalyser, View, bm25, idf, postings
 from bot.search.index.issues import UNTOLD
 from bot.search.matching import Matcher
 from bot.storage import Store
@@ -338,8 +337,8 @@ class TestChanging:
     @pytest.fixture(autouse=True)
     def short_tails(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """So that a handful of issues fills chunks."""
-        monkeypatch.setattr(lists, "TAIL", 16)
-        monkeypatch.setattr(lists, "CHUNK", 40)
+        monkeypatch.setattr(postings, "TAIL", 16)
+        monkeypatch.setattr(postings, "CHUNK", 40)
 
     def test_an_edited_issue_is_found_by_its_new_words_only(self, index: Index) -> None:
         for one in many(12):

@@ -7,9 +7,9 @@ import pytest
 import sqlalchemy as sa
 
 from bot.domain.entities import RepoRef
-from bot.search.index import Index, IndexedIssue, Query, TextAnalyser, binary, vocabulary
-from bot.search.index.memory import IndexCache
-from bot.search.index.state import IndexVersion
+from bot.search.index import Index, IndexedIssue, Query, TextAnalyser, binary, postings
+from bot.search.index.cache import IndexCache
+from bot.search.index.database import IndexVersion
 from bot.search.matching import Matcher
 from bot.storage.tables.index import index_vocabulary
 from tests.index.conftest import HashingModel
@@ -68,7 +68,7 @@ def test_who_edits_an_issue_over_and_over_with_new_words_lets_no_array_grow(
     index: Index, model: HashingModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Arrays are as long as the highest number of a term is high."""
-    monkeypatch.setattr(vocabulary, "SPARED", 64)
+    monkeypatch.setattr(postings, "SPARED", 64)
     other = Index(index._engine, TextAnalyser(), model)
     index.put(1, [IndexedIssue(n, f"crash of part{n % 7}", f"panic in room{n}", created_at=n) for n in range(2, 40)])
 

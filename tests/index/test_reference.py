@@ -14,8 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from bot.search.index import Index, IndexedIssue, Query, Scores, binary, bm25, idf, vocabulary
-from bot.search.index import postings as lists
+from bot.search.index import Index, IndexedIssue, Query, Scores, binary, bm25, idf, postings
 
 WORDS = ["alpha", "beta", "gamma", "delta", "getUserName", "panic", "错误信息", "x1"]
 
@@ -71,9 +70,9 @@ class Reference:
 def test_lexical_search_equals_the_reference(
     index: Index, monkeypatch: pytest.MonkeyPatch, changes: list[Any], title: str, body: str, tail: int, spared: int
 ) -> None:
-    monkeypatch.setattr(vocabulary, "SPARED", spared)
-    monkeypatch.setattr(lists, "TAIL", tail)
-    monkeypatch.setattr(lists, "CHUNK", 2 * tail)
+    monkeypatch.setattr(postings, "SPARED", spared)
+    monkeypatch.setattr(postings, "TAIL", tail)
+    monkeypatch.setattr(postings, "CHUNK", 2 * tail)
     # Other examples' repositories are in the same database, and must make no difference.
     repositories = [Reference(index, next(_ids)) for _ in range(2)]
     ids = {id(one): one._id for one in repositories}

@@ -28,7 +28,7 @@ from bot.github.repository import RepoClient
 from bot.platform.settings import Settings
 from bot.search.embedding import Embedder
 from bot.search.index import Index, IndexedIssue, Query, TextAnalyser, binary
-from bot.search.indexing import Indexer, StoredRepositoryInfo
+from bot.search.indexer import Indexer, StoredRepositoryInfo
 from bot.search.issue_forms import IssueForms
 from bot.search.matching import Matcher
 from bot.search.repository_settings import RepositorySettings

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bot.search.indexing import Indexer
+from bot.search.indexer import Indexer
 from tests.indexing.conftest import REPO, Host, on_one_database
 
 pytestmark = pytest.mark.slow

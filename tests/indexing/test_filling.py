@@ -11,8 +11,9 @@ import pytest
 from bot.domain.errors import Unavailable
 from bot.github.changes import ChangesPage
 from bot.github.repository import RepoClient
-from bot.search.indexing import Indexer, indexing, reading
-from bot.search.indexing.indexing import IndexWriter
+from bot.search import indexer as indexing
+from bot.search import issue_pages as reading
+from bot.search.indexer import Indexer, IndexWriter
 from bot.simulator.http.reply import Reply
 from bot.simulator.rest import keyset
 from bot.storage.repositories import Backfills, Progress

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from numpy.typing import NDArray
 
 from bot.search.embedding import EmbeddingError
-from bot.search.indexing.status import index_statuses
+from bot.search.indexer import index_statuses
 from bot.storage.tables.schema import metadata
 from tests.index.conftest import HashingModel
 from tests.indexing.conftest import Host, on_one_database

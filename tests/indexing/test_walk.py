@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.github.changes import Budget
-from bot.search.indexing.reading import AGAIN, LATEST, LOST, PagePosition, last_position, next_position, pause, retry
+from bot.search.issue_pages import AGAIN, LATEST, LOST, PagePosition, last_position, next_position, pause, retry
 
 START = datetime(2026, 3, 10, 12, tzinfo=UTC)
 

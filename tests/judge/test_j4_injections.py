@@ -14,7 +14,7 @@ from itertools import product
 import pytest
 
 from bot.domain.opinion import Pairs, Said, Text, Verdict
-from bot.search.judge.question import Prompt, UnusableAnswer, build_critic_prompt, question, read_answer
+from bot.search.judge.prompt import Prompt, UnusableAnswer, build_critic_prompt, question, read_answer
 from bot.simulator.language_model import Heard
 from tests.judge.models import answer, entry, read, saying
 

@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 
 from bot.domain.entities import Actor, Issue, RepoRef
 from bot.search.index import Index, IndexedIssue, TextAnalyser
-from bot.search.matching import Matcher, features, standing
-from bot.search.matching.features import NAMES
+from bot.search.matching import Matcher, features
+from bot.search.matching.features import NAMES, TermRarity
 from bot.search.matching.retrieval import FIELDS, load, make_query
-from bot.search.matching.shared_terms import TermRarity
 from tests.matching.made import an_issue, fill
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
@@ -69,7 +68,7 @@ def test_features_are_finite_and_blind_to_the_order_of_candidates(index: Index, 
     found = values(index, repo, issue(99, target), numbers)
     assert found.shape == (len(numbers), len(NAMES))
     assert np.isfinite(found).all()
-    assert np.isfinite(standing.with_pool_ranks(found)).all()
+    assert np.isfinite(features.with_pool_ranks(found)).all()
     shares = [NAMES.index(name) for name in NAMES if "_of_" in name or name in ("words_shared", "titles", "ratio")]
     assert ((found[:, shares] >= 0) & (found[:, shares] <= 1 + 1e-9)).all()
     order = list(range(len(numbers)))
@@ -186,12 +185,12 @@ def _share(part: float, whole: float) -> float:
 
 
 @pytest.mark.slow
-@given(st.lists(st.lists(st.integers(0, 3), min_size=len(standing.COMPARED), max_size=len(standing.COMPARED))))
+@given(st.lists(st.lists(st.integers(0, 3), min_size=len(features.COMPARED), max_size=len(features.COMPARED))))
 def test_equals_share_the_best_rank(rows: list[list[int]]) -> None:
     compared = np.zeros((len(rows), len(NAMES)))
-    for place, name in enumerate(standing.COMPARED):
+    for place, name in enumerate(features.COMPARED):
         compared[:, NAMES.index(name)] = [row[place] for row in rows]
-    ranks = standing.with_pool_ranks(compared)[:, -len(standing.COMPARED) :]
+    ranks = features.with_pool_ranks(compared)[:, -len(features.COMPARED) :]
     expected = [[np.log1p(sum(other[at] > own for other in rows)) for at, own in enumerate(row)] for row in rows]
     assert ranks == pytest.approx(np.array(expected).reshape(ranks.shape))
 

@@ -18,7 +18,7 @@ from bot.search.embedding.remote import RemoteModel
 from bot.search.index import Index, IndexedIssue, TextAnalyser
 from bot.search.index.analysis import Analysis
 from bot.search.matching import Matcher, Model
-from bot.search.matching.evidence import as_written
+from bot.search.matching.explanation import as_written
 from bot.search.matching.features import NAMES
 from bot.text.terms import terms
 from tests.index.conftest import HashingModel

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from bot.search.matching import Model
-from bot.search.matching.bounds import BOUNDS_VERSION
-from bot.search.matching.weights import KNOWN, UNKNOWN, Linear
+from bot.search.matching.weights import BOUNDS_VERSION, KNOWN, UNKNOWN, Linear
 
 
 @pytest.fixture

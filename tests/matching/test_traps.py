@@ -16,10 +16,9 @@ from bot.domain.report import Shared
 from bot.search.embedding.local import WordLlama
 from bot.search.index import Index, IndexedIssue, TextAnalyser
 from bot.search.matching import Match, Matcher, Model
-from bot.search.matching.bounds import Comparison, bounds
-from bot.search.matching.confidence import LEADERS
 from bot.search.matching.features import NAMES
-from bot.search.matching.weights import UNKNOWN
+from bot.search.matching.probability import LEADERS
+from bot.search.matching.weights import UNKNOWN, Comparison, bounds
 from tests.matching.made import START, an_issue, fill, shared_by
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bot.domain.entities import RepoRef
 from bot.search.ranking.plan import natural_query, plan_own_words, plan_queries
-from bot.search.ranking.rarity import WordRarity
+from bot.search.ranking.relevance import WordRarity
 from bot.simulator.search import SearchIndex
 
 REPO = RepoRef("acme", "app")

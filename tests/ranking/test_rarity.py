@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.search.ranking.rarity import CountedWords, WordRarity
+from bot.search.ranking.relevance import CountedWords, WordRarity
 
 
 def test_a_rarer_word_weighs_more_and_a_new_one_most() -> None:

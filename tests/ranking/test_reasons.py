@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.domain.report import Reason, Shared
-from bot.search.ranking.rarity import WordRarity
-from bot.search.ranking.reasons import (
+from bot.search.matching.explanation import (
     TELLING,
     ComparedText,
     is_copy,
@@ -15,6 +14,7 @@ from bot.search.ranking.reasons import (
     shared_reasons,
     shared_words,
 )
+from bot.search.ranking.relevance import WordRarity
 from bot.text.messages import error_messages, searchable_phrase
 
 RARITY = WordRarity(1_000, {"crash": 700, "app": 900})

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.entities import Actor, Issue, RepoRef
-from bot.search.ranking.rarity import CountedWords
-from bot.search.ranking.relevance import FieldCounts, Relevance, bm25, bm25f, bm25plus, relevances
+from bot.search.ranking.relevance import CountedWords, FieldCounts, Relevance, bm25, bm25f, bm25plus, relevances
 from bot.search.ranking.similarity import dice_sorensen
 
 BY_WORDS = (Relevance.BM25, Relevance.BM25F, Relevance.BM25PLUS)

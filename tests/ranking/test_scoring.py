@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.errors import InvalidArgument
-from bot.search.ranking.scoring import score_candidates
-from bot.search.ranking.similarity import bigrams
+from bot.search.ranking.similarity import bigrams, score_candidates
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 

@@ -38,7 +38,7 @@ from bot.search.finder import Finder, FinderSettings, FindOptions
 from bot.search.index import TextAnalyser
 from bot.search.index.index import ephemeral_index
 from bot.search.matching import Matcher
-from bot.search.sources.choosing import only_sources
+from bot.search.sources.federated import only_sources
 from tests.calling import is_deaf_to_ctrl_c
 from tests.waiting import LONGEST, wait_until
 

@@ -13,11 +13,10 @@ from bot.domain.entities import RepoRef
 from bot.quality.evaluation.statements import read_comment
 from bot.search.index import TextAnalyser
 from bot.search.issue_forms import boilerplate_of
-from bot.search.ranking.keywords import extract_search_keywords
+from bot.search.ranking.grouping import content_hash, title_similarity
 from bot.search.ranking.plan import plan_queries
-from bot.search.ranking.query import neutralise, neutralise_term
-from bot.search.ranking.rarity import WordRarity
-from bot.search.ranking.same import content_hash, title_similarity
+from bot.search.ranking.query import extract_search_keywords, neutralise, neutralise_term
+from bot.search.ranking.relevance import WordRarity
 from bot.text.github_urls import named_issues, normalize_url, thing_at
 from bot.text.invisible import hidden_by
 from bot.text.messages import codes, error_messages, in_common

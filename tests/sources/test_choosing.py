@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from bot.conversation.config import parse_config
 from bot.conversation.config.schema import SOURCES, SourceConfig
 from bot.domain.entities import Actor, Issue, RepoRef
-from bot.search.sources.choosing import SOURCE_NAMES, enabled_sources, only_sources
-from bot.search.sources.merging import limit_results, merge_results
-from bot.search.sources.protocol import SourceResult
+from bot.search.sources import SourceResult, limit_results, merge_results
+from bot.search.sources.federated import SOURCE_NAMES, enabled_sources, only_sources
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 LOCAL = {"full-text", "vectors"}

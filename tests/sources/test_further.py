@@ -15,7 +15,7 @@ from bot.domain.report import Outcome, Report
 from bot.github.repository import RepoClient
 from bot.search.finder import Finder, FinderSettings, FindOptions
 from bot.search.finder.options import finder_settings, further_sources
-from bot.search.sources.choosing import FULL_TEXT, SOURCE_NAMES, VECTORS, only_sources
+from bot.search.sources.federated import FULL_TEXT, SOURCE_NAMES, VECTORS, only_sources
 from bot.search.sources.github import Discussions
 from bot.simulator import Server, Simulator
 from tests.served import emptied, reading, server

@@ -10,8 +10,8 @@ import pytest
 from bot.domain.entities import RepoRef
 from bot.github.repository import RepoClient
 from bot.search.ranking.plan import Plan
-from bot.search.sources.named import Siblings
-from bot.search.sources.protocol import SearchRequest, SourceResult
+from bot.search.sources import SearchRequest, SourceResult
+from bot.search.sources.configured import Siblings
 from bot.simulator import Server, Simulator
 from tests.served import emptied, reading, server
 

@@ -14,13 +14,11 @@ from bot.domain.errors import Failed, Forbidden, Invalid, RateLimited, Remark, U
 from bot.domain.report import QueryRun
 from bot.github.search import SearchPage, SimilarIssues
 from bot.quality.replay import PastIssue, ReplayGitHub
-from bot.search.finder.asking import Gathered
 from bot.search.ranking.plan import Plan
-from bot.search.ranking.rarity import CountedWords
+from bot.search.ranking.relevance import CountedWords
+from bot.search.sources import SearchRequest, Source, SourceResult, ask_all, merge_results
+from bot.search.sources.federated import Gathered, ensure_word_stats
 from bot.search.sources.github import GitHubHybrid, GitHubLexical, GitHubSimilar, PullRequests
-from bot.search.sources.merging import merge_results
-from bot.search.sources.protocol import SearchRequest, Source, SourceResult, ask_all
-from bot.search.sources.vocabulary import ensure_word_stats
 from tests.waiting import LONGEST
 
 NOW = datetime(2024, 1, 1, tzinfo=UTC)

@@ -12,8 +12,8 @@ from bot.quality.training.arrival import Arrival
 from bot.quality.training.over_index import anonymous
 from bot.search.embedding.local import WordLlama
 from bot.search.index import TextAnalyser
+from bot.search.index.arrays import Floats
 from bot.search.index.index import ephemeral_index
-from bot.search.index.packing import Floats
 from bot.search.matching import Matcher, features
 from tests.matching.made import an_issue, fill
 

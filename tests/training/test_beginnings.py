@@ -14,8 +14,8 @@ from bot.quality.training.arrival import Arrival
 from bot.quality.training.collecting import BEGINNING, beginning
 from bot.quality.training.fitting import Fitted, fit_factor
 from bot.quality.training.over_index import Firsts, fit, fit_orders, smallness_of
-from bot.search.matching import confidence, features, standing
-from bot.search.ranking.size import SMALLNESS, log_smallness
+from bot.search.matching import features, probability
+from bot.search.matching.probability import SMALLNESS, log_smallness
 
 
 def test_all_of_the_first_issues_are_looked_at_but_for_the_very_first_and_the_doubtful() -> None:
@@ -52,11 +52,11 @@ def test_a_repository_that_was_small_and_had_no_duplicates_is_believed() -> None
         order = fit_orders(arrivals, 0)
         fitted = fit(arrivals, order, 0)
         one = arrival(999, total, False, young=False)
-        scores = order.whole.scores(standing.with_pool_ranks(one.values))
+        scores = order.whole.scores(features.with_pool_ranks(one.values))
         best = np.argsort(-scores)
-        rows = confidence.confidence_rows(one.values[best], scores[best], total)
+        rows = probability.confidence_rows(one.values[best], scores[best], total)
         likely = fitted.confidence.scores(rows[:1])
-        return float(fitted.calibration.scores(confidence.calibration_rows(likely, total))[0])
+        return float(fitted.calibration.scores(probability.calibration_rows(likely, total))[0])
 
     assert odds([*grown, *young], 100) < odds(grown, 100) - math.log(2)
     assert odds([*grown, *young], 100) < odds([*grown, *young], 5_000)

@@ -18,7 +18,7 @@ from bot.app.cli.shared.stored import stored_repository
 from bot.platform import settings as host
 
 if TYPE_CHECKING:
-    from bot.search.indexing.status import IndexStatus
+    from bot.search.indexer import IndexStatus
 
 _EVERY = 0.5
 _AT_WORK = ("waiting", "reading", "embedding")
@@ -39,7 +39,7 @@ def index(repository: str | None, watch: bool, as_json: bool) -> None:
     if watch and as_json:
         raise click.UsageError("--watch is for people; leave it out with --json")
     from bot.app.wiring.indexes import build_index
-    from bot.search.indexing.status import index_statuses
+    from bot.search.indexer import index_statuses
     from bot.storage import open_store
 
     settings, console = host.load(), Console(highlight=False)

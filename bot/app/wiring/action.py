@@ -27,7 +27,7 @@ from bot.github.token import INSTALLATION, TokenGitHub
 from bot.platform import settings as host
 from bot.platform.addresses import pages_of
 from bot.platform.settings import Settings
-from bot.search.indexing import Indexer
+from bot.search.indexer import Indexer
 from bot.search.issue_forms import IssueForms
 from bot.search.matching import Matcher
 from bot.search.repository_settings import RepositorySettings

@@ -26,11 +26,11 @@ from bot.quality.known_issues import KnownRepository, RepositoryWords
 from bot.quality.scanning.asking import AskAll, Asker, ask_in_processes
 from bot.quality.scanning.filling import OwnSteps, fill
 from bot.quality.scanning.scan import Scan
-from bot.search.embedding import TextModel
+from bot.search.embedding.local import TextModel
 from bot.search.finder import Finder, TemporaryIndexes, finder_settings, further_sources
-from bot.search.finder.judging import Judge
+from bot.search.finder.scoring import Judge
 from bot.search.index import Index, TextAnalyser
-from bot.search.indexing import Indexer, StoredRepositoryInfo
+from bot.search.indexer import Indexer, StoredRepositoryInfo
 from bot.search.issue_forms import IssueForms
 from bot.search.matching import Matcher, Model, shipped_model
 from bot.search.repository_settings import RepositorySettings, settings_at_present

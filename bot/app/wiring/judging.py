@@ -10,8 +10,8 @@ from bot.platform.settings import Settings
 from bot.storage import Store
 
 if TYPE_CHECKING:
-    from bot.search.judge.endpoint import Endpoint
     from bot.search.judge.judge import HostJudge
+    from bot.search.judge.prompt import Endpoint
 
 
 def build_endpoint(settings: Settings, *, retries: int = 0) -> Endpoint | None:
@@ -21,7 +21,7 @@ def build_endpoint(settings: Settings, *, retries: int = 0) -> Endpoint | None:
     if not settings.judge_url or not settings.judge_model:
         missing, there = ("URL", "MODEL") if settings.judge_model else ("MODEL", "URL")
         raise SettingsError(f"DOPPEL_JUDGE_{missing}: not set, though DOPPEL_JUDGE_{there} is; the judge needs both.")
-    from bot.search.judge.clients import endpoint
+    from bot.search.judge.providers import endpoint
 
     where = (settings.judge_api, settings.judge_url, settings.judge_model, settings.judge_key)
     return endpoint(*where, retries=retries)
@@ -33,8 +33,8 @@ def build_judge(settings: Settings, store: Store | None, *, keep: bool = True) -
     if chosen is None:
         return None
     from bot.domain.opinion import Limits
-    from bot.search.judge.endpoint import Price
     from bot.search.judge.judge import HostJudge, InMemoryRecord
+    from bot.search.judge.prompt import Price
 
     return HostJudge(
         chosen,

@@ -22,7 +22,7 @@ from bot.quality.evaluation.runs import Kept, Runs, Stage
 from bot.quality.feedback import Example, decided_in
 from bot.quality.scanning.pairs import Result
 from bot.search.index import Index
-from bot.search.indexing.status import IndexStatus, index_statuses
+from bot.search.indexer import IndexStatus, index_statuses
 from bot.search.repository_settings import LoadedSettings
 from bot.storage import Store, StoredRepository
 from bot.storage.judging import Kept as Judgement

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from bot.domain.report import Reason
-from bot.search.ranking.reasons import ComparedText, says_something, shared_message, shared_reasons, shared_words
+from bot.search.matching.explanation import ComparedText, says_something, shared_message, shared_reasons, shared_words
 from bot.text.messages import error_messages
 from bot.text.terms import raw_words, terms, terms_of
 from bot.text.words import is_function_word

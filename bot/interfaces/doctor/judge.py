@@ -14,7 +14,7 @@ from bot.platform.settings import Settings
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bot.search.judge.endpoint import Endpoint
+    from bot.search.judge.prompt import Endpoint
 
 _DAY = datetime(2026, 1, 1, tzinfo=UTC)
 _NEW = Text(3, "Export to PDF stops at page 7", "It raises PdfRenderError.", "open", _DAY)
@@ -35,8 +35,7 @@ def judge(settings: Settings, endpoint: Callable[[Settings], Endpoint | None]) -
         yield warning("judge", str(problem), mend)
         return
     assert chosen is not None
-    from bot.search.judge.endpoint import EndpointError, Price
-    from bot.search.judge.question import UnusableAnswer, question, read_answer
+    from bot.search.judge.prompt import EndpointError, Price, UnusableAnswer, question, read_answer
 
     asked = question(Pairs(_NEW, (_SAME, _OTHER)))
     try:

@@ -11,7 +11,7 @@ from bot.domain.opinion import Said, Verdict
 from bot.quality.evaluation.metrics import Id, Judged, Speaking, speaking
 from bot.quality.replay.running import Answered
 from bot.search.judge.judge import probability
-from bot.search.judge.question import (
+from bot.search.judge.prompt import (
     SCHEMA,
     Prompt,
     UnusableAnswer,

@@ -24,13 +24,13 @@ from bot.platform.pools import held_back
 from bot.quality.replay.archive import PastIssue
 from bot.quality.replay.github import ReplayGitHub
 from bot.quality.replay.running import Answered, Asked, Asking, FutureLeak, Mirror, replay
-from bot.search.embedding import TextModel, choose_embedder
+from bot.search.embedding.local import TextModel, choose_embedder
 from bot.search.finder import Finder, FinderSettings, TemporaryIndexes
 from bot.search.index import TextAnalyser
 from bot.search.index.index import ephemeral_index
 from bot.search.matching import Matcher
 from bot.search.matching.weights import Model
-from bot.search.sources.choosing import only_sources
+from bot.search.sources.federated import only_sources
 from bot.search.sources.github import HYBRID
 from bot.storage.failures import why
 

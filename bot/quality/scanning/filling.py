@@ -8,7 +8,7 @@ from typing import Any
 from bot.deliveries.events import Event, IndexEvent
 from bot.domain.entities import Repository
 from bot.github.repository import RepoClient
-from bot.search.indexing import Indexer
+from bot.search.indexer import Indexer
 from bot.search.issue_forms import IssueForms
 from bot.storage.repositories import Backfills, Progress
 

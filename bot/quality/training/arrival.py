@@ -15,12 +15,12 @@ from bot.domain.entities import Issue
 from bot.domain.errors import UserError
 from bot.quality.replay import Mirror, PastIssue, ReplayGitHub
 from bot.quality.training.readings import Read
-from bot.search.embedding import TextModel, choose_embedder
+from bot.search.embedding.local import TextModel, choose_embedder
 from bot.search.index import Index, TextAnalyser
+from bot.search.index.arrays import Floats, Integers
 from bot.search.index.index import ephemeral_index
-from bot.search.index.packing import Floats, Integers
 from bot.search.matching import Matcher
-from bot.search.matching.readings import TextSimilarity
+from bot.search.matching.probability import TextSimilarity
 
 _REPO = 1
 

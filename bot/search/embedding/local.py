@@ -1,4 +1,4 @@
-"""Models that run on this machine."""
+"""Models that run on this machine, and the choice among all models."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from bot.domain.counting import batches
 from bot.platform.local import pip_install
-from bot.search.embedding.protocol import EmbeddingError, all_invalid, unit
+from bot.search.embedding import Embedder, EmbeddingError, all_invalid, unit
 
 _WEIGHTS = "weights/l2_supercat_256.safetensors"
 _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
@@ -216,3 +216,36 @@ class SentenceModel:
         except Exception as failure:
             told = "the model could not be loaded"
             raise EmbeddingError(f"{self.name} could not be loaded: {failure}", told=told) from failure
+
+
+NONE, DEFAULT = "none", "wordllama"
+
+
+def choose_embedder(model: str = DEFAULT, url: str = "", key: str = "") -> Embedder | None:
+    """The model that a host has set. Nothing is loaded yet.
+
+    `none` is no model, `wordllama` the one that is always there. Any other name is the endpoint's if there is a `url`,
+    else one of sentence-transformers.
+    """
+    if model == NONE:
+        return None
+    if url:
+        # What it speaks through takes a while to import, and most have no endpoint.
+        from bot.search.embedding.remote import RemoteModel
+
+        return RemoteModel(url, model, key)
+    return WordLlama() if model == DEFAULT else SentenceModel(model)
+
+
+@cache
+def default_model() -> Embedder:
+    """The model that is always there."""
+    return WordLlama()
+
+
+def fast_model(model: Embedder | None) -> Embedder | None:
+    """The model for a question that needs some hundred texts embedded: the host's, or the default if that is slow or
+    remote.
+    """
+    slow = isinstance(model, SentenceModel) or (model is not None and model.remote)
+    return default_model() if slow else model

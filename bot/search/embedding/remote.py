@@ -15,7 +15,7 @@ import requests
 from numpy.typing import NDArray
 
 from bot.domain.counting import batches
-from bot.search.embedding.protocol import EmbeddingError, all_invalid, unit
+from bot.search.embedding import EmbeddingError, all_invalid, unit
 
 _BATCH = 64
 _TIMEOUT = (5.0, 60.0)

@@ -1,7 +1,7 @@
 """`Finder.find_duplicates` (F2): ask, fuse, judge, resolve, present.
 
 The finder has effects only through the client, the index and the word statistics that it is given. What is asked over
-the network is in `asking.py`, how it is judged in `weighing.py` and `outside.py`; the former resolves duplicates of
+the network is in `asking.py`, how it is judged in `py` and `outside.py`; the former resolves duplicates of
 duplicates.
 """
 
@@ -17,22 +17,52 @@ from bot.domain.entities import Issue, RepoRef, StateFilter
 from bot.domain.errors import GitHubError, InvalidArgument, NotFound, Retryable
 from bot.domain.opinion import Opinion
 from bot.domain.report import Candidate, Report
-from bot.search.finder import reporting, weighing
-from bot.search.finder.asking import FederatedSearch, FinderSettings, Gathered, GitHubReads
-from bot.search.finder.judging import Draft, Judge, ScoredResults, ask_judge, judged, problems, worth_judging
 from bot.search.finder.options import FindOptions
-from bot.search.finder.outside import TemporaryIndexes, UnindexedScorer, issues_before
-from bot.search.finder.reporting import RankedResult
-from bot.search.finder.weighing import IndexResults
+from bot.search.finder.results import (
+    MOST_CONSIDERED,
+    RankedResult,
+    considered,
+    counted,
+    is_own,
+    outcome,
+    own_texts,
+    present,
+    search_query,
+)
+from bot.search.finder.scoring import (
+    Draft,
+    IndexResults,
+    Judge,
+    LookUp,
+    ScoredIssue,
+    ScoredResults,
+    as_issue,
+    ask_judge,
+    judged,
+    merge_by_confidence,
+    problems,
+    reasons_of,
+    results,
+    said,
+    score_indexed,
+    worth_judging,
+)
+from bot.search.finder.unindexed import TemporaryIndexes, UnindexedScorer, issues_before
 from bot.search.index.analysis import FormLines
 from bot.search.matching import Matcher, SearchSession
-from bot.search.ranking.keywords import has_usable_words
-from bot.search.ranking.rarity import CountedWords, WordStats
-from bot.search.ranking.relevance import DEFAULT_RELEVANCE, Relevance, relevances
+from bot.search.ranking.query import has_usable_words
+from bot.search.ranking.relevance import DEFAULT_RELEVANCE, CountedWords, Relevance, WordStats, relevances
 from bot.search.ranking.similarity import dice_sorensen
-from bot.search.sources.merging import Hit, collapse_discussions
-from bot.search.sources.protocol import Source
-from bot.search.sources.vocabulary import RecentIssuesCache, count_words, ensure_word_stats
+from bot.search.sources import Hit, Source, collapse_discussions
+from bot.search.sources.federated import (
+    FederatedSearch,
+    FinderSettings,
+    Gathered,
+    GitHubReads,
+    RecentIssuesCache,
+    count_words,
+    ensure_word_stats,
+)
 from bot.text.github_urls import named_by
 
 # So many times as many candidates are read from the index as are shown: some are rejected, some share a group.
@@ -158,7 +188,7 @@ class Finder:
         options = FindOptions(earlier_only=earlier_only)
         with self._looking(target, options) as (look, _):
             matches = [] if look is None else look.judge((), also=[other.number])
-            judged = [(match.confidence, weighing.said(match)) for match in matches[:1]]
+            judged = [(match.confidence, said(match)) for match in matches[:1]]
         if not judged:
             hit = Hit(other, ())
             with self._looking(target, options, [hit]) as (_, outside):
@@ -176,15 +206,15 @@ class Finder:
         """
         with self._looking(target, options, gathered.hits) as (look, outside):
             _, candidates = self._weigh(target, options, gathered, look, outside)
-            found = [one for one in candidates if reporting.is_own(one.issue, target) and one.issue.number in numbers]
+            found = [one for one in candidates if is_own(one.issue, target) and one.issue.number in numbers]
             alone = [RankedResult(one.issue, one.confidence, one.confidence, one.sources) for one in found]
-            reasons = weighing.reasons_of(list(zip(alone, found, strict=True)), (), gathered)
+            reasons = reasons_of(list(zip(alone, found, strict=True)), (), gathered)
             alone = [replace(result, reasons=reasons[id(result)]) for result in alone]
         return {one.number: one for one in self._present(target, alone)}
 
     def own_texts(self, target: Issue, candidates: Sequence[Candidate], read: Iterable[Issue]) -> list[str]:
         """What the authors of these candidates wrote, as far as it can be had; `read` are issues already read."""
-        return reporting.own_texts(target, candidates, read, self._github, self._outside.index, self._repo_id)
+        return own_texts(target, candidates, read, self._github, self._outside.index, self._repo_id)
 
     def notice(self, issue: Issue) -> None:
         """Count the words of an issue that arrived: after its find, for which its own words are no evidence.
@@ -207,11 +237,11 @@ class Finder:
         weighed = replace(target, body=f"{options.words}\n{target.body}") if options.words else target
         inside, candidates = self._weigh(weighed, options, gathered, look, outside)
         ranked = self._ranked(weighed, candidates, options, look)
-        found = weighing.results(target, ranked, options, self._look_up(target, look))
+        found = results(target, ranked, options, self._look_up(target, look))
         worth = [] if self._judge is None else worth_judging(found, target, self._judge.floor)
         shown = [] if worth else self._shown(found, options, target, gathered, indexed=look is not None)
         told = [*shown, *worth, *(found[: options.max_candidates + len(worth)] if worth else ())]
-        reasons = weighing.reasons_of(told, found[: reporting.MOST_CONSIDERED], gathered) if options.explained else {}
+        reasons = reasons_of(told, found[:MOST_CONSIDERED], gathered) if options.explained else {}
         places = {id(result): at for at, (result, _) in enumerate(found)}
         found = [(replace(result, reasons=reasons.get(id(result), ())), one) for result, one in found]
         best = max((one.confidence for one in candidates), default=None)
@@ -233,21 +263,21 @@ class Finder:
         failed += problems(opinion)
         # Where words are given, nothing else is asked for.
         usable = has_usable_words(options.words) if options.words else has_usable_words(target.title, target.body)
-        first = [result for result, _ in found[: reporting.MOST_CONSIDERED]]
+        first = [result for result, _ in found[:MOST_CONSIDERED]]
         report = Report(
             repo=str(target.repo),
             number=target.number,
             title=target.title,
-            outcome=reporting.outcome(runs, failed, found=bool(shown), usable=usable),
+            outcome=outcome(runs, failed, found=bool(shown), usable=usable),
             candidates=(),
-            search_query=reporting.search_query(runs),
+            search_query=search_query(runs),
             queries=runs,
             problems=failed,
             relevance=str(options.relevance),
             threshold=options.threshold,
-            counts=reporting.counted(inside.found, gathered, target, options.sources),
+            counts=counted(inside.found, gathered, target, options.sources),
             best_confidence=best,
-            considered=reporting.considered(target, first, inside.found, gathered.answers) if options.explained else (),
+            considered=considered(target, first, inside.found, gathered.answers) if options.explained else (),
         )
         return report, [result for result, _ in shown]
 
@@ -264,7 +294,7 @@ class Finder:
         """Those of what was found that are shown."""
 
         def may(one: RankedResult) -> bool:
-            unread = bool(opinion.said) and one.verdict is None and reporting.is_own(one.issue, target)
+            unread = bool(opinion.said) and one.verdict is None and is_own(one.issue, target)
             return options.may_show(one.confidence, one.sources, one.verdict, unread=unread)
 
         wanted = (pair for pair in found if may(pair[0]))
@@ -279,7 +309,7 @@ class Finder:
         gathered: Gathered,
         look: SearchSession | None,
         outside: UnindexedScorer,
-    ) -> tuple[IndexResults, list[weighing.ScoredIssue]]:
+    ) -> tuple[IndexResults, list[ScoredIssue]]:
         """What the index answered, and all that was found, each judged for itself, most likely first."""
         inside = self._weigh_inside(target, options, gathered, look)
         remembered = frozenset[str]() if look is None else gathered.remembered
@@ -287,10 +317,10 @@ class Finder:
         def is_outside(hit: Hit) -> bool:
             # What the whole index does not hold, and answers of minutes ago alone name, was deleted or moved since.
             done = hit.issue.number in inside.held or remembered.issuperset(hit.sources)
-            return not (done and reporting.is_own(hit.issue, target)) and options.may_tell(hit.issue, target)
+            return not (done and is_own(hit.issue, target)) and options.may_tell(hit.issue, target)
 
         elsewhere = [hit for hit in gathered.hits if is_outside(hit)]
-        return inside, weighing.merge_by_confidence(inside.candidates, outside.weigh(collapse_discussions(elsewhere)))
+        return inside, merge_by_confidence(inside.candidates, outside.weigh(collapse_discussions(elsewhere)))
 
     def _weigh_inside(
         self, target: Issue, options: FindOptions, gathered: Gathered, look: SearchSession | None
@@ -309,15 +339,15 @@ class Finder:
         # What was reported again and again is known as well, though nobody has named it in the settings.
         known = dict.fromkeys((*self._settings.known_issues, *look.magnets()))
         known.pop(target.number, None)
-        return weighing.score_indexed(look, target, use, gathered.hits, tuple(known), most)
+        return score_indexed(look, target, use, gathered.hits, tuple(known), most)
 
     def _ranked(
         self,
         target: Issue,
-        candidates: Sequence[weighing.ScoredIssue],
+        candidates: Sequence[ScoredIssue],
         options: FindOptions,
         look: SearchSession | None,
-    ) -> list[tuple[weighing.ScoredIssue, float]]:
+    ) -> list[tuple[ScoredIssue, float]]:
         """H5: those over the threshold with their relevance, best first; among equals the order is that of age."""
         kept = [
             one
@@ -327,14 +357,10 @@ class Finder:
         confidences = [one.confidence for one in kept]
         if options.by is Relevance.LEARNED:
             return list(zip(kept, confidences, strict=True))
-        texts = (
-            {}
-            if look is None
-            else look.texts([one.issue.number for one in kept if reporting.is_own(one.issue, target)])
-        )
+        texts = {} if look is None else look.texts([one.issue.number for one in kept if is_own(one.issue, target)])
         issues = [
             replace(one.issue, body=texts[one.issue.number][1])
-            if reporting.is_own(one.issue, target) and one.issue.number in texts
+            if is_own(one.issue, target) and one.issue.number in texts
             else one.issue
             for one in kept
         ]
@@ -372,13 +398,13 @@ class Finder:
             )
             yield look, outside
 
-    def _look_up(self, target: Issue, look: SearchSession | None) -> weighing.LookUp:
+    def _look_up(self, target: Issue, look: SearchSession | None) -> LookUp:
         """How issues are had that no source found: from the index, else one by one from GitHub."""
 
         def indexed(numbers: Collection[int]) -> tuple[dict[int, Issue], dict[int, int]]:
             rows = look.issues(numbers) if look else {}
             ties = {number: row.duplicate_of for number, row in rows.items() if row.duplicate_of}
-            return {number: weighing.as_issue(row, target) for number, row in rows.items()}, ties
+            return {number: as_issue(row, target) for number, row in rows.items()}, ties
 
         def read(numbers: Collection[int]) -> tuple[dict[int, Issue], dict[int, int]]:
             found = {}
@@ -392,7 +418,7 @@ class Finder:
 
     def _is_there(self, one: RankedResult, target: Issue, gathered: Gathered) -> bool:
         """Whether GitHub still has what an answer of minutes ago may have named, where no index tells what is gone."""
-        if reporting.is_own(one.issue, target) and gathered.partly_remembered.issuperset(one.sources):
+        if is_own(one.issue, target) and gathered.partly_remembered.issuperset(one.sources):
             try:
                 self._github.issue(target.repo, one.issue.number)
             except NotFound:
@@ -406,6 +432,6 @@ class Finder:
         """The candidates as the report shows them, with their workflow states (F7)."""
         if not shown:
             return ()
-        numbers = [one.issue.number for one in shown if reporting.is_own(one.issue, target)]
+        numbers = [one.issue.number for one in shown if is_own(one.issue, target)]
         workflow = self._github.workflow_states(target.repo, numbers, self._settings.workflow_field)
-        return reporting.present(target, shown, workflow_states=workflow.states, workflow_reason=workflow.reason)
+        return present(target, shown, workflow_states=workflow.states, workflow_reason=workflow.reason)

@@ -12,12 +12,11 @@ from bot.domain.entities import Issue, RepoRef, StateFilter
 from bot.domain.errors import InvalidArgument
 from bot.domain.opinion import Verdict
 from bot.domain.report import Candidate
-from bot.search.finder.asking import FinderSettings
 from bot.search.ranking.relevance import DEFAULT_RELEVANCE, Relevance
-from bot.search.sources.choosing import SOURCE_NAMES
+from bot.search.sources import Source
+from bot.search.sources.configured import RepositoryReader, Siblings
+from bot.search.sources.federated import SOURCE_NAMES, FinderSettings
 from bot.search.sources.github import Discussions, DiscussionSearcher
-from bot.search.sources.named import RepositoryReader, Siblings
-from bot.search.sources.protocol import Source
 from bot.text.github_urls import named_by
 
 

@@ -13,17 +13,22 @@ import sqlalchemy as sa
 from bot.domain.counting import batches
 from bot.search.embedding import Embedder, EmbeddingError
 from bot.search.index import issues as issue_rows
-from bot.search.index import postings as lists
-from bot.search.index import state as states
-from bot.search.index import vocabulary
 from bot.search.index.analysis import Analysis, FormLines, RepositoryInfo, TextAnalyser
-from bot.search.index.database import delete, fetch, upsert
+from bot.search.index.arrays import Integers, Postings
+from bot.search.index.boilerplate import RepositoryAnalyser
+from bot.search.index.cache import IndexCache
+from bot.search.index.database import NO_KEYS, IndexState, delete, fetch, load_state, lock_state, save_state, upsert
 from bot.search.index.issues import LONGEST_BODY, LONGEST_TITLE, IndexedIssue, kept_text
-from bot.search.index.memory import IndexCache
-from bot.search.index.packing import Integers, Postings
-from bot.search.index.postings import Batch, PostingsChange, stored_entries
-from bot.search.index.reader import RepositoryAnalyser
-from bot.search.index.state import NO_KEYS, IndexState
+from bot.search.index.postings import (
+    Batch,
+    PostingsChange,
+    apply_change,
+    forget_terms,
+    list_key,
+    number_terms,
+    read_lists,
+    stored_entries,
+)
 from bot.search.index.text_vectors import TextVectors
 from bot.search.index.vectors import ModelVectors, Vectors, drop
 from bot.search.index.view import View
@@ -82,12 +87,12 @@ class Index:
             else:
                 # Python's driver begins no transaction before a write.
                 connection.exec_driver_sql("BEGIN")
-            yield View(connection, repo_id, self._fields, memory, states.load_state(connection, repo_id))
+            yield View(connection, repo_id, self._fields, memory, load_state(connection, repo_id))
 
     def count(self, repo_id: int) -> int:
         """How many issues of a repository there are."""
         with self._engine.connect() as connection:
-            return states.load_state(connection, repo_id).issues
+            return load_state(connection, repo_id).issues
 
     def numbers(self, repo_id: int, above: int, limit: int) -> list[int]:
         """The numbers of the first issues above `above`, ascending."""
@@ -114,10 +119,10 @@ class Index:
         """Add the originals of such issues; None if the original is not in this repository."""
         if originals:
             with write(self._engine) as connection:
-                state = states.lock_state(connection, repo_id)
+                state = lock_state(connection, repo_id)
                 issue_rows.tell(connection, repo_id, originals)
                 # It counts as a change, or caches would not notice.
-                states.save_state(connection, repo_id, state)
+                save_state(connection, repo_id, state)
             self._follow(repo_id, state, originals)
 
     def vector_count(self, repo_id: int) -> int | None:
@@ -126,7 +131,7 @@ class Index:
         if embedded is None:
             return None
         with self._engine.connect() as connection:
-            state = states.load_state(connection, repo_id)
+            state = load_state(connection, repo_id)
         return state.vectors if state.model == embedded.model else 0
 
     def text_count(self, repo_id: int) -> int | None:
@@ -177,7 +182,7 @@ class Index:
         embedded = self._embeds(repo_id) if embed and analyses else None
         made = embedded.make(list(analyses.values())) if embedded else None
         with write(self._engine) as connection:
-            state = states.lock_state(connection, repo_id)
+            state = lock_state(connection, repo_id)
             if issue_rows.changes(connection, repo_id, part) != seen:
                 return None
             stored = issue_rows.updated(connection, repo_id, part)
@@ -197,24 +202,24 @@ class Index:
                     embedded.put(connection, repo_id, state, list(analyses), made[rows])
                 else:
                     drop(connection, repo_id, state, analyses)
-            states.save_state(connection, repo_id, state)
+            save_state(connection, repo_id, state)
         return state
 
     def remove(self, repo_id: int, numbers: Collection[int]) -> None:
         """Remove issues, and subtract what was counted of them."""
         with write(self._engine) as connection:
-            state = states.lock_state(connection, repo_id)
+            state = lock_state(connection, repo_id)
             self._change(connection, repo_id, state, None, numbers)
             drop(connection, repo_id, state, numbers)
             for table in (indexed_issues, indexed_bodies, indexed_terms, indexed_vectors, text_vectors):
                 delete(connection, table, repo_id, "number", list(numbers))
-            states.save_state(connection, repo_id, state)
+            save_state(connection, repo_id, state)
         self._follow(repo_id, state, numbers)
 
     def forget(self, repo_id: int) -> None:
         """Erase all that is stored of a repository's issues (C6a), as `Store.forget` does."""
         with write(self._engine) as connection:
-            states.lock_state(connection, repo_id)
+            lock_state(connection, repo_id)
             for table in metadata.sorted_tables:
                 if table.info.get("index"):
                     connection.execute(sa.delete(table).where(table.c.repo_id == repo_id))
@@ -223,7 +228,7 @@ class Index:
     def is_outdated(self, repo_id: int) -> bool:
         """Whether the issues were analysed by an earlier version, and must be read again."""
         with self._engine.connect() as connection:
-            state = states.load_state(connection, repo_id)
+            state = load_state(connection, repo_id)
         return state.issues > 0 and state.reading < self._reading
 
     def missing_vectors(self, repo_id: int, limit: int = 500) -> list[int]:
@@ -232,7 +237,7 @@ class Index:
         if embedded is None:
             return []
         with self._engine.connect() as connection:
-            return embedded.missing(connection, repo_id, states.load_state(connection, repo_id), limit)
+            return embedded.missing(connection, repo_id, load_state(connection, repo_id), limit)
 
     def embed_missing(self, repo_id: int, limit: int = 500) -> list[int]:
         """Embed some of the issues that lack vectors, and return their numbers. Call it until it returns none.
@@ -263,12 +268,12 @@ class Index:
         analyses = self._reader.read_again(repo_id, texts)
         made = embedded.make(list(analyses.values()))
         with write(self._engine) as connection:
-            state = states.lock_state(connection, repo_id)
+            state = lock_state(connection, repo_id)
             now = issue_rows.changes(connection, repo_id, analyses)
             kept = [row for row, number in enumerate(analyses) if number in now and now[number] == seen.get(number)]
             if kept:
                 embedded.put(connection, repo_id, state, [list(analyses)[row] for row in kept], made[kept])
-                states.save_state(connection, repo_id, state)
+                save_state(connection, repo_id, state)
         if kept:
             self._follow(repo_id, state, ())
 
@@ -298,18 +303,18 @@ class Index:
             added, postings = self._add(connection, repo_id, state, batch)
         since = {row[0]: row[2] for row in old}
         change = PostingsChange(added, postings, dropped, leaving, since, self._posted)
-        empty = lists.apply_change(connection, repo_id, change, state.sequence)
+        empty = apply_change(connection, repo_id, change, state.sequence)
         if len(empty):
             terms = set((empty & 0xFFFFFFFF).tolist())
-            keys = {lists.list_key(position, term): term for term in terms for position in range(len(self._fields))}
-            used = {keys[key] for key in lists.read_lists(connection, repo_id, keys)}
-            vocabulary.forget_terms(connection, repo_id, terms - used)
+            keys = {list_key(position, term): term for term in terms for position in range(len(self._fields))}
+            used = {keys[key] for key in read_lists(connection, repo_id, keys)}
+            forget_terms(connection, repo_id, terms - used)
             state.lost_words = True
 
     def _add(
         self, connection: sa.Connection, repo_id: int, state: IndexState, batch: Batch
     ) -> tuple[Integers, Postings]:
-        terms = vocabulary.number_terms(connection, repo_id, batch.hashes, state.next_term)
+        terms = number_terms(connection, repo_id, batch.hashes, state.next_term)
         state.next_term = max(state.next_term, int(terms.max(initial=0)) + 1)
         added, postings, packed = batch.entries(terms)
         rows = zip(batch.numbers.tolist(), packed, strict=True)

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from bot.search.embedding import Embedder
 from bot.search.index import issues
 from bot.search.index.analysis import Analysis
+from bot.search.index.arrays import Integers
+from bot.search.index.boilerplate import RepositoryAnalyser
 from bot.search.index.database import fetch, upsert
-from bot.search.index.packing import Integers
-from bot.search.index.reader import RepositoryAnalyser
 from bot.search.index.vectors import rounded
 from bot.storage.engine import write
 from bot.storage.tables.index import indexed_terms, lock_index, text_vectors

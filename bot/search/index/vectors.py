@@ -14,12 +14,10 @@ import numpy as np
 import sqlalchemy as sa
 from numpy.typing import NDArray
 
-from bot.search.embedding.protocol import Embedder, EmbeddingError, unit
+from bot.search.embedding import Embedder, EmbeddingError, unit
 from bot.search.index.analysis import Analysis, RepositoryInfo
-from bot.search.index.database import delete, fetch, upsert
-from bot.search.index.packing import Integers
-from bot.search.index.scoring import Scores
-from bot.search.index.state import NO_VECTORS, IndexState
+from bot.search.index.arrays import Integers, Scores
+from bot.search.index.database import NO_VECTORS, IndexState, delete, fetch, upsert
 from bot.storage.tables.index import indexed_terms
 from bot.storage.tables.index import indexed_vectors as table
 

@@ -11,27 +11,27 @@ import numpy as np
 import sqlalchemy as sa
 from numpy.typing import NDArray
 
-from bot.search.embedding.protocol import unit
-from bot.search.index import issues, vectors, vocabulary
-from bot.search.index import postings as lists
+from bot.search.embedding import unit
+from bot.search.index import issues, vectors
 from bot.search.index.analysis import Analysis, Field, hashes
-from bot.search.index.database import fetch
-from bot.search.index.issues import IndexedIssue, kept_text
-from bot.search.index.memory import BoundedCache, RepositoryCache
-from bot.search.index.packing import (
+from bot.search.index.arrays import (
     NO_TERMS,
     Bags,
     Floats,
     Integers,
+    Scores,
+    Scoring,
+    add_up,
     counts_of,
     lengths_of,
     numbers_of,
     read_postings,
     unpack_terms,
 )
-from bot.search.index.postings import PostingsList
-from bot.search.index.scoring import Scores, Scoring, add_up
-from bot.search.index.state import IndexState
+from bot.search.index.cache import BoundedCache, RepositoryCache
+from bot.search.index.database import IndexState, fetch
+from bot.search.index.issues import IndexedIssue, kept_text
+from bot.search.index.postings import PostingsList, chunks_of, list_keys, read_lists, term_numbers
 from bot.search.index.text_vectors import NewVectors, TextVectors
 from bot.search.index.vectors import Neighbours, VectorKind, Vectors
 from bot.storage.tables.index import indexed_issues, indexed_terms
@@ -116,7 +116,7 @@ class View:
         known = self._recent(
             self._memory.vocabulary,
             [value for words in spaces.values() for value in words.values()],
-            lambda new: vocabulary.term_numbers(self._connection, self._repo_id, new),
+            lambda new: term_numbers(self._connection, self._repo_id, new),
         )
         fresh = itertools.count(-1, -1)
         numbers = {
@@ -157,7 +157,7 @@ class View:
         self._chunks |= self._recent(
             self._memory.chunks,
             long - self._chunks.keys(),
-            lambda new: lists.chunks_of(self._connection, self._repo_id, new),
+            lambda new: chunks_of(self._connection, self._repo_id, new),
         )
         return [self._add_up(*one, query.scoring, below) for one, query in zip(chosen, queries, strict=True)]
 
@@ -268,12 +268,12 @@ class View:
 
     def _keys(self, field: str, terms: Integers) -> list[int]:
         position = self._position[field]
-        keys: list[int] = np.where(terms > 0, lists.list_keys(position, terms), _NOWHERE).tolist()
+        keys: list[int] = np.where(terms > 0, list_keys(position, terms), _NOWHERE).tolist()
         return keys
 
     def _load(self, keys: Iterable[int]) -> None:
         new = [key for key in keys if key >= 0 and key not in self._lists]
         if new:
             self._lists |= dict.fromkeys(new) | self._recent(
-                self._memory.lists, new, lambda rest: lists.read_lists(self._connection, self._repo_id, rest)
+                self._memory.lists, new, lambda rest: read_lists(self._connection, self._repo_id, rest)
             )

@@ -20,10 +20,13 @@ from bot.domain.errors import Remark, Told
 from bot.domain.opinion import Limits, Opinion, Pairs, Said, Text, Verdict
 from bot.platform.metrics import JUDGE_CALLS, JUDGE_COST, JUDGE_SECONDS, JUDGE_TOKENS
 from bot.platform.tracing import span
-from bot.search.judge.endpoint import Completion, Endpoint, EndpointError, Price
-from bot.search.judge.question import (
+from bot.search.judge.prompt import (
     CRITIC,
     PROMPT,
+    Completion,
+    Endpoint,
+    EndpointError,
+    Price,
     Prompt,
     UnusableAnswer,
     build_critic_prompt,
@@ -129,7 +132,7 @@ class HostJudge:
 
 @dataclass(frozen=True, slots=True)
 class RepositoryJudge:
-    """As `bot.search.finder.judging.Judge` says."""
+    """As `bot.search.finder.scoring.Judge` says."""
 
     judge: HostJudge
     repo_id: int

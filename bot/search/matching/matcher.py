@@ -15,13 +15,13 @@ from bot.domain.errors import Failed, Remark
 from bot.domain.report import QueryRun, Reason
 from bot.search.embedding import EmbeddingError
 from bot.search.index import Analysis, Index, IndexedIssue, Query, View, binary, idf
-from bot.search.index.packing import Floats, Integers
+from bot.search.index.arrays import Floats, Integers
 from bot.search.index.text_vectors import NewVectors, TextVectors
 from bot.search.index.vectors import Vectors
 from bot.search.matching import features
-from bot.search.matching.bounds import Comparison
-from bot.search.matching.evidence import Explainer, as_written
-from bot.search.matching.readings import CLOSEST, TextSimilarity, smallness, stands_out
+from bot.search.matching.explanation import Explainer, as_written
+from bot.search.matching.features import TermRarity
+from bot.search.matching.probability import CLOSEST, TextSimilarity, smallness, stands_out
 from bot.search.matching.retrieval import (
     FULL_TEXT,
     VECTORS,
@@ -34,8 +34,7 @@ from bot.search.matching.retrieval import (
     load,
     make_query,
 )
-from bot.search.matching.shared_terms import TermRarity
-from bot.search.matching.weights import Model, shipped_model
+from bot.search.matching.weights import Comparison, Model, shipped_model
 from bot.text.surfaces import surfaces_apart
 from bot.text.titles import says_nothing, subject
 

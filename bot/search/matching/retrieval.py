@@ -23,8 +23,7 @@ from numpy.typing import NDArray
 
 from bot.domain.entities import NOBODY, Actor, Issue
 from bot.search.index import Analysis, Bags, IndexedIssue, Query, Terms, VectorKind, View, binary, bm25, idf
-from bot.search.index.packing import Floats, Integers
-from bot.search.index.scoring import Scoring
+from bot.search.index.arrays import Floats, Integers, Scoring
 from bot.search.index.vectors import Vectors
 
 # An App's login ends so by rule, and a machine user's by custom; imports from other trackers may come from either.
@@ -35,9 +34,8 @@ _MACHINE = ("bot", "[bot]")
 class IssueQuery:
     """An issue for which candidates are sought.
 
-    `known` holds its terms by field, `vectors` those by `VectorKind`, (3, dimensions), or None. `created_at` is in seconds
-    since 1970. `author` is empty unless it is a known person; `reported` counts the author's earlier issues. `labels`
-    are its own.
+    `known` holds its terms by field, `vectors` its vectors by `VectorKind`, (3, dimensions), or None. `created_at` is
+    in seconds since 1970. `author` is empty unless it is a known person; `reported` counts the author's earlier issues.
     """
 
     number: int

@@ -17,19 +17,22 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from bot.domain.entities import RepoRef, StateFilter
-from bot.search.ranking.keywords import MAX_LENGTH, extract_search_keywords, has_usable_words, join_within
 from bot.search.ranking.query import (
+    MAX_LENGTH,
     MAX_OPERATORS,
     Scope,
     any_of,
     build_query,
+    extract_search_keywords,
+    has_usable_words,
+    join_within,
     literal_query,
     neutralise,
     neutralise_term,
     phrase,
     qualifiers,
 )
-from bot.search.ranking.rarity import WordRarity
+from bot.search.ranking.relevance import WordRarity
 from bot.text.messages import error_messages, searchable_phrase
 from bot.text.terms import TITLE_READ, is_unspaced, raw_words, terms_of, without_noise
 

@@ -16,7 +16,7 @@ from bot.domain.report import QueryRun
 from bot.github.search import FoundDiscussions, SimilarIssues
 from bot.search.ranking.plan import any_that_fit
 from bot.search.ranking.query import build_query
-from bot.search.sources.protocol import PER_PAGE, Searcher, SearchRequest, SourceResult, failed_query
+from bot.search.sources import PER_PAGE, Searcher, SearchRequest, SourceResult, failed_query
 
 
 def ask_by_words(

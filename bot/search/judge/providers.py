@@ -19,8 +19,7 @@ from typing import Any
 
 from bot.domain.errors import SettingsError
 from bot.platform.local import pip_install
-from bot.search.judge.endpoint import Completion, Endpoint, EndpointError
-from bot.search.judge.question import SCHEMA, Prompt, UnusableAnswer
+from bot.search.judge.prompt import SCHEMA, Completion, Endpoint, EndpointError, Prompt, UnusableAnswer
 
 log = logging.getLogger(__name__)
 

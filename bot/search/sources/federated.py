@@ -1,19 +1,37 @@
-"""Where to look, and the looking: everything that is asked over the network, side by side."""
+"""Chooses which sources are asked, and how much each counts (H4)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import logging
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from bot.conversation.config.schema import SourceConfig
 from bot.conversation.posts.own_issues import is_own_issue
 from bot.domain.entities import Issue, RepoRef, StateFilter
+from bot.domain.errors import GitHubError, Retryable
+from bot.domain.report import INDEX
 from bot.platform.at_work import hurried
 from bot.search.ranking.plan import DEFAULT_BUDGET, Plan, natural_query, plan_own_words, plan_queries
-from bot.search.ranking.rarity import WordRarity, WordStats
-from bot.search.sources.choosing import FURTHER_SEARCHES, enabled_sources
+from bot.search.ranking.relevance import WordRarity, WordStats
+from bot.search.sources import (
+    Hit,
+    Searcher,
+    SearchRequest,
+    Source,
+    SourceResult,
+    ask_all,
+    limit_results,
+    merge_results,
+)
+from bot.search.sources.configured import KNOWN_ISSUES, SIBLINGS, KnownIssues, Siblings
 from bot.search.sources.github import (
+    DISCUSSIONS,
+    HYBRID,
+    LEXICAL,
+    PULL_REQUESTS,
+    SIMILAR,
     Discussions,
     GitHubHybrid,
     GitHubLexical,
@@ -21,11 +39,83 @@ from bot.search.sources.github import (
     PullRequests,
     SimilarReader,
 )
-from bot.search.sources.merging import Hit, limit_results, merge_results
-from bot.search.sources.named import KnownIssues, Siblings
-from bot.search.sources.protocol import Searcher, SearchRequest, Source, SourceResult, ask_all
-from bot.search.sources.vocabulary import RecentReader, ensure_word_stats
 from bot.text.terms import read
+
+FULL_TEXT, VECTORS = INDEX
+
+#: Sources that need lexical searches in addition to the plan's.
+FURTHER_SEARCHES = (PULL_REQUESTS, SIBLINGS)
+
+SOURCE_NAMES = (*INDEX, LEXICAL, HYBRID, SIMILAR, KNOWN_ISSUES, PULL_REQUESTS, DISCUSSIONS, SIBLINGS)
+
+
+def enabled_sources(
+    named: Mapping[str, SourceConfig], *, indexed: bool, hybrid: bool = True
+) -> dict[str, SourceConfig]:
+    """The sources to ask, by name: as in the settings `named`, the others by default.
+
+    `indexed` tells whether the repository's own index is complete; else it is not asked. If it is asked, GitHub's
+    lexical search is off by default: it reads the same texts and understands less, and all repositories of an
+    installation share its 30 requests a minute. `hybrid` is the default for GitHub's semantic search.
+    """
+    local = indexed and any(name not in named or named[name].enabled for name in INDEX)
+    off = {PULL_REQUESTS, DISCUSSIONS, *([LEXICAL] if local else ()), *(() if hybrid else [HYBRID])}
+    found = {name: named.get(name, SourceConfig(enabled=name not in off)) for name in SOURCE_NAMES}
+    return {name: source for name, source in found.items() if source.enabled and (indexed or name not in INDEX)}
+
+
+def only_sources(*names: str) -> dict[str, SourceConfig]:
+    """Settings that switch on these sources alone."""
+    return {name: SourceConfig(enabled=name in names) for name in SOURCE_NAMES}
+
+
+log = logging.getLogger(__name__)
+
+#: Issues that are read on first contact with a repository. This costs no search.
+RECENT_ISSUES = 200
+
+
+class RecentReader(Protocol):
+    """Lists a repository's issues, as `RepoClient` does."""
+
+    def recent_issues(self, repo: RepoRef, limit: int) -> list[Issue]: ...
+
+
+class RecentIssuesCache:
+    """Caches the latest issues of repositories, which statistics need no newer; reads again while there are too few."""
+
+    def __init__(self, github: RecentReader) -> None:
+        self._github = github
+        self._kept: dict[str, list[Issue]] = {}
+
+    def recent_issues(self, repo: RepoRef, limit: int) -> list[Issue]:
+        """The latest issues, at most `limit`. Raises what the reader raises."""
+        kept = self._kept.get(repo.key, ())
+        if len(kept) < limit:
+            kept = self._kept[repo.key] = self._github.recent_issues(repo, limit)
+        return list(kept[:limit])
+
+
+def count_words(stats: WordStats, issues: Iterable[Issue]) -> None:
+    """Add issues to the statistics."""
+    stats.add({issue.number: read(issue.title, issue.body).counted() for issue in issues})
+
+
+def ensure_word_stats(github: RecentReader, stats: WordStats, repo: RepoRef) -> bool:
+    """Count the words of a repository on first contact; return whether there are statistics now.
+
+    If that fails, all words count alike for now, and the find goes on.
+    """
+    if stats.total():
+        return True
+    try:
+        recent = github.recent_issues(repo, RECENT_ISSUES)
+    except (GitHubError, Retryable) as failure:
+        log.warning("the recent issues of %s could not be read, all words count alike: %s", repo, failure)
+        return False
+    count_words(stats, recent)
+    return True
+
 
 #: Hits whose texts are compared, best ranks first; what ranks lower is not worth the time.
 MOST_COMPARED = 200
@@ -54,7 +144,7 @@ class FinderSettings:
     `words_max` is F3's number of title words, `budget` F8's number of searches by words an issue, `hybrid` whether the
     one request by meaning is made where `sources` does not say, `template_headings` what the repository's issue forms
     supply, and `workflow_field` the project field that F7 shows (None: its default names). `sources` are settings by
-    name; those not named are asked as `bot.search.sources.choosing` says. `known_issues` are always considered.
+    name; those not named are asked as `bot.search.sources.federated` says. `known_issues` are always considered.
     """
 
     words_max: int = 5

@@ -8,9 +8,6 @@ from collections.abc import Mapping, Sequence
 
 import sqlalchemy as sa
 
-from bot.search.index import postings as lists
-from bot.search.index import state as states
-from bot.search.index import vocabulary
 from bot.search.index.analysis import (
     SUPPLIED_ISSUES,
     Analysis,
@@ -22,8 +19,9 @@ from bot.search.index.analysis import (
     supplied_before,
     whole,
 )
-from bot.search.index.database import fetch
-from bot.search.index.packing import unpack_terms
+from bot.search.index.arrays import unpack_terms
+from bot.search.index.database import fetch, load_state
+from bot.search.index.postings import issues_in, list_key, term_numbers
 from bot.storage.tables.index import indexed_terms
 
 
@@ -56,11 +54,11 @@ class RepositoryAnalyser:
         # Asked before a connection is taken: the answer may need one too, and threads would wait for each other.
         forms = [counted(self._analyser.lines_of(line)) for line in self._about.form_lines(repo_id)]
         with self._engine.connect() as connection:
-            count = states.load_state(connection, repo_id).issues
+            count = load_state(connection, repo_id).issues
             asked = {*(itertools.chain.from_iterable(lines.values()) if again else here), *copies.values()}
             named = dict(zip(hashes(self._analyser.lines, asked), asked, strict=True))
             # Lines that any stored issue has, by their numbers as terms.
-            terms = {term: named[value] for value, term in vocabulary.term_numbers(connection, repo_id, named).items()}
+            terms = {term: named[value] for value, term in term_numbers(connection, repo_id, named).items()}
             seen = self._seen(connection, repo_id, terms)
             known = set(itertools.chain.from_iterable(forms))
             # Few lines are common enough to come from a form.
@@ -87,9 +85,9 @@ class RepositoryAnalyser:
 
     def _seen(self, connection: sa.Connection, repo_id: int, terms: Mapping[int, str]) -> Counter[str]:
         """In how many stored issues each line occurs, as their own or as boilerplate."""
-        keys = {lists.list_key(field, term): line for term, line in terms.items() for field in self._counted}
+        keys = {list_key(field, term): line for term, line in terms.items() for field in self._counted}
         seen = Counter[str]()
-        for key, issues in lists.issues_in(connection, repo_id, keys).items():
+        for key, issues in issues_in(connection, repo_id, keys).items():
             seen[keys[key]] += issues
         return seen
 

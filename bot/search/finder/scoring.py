@@ -6,21 +6,22 @@ import heapq
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Protocol
 
 from bot.conversation.config.schema import SourceConfig
 from bot.domain.entities import Issue
 from bot.domain.errors import Failed
+from bot.domain.opinion import JUDGE, MOST_JUDGED, Opinion, Pairs, Text
 from bot.domain.report import NEAR, QueryRun, Reason, Shared
-from bot.search.finder.asking import MOST_COMPARED, Gathered
 from bot.search.finder.options import FindOptions
-from bot.search.finder.reporting import RankedResult, is_own
-from bot.search.index import IndexedIssue
+from bot.search.finder.results import RankedResult, is_own, texts_by_line
+from bot.search.index import Index, IndexedIssue
 from bot.search.matching import Match, SearchSession
 from bot.search.ranking.grouping import components, resolve
-from bot.search.sources.choosing import FULL_TEXT, VECTORS
-from bot.search.sources.merging import Hit, merge_results
-from bot.search.sources.named import KNOWN_ISSUES, known_run
-from bot.search.sources.protocol import SourceResult
+from bot.search.ranking.relevance import Relevance
+from bot.search.sources import Hit, SourceResult, merge_results
+from bot.search.sources.configured import KNOWN_ISSUES, known_run
+from bot.search.sources.federated import FULL_TEXT, MOST_COMPARED, VECTORS, Gathered
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,3 +250,84 @@ def _tied(candidates: Collection[int], ties: Mapping[int, int]) -> set[int]:
     of = components(candidates, ties.items())
     groups = {of[number] for number in candidates}
     return {number for number, group in of.items() if group in groups}
+
+
+ScoredResults = list[tuple[RankedResult, ScoredIssue]]
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What was found, best first: what of it is `worth` asking the judge about, and what is `shown` where nothing is.
+    `best` is the highest probability of all that was compared.
+    """
+
+    inside: IndexResults
+    found: ScoredResults
+    worth: ScoredResults
+    shown: ScoredResults
+    best: float | None
+
+
+class Judge(Protocol):
+    """`bot.search.judge.judge.HostJudge` for one repository, or what stands for it in a replay."""
+
+    @property
+    def floor(self) -> float:
+        """The least probability of what it is asked about."""
+        ...
+
+    def opinion(self, pairs: Pairs, author: str) -> Opinion:
+        """What it says. Never raises for its model's sake."""
+        ...
+
+    def probability(self, before: float, opinion: Opinion, number: int) -> float:
+        """How likely a candidate is the same after what was said, if anything (J5)."""
+        ...
+
+
+def worth_judging(found: ScoredResults, target: Issue, floor: float) -> ScoredResults:
+    """The candidates that the judge is asked about: the target's own repository's, and no more than fit a question."""
+    worth = [
+        (result, one)
+        for result, one in found
+        if result.confidence >= floor and is_own(one.issue, target) and not result.named
+    ]
+    return sorted(worth, key=lambda pair: -pair[0].confidence)[:MOST_JUDGED]
+
+
+def ask_judge(judge: Judge, target: Issue, worth: ScoredResults, index: Index | None, repo_id: int) -> Opinion:
+    """Ask about these. Not to be called while a connection to the database is held."""
+    issues = [target, *(one.issue for _, one in worth)]
+    bodies = texts_by_line(index, repo_id, issues)
+    texts = [
+        Text(one.number, one.title, bodies[one.number], one.state, one.created_at, one.closed_at) for one in issues
+    ]
+    return judge.opinion(Pairs(texts[0], tuple(texts[1:])), target.author.login)
+
+
+def judged(found: ScoredResults, judge: Judge, opinion: Opinion, by: Relevance) -> ScoredResults:
+    """The candidates as they are after that, in their new order."""
+    told = [(_told(result, one, judge, opinion, by), one) for result, one in found]
+    return sorted(told, key=lambda pair: -pair[0].relevance)
+
+
+def _told(result: RankedResult, one: ScoredIssue, judge: Judge, opinion: Opinion, by: Relevance) -> RankedResult:
+    said = opinion.said.get(one.issue.number)
+    if said is None or result.named:
+        return result
+    sure = judge.probability(result.confidence, opinion, one.issue.number)
+    cause = (Reason(Shared.CAUSE, (said.shared_cause,)),) if said.shared_cause else ()
+    return replace(
+        result,
+        confidence=sure,
+        relevance=sure if by is Relevance.LEARNED else result.relevance,
+        reasons=(*cause, *result.reasons),
+        verdict=said.verdict,
+        judged_by=opinion.by,
+        unjudged=result.confidence,
+    )
+
+
+def problems(opinion: Opinion) -> tuple[Failed, ...]:
+    """What is told where there is no answer (J3)."""
+    return () if opinion.problem is None else (Failed(JUDGE, opinion.problem),)

@@ -11,13 +11,11 @@ from bot.domain.entities import Issue, IssueRef, RepoRef
 from bot.domain.errors import Failed, GitHubError, Retryable
 from bot.domain.opinion import Verdict
 from bot.domain.report import Candidate, Considered, Kind, Outcome, QueryRun, Reason
-from bot.search.finder.asking import Gathered, GitHubReads
 from bot.search.index import Index
 from bot.search.ranking.similarity import dice_sorensen, title_ratio
-from bot.search.sources.choosing import FULL_TEXT
+from bot.search.sources import SourceResult, collapse_discussions
+from bot.search.sources.federated import FULL_TEXT, Gathered, GitHubReads
 from bot.search.sources.github import GitHubLexical
-from bot.search.sources.merging import collapse_discussions
-from bot.search.sources.protocol import SourceResult
 from bot.text.terms import own_text
 
 

@@ -16,11 +16,10 @@ import numpy as np
 import sqlalchemy as sa
 from numpy.typing import NDArray
 
-from bot.search.index import postings as lists
+from bot.search.index.arrays import unpack_terms
+from bot.search.index.database import IndexState, IndexVersion
 from bot.search.index.issues import IndexedIssue
-from bot.search.index.packing import unpack_terms
-from bot.search.index.postings import PostingsList
-from bot.search.index.state import IndexState, IndexVersion
+from bot.search.index.postings import PostingsList, issues_in, list_key, list_keys
 from bot.search.index.vectors import Neighbours, grown
 from bot.storage.tables.index import index_lists, indexed_terms
 
@@ -238,9 +237,9 @@ class IndexCache:
 def _count_all(connection: sa.Connection, repo_id: int, field: int, terms: int, absent: int) -> NDArray[np.int32]:
     """The count of every term of a field; lists that count no more than an absent term are not read."""
     counts = np.full(terms, absent, dtype=np.int32)
-    first, table = lists.list_key(field, 0), index_lists.c
+    first, table = list_key(field, 0), index_lists.c
     query = sa.select(table.list, table.issues).where(
-        table.repo_id == repo_id, table.list >= first, table.list < lists.list_key(field, terms), table.issues > absent
+        table.repo_id == repo_id, table.list >= first, table.list < list_key(field, terms), table.issues > absent
     )
     for rows in connection.execute(query, execution_options={"yield_per": _ROWS}).partitions():
         pairs = np.array(list(map(tuple, rows)), dtype=np.int64)
@@ -271,10 +270,10 @@ def _count_changed(
     blobs = list(connection.execute(query).scalars())
     gone = np.fromiter(left, np.int64, len(left))
     for field, bags in zip(counts, unpack_terms(blobs, list(counts)), strict=True):
-        first = lists.list_key(field, 0)
+        first = list_key(field, 0)
         terms = np.union1d(bags.terms.astype(np.int64), gone[gone >> 32 == field] - first)
         terms = terms[terms < len(counts[field])]
-        found = lists.issues_in(connection, repo_id, lists.list_keys(field, terms).tolist())
+        found = issues_in(connection, repo_id, list_keys(field, terms).tolist())
         counts[field][terms] = [found.get(first + term, absent[field]) for term in terms.tolist()]
 
 

@@ -17,8 +17,8 @@ from bot.domain.errors import Failed, Forbidden, GitHubError, NotFound, Remark, 
 from bot.domain.report import QueryRun
 from bot.search.ranking.plan import any_that_fit
 from bot.search.ranking.query import MAX_OPERATORS, build_query
+from bot.search.sources import Searcher, SearchRequest, SourceResult, failed_query
 from bot.search.sources.github import ask_by_words
-from bot.search.sources.protocol import Searcher, SearchRequest, SourceResult, failed_query
 
 KNOWN_ISSUES = "known-issues"
 

@@ -14,14 +14,15 @@ from functools import partial
 
 from bot.domain.entities import Issue, IssueRef
 from bot.domain.errors import GitHubError, Retryable
-from bot.search.embedding import Embedder, EmbeddingError, TextModel, default_model, fast_model
-from bot.search.finder.weighing import ScoredIssue, said
+from bot.search.embedding import Embedder, EmbeddingError
+from bot.search.embedding.local import TextModel, default_model, fast_model
+from bot.search.finder.scoring import ScoredIssue, said
 from bot.search.index import Index, IndexedIssue, TextAnalyser
 from bot.search.index.analysis import FormLines, RepositoryInfo
 from bot.search.index.index import index_in_memory
 from bot.search.matching import Matcher, SearchSession
-from bot.search.sources.merging import Hit
-from bot.search.sources.vocabulary import RECENT_ISSUES, RecentReader
+from bot.search.sources import Hit
+from bot.search.sources.federated import RECENT_ISSUES, RecentReader
 
 log = logging.getLogger(__name__)
 
