@@ -40,7 +40,7 @@ def finder_for(
         issues=index.size,
         settings=finder_settings(visit.config, headings=forms, workflow_field=services.settings.workflow_field),
         matcher=services.matcher if index.done else None,
-        outside=TemporaryIndexes(services.index),
+        temporary=TemporaryIndexes(services.index),
         repo_id=visit.repository.id,
         further=further_sources(visit.config, github, services.settings.siblings),
         within=within,

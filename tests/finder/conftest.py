@@ -79,7 +79,7 @@ class Bench:
         matcher = matcher or Matcher(self.index)
         outside = TemporaryIndexes(self.index)
         finder = Finder(
-            self.github, settings=settings, matcher=matcher, repo_id=REPO_ID, outside=outside, further=further
+            self.github, settings=settings, matcher=matcher, repo_id=REPO_ID, temporary=outside, further=further
         )
         options = FindOptions(**({"threshold": 0.0, "state": "all"} | asked))  # type: ignore[arg-type]
         return finder.find(self.target, options)

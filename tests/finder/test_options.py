@@ -10,7 +10,7 @@ import pytest
 from bot.conversation.config import RepoConfig
 from bot.domain.entities import Issue, IssueRef, RepoRef, State
 from bot.search.finder import FindOptions, bot_options
-from bot.search.finder.scoring import ScoredIssue, results
+from bot.search.finder.scoring import ScoredIssue, group_results
 from tests.matching.made import an_issue
 
 TARGET = an_issue(5, "It fails", days=5.0)
@@ -74,7 +74,7 @@ def test_each_issue_of_a_chain_is_looked_up_once() -> None:
         return {n: member(n, "open" if n == 1 else "closed") for n in numbers}, {n: n - 1 for n in numbers if n > 1}
 
     one = ScoredIssue(member(4), 0.8, ("full-text",), tuple, duplicate_of=3)
-    (shown,) = results(member(9, "open"), [(one, 0.8)], FindOptions(state="all"), look_up)
+    (shown,) = group_results(member(9, "open"), [(one, 0.8)], FindOptions(state="all"), look_up)
     assert (shown[0].issue.number, shown[0].also) == (1, (2, 3, 4))
     assert asked == [3, 2, 1]
 
@@ -87,5 +87,5 @@ def test_c4_what_may_not_be_told_of_is_no_evidence_for_what_it_is_a_duplicate_of
     target = member(2 if options.earlier_only else 5, "open")
     of_one = ScoredIssue(member(3 if options.earlier_only else 2), 0.8, ("full-text",), tuple, duplicate_of=1)
     one = ScoredIssue(member(1, "open"), 0.1, ("vectors",), tuple)
-    (shown,) = results(target, [(of_one, 0.8), (one, 0.1)], options, lambda numbers: ({}, {}))
+    (shown,) = group_results(target, [(of_one, 0.8), (one, 0.1)], options, lambda numbers: ({}, {}))
     assert (shown[0].issue.number, shown[0].confidence, shown[0].sources) == (1, 0.1, ("vectors",))

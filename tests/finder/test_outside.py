@@ -20,7 +20,7 @@ from bot.search.finder import Finder, FinderSettings, FindOptions, TemporaryInde
 from bot.search.finder.unindexed import renumbered
 from bot.search.index import IndexedIssue
 from bot.search.sources import SearchRequest, SourceResult
-from bot.search.sources.federated import only_sources
+from bot.search.sources.federated import RecentIssuesCache, only_sources
 from tests.finder.conftest import REPO_ID, START, SUBJECTS, Bench, Silent, opened
 from tests.index.conftest import HashingModel
 
@@ -49,7 +49,7 @@ def searched(bench: Bench, outside: TemporaryIndexes | None = None, **options: o
     finder = Finder(
         bench.github,
         settings=FinderSettings(sources=SEARCH),
-        outside=outside or TemporaryIndexes(embedder=HashingModel(), text_model=None),
+        temporary=outside or TemporaryIndexes(embedder=HashingModel(), text_model=None),
         **options,  # type: ignore[arg-type]
     )
     return finder.find(bench.target, ALL)
@@ -92,12 +92,12 @@ def test_p2_an_index_that_is_being_filled_is_enough_to_know_a_repository_by(
         return real(repo, limit)
 
     monkeypatch.setattr(bench.github, "recent_issues", recent)
-    assert len(outside.background(bench.github, bench.target, REPO_ID)) == 7
+    assert len(outside.background(RecentIssuesCache(bench.github), bench.target, REPO_ID)) == 7
     assert asked == 1
     bench.index.put(
         REPO_ID, [IndexedIssue.of(replace(bench.target, number=n, title=f"It is {n}")) for n in range(100, 200)]
     )
-    assert len(outside.background(bench.github, bench.target, REPO_ID)) == 106
+    assert len(outside.background(RecentIssuesCache(bench.github), bench.target, REPO_ID)) == 106
     assert asked == 1
 
 
@@ -123,7 +123,7 @@ def test_p2_what_has_the_same_number_is_not_mixed_up(bench: Bench) -> None:
     finder = Finder(
         bench.github,
         settings=settings,
-        outside=TemporaryIndexes(embedder=HashingModel()),
+        temporary=TemporaryIndexes(embedder=HashingModel()),
         further=[Given("siblings", copy, target_s_number)],
     )
     found = {(one.repo, one.number): one for one in finder.find(bench.target, ALL).candidates}

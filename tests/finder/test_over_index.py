@@ -235,7 +235,9 @@ def test_p2_an_issue_that_the_index_does_not_hold_is_compared_with_what_it_holds
     monkeypatch.setattr(bench.index.about, "form_lines", look_around)
     monkeypatch.setattr(bench.index, "latest", None)
     monkeypatch.setattr(bench.github, "recent_issues", None)
-    finder = Finder(bench.github, matcher=Matcher(bench.index), repo_id=REPO_ID, outside=TemporaryIndexes(bench.index))
+    finder = Finder(
+        bench.github, matcher=Matcher(bench.index), repo_id=REPO_ID, temporary=TemporaryIndexes(bench.index)
+    )
     near, far = (finder.compare(bench.target, replace(bench.issues[place], number=900 + place)) for place in (1, 4))
     assert (near.confidence or 0) > (far.confidence or 0)
     assert near.reasons

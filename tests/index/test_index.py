@@ -244,9 +244,9 @@ class TestIssues:
         matcher, target = Matcher(index), IndexedIssue(50, "delta", "epsilon").issue(RepoRef("acme", "app"), "")
 
         def by_vectors() -> tuple[int, ...]:
-            with matcher.looking(1, target) as look:
-                look.judge()
-                return look.found["vectors"]
+            with matcher.session(1, target) as session:
+                session.judge()
+                return session.found["vectors"]
 
         assert set(by_vectors()) == {1, 2, 3}
         other = Index(engine, TextAnalyser(), model)

@@ -56,8 +56,8 @@ def test_an_index_that_may_remember_next_to_nothing_answers_the_same(index: Inde
     for repo_id in (1, 2, 1):
         found = []
         for one in (index, forgetful):
-            with Matcher(one).looking(repo_id, asked) as look:
-                found.append([(judged.number, judged.confidence) for judged in look.judge()])
+            with Matcher(one).session(repo_id, asked) as session:
+                found.append([(judged.number, judged.confidence) for judged in session.judge()])
         assert found[0] == found[1]
         assert len(found[0]) == 39
         assert kept(forgetful._memories) == [repo_id]
@@ -74,8 +74,8 @@ def test_who_edits_an_issue_over_and_over_with_new_words_lets_no_array_grow(
 
     def found(one: Index, asked: str) -> dict[int, float]:
         issue = IndexedIssue(50, asked, "panic", created_at=50).issue(RepoRef("a", "b"), "panic")
-        with Matcher(one).looking(1, issue) as look:
-            return {judged.number: judged.confidence for judged in look.judge()}
+        with Matcher(one).session(1, issue) as session:
+            return {judged.number: judged.confidence for judged in session.judge()}
 
     for edit in range(20):
         words = " ".join(f"word{edit}x{n}" for n in range(30))

@@ -223,7 +223,7 @@ def test_errors_names_from_code_paths_and_versions_weigh_more_than_words(engine:
     fill(index, *others, *told)
     for place, (exact, words) in enumerate(PAIRS):
         target = an_issue(300, "Trouble at noon", f"We saw\n{exact}\nand {words} yesterday")
-        with Matcher(index).looking(1, target) as look:
-            found = {match.number: match for match in look.judge()}
+        with Matcher(index).session(1, target) as session:
+            found = {match.number: match for match in session.judge()}
         assert found[200 + 2 * place].score > found[201 + 2 * place].score, exact
         assert found[200 + 2 * place].confidence >= found[201 + 2 * place].confidence, exact

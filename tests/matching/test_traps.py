@@ -23,8 +23,8 @@ from tests.matching.made import START, an_issue, fill, shared_by
 
 
 def judged(index: Index, target: Issue) -> dict[int, Match]:
-    with Matcher(index).looking(1, target) as look:
-        return {match.number: match for match in look.judge()}
+    with Matcher(index).session(1, target) as session:
+        return {match.number: match for match in session.judge()}
 
 
 TEXT = (
@@ -65,8 +65,8 @@ def test_where_nobody_knows_who_asks_another_probability_holds(index: Index) -> 
 
     def asked(author: str, by: Model) -> dict[int, tuple[float, float]]:
         target = an_issue(30, "Pictures that are large are not uploaded", TEXT[:70], author=author)
-        with Matcher(index, by).looking(1, target) as look:
-            return {match.number: (match.score, match.confidence) for match in look.judge()}
+        with Matcher(index, by).session(1, target) as session:
+            return {match.number: (match.score, match.confidence) for match in session.judge()}
 
     shipped = Model.parse(text)
     for author in ("tonje", "boje"):
@@ -194,8 +194,8 @@ def test_the_oldest_of_more_copies_than_are_judged_one_by_one_comes_first_and_no
 
 def test_a_copy_of_somebody_unknown_is_one(index: Index) -> None:
     fill(index, an_issue(20, "Large pictures cannot be uploaded", TEXT, author="ghost", days=100))
-    with Matcher(index).looking(1, an_issue(30, "Large pictures cannot be uploaded", TEXT, author="boje")) as look:
-        assert look.judge()[0].number == 20
+    with Matcher(index).session(1, an_issue(30, "Large pictures cannot be uploaded", TEXT, author="boje")) as session:
+        assert session.judge()[0].number == 20
 
 
 def test_a_common_word_says_little_in_a_small_repository(index: Index) -> None:
@@ -242,8 +242,8 @@ def test_a_text_of_empty_words_has_nothing_in_common_with_anything(index: Index,
         an_issue(22, "Something went wrong", "It does not work, see title, please help"),
     ]
     fill(index, *told)
-    with Matcher(index).looking(1, an_issue(30, title, body)) as look:
-        for match in look.judge():
+    with Matcher(index).session(1, an_issue(30, title, body)) as session:
+        for match in session.judge():
             assert match.confidence <= 0.1
             assert not {Shared.TITLES, Shared.WORDS} & set(shared_by(match))
 
@@ -256,8 +256,8 @@ def test_what_both_have_written_is_named_and_no_more(index: Index) -> None:
         "Rotated maps of 2014: could be an import of tiles",
         "`(browser) Failed to fetch tile 9/271/161: 403 today`",
     )
-    with Matcher(index).looking(1, target) as look:
-        shared = shared_by(next(match for match in look.judge() if match.number == 20))
+    with Matcher(index).session(1, target) as session:
+        shared = shared_by(next(match for match in session.judge() if match.number == 20))
     assert shared[Shared.MESSAGE] == ("Failed to fetch tile … 403 today",)
     assert set(shared[Shared.TITLES]) == {"maps", "tiles"}
 
@@ -265,8 +265,8 @@ def test_what_both_have_written_is_named_and_no_more(index: Index) -> None:
 def test_c3_a_message_is_quoted_of_which_half_is_theirs_and_none_of_which_less_is(index: Index) -> None:
     fill(index, an_issue(20, "Import dies", "boot: could not open"))
     for mine, quoted in (("panic: could not open", ("could not open",)), ("panic: could not open it", None)):
-        with Matcher(index).looking(1, an_issue(30, "Crash", mine)) as look:
-            shared = shared_by(next(match for match in look.judge(also=[20]) if match.number == 20))
+        with Matcher(index).session(1, an_issue(30, "Crash", mine)) as session:
+            shared = shared_by(next(match for match in session.judge(also=[20]) if match.number == 20))
             assert shared.get(Shared.MESSAGE) == quoted
 
 
@@ -275,8 +275,8 @@ def test_a_message_with_a_number_is_the_same_message(index: Index) -> None:
     crash = "The importer dies with\n\n    panic: runtime error: index out of range"
     fill(index, an_issue(20, "Import dies", crash), an_issue(21, "Import is slow", "A thousand files take hours"))
     target = an_issue(30, "Crash", "panic: runtime error: index out of range (2)\n\nwhen I import")
-    with Matcher(index).looking(1, target) as look:
-        found = {match.number: match for match in look.judge()}
+    with Matcher(index).session(1, target) as session:
+        found = {match.number: match for match in session.judge()}
         assert shared_by(found[20])[Shared.MESSAGE] == ("panic: runtime error: index out of range",)
     assert max(found.values(), key=lambda match: match.score).number == 20
 

@@ -29,8 +29,8 @@ def _compared(authors: tuple[str, ...], asker: str) -> Floats:
     target = an_issue(90, "upload stops after a reconnect", " ".join(WORDS), author=asker, days=100.0)
     with ephemeral_index(TextAnalyser(), WordLlama()) as index:
         fill(index, *issues)
-        with Matcher(index).looking(1, target) as look:
-            numbers, values = look.compared()
+        with Matcher(index).session(1, target) as session:
+            numbers, values = session.compared()
     return values[np.argsort(numbers)]
 
 

@@ -98,7 +98,7 @@ def known_repository(
             issues=issues if progress is None or progress.size is None else progress.size,
             settings=finder_settings(loaded.config, headings=headings, workflow_field=settings.workflow_field),
             matcher=Matcher(index) if index and complete else None,
-            outside=TemporaryIndexes(index, embedder(settings)),
+            temporary=TemporaryIndexes(index, embedder(settings)),
             repo_id=repo_id,
             further=further_sources(loaded.config, client, settings.siblings),
             judge=reads,

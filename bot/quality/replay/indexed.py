@@ -122,7 +122,7 @@ def _answers(issues: Sequence[PastIssue], segment: _Segment) -> Iterator[Answere
             github,
             settings=settings,
             matcher=Matcher(index, weights, most=None),
-            outside=TemporaryIndexes(index),
+            temporary=TemporaryIndexes(index),
             repo_id=_REPO,
             judge=judge,
         )
@@ -211,7 +211,7 @@ def replay_search(
     github = ReplayGitHub()
     settings = FinderSettings(budget=asking.budget, hybrid=HYBRID in asking.sources)
     model = Model.parse(asking.weights) if asking.weights else None
-    finder = Finder(github, settings=settings, outside=TemporaryIndexes(over=partial(Matcher, model=model)))
+    finder = Finder(github, settings=settings, temporary=TemporaryIndexes(over=partial(Matcher, model=model)))
     for answer in replay(issues, asked, finder, github, asking.options()):
         advance()
         yield answer

@@ -63,15 +63,15 @@ class Repository:
         self._mirror.put(self._waiting)
         self._mirror.follow(self._github)
         self._waiting = []
-        with self._matcher.looking(_REPO, issue, below=issue.number) as look:
-            return look.compared()
+        with self._matcher.session(_REPO, issue, below=issue.number) as session:
+            return session.compared()
 
     def likeness(self, issue: Issue, numbers: Integers, places: Integers) -> TextSimilarity:
         """What the text model says of the candidates at these places, for the issue that arrived last."""
         others = np.setdiff1d(np.arange(len(numbers)), places)
         order = np.concatenate([places, others])
-        with self._matcher.looking(_REPO, issue, below=issue.number) as look:
-            found = look.likeness(numbers, issue.number - 1, order, len(places))
+        with self._matcher.session(_REPO, issue, below=issue.number) as session:
+            found = session.likeness(numbers, issue.number - 1, order, len(places))
         if found is None:
             raise UserError("readings are compared by the text model, which failed; the log says why")
         # Candidates that the reader adds come after those it was asked about.

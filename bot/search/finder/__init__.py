@@ -9,13 +9,5 @@ from bot.search.finder.options import FindOptions, bot_options, finder_settings,
 from bot.search.finder.unindexed import TemporaryIndexes
 from bot.search.sources.federated import MOST_COMPARED, FinderSettings
 
-__all__ = [
-    "MOST_COMPARED",
-    "FindOptions",
-    "Finder",
-    "FinderSettings",
-    "TemporaryIndexes",
-    "bot_options",
-    "finder_settings",
-]
-__all__ += ["further_sources", "named_unasked"]
+__all__ = ["MOST_COMPARED", "FindOptions", "Finder", "FinderSettings", "TemporaryIndexes"]
+__all__ += ["bot_options", "finder_settings", "further_sources", "named_unasked"]

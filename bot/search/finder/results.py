@@ -13,8 +13,8 @@ from bot.domain.opinion import Verdict
 from bot.domain.report import Candidate, Considered, Kind, Outcome, QueryRun, Reason
 from bot.search.index import Index
 from bot.search.ranking.similarity import dice_sorensen, title_ratio
-from bot.search.sources import SourceResult, collapse_discussions
-from bot.search.sources.federated import FULL_TEXT, Gathered, GitHubReads
+from bot.search.sources import GitHubReads, SourceResult, collapse_discussions
+from bot.search.sources.federated import FULL_TEXT, Gathered
 from bot.search.sources.github import GitHubLexical
 from bot.text.terms import own_text
 

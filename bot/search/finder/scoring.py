@@ -1,11 +1,12 @@
-"""What was found and the repository's index holds, judged; `outside.py` judges everything else."""
+"""Scores what the repository's index holds, groups duplicates of duplicates, and applies a judge's opinion (J2, J5).
+
+`unindexed.py` scores what no index holds.
+"""
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Protocol
 
 from bot.conversation.config.schema import SourceConfig
@@ -16,7 +17,7 @@ from bot.domain.report import NEAR, QueryRun, Reason, Shared
 from bot.search.finder.options import FindOptions
 from bot.search.finder.results import RankedResult, is_own, texts_by_line
 from bot.search.index import Index, IndexedIssue
-from bot.search.matching import Match, SearchSession
+from bot.search.matching import SearchSession
 from bot.search.ranking.grouping import components, resolve
 from bot.search.ranking.relevance import Relevance
 from bot.search.sources import Hit, SourceResult, merge_results
@@ -26,9 +27,9 @@ from bot.search.sources.federated import FULL_TEXT, MOST_COMPARED, VECTORS, Gath
 
 @dataclass(frozen=True, slots=True)
 class ScoredIssue:
-    """A candidate with its probability. `reasons` are worked out when they are asked for.
+    """A candidate with its probability. `reasons` looks for them on demand, which costs a look into two texts (C3).
 
-    `duplicate_of` is the number of the issue that it was closed in favour of, where the index knows.
+    `duplicate_of` is the number of the issue that it was closed in favour of, if the index knows it.
     """
 
     issue: Issue
@@ -40,10 +41,10 @@ class ScoredIssue:
 
 @dataclass(frozen=True, slots=True)
 class IndexResults:
-    """What the index answered: candidates, most likely first, and what its sources found, by name.
+    """What the index answered: candidates, most likely first, and the numbers that its sources found, by name.
 
-    `held` are the numbers of all that was found and is in the index, which `candidates` may be fewer than: what ranks
-    too low to be compared is judged nowhere, since among others it could seem likelier than what ranks higher.
+    `held` has the numbers of all results that are in the index. Some are no candidates: what ranks too low to be
+    compared is never scored, because in another list it could seem likelier than what ranks higher.
     """
 
     candidates: tuple[ScoredIssue, ...] = ()
@@ -54,34 +55,34 @@ class IndexResults:
 
 
 def score_indexed(
-    look: SearchSession,
+    session: SearchSession,
     target: Issue,
     use: Mapping[str, SourceConfig],
     hits: Sequence[Hit],
     known: Sequence[int],
     most: int | None,
 ) -> IndexResults:
-    """Judge what the index's own sources found, and of the `hits` and the `known` issues those that are in it.
+    """Score what the index's own sources found, and those of the `hits` and the `known` issues that are in it.
 
-    `most` is how many candidates are read from the index, None for all.
+    At most `most` candidates are read from the index, all for None.
     """
-    found, runs = _found_inside(look, target, use, known)
+    found, runs = _found_inside(session, target, use, known)
     own = [hit for hit in hits if is_own(hit.issue, target)]
     sources = _sources(found, own)
     compared = set(sources)
     if len(compared) > MOST_COMPARED:
         # Pinned issues are considered whatever else is found.
-        compared = _best(look, target, use, found, own) | {*found.get(KNOWN_ISSUES, ())}
-    matches = [match for match in look.judge(also=compared) if match.number in compared]
-    rows = look.issues([match.number for match in matches[:most]])
-    left = look.issues({hit.issue.number for hit in own} - compared)
+        compared = _best(session, target, use, found, own) | {*found.get(KNOWN_ISSUES, ())}
+    matches = [match for match in session.judge(also=compared) if match.number in compared]
+    rows = session.issues([match.number for match in matches[:most]])
+    left = session.issues({hit.issue.number for hit in own} - compared)
     return IndexResults(
         candidates=tuple(
             ScoredIssue(
                 as_issue(rows[one.number], target),
                 one.confidence,
                 sources[one.number],
-                partial(said, one),
+                one.explain,
                 rows[one.number].duplicate_of,
             )
             for one in matches[:most]
@@ -90,13 +91,8 @@ def score_indexed(
         held=frozenset((*(match.number for match in matches), *left)),
         found=found,
         runs=runs,
-        problems=tuple(one for one in look.problems if one.source in use),
+        problems=tuple(one for one in session.problems if one.source in use),
     )
-
-
-def merge_by_confidence(*lists: Sequence[ScoredIssue]) -> list[ScoredIssue]:
-    """Several lists as one, most likely first, each in the order that it had."""
-    return list(heapq.merge(*lists, key=lambda one: -one.confidence))
 
 
 def as_issue(row: IndexedIssue, target: Issue) -> Issue:
@@ -106,18 +102,18 @@ def as_issue(row: IndexedIssue, target: Issue) -> Issue:
 
 
 def _found_inside(
-    look: SearchSession, target: Issue, use: Mapping[str, SourceConfig], known: Sequence[int]
+    session: SearchSession, target: Issue, use: Mapping[str, SourceConfig], known: Sequence[int]
 ) -> tuple[dict[str, tuple[int, ...]], tuple[QueryRun, ...]]:
     """What the index's own sources found and which of the `known` issues it holds, by source; and what was asked."""
     found = {
-        name: tuple(look.found[name][: use[name].limit])
+        name: tuple(session.found[name][: use[name].limit])
         for name in (FULL_TEXT, VECTORS)
-        if name in use and name in look.found
+        if name in use and name in session.found
     }
-    runs = [run for run in look.runs if run.source in found and run.query.strip()]
+    runs = [run for run in session.runs if run.source in found and run.query.strip()]
     if known and KNOWN_ISSUES in use:
         asked = [number for number in known if number != target.number][: use[KNOWN_ISSUES].limit]
-        pinned = look.issues(asked)
+        pinned = session.issues(asked)
         found[KNOWN_ISSUES] = tuple(number for number in asked if number in pinned)
         runs.append(known_run(asked, len(found[KNOWN_ISSUES])))
     return found, tuple(runs)
@@ -135,14 +131,14 @@ def _sources(found: Mapping[str, Sequence[int]], own: Sequence[Hit]) -> dict[int
 
 
 def _best(
-    look: SearchSession,
+    session: SearchSession,
     target: Issue,
     use: Mapping[str, SourceConfig],
     found: Mapping[str, Sequence[int]],
     own: Sequence[Hit],
 ) -> set[int]:
     """R: more was found than is compared, and the fused ranks of all sources say what is."""
-    rows = look.issues({number for numbers in found.values() for number in numbers})
+    rows = session.issues({number for numbers in found.values() for number in numbers})
     lists = {
         name: [as_issue(rows[number], target) for number in numbers if number in rows]
         for name, numbers in found.items()
@@ -154,18 +150,14 @@ def _best(
     return {hit.issue.number for hit in merge_results(answers, target.created_at, use)[:MOST_COMPARED]}
 
 
-def said(match: Match) -> tuple[Reason, ...]:
-    """The reasons (C3); the evidence costs something, and few matches are shown."""
-    return match.reasons
-
-
 def reasons_of(
     shown: Sequence[tuple[RankedResult, ScoredIssue]],
     best: Sequence[tuple[RankedResult, ScoredIssue]],
     gathered: Gathered,
 ) -> dict[int, tuple[Reason, ...]]:
-    """The reasons of what is shown and of the `best` that nearly is, by the `id` of the result: each costs a look into
-    two texts, so that the others go without. What GitHub says (F8a) comes after what the texts say.
+    """The reasons of `shown` results, and of the `best` that were nearly shown, by the `id` of the result.
+
+    GitHub's verdict (F8a) comes after what the texts share.
     """
     near = [pair for pair in best if pair[0].confidence >= NEAR]
     explained = {id(result): (one, {one.issue.key, result.issue.key}) for result, one in (*shown, *near)}
@@ -183,15 +175,14 @@ LookUp = Callable[[Collection[int]], tuple[Mapping[int, Issue], Mapping[int, int
 """Issues by number, as far as they can be had, and which of them is a duplicate of which."""
 
 
-def results(
+def group_results(
     target: Issue, ranked: Sequence[tuple[ScoredIssue, float]], options: FindOptions, look_up: LookUp
 ) -> list[tuple[RankedResult, ScoredIssue]]:
-    """What can be shown, in the order of `ranked` (each with its relevance, best first), each group once.
+    """The results that can be shown, in the order of `ranked` (each with its relevance), duplicates grouped.
 
-    A group has the best confidence and relevance of its candidates, but for those that may not be told of: that such a
-    one resembles the target says nothing for the others. What is no issue of the target's repository stands for itself.
-    Beside each result stands the candidate whose reasons it has, a group's best, as they explain its confidence; they
-    are worked out when it is known what is shown.
+    A group has the best confidence and relevance of its members that may be mentioned. Whatever is no issue of the
+    target's repository is a group of its own. Each result comes with the candidate whose reasons explain it: the best
+    of its group.
     """
     ranked = [(one, relevance) for one, relevance in ranked if options.may_tell(one.issue, target)]
     own = {one.issue.number: (one, relevance) for one, relevance in ranked if is_own(one.issue, target)}
@@ -214,7 +205,7 @@ def results(
 
 
 def _of_group(lead: Issue, members: Sequence[tuple[ScoredIssue, float]], others: tuple[int, ...]) -> RankedResult:
-    """The one result of a group, by its leading issue; `members` are its candidates, each with its relevance."""
+    """The result for a group; `members` are its candidates, each with its relevance."""
     return RankedResult(
         lead,
         max(member.confidence for member, _ in members),
@@ -227,7 +218,7 @@ def _of_group(lead: Issue, members: Sequence[tuple[ScoredIssue, float]], others:
 def _relatives(
     candidates: Mapping[int, Issue], ties: dict[int, int], told: Mapping[int, int], look_up: LookUp
 ) -> tuple[dict[int, Issue], dict[int, int]]:
-    """The candidates with all that they are tied to, and the ties. `told` are ties that people made here."""
+    """The candidates with all their relatives, and the ties; `told` has ties that people made by command."""
     known = dict(candidates)
     asked = set(candidates)
     for _ in range(_STEPS):
@@ -239,7 +230,7 @@ def _relatives(
         issues, more = look_up(wanted)
         known.update({number: issue for number, issue in issues.items() if number not in known})
         ties.update(more)
-    # What was opened again is a duplicate no more.
+    # An issue that was reopened is no duplicate any more.
     ties = {
         number: of for number, of in {**ties, **told}.items() if number not in known or known[number].state == "closed"
     }
@@ -257,8 +248,9 @@ ScoredResults = list[tuple[RankedResult, ScoredIssue]]
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What was found, best first: what of it is `worth` asking the judge about, and what is `shown` where nothing is.
-    `best` is the highest probability of all that was compared.
+    """All results, best first; those `worth` asking the judge about; those that are `shown` if there are none of these.
+
+    `best` is the highest probability of all candidates.
     """
 
     inside: IndexResults
@@ -273,20 +265,17 @@ class Judge(Protocol):
 
     @property
     def floor(self) -> float:
-        """The least probability of what it is asked about."""
-        ...
+        """The least probability of candidates that it reads."""
 
     def opinion(self, pairs: Pairs, author: str) -> Opinion:
-        """What it says. Never raises for its model's sake."""
-        ...
+        """Its verdicts. A model that fails is reported in the opinion, and never raises."""
 
     def probability(self, before: float, opinion: Opinion, number: int) -> float:
-        """How likely a candidate is the same after what was said, if anything (J5)."""
-        ...
+        """The probability of candidate `number` that had the probability `before`, given its verdict (J5)."""
 
 
 def worth_judging(found: ScoredResults, target: Issue, floor: float) -> ScoredResults:
-    """The candidates that the judge is asked about: the target's own repository's, and no more than fit a question."""
+    """The candidates that the judge reads: the likeliest of the target's repository, as many as fit one question."""
     worth = [
         (result, one)
         for result, one in found
@@ -296,7 +285,7 @@ def worth_judging(found: ScoredResults, target: Issue, floor: float) -> ScoredRe
 
 
 def ask_judge(judge: Judge, target: Issue, worth: ScoredResults, index: Index | None, repo_id: int) -> Opinion:
-    """Ask about these. Not to be called while a connection to the database is held."""
+    """Have the judge read these. Do not hold a connection to the database meanwhile: it takes seconds."""
     issues = [target, *(one.issue for _, one in worth)]
     bodies = texts_by_line(index, repo_id, issues)
     texts = [
@@ -305,8 +294,8 @@ def ask_judge(judge: Judge, target: Issue, worth: ScoredResults, index: Index | 
     return judge.opinion(Pairs(texts[0], tuple(texts[1:])), target.author.login)
 
 
-def judged(found: ScoredResults, judge: Judge, opinion: Opinion, by: Relevance) -> ScoredResults:
-    """The candidates as they are after that, in their new order."""
+def with_opinion(found: ScoredResults, judge: Judge, opinion: Opinion, by: Relevance) -> ScoredResults:
+    """The results with the judge's verdicts and probabilities, in their new order."""
     told = [(_told(result, one, judge, opinion, by), one) for result, one in found]
     return sorted(told, key=lambda pair: -pair[0].relevance)
 
@@ -328,6 +317,6 @@ def _told(result: RankedResult, one: ScoredIssue, judge: Judge, opinion: Opinion
     )
 
 
-def problems(opinion: Opinion) -> tuple[Failed, ...]:
+def judge_problems(opinion: Opinion) -> tuple[Failed, ...]:
     """What is told where there is no answer (J3)."""
     return () if opinion.problem is None else (Failed(JUDGE, opinion.problem),)

@@ -1,7 +1,7 @@
-"""P2: what no index holds is put into one that lives as long as the find, and judged there as everything else is.
+"""P2: hits that no index holds are scored in a temporary index, in the same way as all others.
 
-An index that holds nothing but hits would take the question's words for common ones, since by them the hits were found.
-So it holds some of the repository's other issues as well: its latest.
+In an index of nothing but hits the words by which they were found would seem common. So it also holds the repository's
+latest issues, as background.
 """
 
 from __future__ import annotations
@@ -10,25 +10,24 @@ import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 from bot.domain.entities import Issue, IssueRef
 from bot.domain.errors import GitHubError, Retryable
 from bot.search.embedding import Embedder, EmbeddingError
 from bot.search.embedding.local import TextModel, default_model, fast_model
-from bot.search.finder.scoring import ScoredIssue, said
+from bot.search.finder.scoring import ScoredIssue
 from bot.search.index import Index, IndexedIssue, TextAnalyser
 from bot.search.index.analysis import FormLines, RepositoryInfo
 from bot.search.index.index import index_in_memory
 from bot.search.matching import Matcher, SearchSession
 from bot.search.sources import Hit
-from bot.search.sources.federated import RECENT_ISSUES, RecentReader
+from bot.search.sources.federated import RECENT_ISSUES, RecentIssuesCache
 
 log = logging.getLogger(__name__)
 
-#: Hits that are judged, best ranks first: each costs as much as a dozen that an index holds.
+#: Hits that are scored, best ranks first: each costs as much as a dozen that an index holds.
 MOST_UNINDEXED = 100
-# With fewer of its issues, an index that is still being filled says less of a repository than GitHub's list does.
+# An incomplete index with fewer issues than this is a worse background than GitHub's list of the latest.
 _ENOUGH = 100
 # Numbers among which the latest issues are looked for; most may be those of pull requests.
 _NUMBERS = 1_000
@@ -36,10 +35,10 @@ _NUMBERS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class TemporaryIndexes:
-    """What judges hits that no index holds.
+    """Makes the temporary indexes.
 
-    `index` is the host's, complete or not: texts are read as there. Without one `embedder` and `text_model`
-    read them. `over` makes what judges over an index.
+    They analyse and embed as the host's `index` does, complete or not; without one, with `embedder` and `text_model`.
+    `over` makes the matcher of an index.
     """
 
     index: Index | None = None
@@ -48,27 +47,27 @@ class TemporaryIndexes:
     over: Callable[[Index], Matcher] = Matcher
 
     def forms(self, repo_id: int) -> FormLines:
-        """Not to be called while a connection to the database is held, since another one may be needed."""
+        """The lines of the repository's forms. Hold no connection to the database meanwhile: this may need one."""
         return FormLines(() if self.index is None else self.index.about.form_lines(repo_id))
 
-    def background(self, github: RecentReader, target: Issue, repo_id: int) -> list[IndexedIssue]:
-        """The repository's latest issues, from an index that is not complete, or from GitHub where it has few of them.
+    def background(self, recent: RecentIssuesCache, target: Issue, repo_id: int) -> list[IndexedIssue]:
+        """The repository's latest issues, from an index that is not complete, or from GitHub if that has few.
 
-        Not to be called while a connection to the database is held, either.
+        Hold no connection to the database meanwhile.
         """
         stored = [] if self.index is None else self.index.latest(repo_id, RECENT_ISSUES)
         if len(stored) >= _ENOUGH:
             return stored
         try:
-            recent = github.recent_issues(target.repo, RECENT_ISSUES)
+            issues = recent.recent_issues(target.repo, RECENT_ISSUES)
         except (GitHubError, Retryable) as failure:
             log.warning("the recent issues of %s could not be read: %s", target.repo, failure)
             return stored
-        return [IndexedIssue.of(issue) for issue in recent] or stored
+        return [IndexedIssue.of(issue) for issue in issues] or stored
 
     @contextmanager
     def opened(self, about: RepositoryInfo) -> Iterator[Index]:
-        """An empty index that reads and embeds as the host's does."""
+        """An empty index."""
         analyser = TextAnalyser() if self.index is None else self.index.analyser
         embedder = self.embedder if self.index is None else self.index.embedder
         text_model = self.text_model if self.index is None else self.index.text_model
@@ -76,18 +75,18 @@ class TemporaryIndexes:
             yield index
 
 
-def issues_before(look: SearchSession, target: Issue) -> list[IndexedIssue]:
-    """The background from a complete index that is looked at already: the issues before the target."""
-    found = look.issues(range(max(1, target.number - _NUMBERS), target.number))
+def issues_before(session: SearchSession, target: Issue) -> list[IndexedIssue]:
+    """The background from a complete index: the issues before the target."""
+    found = session.issues(range(max(1, target.number - _NUMBERS), target.number))
     latest = sorted(found, reverse=True)[:RECENT_ISSUES]
-    return [found[number]._replace(body=body) for number, (_, body) in look.texts(latest).items()]
+    return [found[number]._replace(body=body) for number, (_, body) in session.texts(latest).items()]
 
 
 class UnindexedScorer:
-    """One find's look at what no index holds. Nothing is read or made before there is something to judge.
+    """Scores the hits of one find. It reads and makes nothing until there are some.
 
-    `words` are searched for beside the target's text, `total` is how many issues the repository has, and with
-    `earlier_only` what came after the target is nothing to compare hits with.
+    `words` are searched for beside the target's text. The repository has `total` issues. With `earlier_only` issues
+    that came after the target are left out.
     """
 
     def __init__(
@@ -107,8 +106,8 @@ class UnindexedScorer:
         self._target, self._repo_id = target, repo_id
         self._words, self._total, self._earlier_only = words, total, earlier_only
 
-    def weigh(self, hits: Sequence[Hit]) -> list[ScoredIssue]:
-        """The hits that are judged, most likely first. Their reasons are to be had until the stack is closed."""
+    def score(self, hits: Sequence[Hit]) -> list[ScoredIssue]:
+        """The best hits, most likely first. Their reasons can be asked for until the stack is closed."""
         if not hits:
             return []
         hits = hits[:MOST_UNINDEXED]
@@ -119,8 +118,8 @@ class UnindexedScorer:
         except EmbeddingError as failure:
             log.warning("what searches found is judged by words alone: %s", failure)
             index.put(self._repo_id, rows, embed=False)
-        look = self._stack.enter_context(
-            self._outside.over(index).looking(
+        session = self._stack.enter_context(
+            self._outside.over(index).session(
                 self._repo_id,
                 replace(self._target, number=own),
                 words=self._words,
@@ -130,8 +129,8 @@ class UnindexedScorer:
         )
         by_number = {places[hit.issue.key]: hit for hit in hits}
         return [
-            ScoredIssue(hit.issue, match.confidence, hit.sources, partial(said, match))
-            for match in look.judge((), also=by_number)
+            ScoredIssue(hit.issue, match.confidence, hit.sources, match.explain)
+            for match in session.judge((), also=by_number)
             for hit in (by_number[match.number],)
         ]
 
@@ -139,10 +138,9 @@ class UnindexedScorer:
 def renumbered(
     target: Issue, hits: Sequence[Issue], background: Sequence[IndexedIssue]
 ) -> tuple[list[IndexedIssue], Mapping[str, int], int]:
-    """Hits and background with numbers of their own, those of the hits by key, and the target's.
+    """Number hits and background anew, by age, because issues of several repositories can share numbers.
 
-    Issues of several repositories can share numbers. In these, older ones come first; of the background what is later
-    than the target comes after it.
+    Returns the rows, the new numbers by key, and the target's. Background later than the target comes after it.
     """
     found = {hit.key: IndexedIssue.of(hit) for hit in hits}
     rest = {IssueRef(target.repo, row.number).key: row for row in background}

@@ -17,7 +17,7 @@ from typing import Protocol
 
 from bot.conversation.config.schema import JudgeConfig
 from bot.domain.errors import Remark, Told
-from bot.domain.opinion import Limits, Opinion, Pairs, Said, Text, Verdict
+from bot.domain.opinion import Limits, Opinion, Pairs, Said, Verdict
 from bot.platform.metrics import JUDGE_CALLS, JUDGE_COST, JUDGE_SECONDS, JUDGE_TOKENS
 from bot.platform.tracing import span
 from bot.search.judge.prompt import (
@@ -231,11 +231,6 @@ def _used(written: Completion, into: int) -> tuple[int, int]:
     counted = (written.tokens_in, written.tokens_out)
     tokens_in, tokens_out = (count if 0 < count <= _MOST_TOKENS else 0 for count in counted)
     return tokens_in or into, tokens_out or estimated_tokens(written.text)
-
-
-def trial_prompt(texts: Sequence[Text]) -> Prompt:
-    """A question to try an endpoint with; the first text is the new issue."""
-    return question(Pairs(texts[0], tuple(texts[1:])), secrets.token_bytes(32))
 
 
 Table = Mapping[str, Sequence[float]]

@@ -92,7 +92,7 @@ class Matcher:
         self._most = most
 
     @contextmanager
-    def looking(
+    def session(
         self,
         repo_id: int,
         target: Issue,
@@ -118,11 +118,13 @@ class Matcher:
             own = own._replace(pair=view.pair(target.number)) if stored else self._checked(view, own)
             texts = self._index.texts
             closely = TextComparison(texts, repo_id, view, own.analysis, self._most) if texts else None
-            look = SearchSession(view, self._model, target, own, below, closely, only=only, total=total)
+            session = SearchSession(view, self._model, target, own, below, closely, only=only, total=total)
             if searched:
                 reading = self._checked(view, searched)
-                look = SearchSession(view, self._model, target, reading, below, closely, look, only=only, total=total)
-            yield look
+                session = SearchSession(
+                    view, self._model, target, reading, below, closely, session, only=only, total=total
+                )
+            yield session
         if texts is not None and closely is not None:
             texts.keep(repo_id, closely.fresh)
 
@@ -189,7 +191,7 @@ class TextComparison:
 
 
 class SearchSession:
-    """One find, made by `Matcher.looking`. Do not share it between threads.
+    """One find, made by `Matcher.session`. Do not share it between threads.
 
     `found` has the numbers that each source found and that are worth comparing, best first; a source that could not be
     asked is missing. `runs` tell what was asked, `problems` what went wrong. If this is the look for a person's words,

@@ -1,4 +1,8 @@
-"""A source's question and answer. Sources are independent: one that fails or is late is reported (H1)."""
+"""Sources of candidates (H6): what each is asked and answers, asking them in parallel, merging their results (R).
+
+Sources are independent: one that fails or is late is reported (H1). A result of several sources keeps all their names
+(H2).
+"""
 
 from __future__ import annotations
 
@@ -12,24 +16,24 @@ from itertools import islice, zip_longest
 from typing import Protocol
 
 from bot.conversation.config.schema import SourceConfig
-from bot.domain.entities import Issue, Likeness, StateFilter
+from bot.domain.entities import Issue, Likeness, RepoRef, StateFilter
 from bot.domain.errors import Failed, Remark, Retryable, Told, told_by
 from bot.domain.report import QueryRun
-from bot.github.search import SearchPage
+from bot.github.many import WorkflowStates
+from bot.github.search import SearchPage, SimilarIssues
 from bot.platform.tracing import carried, span
 from bot.search.ranking.fusion import RankedSourceList, SourceType, UnifiedRetrievalChunk, cross_corpus_rrf
 from bot.search.ranking.grouping import Document, collapse
 from bot.search.ranking.plan import Plan
+
+log = logging.getLogger(__name__)
 
 PER_PAGE = 100
 
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """One find: `plan` is for lexical searches, `natural` for semantic ones; either may be empty.
-
-    `state` tells which results count.
-    """
+    """`plan` is for searches by words, `natural` for one by meaning; either may be empty. Results in `state` count."""
 
     target: Issue
     plan: Plan
@@ -39,10 +43,9 @@ class SearchRequest:
 
 @dataclass(frozen=True, slots=True)
 class SourceResult:
-    """What a source found: a ranked list for each query that was answered, the queries' outcomes, and failures.
+    """A ranked list for each query that was answered, the queries' outcomes, and failures, which are never raised.
 
-    A source reports failures in `problems` instead of raising them (H1). `likeness` holds its own verdicts on results,
-    by their keys.
+    `likeness` holds the source's own verdicts on results, by their keys.
     """
 
     source: str
@@ -79,13 +82,14 @@ class Source(Protocol):
         ...
 
 
-class Searcher(Protocol):
-    """Searches issues, as `RepoClient` does."""
+class GitHubReads(Protocol):
+    """What the finder and its sources ask of GitHub; `RepoClient` and its view for a thread have it."""
 
+    def issue(self, repo: RepoRef, number: int) -> Issue: ...
     def search(self, query: str, *, hybrid: bool = False, per_page: int = PER_PAGE) -> SearchPage: ...
-
-
-log = logging.getLogger(__name__)
+    def recent_issues(self, repo: RepoRef, limit: int) -> list[Issue]: ...
+    def similar_issues(self, repo: RepoRef, number: int) -> SimilarIssues: ...
+    def workflow_states(self, repo: RepoRef, numbers: Sequence[int], field: str | None = None) -> WorkflowStates: ...
 
 
 def ask_all(sources: Sequence[Source], question: SearchRequest, within: float | None = None) -> list[SourceResult]:
@@ -114,22 +118,15 @@ def _ask(source: Source, question: SearchRequest) -> SourceResult:
         with span("source", source=source.name):
             return source.ask(question)
     except Exception as fault:
-        # Our own fault in one source must not cost the reader what the others found. The log leaves out the message,
-        # because it may quote an issue.
+        # A fault in one source must not cost what the others found. The message may quote an issue, and is not logged.
         frames = "".join(traceback.format_tb(fault.__traceback__))
         log.error("source %s failed: %s\n%s", source.name, type(fault).__name__, frames)
         return SourceResult(source.name, problems=(Failed(source.name, Remark.FAILED.of()),))
 
 
-_USUAL = SourceConfig()
-
-
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A result, an issue or something in its shape, and the sources that found it.
-
-    `likeness` is GitHub's own verdict, if GitHub has ranked it.
-    """
+    """An issue, pull request or discussion, the sources that found it, and GitHub's own verdict if it has ranked it."""
 
     issue: Issue
     sources: tuple[str, ...]
@@ -149,17 +146,16 @@ def merge_results(
     lists = []
     for answer in answers:
         likeness.update(answer.likeness)
-        weight = (use or {}).get(answer.source, _USUAL).weight
+        weight = (use or {}).get(answer.source, SourceConfig()).weight
         for found in answer.lists:
-            chunks = []
             for issue in found:
-                key = issue.key
-                issues.setdefault(key, issue)
-                sources.setdefault(key, {})[answer.source] = None
-                chunks.append(
-                    UnifiedRetrievalChunk(key, issue.title, SourceType.ISSUE, key, created_at=issue.created_at)
-                )
-            lists.append(RankedSourceList(SourceType.ISSUE, chunks, weight))
+                issues.setdefault(issue.key, issue)
+                sources.setdefault(issue.key, {})[answer.source] = None
+            kind = SourceType.ISSUE
+            chunks = [
+                UnifiedRetrievalChunk(one.key, one.title, kind, one.key, created_at=one.created_at) for one in found
+            ]
+            lists.append(RankedSourceList(kind, chunks, weight))
     return [
         Hit(issues[chunk.id], tuple(sources[chunk.id]), likeness.get(chunk.id))
         for chunk in cross_corpus_rrf(lists, now=now)
@@ -184,10 +180,10 @@ def collapse_discussions(hits: Sequence[Hit]) -> Sequence[Hit]:
         )
         for hit in hits
     ]
-    found = [(by_url[one.url], one) for one in collapse(documents)]
     return [
-        replace(hit, issue=replace(hit.issue, body="\n\n".join(one.snippets)), sources=one.sources)
-        for hit, one in found
+        Hit(replace(hit.issue, body="\n\n".join(one.snippets)), one.sources, hit.likeness)
+        for one in collapse(documents)
+        for hit in (by_url[one.url],)
     ]
 
 

@@ -17,7 +17,7 @@ from bot.domain.errors import Failed, Forbidden, GitHubError, NotFound, Remark, 
 from bot.domain.report import QueryRun
 from bot.search.ranking.plan import any_that_fit
 from bot.search.ranking.query import MAX_OPERATORS, build_query
-from bot.search.sources import Searcher, SearchRequest, SourceResult, failed_query
+from bot.search.sources import GitHubReads, SearchRequest, SourceResult, failed_query
 from bot.search.sources.github import ask_by_words
 
 KNOWN_ISSUES = "known-issues"
@@ -26,18 +26,12 @@ KNOWN_ISSUES = "known-issues"
 MOST_READ = 20
 
 
-class IssueReader(Protocol):
-    """Reads one issue, as `RepoClient` does."""
-
-    def issue(self, repo: RepoRef, number: int) -> Issue: ...
-
-
 class KnownIssues:
     """Reads the known issues, in the order of the settings."""
 
     name = KNOWN_ISSUES
 
-    def __init__(self, github: IssueReader, numbers: Sequence[int]) -> None:
+    def __init__(self, github: GitHubReads, numbers: Sequence[int]) -> None:
         self._github = github
         self._numbers = tuple(numbers)
 
@@ -80,8 +74,8 @@ TOGETHER = 3
 """Repositories in one query. GitHub allows five operators, and the words need some of them."""
 
 
-class RepositoryReader(Searcher, Protocol):
-    """Searches, and reads the present state of a repository, as `RepoClient` does."""
+class RepositoryReader(GitHubReads, Protocol):
+    """Reads the present state of a repository, too, as `RepoClient` does."""
 
     def repository(self, repo: RepoRef) -> Repository: ...
 

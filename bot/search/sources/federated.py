@@ -1,11 +1,10 @@
-"""Chooses which sources are asked, and how much each counts (H4)."""
+"""Searches GitHub and the further sources: chooses whom to ask (H4), plans the queries, asks side by side, merges."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
 
 from bot.conversation.config.schema import SourceConfig
 from bot.conversation.posts.own_issues import is_own_issue
@@ -16,8 +15,8 @@ from bot.platform.at_work import hurried
 from bot.search.ranking.plan import DEFAULT_BUDGET, Plan, natural_query, plan_own_words, plan_queries
 from bot.search.ranking.relevance import WordRarity, WordStats
 from bot.search.sources import (
+    GitHubReads,
     Hit,
-    Searcher,
     SearchRequest,
     Source,
     SourceResult,
@@ -37,9 +36,10 @@ from bot.search.sources.github import (
     GitHubLexical,
     GitHubSimilar,
     PullRequests,
-    SimilarReader,
 )
 from bot.text.terms import read
+
+log = logging.getLogger(__name__)
 
 FULL_TEXT, VECTORS = INDEX
 
@@ -69,22 +69,14 @@ def only_sources(*names: str) -> dict[str, SourceConfig]:
     return {name: SourceConfig(enabled=name in names) for name in SOURCE_NAMES}
 
 
-log = logging.getLogger(__name__)
-
 #: Issues that are read on first contact with a repository. This costs no search.
 RECENT_ISSUES = 200
-
-
-class RecentReader(Protocol):
-    """Lists a repository's issues, as `RepoClient` does."""
-
-    def recent_issues(self, repo: RepoRef, limit: int) -> list[Issue]: ...
 
 
 class RecentIssuesCache:
     """Caches the latest issues of repositories, which statistics need no newer; reads again while there are too few."""
 
-    def __init__(self, github: RecentReader) -> None:
+    def __init__(self, github: GitHubReads) -> None:
         self._github = github
         self._kept: dict[str, list[Issue]] = {}
 
@@ -101,7 +93,7 @@ def count_words(stats: WordStats, issues: Iterable[Issue]) -> None:
     stats.add({issue.number: read(issue.title, issue.body).counted() for issue in issues})
 
 
-def ensure_word_stats(github: RecentReader, stats: WordStats, repo: RepoRef) -> bool:
+def ensure_word_stats(recent: RecentIssuesCache, stats: WordStats, repo: RepoRef) -> bool:
     """Count the words of a repository on first contact; return whether there are statistics now.
 
     If that fails, all words count alike for now, and the find goes on.
@@ -109,32 +101,16 @@ def ensure_word_stats(github: RecentReader, stats: WordStats, repo: RepoRef) -> 
     if stats.total():
         return True
     try:
-        recent = github.recent_issues(repo, RECENT_ISSUES)
+        issues = recent.recent_issues(repo, RECENT_ISSUES)
     except (GitHubError, Retryable) as failure:
         log.warning("the recent issues of %s could not be read, all words count alike: %s", repo, failure)
         return False
-    count_words(stats, recent)
+    count_words(stats, issues)
     return True
 
 
 #: Hits whose texts are compared, best ranks first; what ranks lower is not worth the time.
 MOST_COMPARED = 200
-
-
-class WorkflowAnswer(Protocol):
-    """`bot.github.many.WorkflowStates`."""
-
-    @property
-    def states(self) -> Mapping[int, str | None]: ...
-    @property
-    def reason(self) -> str: ...
-
-
-class GitHubReads(Searcher, SimilarReader, RecentReader, Protocol):
-    """What the finder asks of GitHub; `RepoClient` and its view for a thread have it."""
-
-    def issue(self, repo: RepoRef, number: int) -> Issue: ...
-    def workflow_states(self, repo: RepoRef, numbers: Sequence[int], field: str | None = None) -> WorkflowAnswer: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +172,7 @@ class FederatedSearch:
     github: GitHubReads
     further: Sequence[Source]
     stats: WordStats
-    recent: RecentReader
+    recent: RecentIssuesCache
     settings: FinderSettings
     indexed: bool
     within: float | None = None

@@ -13,14 +13,14 @@ from typing import Protocol
 from bot.domain.entities import RepoRef
 from bot.domain.errors import Failed, GitHubError, Invalid, Remark, Retryable, told_by
 from bot.domain.report import QueryRun
-from bot.github.search import FoundDiscussions, SimilarIssues
+from bot.github.search import FoundDiscussions
 from bot.search.ranking.plan import any_that_fit
 from bot.search.ranking.query import build_query
-from bot.search.sources import PER_PAGE, Searcher, SearchRequest, SourceResult, failed_query
+from bot.search.sources import PER_PAGE, GitHubReads, SearchRequest, SourceResult, failed_query
 
 
 def ask_by_words(
-    github: Searcher, name: str, queries: Sequence[str], instead: Sequence[str], budget: int
+    github: GitHubReads, name: str, queries: Sequence[str], instead: Sequence[str], budget: int
 ) -> SourceResult:
     """The answer of the source `name`, for at most `budget` requests.
 
@@ -55,7 +55,7 @@ class GitHubLexical:
 
     name = LEXICAL
 
-    def __init__(self, github: Searcher) -> None:
+    def __init__(self, github: GitHubReads) -> None:
         self._github = github
 
     def ask(self, question: SearchRequest) -> SourceResult:
@@ -74,7 +74,7 @@ class GitHubHybrid:
 
     name = HYBRID
 
-    def __init__(self, github: Searcher) -> None:
+    def __init__(self, github: GitHubReads) -> None:
         self._github = github
 
     def ask(self, question: SearchRequest) -> SourceResult:
@@ -93,18 +93,12 @@ class GitHubHybrid:
 SIMILAR = "github-similar"
 
 
-class SimilarReader(Protocol):
-    """Reads GitHub's ranking for an issue, as `RepoClient` does."""
-
-    def similar_issues(self, repo: RepoRef, number: int) -> SimilarIssues: ...
-
-
 class GitHubSimilar:
     """Asks about the issue itself, whatever the search words. A repository without ranking counts as not asked."""
 
     name = SIMILAR
 
-    def __init__(self, github: SimilarReader) -> None:
+    def __init__(self, github: GitHubReads) -> None:
         self._github = github
 
     def ask(self, question: SearchRequest) -> SourceResult:
@@ -132,7 +126,7 @@ class PullRequests:
 
     name = PULL_REQUESTS
 
-    def __init__(self, github: Searcher) -> None:
+    def __init__(self, github: GitHubReads) -> None:
         self._github = github
 
     def ask(self, question: SearchRequest) -> SourceResult:
@@ -151,8 +145,6 @@ _PAIRED = 3
 
 
 class DiscussionSearcher(Protocol):
-    """Searches discussions, as `RepoClient` does."""
-
     def discussions(self, repo: RepoRef, texts: Sequence[str]) -> FoundDiscussions: ...
 
 
