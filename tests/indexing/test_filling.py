@@ -24,7 +24,7 @@ pytestmark = pytest.mark.slow
 
 @on_one_database
 def test_all_issues_are_there_after_the_installation(host: Host, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.INFO, "bot.search.indexing")
+    caplog.set_level(logging.INFO, "bot.search.indexer")
     host.load(230)
     host.sim.open_issue(REPO, "ann", "A change", is_pull_request=True)
     host.sim.close_issue(REPO, 7, reason="not_planned")
@@ -37,7 +37,7 @@ def test_all_issues_are_there_after_the_installation(host: Host, caplog: pytest.
     assert (progress.seen, progress.expected, progress.done, progress.problem) == (230, 230, True, "")
     # A hundred on a page, and few of them twice.
     assert len(host.pages) == 3
-    assert [record.message for record in caplog.records if record.name.startswith("bot.search.indexing")] == [
+    assert [record.message for record in caplog.records if record.name.startswith("bot.search.indexer")] == [
         "acme/app: reading its issues into the index: 0 of about 230",
         "acme/app: issues in the index: 230 of about 230",
     ]
@@ -109,7 +109,7 @@ def test_what_has_not_changed_costs_a_look_one_count(
     host.load(issues)
     host.install()
     host.look()
-    caplog.set_level(logging.INFO, "bot.search.indexing")
+    caplog.set_level(logging.INFO, "bot.search.indexer")
     counted, real = [], RepoClient.count_issues
 
     def count(*given: Any) -> int | None:

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from bot.app.cli.replay import replay
 
 KEPT = Path(__file__).parent / "said"
-ISSUES = Path(__file__).parents[2] / "bot" / "demo" / "issues.jsonl"
+ISSUES = Path(__file__).parents[2] / "bot" / "app" / "demo" / "issues.jsonl"
 CASES = (("calm", "index"), ("busy", "index"), ("busy", "github-search"))
 """Projects, and where they are searched."""
 
