@@ -11,9 +11,9 @@ from typing import Any
 from gunicorn.glogging import Logger
 
 from bot.domain.errors import SettingsError
+from bot.platform.counts import count_together
 from bot.platform.local import check_address
 from bot.platform.logs import configure_logging
-from bot.platform.metrics import count_together
 from bot.platform.settings import load
 
 _settings = load()

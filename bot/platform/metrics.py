@@ -6,13 +6,7 @@ words: never the name of a repository, a person or an installation, nor anything
 
 from __future__ import annotations
 
-import os
-import shutil
-from pathlib import Path
-
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
-
-from bot.platform.private_files import make_folder
 
 REGISTRY = CollectorRegistry()
 
@@ -120,15 +114,3 @@ JUDGE_TOKENS = _counter("doppel_judge_tokens", "Tokens sent to the judge and wri
 JUDGE_COST = Counter(
     "doppel_judge_cost", "What that cost, by DOPPEL_JUDGE_PRICE_IN and _OUT and in their money.", registry=REGISTRY
 )
-
-
-FOLDER = "PROMETHEUS_MULTIPROC_DIR"
-
-
-def count_together(home: Path) -> None:
-    """Make this process and its children count in one folder. Call it before prometheus_client is imported."""
-    if FOLDER not in os.environ:
-        folder = home / "counts"
-        shutil.rmtree(folder, ignore_errors=True)
-        make_folder(folder)
-        os.environ[FOLDER] = str(folder)

@@ -9,11 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2] / "bot"
 LABELS = {"duplicate_of", "maybe_related", "body_mentions_master", "dup_unknown_master"}
-ANSWERING = [
-    path
-    for name in ("replay", "finder", "finder.py", "sources", "ranking", "matching", "index")
-    for path in sorted([*(ROOT / name).rglob("*.py"), *([ROOT / name] if (ROOT / name).is_file() else [])])
-]
+ANSWERING = [path for room in ("search", "quality/replay") for path in sorted((ROOT / room).rglob("*.py"))]
 
 
 def imported(tree: ast.AST) -> set[str]:
@@ -32,7 +28,7 @@ def test_what_answers_imports_nothing_of_the_evaluation(path: Path) -> None:
     assert not [name for name in names if name.startswith(("bot.quality.evaluation", "bot.quality.training"))]
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "replay").rglob("*.py")), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", sorted((ROOT / "quality" / "replay").rglob("*.py")), ids=lambda path: path.name)
 def test_a_replay_names_no_label(path: Path) -> None:
     """Not as the key of a row: `row["duplicate_of"]` and `row.get("duplicate_of")` are strings of the syntax tree."""
     tree = ast.parse(path.read_text(encoding="utf-8"))

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bot.interfaces.agents import deduplication as door
+from bot.interfaces.agents import run
 from bot.interfaces.agents.run import SECTION_SLUGS, run_deduplication
 from tests.knowledge.playbooks import (
     MISTAKES,
@@ -84,7 +84,7 @@ def test_d1_sections_count_in_canonical_order_then_in_their_own() -> None:
 
 
 def test_d1_a_host_can_replace_the_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(door, "SECTION_SLUGS", (MISTAKES, PATTERNS))
+    monkeypatch.setattr(run, "SECTION_SLUGS", (MISTAKES, PATTERNS))
     book = playbook(patterns=[entry("p")], mistakes=[entry("m")])
     run_deduplication(book, embed=lambda texts: np.ones((len(texts), 1)))
     assert left(book) == {PATTERNS: [], MISTAKES: [("m", 2, 0)]}

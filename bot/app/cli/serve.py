@@ -14,9 +14,9 @@ from bot.app.cli.shared.running import Ended, ended_in_order
 from bot.domain.errors import SettingsError, Unavailable
 from bot.platform import local
 from bot.platform import settings as host_settings
+from bot.platform.counts import count_together
 from bot.platform.local import is_well
 from bot.platform.logs import configure_logging, said
-from bot.platform.metrics import count_together
 from bot.platform.settings import Settings
 from bot.platform.supervisor import GUNICORN, PROXY, WORKER, Supervisor
 

@@ -54,7 +54,7 @@ def _pattern(glob: str) -> re.Pattern[str]:
 MIN_CONFIDENCE = 0.24
 """How sure the bot must be where neither the settings nor the repository's own feedback say otherwise."""
 
-JUDGE_FLOOR = 0.035
+JUDGE_FLOOR = 0.05
 """About three of ten arrivals have something likelier: 19 to 38 of 100 on four trackers (docs/guides/judge.md)."""
 
 ASKED_MOST = 5

@@ -1,5 +1,4 @@
-"""Knowledge that repeats itself (D): entries that say the same become one, and their counters are added up.
+"""Knowledge of agents that repeats itself (D): entries of a playbook that say the same become one.
 
-`merging.py` is general – whoever groups things otherwise merges them with it too (D8). The rest is about playbooks;
-`bot/interfaces/agents/deduplication.py` is the door through which hosts come in.
+Programs come in by `run_deduplication` in `run.py`; `bot/domain/merging.py` adds up a group's counters (D8).
 """

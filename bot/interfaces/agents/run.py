@@ -1,8 +1,4 @@
-"""The door to semantic deduplication for hosts and scripts (D1): `from bot.search.ranking.playbook import
-run_deduplication`.
-
-What is behind it is in `bot/interfaces/agents/`.
-"""
+"""Semantic deduplication of playbooks for hosts and scripts (D1): `from bot.api import run_deduplication`."""
 
 from __future__ import annotations
 

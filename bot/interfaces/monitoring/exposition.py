@@ -21,7 +21,8 @@ from prometheus_client.multiprocess import MultiProcessCollector
 
 from bot.domain.judgements import Kind
 from bot.interfaces.monitoring.queue import Standing, standing
-from bot.platform.metrics import FOLDER, REGISTRY
+from bot.platform.counts import FOLDER
+from bot.platform.metrics import REGISTRY
 from bot.platform.settings import Settings
 from bot.quality.illness import counted as count_illnesses
 from bot.quality.illness import illnesses
@@ -83,7 +84,7 @@ class _Collected:
 
 
 def counted() -> CollectorRegistry:
-    """What was counted: by all processes that share the folder of `bot/platform/metrics.py`, else by this one."""
+    """What was counted: by all processes that share the folder of `bot/platform/counts.py`, else by this one."""
     if FOLDER not in os.environ:
         return REGISTRY
     registry = CollectorRegistry()
@@ -164,4 +165,4 @@ def _of_store(engine: sa.Engine) -> Iterator[Metric]:
 @cache
 def weights_version() -> str:
     """What tells one file of weights from another: the start of its SHA-256."""
-    return hashlib.sha256((resources.files("bot") / "matching" / "weights.json").read_bytes()).hexdigest()[:12]
+    return hashlib.sha256((resources.files("bot.search.matching") / "weights.json").read_bytes()).hexdigest()[:12]

@@ -1,0 +1,20 @@
+"""The folder in which a machine's processes count, for prometheus_client's multiprocess mode."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+from bot.platform.private_files import make_folder
+
+FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+
+
+def count_together(home: Path) -> None:
+    """Make this process and its children count in one folder. Call it before prometheus_client is imported."""
+    if FOLDER not in os.environ:
+        folder = home / "counts"
+        shutil.rmtree(folder, ignore_errors=True)
+        make_folder(folder)
+        os.environ[FOLDER] = str(folder)
