@@ -149,8 +149,7 @@ class TestRemote:
         """JSON has no word for what is no number, and endpoints answer null: for all texts where no model runs."""
         nothing = [None, None]
         responses.post(
-            f"{URL}/embeddings",
-            json={"data": [{"index": 0, "embedding": nothing}, {"index": 1, "embedding": nothing}]},
+            f"{URL}/embeddings", json={"data": [{"index": 0, "embedding": nothing}, {"index": 1, "embedding": nothing}]}
         )
         responses.post(
             f"{URL}/embeddings",

@@ -252,9 +252,7 @@ def test_what_both_have_written_is_named_and_no_more(index: Index) -> None:
     crash = "(worker) Failed to fetch tile 12/2171/1322: 403 today"
     fill(index, an_issue(20, "Maps rotate since 2014, could be the imported tiles", crash))
     target = an_issue(
-        30,
-        "Rotated maps of 2014: could be an import of tiles",
-        "`(browser) Failed to fetch tile 9/271/161: 403 today`",
+        30, "Rotated maps of 2014: could be an import of tiles", "`(browser) Failed to fetch tile 9/271/161: 403 today`"
     )
     with Matcher(index).session(1, target) as session:
         shared = shared_by(next(match for match in session.judge() if match.number == 20))

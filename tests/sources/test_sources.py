@@ -154,11 +154,7 @@ def test_h1_sources_run_side_by_side_and_one_that_breaks_spoils_nothing() -> Non
     sources: list[Source] = [Meeting("one", barrier), Broken(), Meeting("two", barrier)]
     answers = ask_all(sources, server.question())
     assert [answer.source for answer in answers] == ["one", "broken", "two"]
-    assert [answer.problems for answer in answers] == [
-        (),
-        (Failed("broken", Remark.FAILED.of()),),
-        (),
-    ]
+    assert [answer.problems for answer in answers] == [(), (Failed("broken", Remark.FAILED.of()),), ()]
     assert ask_all([], server.question()) == []
 
 

@@ -103,8 +103,7 @@ def test_an_apostrophe_in_a_message_begins_no_name(line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "line",
-    ["error: ‘{}’ is undeclared here", "error: “{}” is undeclared here", "error: '{}' is undeclared here"],
+    "line", ["error: ‘{}’ is undeclared here", "error: “{}” is undeclared here", "error: '{}' is undeclared here"]
 )
 def test_a_name_in_curly_quotes_is_what_differs_too(line: str) -> None:
     """As compilers write them, and editors that correct what is typed."""

@@ -29,19 +29,16 @@ class Embedder(Protocol):
     @property
     def name(self) -> str:
         """The model's name. Vectors of models with different names are not compared."""
-        ...
 
     @property
     def remote(self) -> bool:
         """Whether texts leave this machine. Private texts may only if host and repository allow it (C6a)."""
-        ...
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """(texts, dimensions), each of length one, or zero if a text has nothing that the model knows.
 
         Raises EmbeddingError.
         """
-        ...
 
 
 def all_invalid(rows: NDArray[np.float32]) -> bool:

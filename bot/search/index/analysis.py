@@ -20,11 +20,9 @@ class RepositoryInfo(Protocol):
 
     def may_embed(self, repo_id: int) -> bool:
         """Whether the model may get this repository's texts (C6a: private text is kept from most remote models)."""
-        ...
 
     def form_lines(self, repo_id: int) -> Collection[str]:
         """The lines that the repository's issue forms and templates put into an issue."""
-        ...
 
 
 @dataclass

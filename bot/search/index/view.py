@@ -155,9 +155,7 @@ class View:
         chosen = [self._choose(each, query.weights, budget) for each, query in zip(keys, queries, strict=True)]
         long = {key for found, _ in chosen for (key, issues, tail), _ in found if 8 * issues > len(tail)}
         self._chunks |= self._recent(
-            self._memory.chunks,
-            long - self._chunks.keys(),
-            lambda new: chunks_of(self._connection, self._repo_id, new),
+            self._memory.chunks, long - self._chunks.keys(), lambda new: chunks_of(self._connection, self._repo_id, new)
         )
         return [self._add_up(*one, query.scoring, below) for one, query in zip(chosen, queries, strict=True)]
 

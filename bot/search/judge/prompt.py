@@ -251,7 +251,6 @@ class Endpoint(Protocol):
 
     def ask(self, question: Prompt, seconds: float) -> Completion:
         """Put a question. Raises Unreached, and NoAnswer where what came is no message of a model."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -209,10 +209,7 @@ class OpenAIClient(_Client):
 class AnthropicClient(_Client):
     """Messages. `url` is the address before `/v1/messages`."""
 
-    forms = (
-        {"extra_body": {"output_config": {"format": {"type": "json_schema", "schema": SCHEMA}}}},
-        {},
-    )
+    forms = ({"extra_body": {"output_config": {"format": {"type": "json_schema", "schema": SCHEMA}}}}, {})
 
     def _library(self) -> Any:
         return _imported("anthropic")

@@ -326,11 +326,7 @@ bm25 titles title_in_words words_in_title words_shared words_of_question rarest_
 vector_text vector_both ratio feedback
 """
 COMPARED = tuple(_COMPARED.split())
-RANKING_NAMES = (
-    *NAMES,
-    *(f"{name}, above" for name in COMPARED),
-    *(f"{name}, rank" for name in COMPARED),
-)
+RANKING_NAMES = (*NAMES, *(f"{name}, above" for name in COMPARED), *(f"{name}, rank" for name in COMPARED))
 
 # Values that agree to this many decimals are equal.
 _RANK_DIGITS = 5

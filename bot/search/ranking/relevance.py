@@ -23,15 +23,12 @@ class WordStats(Protocol):
 
     def total(self) -> int:
         """How many issues were counted."""
-        ...
 
     def counts(self, words: Collection[str]) -> Mapping[str, int]:
         """In how many issues each of `words` occurs; words that occur in none may be missing."""
-        ...
 
     def add(self, issues: Mapping[int, Collection[str]]) -> None:
         """Count the words of issues, by number; an issue that was counted before may be left out."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

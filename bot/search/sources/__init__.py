@@ -79,7 +79,6 @@ class Source(Protocol):
 
     def ask(self, question: SearchRequest) -> SourceResult:
         """Search. Safe to call from several threads."""
-        ...
 
 
 class GitHubReads(Protocol):
