@@ -48,7 +48,7 @@ def test_what_has_grown_makes_others_go_at_once_and_never_itself() -> None:
 
 def test_an_index_that_may_remember_next_to_nothing_answers_the_same(index: Index, model: HashingModel) -> None:
     forgetful = Index(index._engine, TextAnalyser(), model)
-    forgetful._memories = IndexCache(most_bytes=1)
+    forgetful._caches = IndexCache(most_bytes=1)
     for repo_id in (1, 2):
         issues = [IndexedIssue(n, f"crash of part{n % 7}", f"panic in {repo_id}", created_at=n) for n in range(1, 40)]
         index.put(repo_id, issues)
@@ -60,7 +60,7 @@ def test_an_index_that_may_remember_next_to_nothing_answers_the_same(index: Inde
                 found.append([(judged.number, judged.confidence) for judged in session.judge()])
         assert found[0] == found[1]
         assert len(found[0]) == 39
-        assert kept(forgetful._memories) == [repo_id]
+        assert kept(forgetful._caches) == [repo_id]
 
 
 @pytest.mark.slow

@@ -7,16 +7,5 @@ from bot.search.index.issues import IndexedIssue
 from bot.search.index.vectors import VectorKind
 from bot.search.index.view import Query, Terms, View
 
-__all__ = [
-    "Analysis",
-    "Bags",
-    "Index",
-    "IndexedIssue",
-    "Query",
-    "Scores",
-    "Terms",
-    "TextAnalyser",
-    "VectorKind",
-    "View",
-]
-__all__ += ["binary", "bm25", "idf"]
+__all__ = ["Analysis", "Bags", "Index", "IndexedIssue", "Query", "Scores", "Terms", "TextAnalyser", "VectorKind"]
+__all__ += ["View", "binary", "bm25", "idf"]

@@ -26,7 +26,7 @@ from bot.storage.tables.index import indexed_terms
 
 
 class RepositoryAnalyser:
-    """Serves all repositories of an index, with the index's engine and caches. It stores nothing."""
+    """Serves all repositories of an index. It stores nothing."""
 
     def __init__(self, engine: sa.Engine, analyser: TextAnalyser, about: RepositoryInfo) -> None:
         self._engine = engine
@@ -38,12 +38,12 @@ class RepositoryAnalyser:
     def read(self, repo_id: int, texts: dict[int, tuple[str, str]]) -> dict[int, Analysis]:
         """Analyse titles and bodies, by number, one after the other; each counts the lines of those before it.
 
-        An issue that is stored already is read as if it were new: its own lines are no sign of a form.
+        A stored issue is read as if it were new: its own lines are no sign of a form.
         """
         return self._read(repo_id, texts, again=False)
 
     def read_again(self, repo_id: int, texts: dict[int, tuple[str, str]]) -> dict[int, Analysis]:
-        """Analyse stored titles and bodies, by number. The boilerplate is what was left out when they were stored."""
+        """Analyse stored titles and bodies, by number, without the same boilerplate as when they were stored."""
         return self._read(repo_id, texts, again=True)
 
     def _read(self, repo_id: int, texts: dict[int, tuple[str, str]], *, again: bool) -> dict[int, Analysis]:
@@ -51,7 +51,7 @@ class RepositoryAnalyser:
         copies = {number: whole(title, lines[number]) for number, (title, _) in texts.items()}
         own = {number: counted(every) for number, every in lines.items()}
         here = Counter(itertools.chain.from_iterable(own.values()))
-        # Asked before a connection is taken: the answer may need one too, and threads would wait for each other.
+        # Asked before a connection is taken: it may need one, too, and threads would wait for each other.
         forms = [counted(self._analyser.lines_of(line)) for line in self._about.form_lines(repo_id)]
         with self._engine.connect() as connection:
             count = load_state(connection, repo_id).issues

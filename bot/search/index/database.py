@@ -1,4 +1,4 @@
-"""Statements over many rows at once, each in the form that is fast on SQLite or on PostgreSQL."""
+"""Statements over many rows, fast on SQLite and PostgreSQL; and a repository's totals, in one row that is its lock."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _TYPES: dict[type[Any], str] = {
 
 
 def among(connection: sa.Connection, column: sa.Column[Any], values: Iterable[int]) -> sa.ColumnElement[bool]:
-    """`column IN (values)` with a single parameter, because databases limit how many a statement may have."""
+    """`column IN (values)` with a single parameter, because databases limit the number of parameters."""
     if connection.dialect.name == "sqlite":
         each = sa.func.json_each(json.dumps(list(values))).table_valued("value")
         return column.in_(sa.select(each.c.value))
@@ -44,9 +44,8 @@ def fetch(
     """Select columns of a repository's rows whose `column` is one of `keys`: each row once, in no order.
 
     PostgreSQL looks up key by key. With `= ANY` or a join it reads all rows of a repository until it has statistics of
-    the new table, which takes twenty times as long. OFFSET keeps the planner from turning this into a join.
+    the new table, twenty times as slowly. OFFSET keeps the planner from making this a join.
     """
-    # In the order of the key, so that neighbours are read together.
     wanted = sorted(set(keys))
     if not wanted:
         return []
@@ -103,7 +102,7 @@ NO_VECTORS: NDArray[np.float64] = np.zeros((0, 0))
 
 
 class IndexVersion(NamedTuple):
-    """What tells one state from another, even from the state of an index that was made anew meanwhile."""
+    """Differs for any two states of a repository, even if its index was erased and made anew between them."""
 
     sequence: int
     issues: int
@@ -117,12 +116,12 @@ class IndexVersion(NamedTuple):
 class IndexState:
     """One repository's totals.
 
-    `sequence` counts changes; `lengths` holds the summed length of each field, by the field's position. `model` made
-    the `vectors`, which are counted here; `vector_sum` is their sum and `centre` the mean they are centred by. The
-    analyser's version `reading` has read the issues.
+    `sequence` counts changes; `lengths` has the summed length of each field, by position. The model `model` made as
+    many `vectors`; `vector_sum` is their sum, and they are centred by `centre`. `reading` is the version of the
+    analyser.
 
-    The last three describe a change that is being made under the lock: the version `before` it, the keys of the lists
-    that issues have `left`, and whether numbers of terms were given up.
+    The last three describe a change under the lock: the version `before` it, the keys of the lists that issues have
+    `left`, and whether numbers of terms were freed.
     """
 
     sequence: int = 0
@@ -145,7 +144,7 @@ class IndexState:
         return IndexVersion(self.sequence, self.issues, self.next_term, lengths, self.model, self.vectors)
 
     def average_length(self, position: int, without: int | None = None) -> float:
-        """The mean length of a field, at least 1; `without` is the length of one issue that does not count."""
+        """The mean length of a field, at least 1; `without` is the length of one issue to leave out."""
         total, issues = self.lengths.get(position, 0), self.issues
         if without is not None:
             total, issues = total - without, issues - 1
@@ -164,7 +163,7 @@ def load_state(connection: sa.Connection, repo_id: int) -> IndexState:
 
 
 def lock_state(connection: sa.Connection, repo_id: int) -> IndexState:
-    """Read the state and keep others from changing it until the transaction ends. Its sequence is the next one."""
+    """Read the state with the next sequence, and lock it until the transaction ends."""
     lock_index(connection, repo_id)
     state = load_state(connection, repo_id)
     state.before = state.version
@@ -173,16 +172,12 @@ def lock_state(connection: sa.Connection, repo_id: int) -> IndexState:
 
 
 def save_state(connection: sa.Connection, repo_id: int, state: IndexState) -> None:
-    """Write the state back."""
     sums = (sums.astype("<f8").tobytes() for sums in (state.vector_sum, state.centre))
     upsert(connection, table, [(repo_id, *state.version, *sums, state.reading)])
 
 
 def _beginning(connection: sa.Connection) -> int:
-    """The sequence that a new index starts from: milliseconds of the database's clock.
-
-    It is higher than whatever other processes may remember of an index that was erased.
-    """
+    """A new index's first sequence, the database's clock in milliseconds: above any that a process remembers."""
     now: float = connection.execute(sa.select(database_time(connection.engine))).scalar_one()
     return int(now * 1_000)
 

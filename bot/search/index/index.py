@@ -46,7 +46,7 @@ _ASKED = 32
 class Index:
     """The issues of many repositories, kept apart. Safe to share between threads and processes.
 
-    Without an `embedder`, or for a repository whose texts it must not get, there are no vectors; all else works.
+    Without an `embedder`, or if it must not get a repository's texts, there are no vectors.
     """
 
     def __init__(
@@ -58,17 +58,16 @@ class Index:
         *,
         text_model: Embedder | None = None,
     ) -> None:
-        """Use an engine made by `make_engine`, on a database that `migrate` has prepared.
+        """Use an engine of `make_engine`, on a database that `migrate` has prepared.
 
-        The `text_model` compares the best few candidates. It must run on this machine, because it gets the texts of
-        every repository.
+        The `text_model` compares the best candidates. It gets every repository's texts, so it must run on this machine.
         """
         self._engine = engine
         self.analyser, self.embedder, self.about = analyser, embedder, about or FormLines()
         self.text_model = text_model
         self._fields, self._reading = analyser.fields, analyser.version
         self._posted = {position for position, field in enumerate(self._fields) if field.posted}
-        self._memories = IndexCache()
+        self._caches = IndexCache()
         self._reader = RepositoryAnalyser(engine, analyser, self.about)
         self._embedded = ModelVectors(embedder, self.about) if embedder else None
         #: The text model's vectors; None without a text model.
@@ -80,17 +79,16 @@ class Index:
 
     @contextmanager
     def view(self, repo_id: int) -> Iterator[View]:
-        """A repository at this moment, for reading: later changes do not show in it."""
-        with self._engine.connect() as connection, self._memories.using(repo_id) as memory:
+        """A snapshot of a repository, for reading."""
+        with self._engine.connect() as connection, self._caches.using(repo_id) as cache:
             if connection.dialect.name == "postgresql":
                 connection.execution_options(isolation_level="REPEATABLE READ")
             else:
                 # Python's driver begins no transaction before a write.
                 connection.exec_driver_sql("BEGIN")
-            yield View(connection, repo_id, self._fields, memory, load_state(connection, repo_id))
+            yield View(connection, repo_id, self._fields, cache, load_state(connection, repo_id))
 
     def count(self, repo_id: int) -> int:
-        """How many issues of a repository there are."""
         with self._engine.connect() as connection:
             return load_state(connection, repo_id).issues
 
@@ -111,22 +109,22 @@ class Index:
         return [issue._replace(body=texts[number][1]) for number, issue in found.items()]
 
     def untold(self, repo_id: int, limit: int) -> list[int]:
-        """Some of the issues whose original was not known when they were added (`UNTOLD`)."""
+        """Some of the issues whose original was unknown when they were added (`UNTOLD`)."""
         with self._engine.connect() as connection:
             return issue_rows.untold(connection, repo_id, limit)
 
     def tell(self, repo_id: int, originals: Mapping[int, int | None]) -> None:
-        """Add the originals of such issues; None if the original is not in this repository."""
+        """Store the originals of such issues; None for an original elsewhere."""
         if originals:
             with write(self._engine) as connection:
                 state = lock_state(connection, repo_id)
                 issue_rows.tell(connection, repo_id, originals)
-                # It counts as a change, or caches would not notice.
+                # Counts as a change, so that caches notice.
                 save_state(connection, repo_id, state)
             self._follow(repo_id, state, originals)
 
     def vector_count(self, repo_id: int) -> int | None:
-        """How many issues of a repository have vectors of the configured model; None if it gets no vectors."""
+        """How many issues have vectors of the configured model; None if the repository gets none."""
         embedded = self._embeds(repo_id)
         if embedded is None:
             return None
@@ -135,18 +133,18 @@ class Index:
         return state.vectors if state.model == embedded.model else 0
 
     def text_count(self, repo_id: int) -> int | None:
-        """How many issues of a repository the text model has read; None without one."""
+        """How many issues the text model has read; None without one."""
         return None if self.texts is None else self.texts.count(repo_id)
 
     def analyse(self, repo_id: int, title: str, body: str, number: int = 0) -> Analysis:
-        """Analyse a text the way the repository's issues are, without its forms' boilerplate. Nothing is stored.
+        """Analyse a text as the repository's issues are, without boilerplate. Stores nothing.
 
-        With the issue's own `number` the result is the same whether or not the issue is in the index already.
+        With an issue's own `number` the result is the same whether or not the index has it.
         """
         return self._reader.read(repo_id, {number: _kept(title, body)})[number]
 
     def embed(self, repo_id: int, analysis: Analysis) -> Vectors | None:
-        """Embed a text's title and whole: (2, dimensions); None without a model. Raises EmbeddingError."""
+        """Embed title and whole text: (2, dimensions); None without a model. Raises EmbeddingError."""
         embedded = self._embeds(repo_id)
         if embedded is None:
             return None
@@ -154,24 +152,24 @@ class Index:
         return pair
 
     def check(self, view: View, pair: Vectors) -> None:
-        """Raise EmbeddingError if vectors from `embed` cannot be compared with those in a view."""
+        """Raise EmbeddingError if vectors of `embed` cannot be compared with those in a view."""
         if self._embedded is not None:
             self._embedded.check(view.state, pair)
 
     def put(self, repo_id: int, issues: Sequence[IndexedIssue], *, embed: bool = True) -> None:
-        """Add issues, or replace those with the same numbers. An issue that is older than the stored one is ignored.
+        """Add issues, or replace those with the same numbers unless the stored ones are newer.
 
-        With `embed=False` the vectors are left to `embed_missing`. Raises EmbeddingError before anything is written.
+        With `embed=False` the vectors are left to `embed_missing`. Raises EmbeddingError before it writes anything.
         """
         for batch in batches(issues, BATCH):
             part = {issue.number: issue for issue in batch}
             while (state := self._put(repo_id, part, embed)) is None:
-                # Another process has changed one of them meanwhile: read and analyse again.
+                # Another process has changed one of them: read and analyse again.
                 continue
             self._follow(repo_id, state, part)
 
     def _put(self, repo_id: int, part: dict[int, IndexedIssue], embed: bool) -> IndexState | None:
-        """Write issues. If the text of one was changed since they were read, write nothing and return None."""
+        """Write issues; None, and nothing is written, if a text was changed meanwhile."""
         with self._engine.connect() as connection:
             # Read before the texts, so that a text that changes later has another number.
             seen = issue_rows.changes(connection, repo_id, part)
@@ -223,7 +221,7 @@ class Index:
             for table in metadata.sorted_tables:
                 if table.info.get("index"):
                     connection.execute(sa.delete(table).where(table.c.repo_id == repo_id))
-        self._memories.forget(repo_id)
+        self._caches.forget(repo_id)
 
     def is_outdated(self, repo_id: int) -> bool:
         """Whether the issues were analysed by an earlier version, and must be read again."""
@@ -232,7 +230,7 @@ class Index:
         return state.issues > 0 and state.reading < self._reading
 
     def missing_vectors(self, repo_id: int, limit: int = 500) -> list[int]:
-        """The numbers of issues that the configured model has not embedded, newest first."""
+        """The issues that the configured model has not embedded, newest first."""
         embedded = self._embeds(repo_id)
         if embedded is None:
             return []
@@ -242,8 +240,8 @@ class Index:
     def embed_missing(self, repo_id: int, limit: int = 500) -> list[int]:
         """Embed some of the issues that lack vectors, and return their numbers. Call it until it returns none.
 
-        Vectors of another model are dropped first. If a remote endpoint fails midway, what it has answered is kept.
-        Raises EmbeddingError if nothing could be embedded.
+        Vectors of another model are dropped. If a remote endpoint fails midway, its answers so far are kept. Raises
+        EmbeddingError if nothing could be embedded.
         """
         embedded, numbers = self._embedded, self.missing_vectors(repo_id, limit)
         done: list[int] = []
@@ -278,10 +276,10 @@ class Index:
             self._follow(repo_id, state, ())
 
     def _follow(self, repo_id: int, state: IndexState, numbers: Collection[int]) -> None:
-        """Bring this process's caches up to date after a change of these issues was committed."""
+        """Update this process's cache after a change of these issues was committed."""
         assert state.before is not None
-        with self._memories.using(repo_id) as memory:
-            memory.follow(state.before, state, numbers)
+        with self._caches.using(repo_id) as cache:
+            cache.follow(state.before, state, numbers)
 
     def _embeds(self, repo_id: int) -> ModelVectors | None:
         """The repository's embedder; None without a model, or if the model must not get its texts."""
@@ -336,10 +334,7 @@ def ephemeral_index(
     within: Path | None = None,
     text_model: Embedder | None = None,
 ) -> Iterator[Index]:
-    """An empty index in a temporary SQLite file, which is deleted afterwards; writes do not wait for the disk.
-
-    The file is in the folder `within`, by default the system's folder for temporary files.
-    """
+    """An empty index in a temporary SQLite file in the folder `within`, by default the system's; not synced to disk."""
     with tempfile.TemporaryDirectory(prefix="doppel-", dir=within) as directory:
         engine = make_engine(f"sqlite:///{Path(directory) / 'index.db'}", synchronous="OFF")
         try:
@@ -356,7 +351,7 @@ def index_in_memory(
     about: RepositoryInfo | None = None,
     text_model: Embedder | None = None,
 ) -> Iterator[Index]:
-    """An empty index in memory, for a few hundred issues and one thread. It is made in a few milliseconds."""
+    """An empty index in memory, for a few hundred issues and one thread; made in a few milliseconds."""
     engine = memory_engine()
     try:
         tables = [table for table in metadata.sorted_tables if table.info.get("index")]

@@ -1,7 +1,11 @@
-"""The numbers of terms: small integers in order, so that statistics can be arrays.
+"""The inverted index: the dictionary, which numbers terms, and for each term of each field its list of postings.
 
-The arrays are as long as the highest number. Somebody who edits an issue all day, with new words each time, could make
-them grow without end. So before the highest number doubles, numbers that were given up are used again if they are many.
+Term numbers are small integers in order, so that statistics can be arrays as long as the highest number. Somebody who
+edits an issue all day, with new words each time, could make them grow without end. So before the highest number
+doubles, free numbers are used again if there are many.
+
+A list is one row with the number of issues and the latest postings, its tail. A tail that grows long moves into a
+chunk. So most terms cost one row to read, and a new issue writes a bounded number of bytes for each of its terms.
 """
 
 from __future__ import annotations
@@ -33,19 +37,17 @@ from bot.storage.tables.index import index_chunks as chunks
 from bot.storage.tables.index import index_lists as lists
 from bot.storage.tables.index import index_vocabulary as table
 
-#: Below this no number is used again: an array of this length is a quarter of a megabyte.
+#: No number below this is used again: an array of this length takes a quarter of a megabyte.
 SPARED = 1 << 16
 
 
 def term_numbers(connection: sa.Connection, repo_id: int, hashes: Collection[int]) -> dict[int, int]:
-    """The numbers of the terms that the repository has, by hash."""
+    """The numbers of the repository's terms among these, by hash."""
     return dict(fetch(connection, repo_id, (table.c.hash, table.c.term), table.c.hash, hashes))
 
 
 def number_terms(connection: sa.Connection, repo_id: int, hashes: Integers, next_term: int) -> Integers:
-    """The numbers of all these terms, under the repository's lock; new terms get numbers from `next_term` on, or ones
-    that were given up.
-    """
+    """Number all these terms, under the repository's lock: new ones from `next_term` on, or with free numbers."""
     values, first, places = np.unique(hashes, return_index=True, return_inverse=True)
     known = fetch(connection, repo_id, (table.c.hash, table.c.term), table.c.hash, values.tolist())
     numbers = np.zeros(len(values), dtype=np.int64)
@@ -59,12 +61,12 @@ def number_terms(connection: sa.Connection, repo_id: int, hashes: Integers, next
 
 
 def forget_terms(connection: sa.Connection, repo_id: int, terms: Collection[int]) -> None:
-    """Give up terms that no issue has any more."""
+    """Free the numbers of terms that no issue has any more."""
     delete(connection, table, repo_id, "term", list(terms))
 
 
 def _unused(connection: sa.Connection, repo_id: int, count: int, next_term: int) -> Integers:
-    """`count` numbers that no term has, ascending."""
+    """`count` free numbers, ascending."""
     end = next_term + count
     if end > SPARED and end.bit_length() > next_term.bit_length():
         used: int = connection.execute(_terms(repo_id, sa.func.count())).scalar_one()
@@ -74,7 +76,7 @@ def _unused(connection: sa.Connection, repo_id: int, count: int, next_term: int)
 
 
 def _given_up(connection: sa.Connection, repo_id: int, count: int, next_term: int) -> Integers:
-    """`count` numbers below `next_term` that no term has, searched piece by piece.
+    """`count` free numbers below `next_term`, searched piece by piece.
 
     The search starts at random, because earlier searches have used up the numbers where they started.
     """
@@ -107,9 +109,9 @@ PostingsList = tuple[int, int, bytes]
 class PostingsChange(NamedTuple):
     """What one change of the index adds to lists and removes from them.
 
-    `added` and `postings` belong together entry by entry: a list's key and a new posting. So do `dropped` and
-    `numbers`: a list's key and an issue that leaves it. `since` tells in which change a leaving issue came; `posted`
-    holds the positions of the fields that have postings.
+    Entry by entry, `added` holds a list's key and `postings` its new posting; `dropped` a list's key and `numbers` the
+    issue that leaves it. `since` tells in which change that issue came; `posted` has the positions of searchable
+    fields.
     """
 
     added: Integers
@@ -131,13 +133,13 @@ def list_keys(field: int, terms: NDArray[Any]) -> Integers:
 
 
 def read_lists(connection: sa.Connection, repo_id: int, wanted: Collection[int]) -> dict[int, PostingsList]:
-    """The rows of the lists that exist, by key."""
+    """The rows of these lists, by key, as far as they exist."""
     columns = (lists.c.list, lists.c.issues, lists.c.tail)
     return {row[0]: row for row in fetch(connection, repo_id, columns, lists.c.list, wanted)}
 
 
 def issues_in(connection: sa.Connection, repo_id: int, wanted: Collection[int]) -> dict[int, int]:
-    """The numbers of issues in the lists that exist, by key."""
+    """How many issues are in these lists, by key."""
     return dict(fetch(connection, repo_id, (lists.c.list, lists.c.issues), lists.c.list, wanted))
 
 
@@ -150,10 +152,7 @@ def chunks_of(connection: sa.Connection, repo_id: int, wanted: Collection[int]) 
 
 
 def apply_change(connection: sa.Connection, repo_id: int, change: PostingsChange, sequence: int) -> Integers:
-    """Change lists, under the repository's lock, and return the keys of those that have become empty.
-
-    `sequence` is the number of the change; its chunks are named after it.
-    """
+    """Change lists, under the repository's lock, and return the keys of empty ones. `sequence` names the new chunks."""
     order = np.argsort(change.added, kind="stable")
     added, starts = np.unique(change.added[order], return_index=True)
     ends = np.append(starts, len(order))[1:]
@@ -189,7 +188,7 @@ def apply_change(connection: sa.Connection, repo_id: int, change: PostingsChange
 
 
 def _seal(connection: sa.Connection, repo_id: int, tails: Mapping[int, bytes], sequence: int) -> None:
-    """Move tails into chunks: into the list's last chunk if that is short. A chunk is named after its last change."""
+    """Move tails into chunks: the list's last chunk if that is short. A chunk is named after its last change."""
     last = sa.select(chunks.c.list, sa.func.max(chunks.c.chunk).label("chunk"))
     last = last.where(chunks.c.repo_id == repo_id, among(connection, chunks.c.list, tails)).group_by(chunks.c.list)
     rows, old = [], []
@@ -204,7 +203,6 @@ def _seal(connection: sa.Connection, repo_id: int, tails: Mapping[int, bytes], s
 
 
 def _pieces(repo_id: int, chosen: sa.Select[Any]) -> sa.Select[Any]:
-    """The chunks whose `list` and `chunk` a query gives."""
     these = chosen.subquery()
     named = sa.and_(chunks.c.list == these.c.list, chunks.c.chunk == these.c.chunk)
     columns = sa.select(chunks.c.list, chunks.c.chunk, chunks.c.postings)
@@ -212,7 +210,6 @@ def _pieces(repo_id: int, chosen: sa.Select[Any]) -> sa.Select[Any]:
 
 
 def _drop(connection: sa.Connection, repo_id: int, these: Sequence[tuple[int, int]]) -> None:
-    """Delete chunks by list and name."""
     if these:
         mine = sa.and_(
             chunks.c.repo_id == repo_id, chunks.c.list == sa.bindparam("of"), chunks.c.chunk == sa.bindparam("named")
@@ -227,9 +224,9 @@ def _without(
     leaving: Mapping[int, Collection[int]],
     change: PostingsChange,
 ) -> dict[int, bytes]:
-    """The tails of lists without the issues that leave them; postings in chunks are removed there."""
+    """The tails of lists without the issues that leave; postings in chunks are removed in the database."""
     tails: dict[int, bytes] = {}
-    # By the change in which the issues came, then by list: their postings are in one chunk of each list.
+    # By the change in which issues came, then by list: their postings are in one chunk of each list.
     deep: dict[int, dict[int, list[int]]] = {}
     for name, numbers in leaving.items():
         if name >> 32 in change.posted:
@@ -244,7 +241,7 @@ def _without(
 
 
 def _take_out(connection: sa.Connection, repo_id: int, leaving: Mapping[int, Collection[int]], since: int) -> None:
-    """Remove issues that came in one change from chunks: they are in the first chunk named at or after that change."""
+    """Remove issues of one change from chunks: they are in the first chunk named at or after that change."""
     first = sa.select(chunks.c.list, sa.func.min(chunks.c.chunk).label("chunk"))
     first = first.where(chunks.c.repo_id == repo_id, among(connection, chunks.c.list, leaving), chunks.c.chunk >= since)
     rows, gone = [], []
@@ -260,7 +257,7 @@ def _take_out(connection: sa.Connection, repo_id: int, leaving: Mapping[int, Col
 
 
 class Batch:
-    """Analysed issues; `hashes` are the hashes of all their terms, each once."""
+    """Analysed issues, to be written in one change; `hashes` has each of their terms once."""
 
     def __init__(self, fields: Sequence[Field], analyses: Mapping[int, Analysis]) -> None:
         self._fields = fields
@@ -277,10 +274,8 @@ class Batch:
         ]
 
     def entries(self, numbered: Integers) -> tuple[Integers, Postings, list[bytes]]:
-        """The lists' keys, a posting for each, and each issue's packed terms. `numbered` are numbers for `hashes`."""
-        added: list[Integers] = []
-        postings: list[Postings] = []
-        fields: list[Bags] = []
+        """The lists' keys, a posting for each, and each issue's packed terms; `numbered` are the terms' numbers."""
+        added, postings, fields = list[Integers](), list[Postings](), list[Bags]()
         for position, ((rows, places, counts), lengths) in enumerate(zip(self._columns, self.lengths, strict=True)):
             terms = numbered[places]
             order = np.argsort(rows << 32 | terms)
@@ -302,12 +297,12 @@ def stored_entries(blobs: Mapping[int, bytes], fields: int) -> tuple[Integers, I
 
 
 def _column(name: str, positions: dict[str, int], analyses: Iterable[Analysis]) -> tuple[Integers, Integers, Integers]:
-    """One field of all issues: for each entry the issue's position, the term's position in the batch, and its count."""
+    """One field of all issues, entry by entry: the issue's position, the term's position in the batch, its count."""
     found = [analysis.terms.get(name, {}) for analysis in analyses]
     sizes = np.fromiter(map(len, found), np.int64, len(found))
     total = int(sizes.sum())
     words = itertools.chain.from_iterable(found)
     terms = np.fromiter(map(positions.__getitem__, words), np.int64, total)
     counts = np.fromiter(itertools.chain.from_iterable([each.values() for each in found]), np.int64, total)
-    # Cut here as they are stored, so that the same counts are subtracted when an issue leaves.
+    # Cut as they are stored, so that the same counts are subtracted when an issue leaves.
     return np.repeat(np.arange(len(found)), sizes), terms, np.minimum(counts, MOST_COUNTED)

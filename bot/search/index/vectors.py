@@ -1,6 +1,6 @@
-"""Each issue has two vectors, of the title and of the whole text. This makes and stores them, and finds the closest.
+"""Makes and stores two vectors for each issue, of the title and of the whole text, and finds the closest.
 
-They are stored as bytes with a scale, in a quarter of the space, which moves a cosine by less than 0.01.
+Stored as bytes with a scale they take a quarter of the space, and cosines move by less than 0.01.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ Vectors = NDArray[np.float32]
 
 _GONE = np.iinfo(np.int64).max
 _ROWS = 5_000
-# Vectors that are compared at once: they fit into the processor's cache, which takes a third of the time.
+# Vectors that are compared at once; they fit into the processor's cache, which is three times as fast.
 _BLOCK = 512
 # Cosines are rounded to what the stored vectors can tell.
 _DECIMALS = 5
 
 
 class VectorKind(IntEnum):
-    """What a vector stands for. `BOTH` is the direction of the other two's sum, and is not stored."""
+    """What a vector is of. `BOTH` is the direction of the other two's sum, and is not stored."""
 
     TITLE = 0
     TEXT = 1
@@ -42,13 +42,13 @@ class VectorKind(IntEnum):
 
 
 def rounded(vectors: Vectors) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """Round vectors to bytes; the second array holds the scale of each."""
+    """Round vectors to bytes, each with a scale."""
     scales = np.maximum(np.abs(vectors).max(axis=-1), 1e-12).astype(np.float32) / np.float32(127)
     return np.rint(vectors / scales[..., None]).astype(np.int8), scales
 
 
 def pack(vectors: Vectors) -> list[bytes]:
-    """(issues, 2, dimensions) → a blob for each issue: the two scales, then the bytes."""
+    """(issues, 2, dimensions) → for each issue the two scales, then the bytes."""
     values, scales = rounded(vectors)
     return [scale.astype("<f4").tobytes() + row.tobytes() for scale, row in zip(scales, values, strict=True)]
 
@@ -64,22 +64,18 @@ def unpack(blobs: Sequence[bytes]) -> Vectors:
 
 
 def subtract_centre(vectors: Vectors, centre: NDArray[np.float64]) -> Vectors:
-    """Subtract the centre and make unit vectors again.
-
-    All texts of one repository point in nearly the same direction; cosines tell more without it.
-    """
+    """Subtract the direction that all texts of a repository share, and make unit vectors again."""
     return unit(vectors - centre.astype(np.float32)) if centre.size else vectors
 
 
 def read_vectors(connection: sa.Connection, repo_id: int, numbers: Collection[int]) -> dict[int, bytes]:
-    """The stored vectors, by number."""
     return dict(fetch(connection, repo_id, (table.c.number, table.c.vectors), table.c.number, numbers))
 
 
 class Neighbours:
     """A repository's vectors in memory, current up to the change `sequence`. A search compares all of them.
 
-    Arrays grow by copying, so that a reader in another thread goes on with the arrays it has.
+    Arrays grow by copying, so that readers in other threads can go on with theirs.
     """
 
     def __init__(self, state: IndexState) -> None:
@@ -101,12 +97,11 @@ class Neighbours:
         return sum(array.nbytes for array in arrays)
 
     def follows(self, state: IndexState) -> bool:
-        """Whether the state has the same model and the same centre."""
+        """Whether the state has the same model and centre."""
         same = self._model == state.model and self._dimensions == state.vector_sum.shape[1]
         return same and np.array_equal(self._centre, state.centre)
 
     def refresh(self, connection: sa.Connection, repo_id: int, state: IndexState) -> None:
-        """Read what has changed since."""
         if not self._count:
             self._make_room(state.vectors)
         changed = sa.select(table.c.number, table.c.vectors).where(
@@ -120,10 +115,7 @@ class Neighbours:
         self.sequence = state.sequence
 
     def nearest(self, asked: Vectors, wanted: Mapping[VectorKind, int], below: int | None) -> dict[VectorKind, Scores]:
-        """For each kind, find the issues whose vectors are closest to a text's, `asked`, as many as `wanted`.
-
-        `below` leaves out issues with that number and higher ones.
-        """
+        """For each kind, the `wanted` number of issues below `below` whose vectors are closest to a text's, `asked`."""
         count = self._count
         numbers, values, scales, lengths = self._numbers[:count], self._values, self._scales, self._lengths
         cosines = np.zeros((len(VectorKind), count), dtype=np.float32)
@@ -138,7 +130,7 @@ class Neighbours:
             cosines[VectorKind.BOTH, block] = both / lengths[block]
         there = np.flatnonzero(numbers < (_GONE if below is None else below))
         there = there[np.argsort(numbers[there], kind="stable")]
-        # Rounded, because later digits depend on the block, and equal texts must be equally close.
+        # Later digits depend on the block, but equal texts must be equally close.
         found = np.round(cosines[:, there].astype(np.float64), _DECIMALS)
         return {kind: Scores(numbers[there], found[kind]).best(k) for kind, k in wanted.items()}
 
@@ -155,7 +147,7 @@ class Neighbours:
         return found
 
     def _make_room(self, count: int) -> None:
-        """Make room for this many issues; at first for all, since growing step by step would take twice the memory."""
+        """Make room for this many issues. (Growing step by step would take twice the memory.)"""
         self._numbers = grown(self._numbers, count)
         self._values, self._scales = grown(self._values, count), grown(self._scales, count)
         self._lengths = grown(self._lengths, count, fill=1)
@@ -176,7 +168,7 @@ class Neighbours:
         self._count = count
 
     def _keep_only(self, numbers: Integers) -> None:
-        """Forget issues that were removed. Their rows stay, and are never found again."""
+        """Forget removed issues. Their rows stay, and are never found."""
         mine = self._numbers[: self._count]
         gone = np.flatnonzero(~np.isin(mine, numbers) & (mine != _GONE))
         self._row_of[mine[gone]] = -1
@@ -198,34 +190,30 @@ FIRST_CENTRE = 512
 
 
 class ModelVectors:
-    """The part of an index that knows the model. Hold the lock of the repository's row while you change its vectors."""
+    """The part of an index that uses the embedding model. Hold the repository's lock while you change its vectors."""
 
     def __init__(self, embedder: Embedder, about: RepositoryInfo) -> None:
         self._embedder = embedder
         self._about = about
-        #: The name of this process's model, and whether it is a remote endpoint.
         self.model, self.remote = embedder.name, embedder.remote
 
     def allowed(self, repo_id: int) -> bool:
-        """Whether the repository's texts may be given to the model."""
+        """Whether the model may get the repository's texts."""
         return self._about.may_embed(repo_id)
 
     def make(self, analyses: Sequence[Analysis]) -> Vectors:
-        """Embed title and text of each analysis: (texts, 2, dimensions). Raises EmbeddingError."""
+        """Embed titles and texts: (texts, 2, dimensions). Raises EmbeddingError."""
         texts = [analysis.title for analysis in analyses] + [analysis.text for analysis in analyses]
         both = self._embedder.embed(texts)
         return np.stack([both[: len(analyses)], both[len(analyses) :]], axis=1)
 
     def check(self, state: IndexState, pair: Vectors) -> None:
-        """Raise EmbeddingError if a text's vectors cannot be compared with the stored ones.
-
-        The stored vectors may be another model's, and an endpoint can put another model behind the same name.
-        """
+        """Raise EmbeddingError if the stored vectors are another model's, perhaps behind the same name."""
         if state.vectors and (state.model != self.model or _width(state) != pair.shape[-1]):
             raise EmbeddingError("the model was changed, and the issues are being embedded anew")
 
     def missing(self, connection: sa.Connection, repo_id: int, state: IndexState, limit: int) -> list[int]:
-        """The numbers of issues that this model has not embedded, highest first."""
+        """The issues that this model has not embedded, newest first."""
         terms, stored = indexed_terms.c, table.c
         query = sa.select(terms.number).where(terms.repo_id == repo_id)
         if state.model == self.model:
@@ -236,7 +224,7 @@ class ModelVectors:
     def put(
         self, connection: sa.Connection, repo_id: int, state: IndexState, numbers: Sequence[int], made: Vectors
     ) -> None:
-        """Write vectors and count them in the state. Vectors of another model, or of another width, are dropped."""
+        """Write vectors and count them in the state. Drops vectors of another model or width."""
         another = state.model == self.model and _width(state) not in (0, made.shape[-1])
         if another:
             _log.warning(
@@ -255,7 +243,7 @@ class ModelVectors:
         upsert(connection, table, rows)
         before = state.vectors
         state.vectors += len(numbers)
-        # Summed as stored, so that it can be subtracted exactly.
+        # Rounded as stored, so that it can be subtracted exactly.
         total = unpack(blobs).sum(axis=0, dtype=np.float64)
         state.vector_sum = state.vector_sum + total if state.vector_sum.size else total
         if state.vectors >= FIRST_CENTRE and state.vectors.bit_length() > before.bit_length():
@@ -263,7 +251,7 @@ class ModelVectors:
 
 
 def _width(state: IndexState) -> int:
-    """How many dimensions the stored vectors have; 0 before there are any."""
+    """The dimensions of the stored vectors, 0 without any."""
     return int(state.vector_sum.shape[1])
 
 
