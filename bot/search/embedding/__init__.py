@@ -14,8 +14,7 @@ from bot.domain.errors import Retryable
 class EmbeddingError(Retryable):
     """The model is missing or does not answer. The message says which, and what to do about it.
 
-    The message is for the host and may name addresses and folders. `told` is what anybody may read, by default the
-    message.
+    The message is for the host's operator and may name addresses and folders; `told` is the text for everybody else.
     """
 
     def __init__(self, message: str, after: float | None = None, *, told: str = "") -> None:
@@ -35,17 +34,11 @@ class Embedder(Protocol):
         """Whether texts leave this machine. Private texts may only if host and repository allow it (C6a)."""
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """(texts, dimensions), each of length one, or zero if a text has nothing that the model knows.
-
-        Raises EmbeddingError.
-        """
+        """(texts, dimensions), of length one, or zero for texts that the model cannot read. Raises EmbeddingError."""
 
 
 def all_invalid(rows: NDArray[np.float32]) -> bool:
-    """Whether no row has numbers only: then the model does not run well on its host.
-
-    A single such row may be a text that the model cannot read.
-    """
+    """Whether every row has NaN or infinity, so that the model is broken; a single one may be an unreadable text."""
     return len(rows) > 0 and not np.isfinite(rows).all(axis=1).any()
 
 
