@@ -45,6 +45,7 @@ class _Client:
         self._form, self._works, self._lock = 0, False, threading.Lock()
         self._threads = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="judge")
 
+    package, client, suffix = "", "", ""
     forms: Sequence[Mapping[str, Any]] = ()
     """Parameters to send with a prompt: first those that force the answer's form, last those that every server takes.
     """
@@ -108,7 +109,7 @@ class _Client:
     @contextmanager
     def _telling(self) -> Iterator[None]:
         """Translate the library's errors, which can quote what was sent."""
-        library = self._library()
+        library = _imported(self.package)
         try:
             yield
         except library.APIStatusError as failure:
@@ -131,17 +132,14 @@ class _Client:
 
     @contextmanager
     def _client(self, seconds: float) -> Iterator[Any]:
-        library = self._library()
+        library = _imported(self.package)
         # A redirect would carry the texts to an address that nobody has configured.
         http = library.DefaultHttpxClient(follow_redirects=False, timeout=seconds)
-        with self._made(library, http) as client:
+        # The libraries insist on a key, which local servers do not need.
+        key, make = self._key or "none", getattr(library, self.client)
+        url = self._url.removesuffix(self.suffix)
+        with make(base_url=url, api_key=key, http_client=http, max_retries=self._retries) as client:
             yield client
-
-    def _library(self) -> Any:
-        raise NotImplementedError
-
-    def _made(self, library: Any, http: Any) -> Any:
-        raise NotImplementedError
 
     def _endpoint(self, client: Any) -> Any:
         raise NotImplementedError
@@ -164,6 +162,8 @@ class _RefusedError(Exception):
 class OpenAIClient(_Client):
     """Chat completions. `url` is the address before `/chat/completions`."""
 
+    package, client = "openai", "OpenAI"
+
     _SCHEMA = {  # noqa: RUF012
         "response_format": {
             "type": "json_schema",
@@ -177,15 +177,6 @@ class OpenAIClient(_Client):
         {"max_tokens": MOST_TOKENS, "temperature": 0},
         {},
     )
-
-    def _library(self) -> Any:
-        return _imported("openai")
-
-    def _made(self, library: Any, http: Any) -> Any:
-        # The library insists on a key, which local servers do not need.
-        return library.OpenAI(
-            base_url=self._url, api_key=self._key or "none", http_client=http, max_retries=self._retries
-        )
 
     def _endpoint(self, client: Any) -> Any:
         return client.chat.completions
@@ -209,14 +200,9 @@ class OpenAIClient(_Client):
 class AnthropicClient(_Client):
     """Messages. `url` is the address before `/v1/messages`."""
 
+    package, client, suffix = "anthropic", "Anthropic", "/v1"
+
     forms = ({"extra_body": {"output_config": {"format": {"type": "json_schema", "schema": SCHEMA}}}}, {})
-
-    def _library(self) -> Any:
-        return _imported("anthropic")
-
-    def _made(self, library: Any, http: Any) -> Any:
-        url = self._url.removesuffix("/v1")
-        return library.Anthropic(base_url=url, api_key=self._key or "none", http_client=http, max_retries=self._retries)
 
     def _endpoint(self, client: Any) -> Any:
         return client.messages

@@ -47,16 +47,18 @@ def ask_by_words(
     return answer
 
 
+class _OverGitHub:
+    def __init__(self, github: GitHubReads) -> None:
+        self._github = github
+
+
 LEXICAL = "github-search"
 
 
-class GitHubLexical:
+class GitHubLexical(_OverGitHub):
     """Sends the queries of the plan, and never more requests than these."""
 
     name = LEXICAL
-
-    def __init__(self, github: GitHubReads) -> None:
-        self._github = github
 
     def ask(self, question: SearchRequest) -> SourceResult:
         queries = question.plan.queries
@@ -66,16 +68,13 @@ class GitHubLexical:
 HYBRID = "github-hybrid"
 
 
-class GitHubHybrid:
+class GitHubHybrid(_OverGitHub):
     """Sends the title as it is, without quotes and OR, which would make GitHub fall back to a lexical search.
 
     A fallback is no failure: its hits count, and the query's line says why.
     """
 
     name = HYBRID
-
-    def __init__(self, github: GitHubReads) -> None:
-        self._github = github
 
     def ask(self, question: SearchRequest) -> SourceResult:
         query = question.natural
@@ -93,13 +92,10 @@ class GitHubHybrid:
 SIMILAR = "github-similar"
 
 
-class GitHubSimilar:
+class GitHubSimilar(_OverGitHub):
     """Asks about the issue itself, whatever the search words. A repository without ranking counts as not asked."""
 
     name = SIMILAR
-
-    def __init__(self, github: GitHubReads) -> None:
-        self._github = github
 
     def ask(self, question: SearchRequest) -> SourceResult:
         target = question.target
@@ -121,13 +117,10 @@ class GitHubSimilar:
 PULL_REQUESTS = "pull-requests"
 
 
-class PullRequests:
+class PullRequests(_OverGitHub):
     """Searches titles for the title's rarest words; a server that refuses OR gets the two rarest."""
 
     name = PULL_REQUESTS
-
-    def __init__(self, github: GitHubReads) -> None:
-        self._github = github
 
     def ask(self, question: SearchRequest) -> SourceResult:
         words, repo = question.plan.words, question.target.repo
