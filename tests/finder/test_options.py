@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 import pytest
@@ -63,20 +62,6 @@ def test_what_it_is_a_sub_issue_of_is_not_mentioned_wherever_that_is(repo: str) 
 def member(number: int, state: State = "closed") -> Issue:
     reason = "duplicate" if state == "closed" else None
     return replace(an_issue(number, f"Issue {number}"), state=state, state_reason=reason)
-
-
-def test_each_issue_of_a_chain_is_looked_up_once() -> None:
-    asked: list[int] = []
-
-    def look_up(numbers: Collection[int]) -> tuple[Mapping[int, Issue], Mapping[int, int]]:
-        asked.extend(numbers)
-        # 4 repeats 3, which repeats 2, which repeats 1.
-        return {n: member(n, "open" if n == 1 else "closed") for n in numbers}, {n: n - 1 for n in numbers if n > 1}
-
-    one = ScoredIssue(member(4), 0.8, ("full-text",), tuple, duplicate_of=3)
-    (shown,) = group_results(member(9, "open"), [(one, 0.8)], FindOptions(state="all"), look_up)
-    assert (shown[0].issue.number, shown[0].also) == (1, (2, 3, 4))
-    assert asked == [3, 2, 1]
 
 
 @pytest.mark.parametrize(

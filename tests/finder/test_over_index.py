@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -12,13 +11,12 @@ import sqlalchemy as sa
 from bot.conversation.config.schema import SourceConfig
 from bot.domain.entities import Issue, RepoRef
 from bot.domain.report import Outcome
-from bot.quality.replay import PastIssue
 from bot.search.finder import MOST_COMPARED, Finder, FinderSettings, FindOptions, TemporaryIndexes
 from bot.search.matching import Matcher
 from bot.search.ranking.relevance import Relevance
 from bot.search.sources import SearchRequest, SourceResult
 from bot.search.sources.federated import only_sources
-from tests.finder.conftest import LOCAL, REPO_ID, START, SUBJECTS, TARGET, Bench, Silent, numbers, opened
+from tests.finder.conftest import LOCAL, REPO_ID, SUBJECTS, TARGET, Bench, Silent, numbers, opened
 
 
 def test_h1_h2_local_sources_answer_with_reasons_and_names(bench: Bench) -> None:
@@ -77,13 +75,6 @@ def test_f9_vectors_that_fail_are_degraded_and_full_text_goes_on(bench: Bench, u
         assert bench.find("full-text", matcher=Matcher(index)).outcome is Outcome.FOUND
     with opened(url, None) as index:
         assert bench.find(matcher=Matcher(index)).outcome is Outcome.FOUND
-
-
-def test_f9_no_usable_words_are_inconclusive(bench: Bench) -> None:
-    bench.target = bench.github.arrive(PastIssue("x", "...", "", START + timedelta(days=90), None, "zoe", ()))
-    assert bench.find("full-text").outcome is Outcome.INCONCLUSIVE
-    bench.target = bench.github.arrive(PastIssue("y", "it is not", "", START + timedelta(days=91), None, "zoe", ()))
-    assert bench.find("full-text", "vectors", min_confidence=1.0).outcome is Outcome.INCONCLUSIVE
 
 
 def test_h4_settings_switch_limit_and_filter_local_sources(bench: Bench) -> None:
@@ -251,10 +242,3 @@ def test_p2_no_index_is_made_where_everything_found_is_in_the_repositorys_own(
     monkeypatch.setattr("bot.search.finder.unindexed.index_in_memory", None)
     assert bench.find().candidates
     assert bench.find("full-text", "github-search").candidates
-
-
-def test_any_issue_of_the_index_can_be_compared(bench: Bench) -> None:
-    finder = Finder(bench.github, matcher=Matcher(bench.index), repo_id=REPO_ID)
-    near, far = (finder.compare(bench.target, bench.issues[place]) for place in (1, 4))
-    assert (near.confidence or 0) > (far.confidence or 0)
-    assert near.reasons

@@ -151,16 +151,6 @@ class TestAnIndex:
 
 
 class TestWords:
-    def test_a_word_that_was_given_up_and_came_back_has_its_new_number(self, index: Index) -> None:
-        index.put(REPO, [one(1, "alpha"), one(2, "beta")])
-        assert found(index, "alpha") == [1]
-        index.put(REPO, [one(1, "gamma", 2)])
-        assert found(index, "alpha") == []
-        index.put(REPO, [one(3, "alpha")])
-        assert found(index, "alpha") == [3]
-        index.remove(REPO, [3])
-        assert found(index, "alpha") == []
-
     def test_lists_of_words_are_read_anew_after_any_change(self, engine: sa.Engine, index: Index) -> None:
         index.put(REPO, [one(number, "alpha") for number in range(1, 150)])
         assert len(found(index, "alpha")) == 149

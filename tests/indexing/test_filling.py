@@ -94,13 +94,6 @@ def test_it_is_done_in_steps_with_pauses(host: Host) -> None:
 
 
 @on_one_database
-def test_a_repository_without_issues_is_ready_at_once(host: Host) -> None:
-    host.install()
-    assert host.services.indexing.ready(host.repo_id)
-    assert host.indexed() == {}
-
-
-@on_one_database
 @pytest.mark.parametrize("issues", [0, 3])
 def test_what_has_not_changed_costs_a_look_one_count(
     host: Host, issues: int, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
@@ -299,16 +292,3 @@ def test_c6_a_repository_that_is_off_is_not_read(host: Host) -> None:
     host.sim.write_file(REPO, ".github/doppel.yml", "mode: comment")
     host.round()
     assert len(host.indexed()) == 3
-
-
-@on_one_database
-def test_progress_from_before_goes_on(host: Host) -> None:
-    """As an earlier version could have left it: begun, with nothing in the queue."""
-    host.load(230)
-    host.install()
-    host.services.index.forget(host.repo_id)
-    host.note(dataclasses.replace(Progress(), cursor="2026-01-01T01:00:00Z", expected=230))
-    host.sim.clock.advance(reading.LOST)
-    host.round()
-    assert min(host.indexed()) == 60
-    assert len(host.indexed()) == 171

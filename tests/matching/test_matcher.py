@@ -19,7 +19,6 @@ from bot.search.index import Index, IndexedIssue, TextAnalyser
 from bot.search.index.analysis import Analysis
 from bot.search.matching import Matcher, Model
 from bot.search.matching.explanation import as_written
-from bot.search.matching.features import NAMES
 from bot.text.terms import terms
 from tests.index.conftest import HashingModel
 from tests.matching.made import an_issue, fill, shared_by
@@ -86,13 +85,6 @@ def test_what_weights_are_learned_from_needs_none(index: Index, monkeypatch: pyt
             session.judge()
 
 
-def test_weights_are_learned_from_vectors_too(index: Index) -> None:
-    fill(index)
-    with Matcher(index).session(1, an_issue(9, "Grey map")) as session:
-        _, values = session.compared()
-    assert values[:, NAMES.index("vector_text")].any()
-
-
 def test_any_script_is_found_again_in_other_words(engine: sa.Engine) -> None:
     """By words alone, of which no text runs out, however long it goes without a space."""
     told = {
@@ -113,14 +105,6 @@ def test_any_script_is_found_again_in_other_words(engine: sa.Engine) -> None:
             first = session.judge()[0]
             assert first.number == 20 + place
             assert shared_by(first)[Shared.TITLES]
-
-
-def test_shared_error_text_is_quoted_as_it_was_written(index: Index) -> None:
-    fill(index)
-    target = an_issue(9, "Pictures are lost", "> ERROR upload could not store asset: database is locked\n\nWhat now?")
-    with Matcher(index).session(1, target) as session:
-        shared = shared_by(session.judge()[0])
-    assert shared[Shared.MESSAGE] == ("ERROR upload could not store asset: database is locked",)
 
 
 def test_what_was_asked_is_said_in_the_words_of_the_issue_each_once(index: Index) -> None:
@@ -163,12 +147,6 @@ def test_what_was_found_elsewhere_is_judged_too(index: Index) -> None:
         other = next(number for number in range(1, 7) if number not in own) if len(own) < 6 else 6
         assert other in {match.number for match in session.judge(also=(other, 999))}
         assert 999 not in {match.number for match in session.judge(also=(other, 999))}
-
-
-def test_words_replace_the_text_that_is_asked_about(index: Index) -> None:
-    fill(index)
-    with Matcher(index).session(1, an_issue(9, "Basque"), words="map tile grey") as session:
-        assert session.judge()[0].number == 2
 
 
 def test_what_words_find_is_judged_by_them_and_by_the_targets_own_text(index: Index) -> None:
@@ -237,24 +215,6 @@ def test_h1_vectors_of_another_model_that_came_meanwhile_are_not_compared(
         assert tuple(map(str, session.problems)) == (
             "vectors: the model was changed, and the issues are being embedded anew",
         )
-
-
-def test_h1_vectors_of_another_length_than_those_of_the_index_are_not_compared(index: Index, engine: sa.Engine) -> None:
-    """An endpoint can give a model's name to another one; before there are any vectors each will do."""
-    target = an_issue(9, "Grey map", "requests of tiles get 403")
-    fill(index)
-    other = Matcher(Index(engine, TextAnalyser(), HashingModel(dimensions=96)))
-    with other.session(1, target) as session:
-        assert session.judge()[0].number == 2
-        assert set(session.found) == {"full-text"}
-        assert tuple(map(str, session.problems)) == (
-            "vectors: the model was changed, and the issues are being embedded anew",
-        )
-    index.forget(1)
-    fill(Index(engine, TextAnalyser()))
-    with other.session(1, target) as session:
-        assert session.judge()[0].number == 2
-        assert session.problems == ()
 
 
 def test_what_fails_is_told_to_readers_without_the_hosts_addresses(

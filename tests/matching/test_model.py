@@ -52,7 +52,7 @@ def test_answers_by_other_rules_are_those_of_another_model(monkeypatch: pytest.M
     text = resources.files("bot.search.matching").joinpath("weights.json").read_text(encoding="utf-8")
     model = Model.parse(json.dumps(json.loads(text)))
     before = model.digest
-    monkeypatch.setattr("bot.search.matching.weights.VERSION", BOUNDS_VERSION + 1)
+    monkeypatch.setattr("bot.search.matching.weights.BOUNDS_VERSION", BOUNDS_VERSION + 1)
     assert model.digest != before
 
 

@@ -154,12 +154,6 @@ def test_p2_what_is_word_for_word_the_same_and_more_than_a_line_is_very_likely(n
         assert least_of(values, others=others) == [0.95 if name == "length" and others else 0]
 
 
-def test_an_issue_that_was_sent_twice_is_found_by_its_own_author(index: Index) -> None:
-    fill(index, an_issue(20, "Large pictures cannot be uploaded", TEXT, author="boje", days=100))
-    again = judged(index, an_issue(30, "Large pictures cannot be uploaded", TEXT, author="boje", days=100.01))
-    assert again[20].confidence >= 0.5
-
-
 def test_however_many_send_one_text_within_an_hour_each_is_told_of_the_first(index: Index) -> None:
     fill(index)
     for number in range(20, 32):
@@ -190,12 +184,6 @@ def test_the_oldest_of_more_copies_than_are_judged_one_by_one_comes_first_and_no
     assert list(found)[: len(flood)] == [one.number for one in flood]
     assert len({found[one.number].confidence for one in flood}) == 1
     assert max(found[number].confidence for number in range(1, 7)) < 0.1 < found[20].confidence
-
-
-def test_a_copy_of_somebody_unknown_is_one(index: Index) -> None:
-    fill(index, an_issue(20, "Large pictures cannot be uploaded", TEXT, author="ghost", days=100))
-    with Matcher(index).session(1, an_issue(30, "Large pictures cannot be uploaded", TEXT, author="boje")) as session:
-        assert session.judge()[0].number == 20
 
 
 def test_a_common_word_says_little_in_a_small_repository(index: Index) -> None:
@@ -266,17 +254,6 @@ def test_c3_a_message_is_quoted_of_which_half_is_theirs_and_none_of_which_less_i
         with Matcher(index).session(1, an_issue(30, "Crash", mine)) as session:
             shared = shared_by(next(match for match in session.judge(also=[20]) if match.number == 20))
             assert shared.get(Shared.MESSAGE) == quoted
-
-
-def test_a_message_with_a_number_is_the_same_message(index: Index) -> None:
-    """ "index out of range (2)" beside "index out of range"."""
-    crash = "The importer dies with\n\n    panic: runtime error: index out of range"
-    fill(index, an_issue(20, "Import dies", crash), an_issue(21, "Import is slow", "A thousand files take hours"))
-    target = an_issue(30, "Crash", "panic: runtime error: index out of range (2)\n\nwhen I import")
-    with Matcher(index).session(1, target) as session:
-        found = {match.number: match for match in session.judge()}
-        assert shared_by(found[20])[Shared.MESSAGE] == ("panic: runtime error: index out of range",)
-    assert max(found.values(), key=lambda match: match.score).number == 20
 
 
 @pytest.mark.parametrize("title", ["index out of range (2)", "Index out of range #2", "index out of range, part 3"])

@@ -16,7 +16,6 @@ from bot.search.ranking.similarity import dice_sorensen
 
 BY_WORDS = (Relevance.BM25, Relevance.BM25F, Relevance.BM25PLUS)
 START = datetime(2024, 1, 1, tzinfo=UTC)
-REPORT = "The export dialog writes an empty file when the project lies on a network share and the quota is exceeded"
 
 
 def issue(number: int, title: str, body: str = "") -> Issue:
@@ -56,16 +55,6 @@ def test_h5_words_that_are_rare_in_the_repository_count_more(by: Relevance) -> N
     common, rare, neither = issue(1, "Crash in a menu"), issue(2, "Slow quagga menu"), issue(3, "Fonts blurred")
     values = relevances(by, target, [common, rare, neither], [0, 0, 0], stats)
     assert values[1] > values[0] > values[2] == 0
-
-
-@pytest.mark.parametrize("by", list(Relevance))
-def test_h5_all_see_the_same_results_and_answer_shares(by: Relevance) -> None:
-    target = issue(9, "Export writes an empty file", REPORT)
-    others = [issue(n, f"Export {n}", REPORT[: 20 * n]) for n in range(1, 6)]
-    values = relevances(by, target, others, [0.5] * 5, CountedWords())
-    assert len(values) == len(others)
-    assert all(0 <= value <= 1 for value in values)
-    assert relevances(by, target, [], [], CountedWords()) == []
 
 
 SCORERS: list[Callable[..., list[float]]] = [bm25, bm25plus, bm25f]

@@ -28,17 +28,6 @@ def numbers(*args: Any, **options: Any) -> list[int]:
     return [scored.candidate.number for scored in score_candidates(*args, **options)]
 
 
-def test_f6_empty_in_empty_out() -> None:
-    assert score_candidates("crash", [], 0.3, 10) == []
-
-
-def test_f6_sorted_filtered_and_cut() -> None:
-    found = [Found(1, "wholly different"), Found(2, "crash at log in"), Found(3, "crash on login")]
-    assert numbers("crash on login", found, 0.3, 10) == [3, 2]
-    assert numbers("crash on login", found, 0.3, 1) == [3]
-    assert numbers("crash on login", found, 0.0, None) == [3, 2, 1]
-
-
 def test_f6_the_target_itself_is_excluded() -> None:
     assert numbers("crash", [Found(7, "crash"), Found(8, "crash")], 0.3, 10, target_number=7) == [8]
 

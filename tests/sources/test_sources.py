@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 import pytest
 
 from bot.domain.entities import Issue, Likeness, RepoRef
-from bot.domain.errors import Failed, Forbidden, Invalid, RateLimited, Remark, Unavailable, told_by
+from bot.domain.errors import Failed, Forbidden, Invalid, RateLimited, Remark, told_by
 from bot.domain.report import QueryRun
 from bot.github.search import SearchPage, SimilarIssues
 from bot.quality.replay import PastIssue, ReplayGitHub
@@ -82,26 +82,6 @@ def test_f8_where_or_is_refused_pull_requests_are_asked_for_by_the_two_rarest_wo
         "repo:replay/replay is:pr in:title (proxy OR login OR behind)",
         "repo:replay/replay is:pr in:title proxy login",
     ]
-
-
-def test_f9_a_refused_query_without_or_is_a_problem() -> None:
-    server = Server(lambda query: Invalid("search", 422, "cannot be searched") if "login" in query else None)
-    answer = GitHubLexical(server).ask(server.question(f"{IN_TITLE} login", f"{IN_TITLE} proxy"))
-    assert tuple(map(str, answer.problems)) == ("github-search: search: 422 cannot be searched",)
-    assert [run.hits for run in answer.runs] == [None, 2]
-
-
-@pytest.mark.parametrize(
-    "failure",
-    [RateLimited("the search limit is used up", 30), Unavailable("no answer"), Forbidden("search", 403, "no")],
-)
-def test_f9_a_failure_ends_the_asking_and_keeps_what_was_found(failure: Exception) -> None:
-    server = Server(lambda query: failure if "proxy" in query else None)
-    answer = GitHubLexical(server).ask(server.question(f"{IN_TITLE} login", f"{IN_TITLE} proxy", f"{IN_TITLE} crash"))
-    assert len(server.asked) == 2
-    assert [numbers(found) for found in answer.lists] == [{1, 3}]
-    assert tuple(map(str, answer.problems)) == (f"github-search: {failure}",)
-    assert str(answer.runs[1].problem) == str(failure)
 
 
 def test_the_hybrid_search_is_one_request_and_a_fall_back_is_no_failure() -> None:

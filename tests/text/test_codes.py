@@ -53,11 +53,6 @@ def test_codes_are_the_same_beside_another_script(text: str) -> None:
     assert list(codes(f"{text} é").items()) == list(codes(text).items())
 
 
-_message_pieces = st.sampled_from(
-    ["Error", "ERROR", "cannot", "can't", "Not found", "out of memory", "range", "TypeError", "x", *" _:*#/\"'1"]
-)
-
-
 @pytest.mark.parametrize(
     "sign", ["ERROR", "Error", "eRRor", "TypeError", "Not Found", "out of range", "can't", "ſegfault"]
 )

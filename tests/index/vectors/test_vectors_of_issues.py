@@ -79,21 +79,6 @@ def test_what_is_taken_out_or_changed_is_seen_by_every_process(engine: sa.Engine
     assert nearest(other, text) == []
 
 
-def test_another_model_embeds_anew_in_steps(engine: sa.Engine, index: Index, other_model: Embedder) -> None:
-    put(index)
-    assert index.missing_vectors(1) == []
-    changed = Index(engine, TextAnalyser(), other_model)
-    assert changed.missing_vectors(1) == [6, 5, 4, 3, 2, 1]
-    assert changed.embed_missing(1, limit=2) == [6, 5]
-    assert sorted(nearest(changed, "window")) == [5, 6]
-    assert changed.missing_vectors(1) == [4, 3, 2, 1]
-    while changed.embed_missing(1, limit=2):
-        pass
-    assert nearest(changed, "cannot log in")[0] == 4
-    with changed.view(1) as view:
-        assert view.vector_count == view.count == 6
-
-
 def test_two_workers_with_different_models_never_mix_their_vectors(
     engine: sa.Engine, index: Index, other_model: Embedder
 ) -> None:
@@ -135,15 +120,6 @@ def test_an_endpoint_that_gives_a_name_to_another_model_embeds_anew(
         assert nearest(reader, "cannot log in")[0] == 4
         assert sorted(nearest(reader, "window flickers on resize", k=2)) == [1, 7]
     assert len(caplog.records) == 1
-
-
-def test_vectors_can_be_left_for_later_and_go_with_an_edit(index: Index) -> None:
-    put(index)
-    index.put(1, [IndexedIssue(3, "entirely different")], embed=False)
-    assert index.missing_vectors(1) == [3]
-    assert 3 not in nearest(index, "entirely different")
-    index.embed_missing(1)
-    assert nearest(index, "entirely different", VectorKind.TITLE)[0] == 3
 
 
 class Slow:
