@@ -54,7 +54,7 @@ def values(index: Index, repo: int, target: Issue, numbers: list[int]) -> np.nda
         question = make_query(view, target, target.title, analysis, pair)
         there, pool = load(view, np.array(numbers, dtype=np.int64), question.vectors is not None)
         assert there.tolist() == numbers
-        return features.features(question, pool, TermRarity.of(view))
+        return features.compute_features(question, pool, TermRarity.of(view))
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Finds what two issues share (C3): error text, identifiers, words."""
+"""Finds what two issues share, as written (C3): error text, identifiers, words. These are a candidate's reasons."""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
 """The features by which two issues are compared: pure functions over a pool of candidates, in arrays.
 
-Those about terms are in `shared_terms.py`, where a term's rarity is defined too.
+A term's rarity is its inverse document frequency divided by the largest possible one, in (0, 1]. How alike unrelated
+issues are depends on the repository and the question, so for the ranking most features are also compared with the pool:
+`NAME, above` is in standard deviations above its mean, `NAME, rank` the log of the rank in it, 0 for the first.
 
 | feature | what it says |
 |---|---|
@@ -69,7 +71,7 @@ _DIGITS = 9
 _FEEDBACK = 10
 
 
-def features(question: IssueQuery, pool: Pool, rarity: TermRarity) -> Floats:
+def compute_features(question: IssueQuery, pool: Pool, rarity: TermRarity) -> Floats:
     """(candidates, NAMES).
 
     They are rounded, because the last digits depend on the order in which words came into the index. So an index that

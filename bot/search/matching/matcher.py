@@ -254,7 +254,7 @@ class SearchSession:
         if not len(there):
             return []
         rarity = TermRarity.of(self._view, without=self._question.number)
-        values = features.features(self._question, candidates, rarity)
+        values = features.compute_features(self._question, candidates, rarity)
         explainer = Explainer(self._question, *self._text, rarity)
         compared = Comparison(
             values,
@@ -285,7 +285,7 @@ class SearchSession:
         """Its candidates and their features, (candidates, features.NAMES), to learn models from."""
         there, candidates = load(self._view, self._pool, self._question.vectors is not None)
         rarity = TermRarity.of(self._view, without=self._question.number)
-        return there, features.features(self._question, candidates, rarity)
+        return there, features.compute_features(self._question, candidates, rarity)
 
     def magnets(self) -> list[int]:
         """Issues that are reported again and again, but not those that came later than is looked at."""

@@ -1,7 +1,39 @@
-"""Calibrates probabilities by the repository's size: the more issues there are, the more are alike by chance.
+"""Turns a ranking into probabilities, in three learned steps; `weights.py` has the models.
 
-In a small repository the log-odds are lowered, the more the fewer issues it has: a series, or a change and its
-follow-up, stands out there as much as two reports of one thing.
+The ranking's score is good at the order within one list, and says nothing across lists. So the first step learns the
+log-odds that somebody *marks* a pair as duplicates, from the score relative to its list and from features that mean the
+same everywhere (`CONFIDENCE_NAMES`):
+
+| feature | what it says |
+|---|---|
+| `lead` | the score above the background: the mean score of ranks 6 to 25 |
+| `behind` | the score less that of the first |
+| `ahead` | of the first: its score less that of the second |
+| `mass` | the candidate's part in a softmax over the list |
+| `spread` | entropy of that softmax: high where many are equally good |
+| `firsts` | the share of the compared features by which the candidate is the first of its pool |
+| `size` | log of how many issues there are, at least fifty: among many, some match by chance |
+| `question_length` | log of the question's words |
+| `most NAME` | the highest value of a feature in the pool |
+| `usual NAME` | the mean of a feature among the best five |
+| … | the candidate's own features, as in `features.py`, with times of at most a year |
+
+The second step calibrates the log-odds by the repository's size (`CALIBRATION`). In a small repository they are
+lowered: a series, or a change and its follow-up, stands out there as much as two reports of one thing.
+
+People who mark duplicates miss most of them. So the third step learns, from what careful readers said of a few thousand
+pairs, the probability that a reader calls a pair the same report (P1). With the text model it is a stack of two
+(Wolpert, 1992); it has few weights, since there are few readings (docs/research/accuracy.md):
+
+| feature | what it says |
+|---|---|
+| `odds` | in a large repository, the log-odds that somebody marks the pair |
+| `odds in a small repository` | the same in a small one, where two reports of one thing may share no rare word |
+| `text` | the cosine of both texts by the text model (`bot/search/embedding/local.py`) |
+| `stands out` | in a small repository, how far that cosine is above those of either text's other neighbours |
+
+The last is twice the cosine, less the third best cosine of each of the two with any other issue, as in cross-domain
+similarity local scaling (Conneau and others, 2018, "Word translation without parallel data").
 """
 
 from __future__ import annotations

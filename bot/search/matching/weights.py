@@ -1,4 +1,10 @@
-"""The bounds of each probability, set by hand. Readings bear each of them out."""
+"""The learned models, whose weights `doppel train` writes to `weights.json`, and the bounds of their probabilities.
+
+The first model, a softmax over the candidates of one question, orders candidates. The second, a logistic regression,
+tells how likely each of the best few is marked as a duplicate; it has other weights if the question's author is
+unknown, because issues of one day may then be one person's series. The third tells from that, and from the text model,
+how likely a careful reader calls the two the same. The bounds are set by hand, and readings bear each of them out.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recognises one thing that was found twice (H3).
+"""Recognises results that are one: a thing that was found twice (H3), and issues that are duplicates of one another.
 
 An issue or a pull request is identified by `owner/repo#number` alone: two issues with the same title are two issues.
 Anything else, such as a discussion, is identified by its address, its text or its title.

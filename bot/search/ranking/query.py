@@ -1,7 +1,7 @@
-"""Extracts an issue's search words from its title, and a few from its headings (F3).
+"""Extracts an issue's search words (F3), and builds queries whose meaning an issue's text cannot change (F4).
 
-GitHub ANDs all words, so this query is narrow. It is the first of the plan (F8), and its words are those that a reader
-recognises. The rest of the plan is in `plan.py`.
+Everything that has a meaning for GitHub's query parser is removed from the text of issues: quotes, colons, parentheses,
+a leading `-`, `AND`/`OR`/`NOT`, control and bidirectional characters (GitHub docs: "Understanding the search syntax").
 """
 
 from __future__ import annotations

@@ -1,7 +1,13 @@
-"""How rare a word is in a repository, which makes a shared word evidence and a search word useful.
+"""How rare words are in a repository, and the relevance functions by which candidates are sorted (H5).
 
-The statistics are small. They count issues that arrive and, on first contact with a repository, a page or two of recent
-ones: a sample of 200 issues ranks words nearly as well as all of them (docs/research/accuracy.md).
+The word statistics are a sample: 200 issues rank words nearly as well as all (docs/research/accuracy.md). The relevance
+functions see the same results, and answer in [0, 1], since each score is divided by the highest possible one:
+
+- `bm25`: Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009.
+- `bm25plus`: Lv and Zhai, "Lower-bounding term frequency normalization", CIKM 2011: a word that occurs counts at least
+  `DELTA`, however long the text.
+- `bm25f`: Robertson, Zaragoza and Taylor, "Simple BM25 extension to multiple weighted fields", CIKM 2004: the fields'
+  counts are added up, each weighted and normalised by its own length, before they saturate.
 """
 
 from __future__ import annotations
@@ -48,10 +54,8 @@ class WordRarity:
         return self.counts.get(word, 0)
 
     def __call__(self, word: str) -> float:
-        """The word's rarity in (0, 1]: 1 for a word never seen, near 0 for one that every issue has.
-
-        It is the inverse document frequency divided by its largest value, so that it means the same in small and large
-        repositories.
+        """The inverse document frequency, divided by its largest value so that repositories of any size compare: 1 for
+        a word never seen, near 0 for one that every issue has.
         """
         seen = min(self.count(word), self.total)
         return math.log(1 + (self.total + 1) / (seen + 0.5)) / math.log(1 + (self.total + 1) / 0.5)
