@@ -24,7 +24,7 @@ from bot.domain.entities import Issue
 from bot.github.search import SearchPage
 from bot.quality.replay import PastIssue, ReplayGitHub, read_archive
 from bot.search.finder import Finder, FinderSettings, FindOptions
-from bot.search.ranking.scoring import score_candidates
+from bot.search.ranking.similarity import score_candidates
 
 SYLLABLES = [consonant + vowel for consonant in "bdfgklmnprstvz" for vowel in "aeiou"]
 START = datetime(2024, 1, 1, tzinfo=UTC)

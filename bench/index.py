@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bot.domain.entities import RepoRef
-from bot.search.embedding import choose_embedder
+from bot.search.embedding.local import choose_embedder
 from bot.search.index import Index, IndexedIssue, TextAnalyser
 from bot.search.matching import Matcher
 from bot.storage.engine import make_engine
@@ -99,9 +99,9 @@ def find(matcher: Matcher, issue: IndexedIssue) -> int:
     """One find, over all local sources, with everything that judges, and what a report names of it; returns how many
     candidates there are.
     """
-    with matcher.looking(REPO, issue.issue(RepoRef("bench", "bench"), "")) as look:
-        assert look.found and look.runs
-        return len(look.judge())
+    with matcher.session(REPO, issue.issue(RepoRef("bench", "bench"), "")) as session:
+        assert session.found and session.runs
+        return len(session.judge())
 
 
 def measure_finds(url: str, model: str, issues: list[IndexedIssue], answer: Any) -> None:

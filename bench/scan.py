@@ -43,7 +43,7 @@ from bot.quality.scanning.files import indexed
 from bot.quality.scanning.groups import THRESHOLD, Pair, linked
 from bot.quality.scanning.pairs import Answer, Found
 from bot.search.index import Index, IndexedIssue
-from bot.search.index.vectors import Kind
+from bot.search.index.vectors import VectorKind
 from bot.storage import open_store
 
 REPO = 1
@@ -127,7 +127,7 @@ def chained(likely: Mapping[Pair, float], threshold: float) -> list[tuple[int, .
 def by_cosine(index: Index, numbers: Sequence[int], threshold: float) -> list[list[int]]:
     """Connected components of the cosine of whole issues."""
     with index.view(REPO) as view:
-        vectors = view.vectors(np.array(numbers))[:, Kind.BOTH]
+        vectors = view.vectors(np.array(numbers))[:, VectorKind.BOTH]
     found: dict[int, list[int]] = {}
     for number, label in zip(numbers, components(vectors, threshold).tolist(), strict=True):
         found.setdefault(label, []).append(number)

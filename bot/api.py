@@ -29,12 +29,10 @@ if TYPE_CHECKING:
         deduplicate_chunks,
         source_label,
     )
-    from bot.search.ranking.keywords import STOP_WORDS, extract_search_keywords
+    from bot.search.ranking.grouping import content_hash, title_similarity
     from bot.search.ranking.plan import plan_queries
-    from bot.search.ranking.query import literal_query, neutralise
-    from bot.search.ranking.same import content_hash, title_similarity
-    from bot.search.ranking.scoring import score_candidates
-    from bot.search.ranking.similarity import dice_sorensen
+    from bot.search.ranking.query import STOP_WORDS, extract_search_keywords, literal_query, neutralise
+    from bot.search.ranking.similarity import dice_sorensen, score_candidates
     from bot.text.github_urls import is_github_url_match, normalize_url
 
 __all__ = [
@@ -77,12 +75,10 @@ _NAMES = {
     "bot.search.finder": "Finder",
     "bot.search.ranking.fusion": "RankedSourceList SourceType UnifiedRetrievalChunk cross_corpus_rrf "
     "deduplicate_chunks source_label",
-    "bot.search.ranking.keywords": "STOP_WORDS extract_search_keywords",
     "bot.search.ranking.plan": "plan_queries",
-    "bot.search.ranking.query": "literal_query neutralise",
-    "bot.search.ranking.same": "content_hash title_similarity",
-    "bot.search.ranking.scoring": "score_candidates",
-    "bot.search.ranking.similarity": "dice_sorensen",
+    "bot.search.ranking.query": "STOP_WORDS extract_search_keywords literal_query neutralise",
+    "bot.search.ranking.grouping": "content_hash title_similarity",
+    "bot.search.ranking.similarity": "dice_sorensen score_candidates",
     "bot.text.github_urls": "is_github_url_match normalize_url",
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}

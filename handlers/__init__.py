@@ -47,7 +47,7 @@ ROUTES: tuple[Route, ...] = (
     ),
     Route("repository", ("deleted",), access.repository_deleted, _METADATA),
     Route("push", ("",), access.pushed, _FILES),
-    # No event of GitHub's: `bot.search.indexing` queues it.
+    # No event of GitHub's: `bot.search.indexer` queues it.
     Route("index", ("",), indexing.read_on, {**_READING_ISSUES, **_FILES}),
     # Nor this one: `/duplicates scan` does.
     Route("scan", ("",), scanning.go_on, _ANSWERING),

@@ -13,8 +13,8 @@ from bot.platform.metrics import FIND_SECONDS, FINDS
 from bot.platform.tracing import span
 from bot.quality.feedback import decided_in
 from bot.quality.known_issues import RepositoryWords
-from bot.search.finder import Finder, Outside, bot_options, finder_settings, further_sources
-from bot.search.ranking.keywords import has_usable_words
+from bot.search.finder import Finder, TemporaryIndexes, bot_options, finder_settings, further_sources
+from bot.search.ranking.query import has_usable_words
 from handlers.visit import Visit
 
 UNASKED_SECONDS = 2.0
@@ -40,7 +40,7 @@ def finder_for(
         issues=index.size,
         settings=finder_settings(visit.config, headings=forms, workflow_field=services.settings.workflow_field),
         matcher=services.matcher if index.done else None,
-        outside=Outside(services.index),
+        temporary=TemporaryIndexes(services.index),
         repo_id=visit.repository.id,
         further=further_sources(visit.config, github, services.settings.siblings),
         within=within,

@@ -1,4 +1,4 @@
-"""Filling a repository's index, in steps that `bot.search.indexing` queues; and what came meanwhile: once the index is
+"""Filling a repository's index, in steps that `bot.search.indexer` queues; and what came meanwhile: once the index is
 complete, what nothing was found for is looked at again.
 
 GitHub's search, which answers until then, finds less and speaks more seldom. Whoever installs the bot and tries it in

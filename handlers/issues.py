@@ -175,8 +175,8 @@ def tell_later(visit: Visit, issue: Issue, installation: int | None) -> None:
 def _near(visit: Visit, issue: Issue, later: Collection[int]) -> set[int]:
     """The numbers of those of the `later` issues that this one resembles at all."""
     least = visit.bar.value * _AT_ALL
-    with visit.services.matcher.looking(visit.repository.id, issue, only=later, stored=True) as look:
-        return {match.number for match in look.judge() if match.confidence >= least}
+    with visit.services.matcher.session(visit.repository.id, issue, only=later, stored=True) as session:
+        return {match.number for match in session.judge() if match.confidence >= least}
 
 
 def _repeats(visit: Visit, number: int, earlier: int) -> bool:
@@ -187,8 +187,8 @@ def _repeats(visit: Visit, number: int, earlier: int) -> bool:
     if row is None or text is None:
         return False
     target = row._replace(body=text[1]).issue(visit.repo, "")
-    with services.matcher.looking(repo_id, target, below=number, stored=True) as look:
-        return any(match.confidence >= visit.bar.value for match in look.judge((earlier,)))
+    with services.matcher.session(repo_id, target, below=number, stored=True) as session:
+        return any(match.confidence >= visit.bar.value for match in session.judge((earlier,)))
 
 
 def comment_deleted(event: CommentEvent, services: Services) -> None:

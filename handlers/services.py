@@ -13,7 +13,7 @@ from bot.domain.entities import RepoRef
 from bot.github.client import GitHub
 from bot.platform.settings import Settings
 from bot.search.index import Index
-from bot.search.indexing import Indexing
+from bot.search.indexer import Indexer
 from bot.search.issue_forms import IssueForms
 from bot.search.matching import Matcher
 from bot.search.repository_settings import RepositorySettings
@@ -21,7 +21,7 @@ from bot.storage import Store, StoredRepository
 
 if TYPE_CHECKING:
     # A host without a judge loads nothing of it.
-    from bot.search.judge.judge import Judge
+    from bot.search.judge.judge import HostJudge
 
 
 class Queue(Protocol):
@@ -52,11 +52,11 @@ class Services:
     comments: CommentKeeper
     inbox: Queue
     index: Index
-    indexing: Indexing
+    indexing: Indexer
     matcher: Matcher
     clock: Callable[[], datetime]
     evaluate: Callable[[RepoRef], str]
-    judge: Judge | None = None
+    judge: HostJudge | None = None
     arrived: float | None = None
     delivery: str = ""
 

@@ -18,7 +18,7 @@ from bot.domain.decisions import Decision
 from bot.domain.entities import Issue, RepoRef, Repository
 from bot.github.repository import RepoClient, ThreadClient
 from bot.quality.calibration import Bar, bar_in_force
-from bot.search.repository_settings import Loaded
+from bot.search.repository_settings import LoadedSettings
 from bot.storage import KeptComment
 from handlers.erasing import take_over
 from handlers.services import Services
@@ -37,7 +37,7 @@ class Visit:
     github: RepoClient
     repository: Repository
     number: int
-    settings: Loaded
+    settings: LoadedSettings
 
     @property
     def repo(self) -> RepoRef:

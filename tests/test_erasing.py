@@ -9,9 +9,9 @@ import pytest
 from bot.deliveries.events import EvaluationEvent, IndexEvent, IssueEvent, ScanEvent
 from bot.domain.entities import Actor, RepoRef, Repository
 from bot.quality.polling import Round
+from bot.search import indexer as indexing
 from bot.search.index import IndexedIssue
-from bot.search.indexing import Indexing, indexing
-from bot.search.indexing.indexing import Writer
+from bot.search.indexer import Indexer, IndexWriter
 from bot.storage.repositories import Progress, StoredRepository
 from handlers.erasing import erase_repository, erased_if_ended
 from handlers.scheduled import digests
@@ -115,7 +115,7 @@ def test_a_chore_that_is_overtaken_leaves_nothing(
 @pytest.mark.parametrize("steps", [0, 1])
 @pytest.mark.parametrize(
     ("where", "before"),
-    [(indexing, "read_pages"), (Writer, "put"), (Indexing, "_surplus"), (Indexing, "_note")],
+    [(indexing, "read_pages"), (IndexWriter, "put"), (Indexer, "_surplus"), (Indexer, "_note")],
 )
 def test_what_is_erased_and_ours_again_during_a_step_is_read_from_the_start(
     host: Host, steps: int, where: object, before: str, monkeypatch: pytest.MonkeyPatch

@@ -12,8 +12,8 @@ from bot.domain.report import Candidate
 from bot.quality.calibration import Bar, bar_in_force
 from bot.quality.feedback import decided_in
 from bot.search.finder import Finder, FindOptions, bot_options
-from bot.search.finder.asking import Gathered
-from bot.search.repository_settings import Loaded
+from bot.search.repository_settings import LoadedSettings
+from bot.search.sources.federated import Gathered
 from bot.storage import Store
 from bot.storage.words import Words
 from bot.text.github_urls import named_by
@@ -85,7 +85,7 @@ class KnownRepository:
     """
 
     id: int
-    settings: Loaded
+    settings: LoadedSettings
     finder: Finder
     indexed: bool
     store: Store | None

@@ -20,7 +20,7 @@ from bot.search.repository_settings import OWNERS_REPOSITORY
 from bot.storage import Store
 
 KEPT = 3600.0
-"""Seconds for which forms are remembered. They seldom change, and a push to them ends that at once."""
+"""Seconds for which forms are cached. They seldom change, and a push to them ends that at once."""
 
 _FORMS, _TEMPLATES = (".yml", ".yaml"), (".md",)
 _HEADINGS, _LINES = "issue form headings", "issue form lines"
@@ -28,7 +28,7 @@ _HEADINGS, _LINES = "issue form headings", "issue form lines"
 _FILES_MAX = 20
 _LINES_MAX = 2_000
 FILES_SIZE_MAX = 2 * SIZE_MAX
-"""Characters of all files together; a form has a few thousand. The worst ones keep the parser busy for five seconds."""
+"""Characters of all files together. A form has a few thousand; the worst keep the parser busy for five seconds."""
 
 _HEADING = re.compile(r"^#{1,6}[ \t]+(\S.*)$", re.MULTILINE)
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
@@ -37,36 +37,36 @@ _EMPTY = "_No response_"
 
 
 @dataclass(frozen=True, slots=True)
-class Supplied:
-    """The boilerplate of one file: the headings of every issue, and all lines that an author leaves as they are."""
+class Boilerplate:
+    """The boilerplate of one file: the headings of every issue, and all lines that an author may leave as they are."""
 
     headings: tuple[str, ...] = ()
     lines: tuple[str, ...] = ()
 
 
-def supplied_by(name: str, text: str) -> Supplied:
+def boilerplate_of(name: str, text: str) -> Boilerplate:
     """The boilerplate of a form or a Markdown template, by its name; other files have none."""
     text = text.replace("\r\n", "\n")
     if name.endswith(_FORMS):
         return _form(text)
     if name.endswith(_TEMPLATES):
         headings = (heading.rstrip("# \t") for heading in _HEADING.findall(text))
-        return Supplied(tuple(headings), tuple(_lines(_FRONT_MATTER.sub("", text))))
-    return Supplied()
+        return Boilerplate(tuple(headings), tuple(_lines(_FRONT_MATTER.sub("", text))))
+    return Boilerplate()
 
 
-def supplied_by_all(files: dict[str, str]) -> list[Supplied]:
+def boilerplate_of_all(files: dict[str, str]) -> list[Boilerplate]:
     """The boilerplate of all files, by name, without those that are too large after the ones before."""
     read, room = [], FILES_SIZE_MAX
     for name, text in files.items():
         if len(text) <= room:
             room -= len(text)
-            read.append(supplied_by(name, text))
+            read.append(boilerplate_of(name, text))
     return read
 
 
 class IssueForms:
-    """Reads the files and keeps their boilerplate in the store, for all workers. Thread safe."""
+    """Reads the files and caches their boilerplate in the store. Thread safe."""
 
     def __init__(self, store: Store, clock: Callable[[], datetime], kept: float = KEPT) -> None:
         self._store = store
@@ -79,11 +79,9 @@ class IssueForms:
         return self._stored(repository.id, _HEADINGS)
 
     def last_read(self, repo_id: int) -> tuple[str, ...]:
-        """The lines of the forms as last read."""
         return self._stored(repo_id, _LINES)
 
     def last_headings(self, repo_id: int) -> tuple[str, ...]:
-        """The headings of the forms as last read."""
         return self._stored(repo_id, _HEADINGS)
 
     def refresh(self, github: RepoClient, repository: Repository) -> None:
@@ -97,9 +95,9 @@ class IssueForms:
             for place in (repository.ref, RepoRef(repository.ref.owner, OWNERS_REPOSITORY)):
                 files = files or _read(github, place)
         except Forbidden:
-            # Access may be suspended: what was read before still holds.
+            # Access may be suspended: the last files still hold.
             return
-        supplied = supplied_by_all(files)
+        supplied = boilerplate_of_all(files)
         # The lines last, since their time is the one that counts.
         for name, texts in ((_HEADINGS, [one.headings for one in supplied]), (_LINES, [one.lines for one in supplied])):
             each = dict.fromkeys(chain.from_iterable(texts))
@@ -123,13 +121,12 @@ def _read(github: RepoClient, place: RepoRef) -> dict[str, str]:
                 return files
         return {}
     except (NotFound, Invalid):
-        # Without them the bot may search for a heading that every issue has: worse, but no reason to fail.
+        # The bot may then search for a heading that every issue has, which is no reason to fail.
         return {}
 
 
 def _in(github: RepoClient, place: RepoRef, folder: str, names: list[str]) -> dict[str, str]:
-    """The forms and templates of a folder with these names, or else its older single template, which is Markdown by
-    any name ("Manually creating a single issue template")."""
+    """The forms and templates of a folder, or its older single template, which is Markdown by any name."""
     outer, _, inner = TEMPLATES.rpartition("/")
     if folder == outer and f"{inner}/" in names and (files := _forms(github, place)):
         return files
@@ -144,27 +141,27 @@ def _forms(github: RepoClient, place: RepoRef) -> dict[str, str]:
     return dict.fromkeys(names, "") | {name: github.file(place, f"{TEMPLATES}/{name}") or "" for name in read}
 
 
-def _form(text: str) -> Supplied:
+def _form(text: str) -> Boilerplate:
     """The boilerplate of a form, whose labels become headings ("Syntax for GitHub's form schema")."""
     # An alias repeats what its anchor has already.
-    said = list(_said(read_tree(text, strict=False)[0]))
+    said = list(_scalars(read_tree(text, strict=False)[0]))
     labels = [label for label in (" ".join(text.split()) for key, text in said if key == "label") if label]
     boxes = [f"- [{mark}] {label}" for label in labels for mark in "x "]
     # A field's preset text.
     values = [line for key, text in said if key == "value" for line in _lines(text)]
-    return Supplied(tuple(labels), (_EMPTY, *(f"### {label}" for label in labels), *boxes, *values))
+    return Boilerplate(tuple(labels), (_EMPTY, *(f"### {label}" for label in labels), *boxes, *values))
 
 
-def _said(node: Node) -> Iterator[tuple[str, str]]:
+def _scalars(node: Node) -> Iterator[tuple[str, str]]:
     """Each key with a scalar value, at any depth, and the value."""
     if isinstance(node.value, list):
         for item in node.value:
-            yield from _said(item)
+            yield from _scalars(item)
     elif isinstance(node.value, dict):
         for name, value in node.value.items():
             if not isinstance(value.value, (list, dict)):
                 yield name, value.text
-            yield from _said(value)
+            yield from _scalars(value)
 
 
 def _lines(text: str) -> list[str]:

@@ -14,7 +14,7 @@ from bot.github.repository import RepoClient
 from bot.storage import Store
 
 KEPT = 300.0
-"""Seconds for which a file is remembered. A push to it ends that at once; this bounds the effect of a lost push."""
+"""Seconds for which a file is cached. A push to it ends that at once; this bounds the effect of a lost push."""
 
 OWNERS_REPOSITORY = ".github"
 """Its files apply to all repositories of its owner: GitHub docs, "Creating a default community health file"."""
@@ -24,10 +24,10 @@ _OWNERS = f"owner:{CONFIG_PATH}"
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
-    """The settings in force, the problems of their file, and its place (empty: the defaults hold).
+class LoadedSettings:
+    """The settings in force, the problems of their file, and where it is (empty: the defaults hold).
 
-    `private` says that the file is in the owner's private repository. Its problems quote it, and must not be shown.
+    `private` says that the file is in the owner's private repository: its problems quote it, and must not be shown.
     """
 
     config: RepoConfig
@@ -36,19 +36,19 @@ class Loaded:
     private: bool = False
 
 
-HostsMode = Literal["comment", "shadow"]
+HostMode = Literal["comment", "shadow"]
 """The mode of repositories whose settings name none, as the host has it."""
 
 
 class RepositorySettings:
-    """Reads settings files, and keeps them in the store for some minutes, for all workers. Thread safe."""
+    """Reads settings files, and caches them in the store for some minutes. Thread safe."""
 
-    def __init__(self, store: Store, clock: Callable[[], datetime], mode: HostsMode = "comment") -> None:
+    def __init__(self, store: Store, clock: Callable[[], datetime], mode: HostMode = "comment") -> None:
         self._store = store
         self._clock = clock
         self._mode = mode
 
-    def read(self, client: Callable[[int], RepoClient], repository: Repository) -> Loaded:
+    def read(self, client: Callable[[int], RepoClient], repository: Repository) -> LoadedSettings:
         """The settings of a repository, as far as valid. `client` gives the client for a repository's id."""
         place = RepoRef(repository.ref.owner, OWNERS_REPOSITORY)
         # Without the App on it, the owner's repository can only be read if it is public.
@@ -62,16 +62,16 @@ class RepositorySettings:
         )
 
     def last_read(self, repo_id: int) -> RepoConfig:
-        """The settings as last read, however long ago; the defaults if none are remembered."""
+        """The settings as last read, however long ago, or the defaults."""
         return _in_mode(last_read(self._store, repo_id), self._mode)
 
     def last_or_present(self, client: Callable[[int], RepoClient], repository: Repository) -> RepoConfig:
-        """The settings as last read, for uses that are not worth a request each time; after a push, read anew."""
+        """The settings as last read; read now only after a push."""
         last = _last(self._store, repository.id)
         return _in_mode(last, self._mode) if last else self.read(client, repository).config
 
     def forget(self, repository: Repository) -> None:
-        """Forget the file after a push; if it is the owner's, for all their repositories."""
+        """Forget the file after a push; an owner's file for all their repositories."""
         self._store.texts.drop(repository.id)
         if repository.ref.name == OWNERS_REPOSITORY:
             for other in self._store.repositories.list():
@@ -83,19 +83,19 @@ class RepositorySettings:
         known = self._store.texts.get(repo_id, name)
         if known is not None and known.is_fresh(now, KEPT):
             return known.text
-        # Forbidden is not remembered: it says nothing about the file.
+        # Forbidden is not cached: it says nothing about the file.
         text = _file(github, place)
         self._store.texts.put(repo_id, name, text, now)
         return text
 
 
 def last_read(store: Store, repo_id: int) -> RepoConfig:
-    """The settings in the files as last read, however long ago; the defaults if none are remembered."""
+    """The settings in the files as last read, however long ago, or the defaults."""
     return _last(store, repo_id) or RepoConfig()
 
 
 def _last(store: Store, repo_id: int) -> RepoConfig | None:
-    """The settings as last read; None if a file that may hold is not remembered."""
+    """The settings as last read; None if a file that may hold is not cached."""
     for name in (_OWN, _OWNERS):
         known = store.texts.get(repo_id, name)
         if known is None:
@@ -105,18 +105,18 @@ def _last(store: Store, repo_id: int) -> RepoConfig | None:
     return RepoConfig()
 
 
-def settings_at_present(github: RepoClient, repo: RepoRef, mode: HostsMode = "comment") -> Loaded:
+def settings_at_present(github: RepoClient, repo: RepoRef, mode: HostMode = "comment") -> LoadedSettings:
     """The settings on GitHub now, for the command line and agents, which have no store."""
     owners = RepoRef(repo.owner, OWNERS_REPOSITORY)
     # It treats the owner's repository as private instead of asking.
     return _first(mode, (repo, False, lambda: _file(github, repo)), (owners, True, lambda: _file(github, owners)))
 
 
-def _in_mode(config: RepoConfig, mode: HostsMode) -> RepoConfig:
+def _in_mode(config: RepoConfig, mode: HostMode) -> RepoConfig:
     return config if "mode" in config.model_fields_set else config.model_copy(update={"mode": mode})
 
 
-def _first(mode: HostsMode, *places: tuple[RepoRef, bool, Callable[[], str | None]]) -> Loaded:
+def _first(mode: HostMode, *places: tuple[RepoRef, bool, Callable[[], str | None]]) -> LoadedSettings:
     """The settings of the first file that exists; each place is a repository, whether it is private, and a reader."""
     for where, private, read in places:
         source = f"{where}/{CONFIG_PATH}"
@@ -124,14 +124,14 @@ def _first(mode: HostsMode, *places: tuple[RepoRef, bool, Callable[[], str | Non
             text = read()
         except Invalid:
             too_large = ConfigError.saying(1, 1, lambda say, _: say.file_too_large())
-            return Loaded(_in_mode(RepoConfig(), mode), (too_large,), source, private)
+            return LoadedSettings(_in_mode(RepoConfig(), mode), (too_large,), source, private)
         except Forbidden:
             # Access is suspended or does not cover files, or the App is not installed on the owner's repository.
             continue
         if text is not None:
             config, problems = parse_config(text)
-            return Loaded(_in_mode(config, mode), problems, source, private)
-    return Loaded(_in_mode(RepoConfig(), mode))
+            return LoadedSettings(_in_mode(config, mode), problems, source, private)
+    return LoadedSettings(_in_mode(RepoConfig(), mode))
 
 
 def _file(github: RepoClient, place: RepoRef) -> str | None:

@@ -39,7 +39,7 @@ class Kept:
 
 
 class Judgements(Part):
-    """As `bot.search.judge.judge.Record` says; budgets are of the last 24 hours, and for authors of the last hour."""
+    """A `bot.search.judge.judge.JudgeRecord`: budgets are of the last 24 hours, and for authors of the last hour."""
 
     def kept(self, repo_id: int, keys: Collection[str]) -> Mapping[str, Said]:
         query = sa.select(judgements).where(judgements.c.repo_id == repo_id, judgements.c.key.in_(keys))

@@ -174,7 +174,7 @@ OFF = "its settings say mode: off"
 class Progress:
     """The progress of a backfill.
 
-    `cursor` says where to go on (`bot.search.indexing.reading.Place`), empty at the start. `etag` is that of the first
+    `cursor` says where to go on (`issue_pages.PagePosition`), empty at the start. `etag` is that of the first
     page: asking with it costs nothing while nothing has changed. `seen` issues of about `expected` have been read.
     `problem` says why the backfill does not go on at the moment, else it is empty.
     """

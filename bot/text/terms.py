@@ -95,7 +95,7 @@ class Evidence:
     all: Mapping[str, int]
 
     def counted(self) -> frozenset[str]:
-        """The terms that this issue adds to its repository's word statistics (`bot/search/ranking/rarity.py`)."""
+        """The terms that this issue adds to its repository's word statistics (`bot/search/ranking/relevance.py`)."""
         return frozenset(list(dict.fromkeys((*self.title, *self.all)))[:MOST_COUNTED])
 
 

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from bot.app.cli import cli, main
 from bot.conversation.config.schema import MIN_CONFIDENCE
 from bot.domain.likelihood import HIGHEST, VERY_LIKELY
-from bot.search.matching.readings import Likeness
+from bot.search.matching.probability import TextSimilarity
 from bot.search.matching.weights import shipped_model
 
 WRONG = "mode: off\nmin_confidance: 0.4\n"
@@ -97,7 +97,7 @@ def test_p2_the_highest_threshold_is_reached_and_nothing_is_above_it() -> None:
     """By what the shipped weights say of odds beyond which nothing more is told, and of the same text."""
     odds, rows = np.array([99.0]), np.array([0])
     readings = shipped_model().readings
-    assert readings(odds, Likeness(rows, np.array([1.0]), np.array([1.0]), 0.0))[0] == HIGHEST
+    assert readings(odds, TextSimilarity(rows, np.array([1.0]), np.array([1.0]), 0.0))[0] == HIGHEST
     assert readings(odds, None)[0] == HIGHEST
 
 

@@ -13,7 +13,7 @@ from bot.app.cli.index import index
 from bot.domain.entities import RepoRef, Repository
 from bot.platform.settings import load
 from bot.search.index import Index, IndexedIssue, TextAnalyser
-from bot.search.indexing.status import EMBEDDING, READING, READY, STOPPED, WAITING, state_of
+from bot.search.indexer import EMBEDDING, READING, READY, STOPPED, WAITING, state_of
 from bot.storage import Store, open_store
 from bot.storage.repositories import Progress
 

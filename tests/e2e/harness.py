@@ -33,7 +33,7 @@ from bot.deliveries.worker import Job, Worker
 from bot.domain.entities import RepoRef, Repository
 from bot.github.client import GitHub
 from bot.platform.settings import Settings
-from bot.search.indexing import Indexing
+from bot.search.indexer import Indexer
 from bot.simulator import Server, Simulator, start_simulator
 from bot.simulator.clock import Clock
 from bot.simulator.search import Result
@@ -140,7 +140,7 @@ def start_world(home: Path) -> Iterator[World]:
             github=github,
             clock=clock.now,
             comments=CommentKeeper(services.store.comments, of_app(server.app_id), clock.now, lease=LEASE),
-            indexing=Indexing(services.index, services.store, services.inbox, clock.now),
+            indexing=Indexer(services.index, services.store, services.inbox, clock.now),
         )
         deliver_here(server, settings)
         queue = queue_engine(settings)
@@ -185,7 +185,7 @@ def _github(services: Services, clock: Clock, *, ahead: float = 0.0, timeout: fl
     )
 
 
-class _Unready(Indexing):
+class _Unready(Indexer):
     """An index that is still being filled."""
 
     def progress(self, repo_id: int) -> Progress:

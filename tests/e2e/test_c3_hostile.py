@@ -8,7 +8,7 @@ from markdown_it import MarkdownIt
 from bot.conversation.config import parse
 from bot.conversation.config.tree import read_tree
 from bot.search import issue_forms
-from bot.search.issue_forms import FILES_SIZE_MAX, supplied_by
+from bot.search.issue_forms import FILES_SIZE_MAX, boilerplate_of
 from bot.simulator import references
 from tests.e2e.harness import Doppel
 
@@ -73,7 +73,9 @@ def test_c3_many_forms_of_the_largest_size_cost_no_more_than_a_few(
     doppel: Doppel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read = list[str]()
-    monkeypatch.setattr(issue_forms, "supplied_by", lambda name, text: (read.append(name), supplied_by(name, text))[1])
+    monkeypatch.setattr(
+        issue_forms, "supplied_by", lambda name, text: (read.append(name), boilerplate_of(name, text))[1]
+    )
     for number in range(20):
         doppel.sim.write_file(doppel.repo, f".github/ISSUE_TEMPLATE/f{number:02}.yml", BUSY)
     doppel.settle()

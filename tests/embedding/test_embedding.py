@@ -14,8 +14,8 @@ import pytest
 import requests
 import responses
 
-from bot.search.embedding import EmbeddingError, TextModel, choose_embedder, local
-from bot.search.embedding.local import SentenceModel, WordLlama
+from bot.search.embedding import EmbeddingError, local
+from bot.search.embedding.local import SentenceModel, TextModel, WordLlama, choose_embedder
 from bot.search.embedding.remote import RemoteModel
 
 URL = "https://models.example/v1"
@@ -99,20 +99,6 @@ class TestRemote:
             WordLlama().embed(["x"])
         assert raised.value.told == "the model could not be read"
 
-    @pytest.mark.parametrize("length", [130, 250, 300, 1_000])
-    @responses.activate
-    def test_a_model_that_reads_little_and_takes_each_sign_for_a_token_gets_what_it_reads(self, length: int) -> None:
-        """128 tokens, of which two are its own: a Chinese text of two hundred signs is too long for it."""
-
-        def answer(request: requests.PreparedRequest) -> tuple[int, dict[str, str], str]:
-            texts = json.loads(request.body or "")["input"]
-            if max(map(len, texts)) > 126:
-                return 413, {}, "no"
-            return 200, {}, json.dumps({"data": [{"index": i, "embedding": [1.0, 1.0]} for i in range(len(texts))]})
-
-        responses.add_callback(responses.POST, f"{URL}/embeddings", answer)
-        assert RemoteModel(URL, "m").embed(["设" * length, "设"]).shape == (2, 2)
-
     @responses.activate
     def test_one_that_refuses_everything_is_not_asked_for_long(self) -> None:
         responses.post(f"{URL}/embeddings", status=400)
@@ -149,8 +135,7 @@ class TestRemote:
         """JSON has no word for what is no number, and endpoints answer null: for all texts where no model runs."""
         nothing = [None, None]
         responses.post(
-            f"{URL}/embeddings",
-            json={"data": [{"index": 0, "embedding": nothing}, {"index": 1, "embedding": nothing}]},
+            f"{URL}/embeddings", json={"data": [{"index": 0, "embedding": nothing}, {"index": 1, "embedding": nothing}]}
         )
         responses.post(
             f"{URL}/embeddings",

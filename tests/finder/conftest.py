@@ -14,11 +14,11 @@ from bot.domain.entities import Issue
 from bot.domain.report import Report
 from bot.quality.replay import PastIssue, ReplayGitHub
 from bot.search.embedding import EmbeddingError
-from bot.search.finder import Finder, FinderSettings, FindOptions, Outside
+from bot.search.finder import Finder, FinderSettings, FindOptions, TemporaryIndexes
 from bot.search.index import Index, IndexedIssue, TextAnalyser
 from bot.search.matching import Matcher
-from bot.search.sources.choosing import only
-from bot.search.sources.protocol import Source
+from bot.search.sources import Source
+from bot.search.sources.federated import only_sources
 from bot.storage.engine import make_engine
 from tests.index.conftest import HashingModel
 
@@ -75,11 +75,11 @@ class Bench:
         further: Sequence[Source] = (),
         **asked: object,
     ) -> Report:
-        settings = FinderSettings(sources=only(*(names or LOCAL)), known_issues=known)
+        settings = FinderSettings(sources=only_sources(*(names or LOCAL)), known_issues=known)
         matcher = matcher or Matcher(self.index)
-        outside = Outside(self.index)
+        outside = TemporaryIndexes(self.index)
         finder = Finder(
-            self.github, settings=settings, matcher=matcher, repo_id=REPO_ID, outside=outside, further=further
+            self.github, settings=settings, matcher=matcher, repo_id=REPO_ID, temporary=outside, further=further
         )
         options = FindOptions(**({"threshold": 0.0, "state": "all"} | asked))  # type: ignore[arg-type]
         return finder.find(self.target, options)

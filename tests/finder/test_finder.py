@@ -16,7 +16,7 @@ from bot.domain.report import Outcome, Report
 from bot.github.repository import RepoClient
 from bot.github.search import SearchPage
 from bot.search.finder import Finder, FinderSettings
-from bot.search.ranking.rarity import CountedWords
+from bot.search.ranking.relevance import CountedWords
 from bot.simulator import Server, Simulator
 from tests.served import emptied, reading, server
 
@@ -143,17 +143,6 @@ def test_f2_sorted_cut_and_filtered_by_title_similarity(find: Find) -> None:
     }
 
 
-def test_f4_the_queries_name_the_repository_and_the_state(find: Find, sim: Simulator) -> None:
-    sim.close_issue("acme/app", 1)
-    report = find()
-    assert report.search_query == "repo:acme/app is:issue is:open in:title Login crash proxy"
-    assert 1 not in {candidate.number for candidate in report.candidates}
-    closed = find(include_closed=True)
-    assert closed.search_query == "repo:acme/app is:issue in:title Login crash proxy"
-    assert (closed.candidates[0].number, closed.candidates[0].state) == (1, "closed")
-    assert {one.state for one in find(state="closed").candidates} == {"closed"}
-
-
 def test_f4_hostile_text_asks_nothing_else(find: Find, sim: Simulator) -> None:
     sim.open_issue(
         "acme/app", "mallory", 'login" OR repo:evil/repo -label:x (NOT', ") AND is:pr author:ann \u202e\0 in:comments"
@@ -191,16 +180,6 @@ def test_f7_the_report_serialises_with_the_workflow_state(find: Find, sim: Simul
     assert data["search_query"].startswith("repo:acme/app")
 
 
-def test_f8_every_query_is_reported_within_the_budget(find: Find, sim: Simulator) -> None:
-    report = find(settings=FinderSettings())
-    assert [run.source for run in report.queries] == ["github-search"] * 4 + ["github-hybrid"]
-    assert all(run.hits is not None for run in report.queries)
-    assert len(find(settings=FinderSettings(budget=2, hybrid=False)).queries) == 2
-    assert report.counts["total"] >= report.counts["unique"] >= len(report.candidates)
-    # The target itself is no result.
-    assert (report.counts["github-search"], report.counts["github-hybrid"]) == (report.counts["unique"], 0)
-
-
 def test_f8_the_words_of_a_repository_are_learned_before_anything_is_asked(client: RepoClient) -> None:
     words = CountedWords()
     Finder(client, settings=LEXICAL, words=words).find_duplicates("acme", "app", 5)
@@ -218,11 +197,6 @@ def test_f8_an_issue_that_nobody_asks_about_is_not_taken_for_all_of_its_reposito
     assert words.total() == 0
     finder.notice(issue)
     assert words.total() == 4
-
-
-def test_f9_nothing_alike_is_none(find: Find, sim: Simulator) -> None:
-    sim.open_issue("acme/app", "fay", "Zebra quagga okapi", "")
-    assert find(6).outcome is Outcome.NONE
 
 
 def test_f9_no_usable_words_is_inconclusive(find: Find, sim: Simulator) -> None:

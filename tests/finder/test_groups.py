@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from datetime import timedelta
-
-import pytest
 
 from bot.quality.replay import PastIssue
 from tests.finder.conftest import START, TARGET, Bench, numbers
@@ -28,32 +25,9 @@ def test_an_original_that_no_source_found_is_led_to(bench: Bench) -> None:
     assert first.reasons == bench.find(rejected={5}).candidates[0].reasons != ()
 
 
-def test_a_closed_group_leads_to_what_may_have_come_back(bench: Bench) -> None:
-    bench.put(2, state="closed", reason="not_planned")
-    bench.put(3, of=2, state="closed", reason="completed")
-    bench.put(6, of=2, state="closed", reason="duplicate")
-    first = bench.find().candidates[0]
-    assert (first.number, first.regression, first.also) == (3, True, (2, 6))
-    assert 3 not in numbers(bench.find(state="open"))
-
-
-def test_an_open_root_is_reached_through_closed_duplicates_when_open_ones_are_asked_for(bench: Bench) -> None:
-    bench.put(2, 3, 6, of=4, state="closed", reason="duplicate")
-    assert numbers(bench.find(state="open"))[0] == 4
-
-
 def test_what_was_opened_again_is_no_duplicate(bench: Bench) -> None:
     bench.put(3, of=2, state="open", reason="reopened")
     assert {2, 3} <= set(numbers(bench.find()))
-
-
-@pytest.mark.parametrize(("rejected", "lead", "also"), [({2}, 3, (6,)), ({3}, 2, (6,)), ({2, 3}, 6, ())])
-def test_a_rejected_member_goes_and_the_others_stay(
-    bench: Bench, rejected: Collection[int], lead: int, also: tuple[int, ...]
-) -> None:
-    bench.put(3, 6, of=2, state="closed", reason="duplicate")
-    first = bench.find(rejected=rejected).candidates[0]
-    assert (first.number, first.also) == (lead, also)
 
 
 def test_what_people_marked_here_counts_as_well(bench: Bench) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 import pytest
@@ -10,7 +9,7 @@ import pytest
 from bot.conversation.config import RepoConfig
 from bot.domain.entities import Issue, IssueRef, RepoRef, State
 from bot.search.finder import FindOptions, bot_options
-from bot.search.finder.weighing import Weighed, results
+from bot.search.finder.scoring import ScoredIssue, group_results
 from tests.matching.made import an_issue
 
 TARGET = an_issue(5, "It fails", days=5.0)
@@ -65,27 +64,13 @@ def member(number: int, state: State = "closed") -> Issue:
     return replace(an_issue(number, f"Issue {number}"), state=state, state_reason=reason)
 
 
-def test_each_issue_of_a_chain_is_looked_up_once() -> None:
-    asked: list[int] = []
-
-    def look_up(numbers: Collection[int]) -> tuple[Mapping[int, Issue], Mapping[int, int]]:
-        asked.extend(numbers)
-        # 4 repeats 3, which repeats 2, which repeats 1.
-        return {n: member(n, "open" if n == 1 else "closed") for n in numbers}, {n: n - 1 for n in numbers if n > 1}
-
-    one = Weighed(member(4), 0.8, ("full-text",), tuple, duplicate_of=3)
-    (shown,) = results(member(9, "open"), [(one, 0.8)], FindOptions(state="all"), look_up)
-    assert (shown[0].issue.number, shown[0].also) == (1, (2, 3, 4))
-    assert asked == [3, 2, 1]
-
-
 @pytest.mark.parametrize(
     "options", [FindOptions(state="all", rejected={2}), FindOptions(state="all", earlier_only=True)]
 )
 def test_c4_what_may_not_be_told_of_is_no_evidence_for_what_it_is_a_duplicate_of(options: FindOptions) -> None:
     """Who says that a duplicate of #1 is another thing has said it of what likened #1 to this one."""
     target = member(2 if options.earlier_only else 5, "open")
-    of_one = Weighed(member(3 if options.earlier_only else 2), 0.8, ("full-text",), tuple, duplicate_of=1)
-    one = Weighed(member(1, "open"), 0.1, ("vectors",), tuple)
-    (shown,) = results(target, [(of_one, 0.8), (one, 0.1)], options, lambda numbers: ({}, {}))
+    of_one = ScoredIssue(member(3 if options.earlier_only else 2), 0.8, ("full-text",), tuple, duplicate_of=1)
+    one = ScoredIssue(member(1, "open"), 0.1, ("vectors",), tuple)
+    (shown,) = group_results(target, [(of_one, 0.8), (one, 0.1)], options, lambda numbers: ({}, {}))
     assert (shown[0].issue.number, shown[0].confidence, shown[0].sources) == (1, 0.1, ("vectors",))

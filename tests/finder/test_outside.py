@@ -13,18 +13,18 @@ from bot.domain.errors import Unavailable
 from bot.domain.report import Report
 from bot.quality.replay import PastIssue, ReplayGitHub
 from bot.quality.replay.github import REPO
-from bot.search.embedding import Embedder, at_hand
-from bot.search.embedding.local import SentenceModel
+from bot.search.embedding import Embedder
+from bot.search.embedding.local import SentenceModel, fast_model
 from bot.search.embedding.remote import RemoteModel
-from bot.search.finder import Finder, FinderSettings, FindOptions, Outside
-from bot.search.finder.outside import numbered
+from bot.search.finder import Finder, FinderSettings, FindOptions, TemporaryIndexes
+from bot.search.finder.unindexed import renumbered
 from bot.search.index import IndexedIssue
-from bot.search.sources.choosing import only
-from bot.search.sources.protocol import Answer, Question
+from bot.search.sources import SearchRequest, SourceResult
+from bot.search.sources.federated import RecentIssuesCache, only_sources
 from tests.finder.conftest import REPO_ID, START, SUBJECTS, Bench, Silent, opened
 from tests.index.conftest import HashingModel
 
-SEARCH, ALL = only("github-search"), FindOptions(threshold=0.0, state="all")
+SEARCH, ALL = only_sources("github-search"), FindOptions(threshold=0.0, state="all")
 ELSEWHERE = RepoRef("acme", "lib")
 
 
@@ -34,8 +34,8 @@ class Given:
     def __init__(self, name: str, *issues: Issue) -> None:
         self.name, self._issues = name, issues
 
-    def ask(self, question: Question) -> Answer:
-        return Answer(self.name, (self._issues,))
+    def ask(self, question: SearchRequest) -> SourceResult:
+        return SourceResult(self.name, (self._issues,))
 
 
 @pytest.fixture
@@ -44,12 +44,12 @@ def bench(url: str) -> Iterator[Bench]:
         yield Bench(index, ReplayGitHub())
 
 
-def searched(bench: Bench, outside: Outside | None = None, **options: object) -> Report:
+def searched(bench: Bench, outside: TemporaryIndexes | None = None, **options: object) -> Report:
     """What GitHub's search alone finds, judged."""
     finder = Finder(
         bench.github,
         settings=FinderSettings(sources=SEARCH),
-        outside=outside or Outside(embedder=HashingModel(), text_model=None),
+        temporary=outside or TemporaryIndexes(embedder=HashingModel(), text_model=None),
         **options,  # type: ignore[arg-type]
     )
     return finder.find(bench.target, ALL)
@@ -70,20 +70,20 @@ def test_p2_a_hit_is_as_likely_as_it_were_in_the_index_and_for_the_same_reasons(
 
 def test_p2_what_is_common_in_the_repository_is_told_by_its_other_issues(bench: Bench) -> None:
     """By its hits alone a question's every word would be as common as any other."""
-    rare = searched(bench, Outside(bench.index), repo_id=REPO_ID)
+    rare = searched(bench, TemporaryIndexes(bench.index), repo_id=REPO_ID)
     assert any("tile" in str(reason) for one in rare.candidates for reason in one.reasons)
     texts = ((n, f"Markers {n}", f"All tile requests of server{n} are answered with 403") for n in range(100, 250))
     bench.index.put(
         REPO_ID, [IndexedIssue.of(replace(bench.target, number=n, title=title, body=body)) for n, title, body in texts]
     )
-    common = searched(bench, Outside(bench.index), repo_id=REPO_ID)
+    common = searched(bench, TemporaryIndexes(bench.index), repo_id=REPO_ID)
     assert not any("tile" in str(reason) for one in common.candidates for reason in one.reasons)
 
 
 def test_p2_an_index_that_is_being_filled_is_enough_to_know_a_repository_by(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    outside, asked = Outside(bench.index), 0
+    outside, asked = TemporaryIndexes(bench.index), 0
     real = bench.github.recent_issues
 
     def recent(repo: RepoRef, limit: int) -> list[Issue]:
@@ -92,12 +92,12 @@ def test_p2_an_index_that_is_being_filled_is_enough_to_know_a_repository_by(
         return real(repo, limit)
 
     monkeypatch.setattr(bench.github, "recent_issues", recent)
-    assert len(outside.background(bench.github, bench.target, REPO_ID)) == 7
+    assert len(outside.background(RecentIssuesCache(bench.github), bench.target, REPO_ID)) == 7
     assert asked == 1
     bench.index.put(
         REPO_ID, [IndexedIssue.of(replace(bench.target, number=n, title=f"It is {n}")) for n in range(100, 200)]
     )
-    assert len(outside.background(bench.github, bench.target, REPO_ID)) == 106
+    assert len(outside.background(RecentIssuesCache(bench.github), bench.target, REPO_ID)) == 106
     assert asked == 1
 
 
@@ -112,18 +112,18 @@ def test_p2_where_the_repositorys_issues_cannot_be_read_hits_are_judged_all_the_
 
 
 def test_p2_a_model_that_fails_costs_the_vectors(bench: Bench) -> None:
-    assert set(confidences(searched(bench, Outside(embedder=Silent())))) == {2, 3, 6}
+    assert set(confidences(searched(bench, TemporaryIndexes(embedder=Silent())))) == {2, 3, 6}
 
 
 def test_p2_what_has_the_same_number_is_not_mixed_up(bench: Bench) -> None:
     """Repositories count for themselves; a repository's discussions and issues have one row of numbers."""
     copy = replace(bench.issues[1], repo=ELSEWHERE, number=3, title="Grey map, said elsewhere")
     target_s_number = replace(bench.issues[4], repo=ELSEWHERE, number=bench.target.number)
-    settings = FinderSettings(sources=only("github-search", "siblings"))
+    settings = FinderSettings(sources=only_sources("github-search", "siblings"))
     finder = Finder(
         bench.github,
         settings=settings,
-        outside=Outside(embedder=HashingModel()),
+        temporary=TemporaryIndexes(embedder=HashingModel()),
         further=[Given("siblings", copy, target_s_number)],
     )
     found = {(one.repo, one.number): one for one in finder.find(bench.target, ALL).candidates}
@@ -155,7 +155,7 @@ def test_p2_older_ones_have_lower_numbers_and_what_is_later_comes_after_the_targ
 
     target, own, other, late = issue(9, 5), issue(3, 4), issue(3, 1, ELSEWHERE), issue(12, 8, ELSEWHERE)
     background = [IndexedIssue.of(one) for one in (issue(3, 4), issue(5, 2), target, issue(11, 7))]
-    rows, numbers, at = numbered(target, [own, other, late], background)
+    rows, numbers, at = renumbered(target, [own, other, late], background)
     assert numbers == {
         other.key: 1,
         issue(5, 2).key: 2,
@@ -179,6 +179,6 @@ def test_p2_older_ones_have_lower_numbers_and_what_is_later_comes_after_the_targ
     ],
 )
 def test_c6a_what_is_judged_once_is_given_to_no_endpoint(model: Embedder | None, kept: bool) -> None:
-    used = at_hand(model)
+    used = fast_model(model)
     assert (used is model) is kept
     assert used is None or not used.remote

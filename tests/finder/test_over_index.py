@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -12,13 +11,12 @@ import sqlalchemy as sa
 from bot.conversation.config.schema import SourceConfig
 from bot.domain.entities import Issue, RepoRef
 from bot.domain.report import Outcome
-from bot.quality.replay import PastIssue
-from bot.search.finder import MOST_COMPARED, Finder, FinderSettings, FindOptions, Outside
+from bot.search.finder import MOST_COMPARED, Finder, FinderSettings, FindOptions, TemporaryIndexes
 from bot.search.matching import Matcher
 from bot.search.ranking.relevance import Relevance
-from bot.search.sources.choosing import only
-from bot.search.sources.protocol import Answer, Question
-from tests.finder.conftest import LOCAL, REPO_ID, START, SUBJECTS, TARGET, Bench, Silent, numbers, opened
+from bot.search.sources import SearchRequest, SourceResult
+from bot.search.sources.federated import only_sources
+from tests.finder.conftest import LOCAL, REPO_ID, SUBJECTS, TARGET, Bench, Silent, numbers, opened
 
 
 def test_h1_h2_local_sources_answer_with_reasons_and_names(bench: Bench) -> None:
@@ -79,16 +77,9 @@ def test_f9_vectors_that_fail_are_degraded_and_full_text_goes_on(bench: Bench, u
         assert bench.find(matcher=Matcher(index)).outcome is Outcome.FOUND
 
 
-def test_f9_no_usable_words_are_inconclusive(bench: Bench) -> None:
-    bench.target = bench.github.arrive(PastIssue("x", "...", "", START + timedelta(days=90), None, "zoe", ()))
-    assert bench.find("full-text").outcome is Outcome.INCONCLUSIVE
-    bench.target = bench.github.arrive(PastIssue("y", "it is not", "", START + timedelta(days=91), None, "zoe", ()))
-    assert bench.find("full-text", "vectors", min_confidence=1.0).outcome is Outcome.INCONCLUSIVE
-
-
 def test_h4_settings_switch_limit_and_filter_local_sources(bench: Bench) -> None:
     assert {one.sources for one in bench.find("vectors").candidates} == {("vectors",)}
-    settings = FinderSettings(sources=only() | {"full-text": SourceConfig(limit=2)})
+    settings = FinderSettings(sources=only_sources() | {"full-text": SourceConfig(limit=2)})
     finder = Finder(bench.github, settings=settings, matcher=Matcher(bench.index), repo_id=REPO_ID)
     assert finder.find(bench.target, FindOptions(threshold=0, state="all")).counts["full-text"] == 2
     assert all("vectors" in one.sources for one in bench.find().of_sources(["vectors"]).candidates)
@@ -147,8 +138,8 @@ class Elsewhere:
     def __init__(self, issue: Issue) -> None:
         self._issue = replace(issue, repo=RepoRef("acme", "elsewhere"), title="Tiles", body=TARGET[1])
 
-    def ask(self, question: Question) -> Answer:
-        return Answer(self.name, ((self._issue,),))
+    def ask(self, question: SearchRequest) -> SourceResult:
+        return SourceResult(self.name, ((self._issue,),))
 
 
 def test_h5_an_issue_of_another_repository_is_read_by_its_own_text_though_its_number_is_one_of_here(
@@ -181,7 +172,7 @@ def test_h5_those_that_are_asked_for_are_seen_behind_all_that_are_not(bench: Ben
 
 
 def test_more_than_is_compared_is_cut_by_the_fused_ranks(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bot.search.finder.weighing.MOST_COMPARED", 3)
+    monkeypatch.setattr("bot.search.finder.scoring.MOST_COMPARED", 3)
     report = bench.find("full-text", "github-search", "known-issues", known=(5,))
     assert 5 in numbers(report)
     assert len(numbers(report)) <= 4
@@ -192,7 +183,7 @@ def test_what_the_index_alone_has_found_is_compared_where_there_is_too_much(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     best = numbers(bench.find("full-text"))[:2]
-    monkeypatch.setattr("bot.search.finder.weighing.MOST_COMPARED", 2)
+    monkeypatch.setattr("bot.search.finder.scoring.MOST_COMPARED", 2)
     assert set(numbers(bench.find("full-text"))) == set(best)
 
 
@@ -200,7 +191,7 @@ def test_what_is_cut_is_not_judged_elsewhere_instead(bench: Bench, monkeypatch: 
     """What ranks too low to be compared is in the index all the same: GitHub's search has found nothing new in it."""
     asked = ("full-text", "github-search")
     all_of_them = {one.number: one.confidence for one in bench.find(*asked).candidates}
-    monkeypatch.setattr("bot.search.finder.weighing.MOST_COMPARED", 2)
+    monkeypatch.setattr("bot.search.finder.scoring.MOST_COMPARED", 2)
     found = {one.number: one.confidence for one in bench.find(*asked).candidates}
     assert len(all_of_them) > len(found) == 2
     assert found == {number: all_of_them[number] for number in found}
@@ -235,7 +226,9 @@ def test_p2_an_issue_that_the_index_does_not_hold_is_compared_with_what_it_holds
     monkeypatch.setattr(bench.index.about, "form_lines", look_around)
     monkeypatch.setattr(bench.index, "latest", None)
     monkeypatch.setattr(bench.github, "recent_issues", None)
-    finder = Finder(bench.github, matcher=Matcher(bench.index), repo_id=REPO_ID, outside=Outside(bench.index))
+    finder = Finder(
+        bench.github, matcher=Matcher(bench.index), repo_id=REPO_ID, temporary=TemporaryIndexes(bench.index)
+    )
     near, far = (finder.compare(bench.target, replace(bench.issues[place], number=900 + place)) for place in (1, 4))
     assert (near.confidence or 0) > (far.confidence or 0)
     assert near.reasons
@@ -246,13 +239,6 @@ def test_p2_an_issue_that_the_index_does_not_hold_is_compared_with_what_it_holds
 def test_p2_no_index_is_made_where_everything_found_is_in_the_repositorys_own(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.search.finder.outside.index_in_memory", None)
+    monkeypatch.setattr("bot.search.finder.unindexed.index_in_memory", None)
     assert bench.find().candidates
     assert bench.find("full-text", "github-search").candidates
-
-
-def test_any_issue_of_the_index_can_be_compared(bench: Bench) -> None:
-    finder = Finder(bench.github, matcher=Matcher(bench.index), repo_id=REPO_ID)
-    near, far = (finder.compare(bench.target, bench.issues[place]) for place in (1, 4))
-    assert (near.confidence or 0) > (far.confidence or 0)
-    assert near.reasons

@@ -23,10 +23,10 @@ from bot.deliveries import proxy
 from bot.deliveries.events import Ignored, from_json, to_json
 from bot.deliveries.webhook import Accepted, Ping, Refused, read, sign
 from bot.domain.entities import RepoRef
-from bot.search.issue_forms import supplied_by
+from bot.search.issue_forms import boilerplate_of
 from bot.search.ranking.plan import natural_query, plan_own_words, plan_queries
 from bot.search.ranking.query import MAX_OPERATORS
-from bot.search.ranking.rarity import Rarity
+from bot.search.ranking.relevance import WordRarity
 from bot.text.github_urls import named_issues, normalize_url, thing_at
 from tests.render.reading import read as render
 
@@ -210,7 +210,7 @@ FORMS = pieces(
 
 def check_forms(text: str) -> None:
     for name in ("bug.yml", "bug.md", "config.yml", "other"):
-        for line in [*(found := supplied_by(name, text)).headings, *found.lines]:
+        for line in [*(found := boilerplate_of(name, text)).headings, *found.lines]:
             assert isinstance(line, str)
             assert len(line) <= len(text) or line.startswith("_")
 
@@ -228,7 +228,7 @@ TEXTS = pieces(
 
 def check_query(text: str) -> None:
     title, _, body = text.partition("\n")
-    rarity = Rarity(100, {"error": 60})
+    rarity = WordRarity(100, {"error": 60})
     plans = [plan_queries(REPO, title, body, rarity), plan_own_words(REPO, text)]
     queries = [query for plan in plans for query in (*plan.queries, *plan.fallback)]
     for query in filter(None, [*queries, natural_query(REPO, title)]):

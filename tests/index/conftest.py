@@ -11,7 +11,7 @@ import pytest
 import sqlalchemy as sa
 from numpy.typing import NDArray
 
-from bot.search.embedding.protocol import unit
+from bot.search.embedding import unit
 from bot.search.index import Index, TextAnalyser
 from bot.storage.engine import make_engine
 

@@ -34,15 +34,6 @@ def test_c6a_texts_that_must_not_be_embedded_are_not_given_to_the_model(engine: 
     assert (index.vector_count(2), model.texts) == (1, 2)
 
 
-def test_what_a_form_supplies_is_no_evidence_from_the_first_issue_on(engine: sa.Engine) -> None:
-    index = Index(engine, TextAnalyser(), None, Told())
-    body = "### Steps to reproduce\n\nturn the kaleidoscope\n\n-  [x] I have searched the WIKI"
-    known, unknown = (index.analyse(repo_id, "it breaks", body).terms["words"] for repo_id in (2, 3))
-    assert "kaleidoscop" in known
-    assert not {"reproduc", "wiki"} & known.keys()
-    assert {"reproduc", "wiki"} <= unknown.keys()
-
-
 def test_a_comment_ends_though_its_last_line_is_the_forms(engine: sa.Engine) -> None:
     """Nearly all templates have the line `-->`, and people write over what stands above it."""
     index = Index(engine, TextAnalyser(), None, Told())

@@ -12,8 +12,7 @@ import pytest
 import sqlalchemy as sa
 
 from bot.domain.entities import Actor, Issue, RepoRef
-from bot.search.index import Analysis, Index, IndexedIssue, Query, Scores, TextAnalyser, View, bm25, idf
-from bot.search.index import postings as lists
+from bot.search.index import Analysis, Index, IndexedIssue, Query, Scores, TextAnalyser, View, bm25, idf, postings
 from bot.search.index.issues import UNTOLD
 from bot.search.matching import Matcher
 from bot.storage import Store
@@ -58,15 +57,6 @@ def many(count: int, first: int = 1) -> list[IndexedIssue]:
 
 
 class TestFinding:
-    def test_issues_with_rarer_shared_words_come_first(self, index: Index) -> None:
-        index.put(1, [*many(30), issue(40, "common thing", "about own7x")])
-        assert ask(index, "common own7x")[:2] == [7, 40]
-
-    def test_a_field_is_searched_by_itself(self, index: Index) -> None:
-        index.put(1, [issue(1, "crash", "socket"), issue(2, "socket", "crash"), issue(3, "other")])
-        assert ask(index, "socket", "title") == [2]
-        assert ask(index, "socket", "words") == [2, 1]
-
     def test_repositories_know_nothing_of_each_other(self, index: Index) -> None:
         index.put(1, many(10))
         index.put(2, many(3))
@@ -148,23 +138,6 @@ class TestFinding:
         assert "kangaroo" in index.analyse(1, "number5x", rows[4].body, 5).terms["words"]
         assert "kangaroo" not in index.analyse(1, "number6x", rows[4].body, 6).terms["words"]
 
-    def test_an_empty_form_stays_one_however_often_it_comes(self, index: Index) -> None:
-        form, hint = "Please describe the kangaroo", "A picture of its pouch helps"
-        index.put(1, [issue(n, f"number{n}x", f"{form}\n{hint}\nown{n}x") for n in range(1, 7)])
-        for n in range(7, 20):
-            index.put(1, [issue(n, "Bug", f"{form}\n{hint}")])
-        assert set(ask(index, "kangaroo")) == set(range(1, 6))
-
-    def test_frequencies_are_those_of_the_lists_and_follow_changes(self, engine: sa.Engine, index: Index) -> None:
-        other = Index(engine, TextAnalyser())
-        for first in (1, 40, 41):
-            index.put(1, many(first % 40 and 12, first))
-            for reader in (index, other):
-                with reader.view(1) as view:
-                    known = view.look_up(reader.analyse(1, "common group1x own8x own45x", ""))["words"]
-                    there = known.terms > 0
-                    assert view.frequencies("words")[known.terms[there]].tolist() == known.issues[there].tolist()
-
     def test_frequencies_are_the_same_for_who_watched_the_index_grow_and_who_has_just_read_it(
         self, engine: sa.Engine, index: Index
     ) -> None:
@@ -221,19 +194,6 @@ class TestFinding:
 
 
 class TestIssues:
-    def test_frequencies_are_counted_anew_where_another_process_has_filled_the_repository_anew(
-        self, engine: sa.Engine, index: Index
-    ) -> None:
-        index.put(1, [IndexedIssue(number, "alpha beta", "gamma") for number in range(1, 4)])
-        with index.view(1) as view:
-            assert view.frequencies("words")[view.look_up(index.analyse(1, "beta", ""))["words"].terms].tolist() == [3]
-        other = Index(engine, TextAnalyser())
-        other.forget(1)
-        other.put(1, [IndexedIssue(number, f"own{number}x zeta", "beta") for number in range(1, 9)])
-        with index.view(1) as view:
-            known = view.look_up(index.analyse(1, "zeta own5x", ""))["words"]
-            assert view.frequencies("words")[known.terms].tolist() == known.issues.tolist() == [8, 1]
-
     def test_what_another_process_has_filled_anew_is_read_anew_though_the_clock_was_ahead_before(
         self, engine: sa.Engine, index: Index, model: HashingModel, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -245,9 +205,9 @@ class TestIssues:
         matcher, target = Matcher(index), IndexedIssue(50, "delta", "epsilon").issue(RepoRef("acme", "app"), "")
 
         def by_vectors() -> tuple[int, ...]:
-            with matcher.looking(1, target) as look:
-                look.judge()
-                return look.found["vectors"]
+            with matcher.session(1, target) as session:
+                session.judge()
+                return session.found["vectors"]
 
         assert set(by_vectors()) == {1, 2, 3}
         other = Index(engine, TextAnalyser(), model)
@@ -338,17 +298,8 @@ class TestChanging:
     @pytest.fixture(autouse=True)
     def short_tails(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """So that a handful of issues fills chunks."""
-        monkeypatch.setattr(lists, "TAIL", 16)
-        monkeypatch.setattr(lists, "CHUNK", 40)
-
-    def test_an_edited_issue_is_found_by_its_new_words_only(self, index: Index) -> None:
-        for one in many(12):
-            index.put(1, [one])
-        index.put(1, [issue(3, "entirely different")])
-        assert ask(index, "own3x") == []
-        assert ask(index, "different") == [3]
-        assert 3 not in ask(index, "common", budget=11)
-        assert index.count(1) == 12
+        monkeypatch.setattr(postings, "TAIL", 16)
+        monkeypatch.setattr(postings, "CHUNK", 40)
 
     def test_removing_takes_back_everything(self, engine: sa.Engine, index: Index) -> None:
         index.put(1, many(12))

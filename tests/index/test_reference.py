@@ -14,8 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from bot.search.index import Index, IndexedIssue, Query, Scores, bm25, idf, shared, vocabulary
-from bot.search.index import postings as lists
+from bot.search.index import Index, IndexedIssue, Query, Scores, binary, bm25, idf, postings
 
 WORDS = ["alpha", "beta", "gamma", "delta", "getUserName", "panic", "错误信息", "x1"]
 
@@ -71,9 +70,9 @@ class Reference:
 def test_lexical_search_equals_the_reference(
     index: Index, monkeypatch: pytest.MonkeyPatch, changes: list[Any], title: str, body: str, tail: int, spared: int
 ) -> None:
-    monkeypatch.setattr(vocabulary, "SPARED", spared)
-    monkeypatch.setattr(lists, "TAIL", tail)
-    monkeypatch.setattr(lists, "CHUNK", 2 * tail)
+    monkeypatch.setattr(postings, "SPARED", spared)
+    monkeypatch.setattr(postings, "TAIL", tail)
+    monkeypatch.setattr(postings, "CHUNK", 2 * tail)
     # Other examples' repositories are in the same database, and must make no difference.
     repositories = [Reference(index, next(_ids)) for _ in range(2)]
     ids = {id(one): one._id for one in repositories}
@@ -95,7 +94,7 @@ def test_lexical_search_equals_the_reference(
             known = view.look_up(index.analyse(repo_id, title, body))["words"]
             for field in ("title", "words"):
                 weights = idf(view.count, reference.issues_with(known.words, field))
-                for how, scoring in (("bm25", bm25(view.average_length(field))), ("shared", shared(3))):
+                for how, scoring in (("bm25", bm25(view.average_length(field))), ("shared", binary(3))):
                     (scores,) = view.search_all([Query(field, known.terms, weights, scoring)])
                     assert dict(zip(scores.numbers.tolist(), scores.scores.tolist(), strict=True)) == pytest.approx(
                         reference.search(query, field, how)

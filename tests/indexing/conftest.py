@@ -27,8 +27,8 @@ from bot.github.client import GitHub
 from bot.github.repository import RepoClient
 from bot.platform.settings import Settings
 from bot.search.embedding import Embedder
-from bot.search.index import Index, IndexedIssue, Query, TextAnalyser, shared
-from bot.search.indexing import Indexing, StoredFacts
+from bot.search.index import Index, IndexedIssue, Query, TextAnalyser, binary
+from bot.search.indexer import Indexer, StoredRepositoryInfo
 from bot.search.issue_forms import IssueForms
 from bot.search.matching import Matcher
 from bot.search.repository_settings import RepositorySettings
@@ -134,7 +134,7 @@ class Host:
     def use(self, model: Embedder | None, *, private_too: bool = False, analyser: TextAnalyser | None = None) -> None:
         """The host's choice of a model, from now on; and how texts are read, if not as this version does."""
         services = self.services
-        facts = StoredFacts(
+        facts = StoredRepositoryInfo(
             services.store,
             services.repository_settings,
             services.issue_forms,
@@ -142,7 +142,7 @@ class Host:
             private_too=private_too,
         )
         index = Index(services.store.engine, analyser or TextAnalyser(), model, facts)
-        indexing = Indexing(index, services.store, self.queue, services.clock)
+        indexing = Indexer(index, services.store, self.queue, services.clock)
         self.services = dataclasses.replace(services, index=index, indexing=indexing, matcher=Matcher(index))
 
     def work(self, steps: int | None = None) -> None:
@@ -210,7 +210,7 @@ class Host:
         index = self.services.index
         with index.view(self.repo_id) as view:
             terms = view.look_up(index.analyse(self.repo_id, word, ""))["title"].terms
-            queries = [Query("words", terms[i : i + 1], np.ones(1), shared()) for i in range(len(terms))]
+            queries = [Query("words", terms[i : i + 1], np.ones(1), binary()) for i in range(len(terms))]
             each = [scores.numbers for scores in view.search_all(queries)]
         return sorted(set.intersection(*(set(numbers.tolist()) for numbers in each)))
 

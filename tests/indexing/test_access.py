@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bot.search.indexing import Indexing
+from bot.search.indexer import Indexer
 from tests.indexing.conftest import REPO, Host, on_one_database
 
 pytestmark = pytest.mark.slow
@@ -102,7 +102,7 @@ def test_a_step_that_is_refused_since_the_repository_was_renamed_meanwhile_is_do
     host.load(620)
     host.install_quietly()
     host.work(1)
-    real, first = Indexing.step, iter([True])
+    real, first = Indexer.step, iter([True])
 
     def overtaken(*arguments: Any) -> None:
         if next(first, False):
@@ -111,6 +111,6 @@ def test_a_step_that_is_refused_since_the_repository_was_renamed_meanwhile_is_do
             host.work(1)
         real(*arguments)
 
-    monkeypatch.setattr(Indexing, "step", overtaken)
+    monkeypatch.setattr(Indexer, "step", overtaken)
     host.work()
     assert host.services.indexing.ready(host.repo_id)

@@ -11,8 +11,9 @@ import pytest
 from bot.domain.errors import Unavailable
 from bot.github.changes import ChangesPage
 from bot.github.repository import RepoClient
-from bot.search.indexing import Indexing, indexing, reading
-from bot.search.indexing.indexing import Writer
+from bot.search import indexer as indexing
+from bot.search import issue_pages as reading
+from bot.search.indexer import Indexer, IndexWriter
 from bot.simulator.http.reply import Reply
 from bot.simulator.rest import keyset
 from bot.storage.repositories import Backfills, Progress
@@ -23,7 +24,7 @@ pytestmark = pytest.mark.slow
 
 @on_one_database
 def test_all_issues_are_there_after_the_installation(host: Host, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.INFO, "bot.search.indexing")
+    caplog.set_level(logging.INFO, "bot.search.indexer")
     host.load(230)
     host.sim.open_issue(REPO, "ann", "A change", is_pull_request=True)
     host.sim.close_issue(REPO, 7, reason="not_planned")
@@ -36,14 +37,14 @@ def test_all_issues_are_there_after_the_installation(host: Host, caplog: pytest.
     assert (progress.seen, progress.expected, progress.done, progress.problem) == (230, 230, True, "")
     # A hundred on a page, and few of them twice.
     assert len(host.pages) == 3
-    assert [record.message for record in caplog.records if record.name.startswith("bot.search.indexing")] == [
+    assert [record.message for record in caplog.records if record.name.startswith("bot.search.indexer")] == [
         "acme/app: reading its issues into the index: 0 of about 230",
         "acme/app: issues in the index: 230 of about 230",
     ]
 
 
 @on_one_database
-@pytest.mark.parametrize(("where", "failing"), [(indexing, "read_pages"), (Writer, "put")])
+@pytest.mark.parametrize(("where", "failing"), [(indexing, "read_pages"), (IndexWriter, "put")])
 def test_how_much_there_is_to_read_is_known_though_the_first_step_fails(
     host: Host, where: object, failing: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -93,13 +94,6 @@ def test_it_is_done_in_steps_with_pauses(host: Host) -> None:
 
 
 @on_one_database
-def test_a_repository_without_issues_is_ready_at_once(host: Host) -> None:
-    host.install()
-    assert host.services.indexing.ready(host.repo_id)
-    assert host.indexed() == {}
-
-
-@on_one_database
 @pytest.mark.parametrize("issues", [0, 3])
 def test_what_has_not_changed_costs_a_look_one_count(
     host: Host, issues: int, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
@@ -108,7 +102,7 @@ def test_what_has_not_changed_costs_a_look_one_count(
     host.load(issues)
     host.install()
     host.look()
-    caplog.set_level(logging.INFO, "bot.search.indexing")
+    caplog.set_level(logging.INFO, "bot.search.indexer")
     counted, real = [], RepoClient.count_issues
 
     def count(*given: Any) -> int | None:
@@ -127,13 +121,13 @@ def test_who_begins_a_reading_a_moment_too_late_leaves_it_to_the_other(
 ) -> None:
     host.load(3)
     host.sim.install(REPO)
-    real = Indexing._begun
+    real = Indexer._begun
 
-    def overtaken(self: Indexing, repo_id: int) -> Progress | None:
+    def overtaken(self: Indexer, repo_id: int) -> Progress | None:
         host.note(Progress(updated_at=host.services.now()))
         return real(self, repo_id)
 
-    monkeypatch.setattr(Indexing, "_begun", overtaken)
+    monkeypatch.setattr(Indexer, "_begun", overtaken)
     host.work()
     assert host.pages == []
 
@@ -298,16 +292,3 @@ def test_c6_a_repository_that_is_off_is_not_read(host: Host) -> None:
     host.sim.write_file(REPO, ".github/doppel.yml", "mode: comment")
     host.round()
     assert len(host.indexed()) == 3
-
-
-@on_one_database
-def test_progress_from_before_goes_on(host: Host) -> None:
-    """As an earlier version could have left it: begun, with nothing in the queue."""
-    host.load(230)
-    host.install()
-    host.services.index.forget(host.repo_id)
-    host.note(dataclasses.replace(Progress(), cursor="2026-01-01T01:00:00Z", expected=230))
-    host.sim.clock.advance(reading.LOST)
-    host.round()
-    assert min(host.indexed()) == 60
-    assert len(host.indexed()) == 171

@@ -8,7 +8,6 @@ import pytest
 
 from bot.conversation.posts.marker import DIGEST, SCAN
 from bot.deliveries.events import IndexEvent
-from bot.domain.errors import Unavailable
 from bot.github.repository import RepoClient
 from bot.search.index import Analysis, TextAnalyser
 from handlers.scheduled.reconciliation import reconcile
@@ -28,14 +27,6 @@ def filled(host: Host) -> Host:
 
 
 @on_one_database
-def test_c1_a_new_issue_is_found_by_the_next(filled: Host) -> None:
-    number = filled.sim.open_issue(REPO, "ann", "The quokka is upside down", "It should stand.").number
-    filled.work()
-    assert filled.found("quokka") == [number]
-    assert filled.pages == []
-
-
-@on_one_database
 def test_c1_what_bots_cause_is_indexed_but_not_answered(filled: Host) -> None:
     filled.sim.who("robot[bot]", "Bot")
     issue = filled.sim.open_issue(REPO, "robot[bot]", "The quokka is upside down", "It should stand.")
@@ -44,35 +35,6 @@ def test_c1_what_bots_cause_is_indexed_but_not_answered(filled: Host) -> None:
     again = filled.sim.open_issue(REPO, "robot[bot]", "The quokka is upside down", "It should stand.")
     filled.work()
     assert filled.sim.comments(REPO, again.number) == []
-
-
-@on_one_database
-def test_an_edited_issue_is_found_by_its_new_words(filled: Host) -> None:
-    filled.sim.edit_issue(REPO, 5, title="The quokka is upside down")
-    filled.work()
-    assert (filled.found("quokka"), filled.found("part5x")) == ([5], [])
-
-
-def test_labels_closing_and_reopening_are_taken_over(filled: Host) -> None:
-    filled.sim.add_labels(REPO, 5, "bug")
-    filled.sim.close_issue(REPO, 6)
-    filled.work()
-    assert filled.indexed()[5].labels == ("bug",)
-    assert (filled.indexed()[6].state, filled.indexed()[6].state_reason) == ("closed", "completed")
-    filled.sim.remove_label(REPO, 5, "bug")
-    filled.sim.reopen_issue(REPO, 6)
-    filled.work()
-    assert (filled.indexed()[5].labels, filled.indexed()[6].state) == ((), "open")
-
-
-@on_one_database
-def test_an_issue_that_is_deleted_or_moved_is_not_found(filled: Host) -> None:
-    filled.sim.add_repository("acme/other")
-    filled.sim.delete_issue(REPO, 5)
-    filled.sim.transfer_issue(REPO, 6, "acme/other")
-    filled.work()
-    assert (filled.found("part5x"), filled.found("part6x")) == ([], [])
-    assert len(filled.indexed()) == 28
 
 
 def test_c6a_the_words_of_an_issue_that_is_gone_are_counted_no_more(filled: Host) -> None:
@@ -213,14 +175,6 @@ def test_a_round_comes_again_where_a_clock_that_was_ahead_was_set_back(filled: H
 
 
 @on_one_database
-def test_a_repository_of_an_earlier_version_is_read_at_the_next_round(filled: Host) -> None:
-    filled.services.index.forget(filled.repo_id)
-    assert filled.progress() is None
-    filled.round()
-    assert len(filled.indexed()) == 30
-
-
-@on_one_database
 def test_the_first_issue_of_a_repository_that_nobody_told_of_has_it_read(host: Host) -> None:
     host.load(30)
     host.sim.install(REPO)
@@ -317,21 +271,6 @@ def test_a_difference_in_counting_is_looked_into_once(filled: Host, monkeypatch:
     asked = [one for one in filled.queue.known if ":round-" in one and not one.endswith(":0")]
     assert len(asked) == 2
     assert len(filled.indexed()) == 30
-
-
-@on_one_database
-def test_a_count_that_fails_keeps_nothing_from_being_ready(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
-    host.load(3)
-    counts = iter([3])
-
-    def count(*_: object) -> int:
-        if (found := next(counts, None)) is None:
-            raise Unavailable("count the issues: GitHub answered 502")
-        return found
-
-    monkeypatch.setattr(RepoClient, "count_issues", count)
-    host.install()
-    assert host.services.indexing.ready(host.repo_id)
 
 
 @on_one_database

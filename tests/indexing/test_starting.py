@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from numpy.typing import NDArray
 
 from bot.search.embedding import EmbeddingError
-from bot.search.indexing.status import statuses
+from bot.search.indexer import index_statuses
 from bot.storage.tables.schema import metadata
 from tests.index.conftest import HashingModel
 from tests.indexing.conftest import Host, on_one_database
@@ -22,7 +22,7 @@ class Refusing(HashingModel):
 
 def says(host: Host) -> tuple[str, int | None, str]:
     services = host.services
-    (status,) = statuses(services.store.repositories.list(), services.store.backfills, services.index)
+    (status,) = index_statuses(services.store.repositories.list(), services.store.backfills, services.index)
     return status.state, status.vectors, status.problem
 
 

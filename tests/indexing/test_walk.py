@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.github.changes import Budget
-from bot.search.indexing.reading import AGAIN, LATEST, LOST, Place, further, pause, resting, retry
+from bot.search.issue_pages import AGAIN, LATEST, LOST, PagePosition, last_position, next_position, pause, retry
 
 START = datetime(2026, 3, 10, 12, tzinfo=UTC)
 
@@ -19,20 +19,29 @@ def second(number: int) -> datetime:
 
 
 def test_the_next_question_is_about_what_was_changed_since() -> None:
-    assert further(Place(), second(30), "cursor") == Place("2026-03-10T12:00:29Z")
-    assert further(Place("2026-03-10T12:00:10Z"), second(30), "cursor") == Place("2026-03-10T12:00:29Z")
+    assert next_position(PagePosition(), second(30), "cursor") == PagePosition("2026-03-10T12:00:29Z")
+    assert next_position(PagePosition("2026-03-10T12:00:10Z"), second(30), "cursor") == PagePosition(
+        "2026-03-10T12:00:29Z"
+    )
 
 
 def test_at_the_end_a_minute_is_looked_at_again() -> None:
-    assert resting(Place("2026-03-10T11:00:00Z", "abc", 3), second(0)) == Place("2026-03-10T11:59:00Z")
-    assert resting(Place("2026-03-10T11:00:00Z"), None) == Place("2026-03-10T11:00:00Z")
-    assert resting(Place(), None) == Place()
-    assert resting(Place(), datetime(2, 1, 1, tzinfo=UTC)) == Place("0001-12-31T23:59:00Z"), "a file's first years too"
+    assert last_position(PagePosition("2026-03-10T11:00:00Z", "abc", 3), second(0)) == PagePosition(
+        "2026-03-10T11:59:00Z"
+    )
+    assert last_position(PagePosition("2026-03-10T11:00:00Z"), None) == PagePosition("2026-03-10T11:00:00Z")
+    assert last_position(PagePosition(), None) == PagePosition()
+    assert last_position(PagePosition(), datetime(2, 1, 1, tzinfo=UTC)) == PagePosition("0001-12-31T23:59:00Z"), (
+        "a file's first years too"
+    )
 
 
-@pytest.mark.parametrize("place", [Place(), Place("2026-03-10T12:00:00Z"), Place("", "a b", 2), Place("x", "", 7)])
-def test_a_place_is_kept_as_text(place: Place) -> None:
-    assert Place.parse(str(place)) == place
+@pytest.mark.parametrize(
+    "place",
+    [PagePosition(), PagePosition("2026-03-10T12:00:00Z"), PagePosition("", "a b", 2), PagePosition("x", "", 7)],
+)
+def test_a_place_is_kept_as_text(place: PagePosition) -> None:
+    assert PagePosition.parse(str(place)) == place
 
 
 @pytest.mark.slow
@@ -47,7 +56,7 @@ def test_nothing_is_missed_whatever_changes_meanwhile(
     """A list of pages of three, in which `changes` happen: before page I, issue N is changed, and is the last then."""
     times = dict(enumerate(changed))
     seen: dict[int, int] = {}
-    place, pages, end = Place(), 0, False
+    place, pages, end = PagePosition(), 0, False
     while not end:
         for before, number in changes:
             if before == pages and number in times:
@@ -65,10 +74,10 @@ def test_nothing_is_missed_whatever_changes_meanwhile(
         seen |= {number: times[number] for _, number in page}
         pages += 1
         if end:
-            place = resting(place, page[-1][0] if page else None)
+            place = last_position(place, page[-1][0] if page else None)
         else:
             at, number = page[-1]
-            place = further(place, at, f"{int((at - START).total_seconds())}/{number}")
+            place = next_position(place, at, f"{int((at - START).total_seconds())}/{number}")
         assert pages < 200
     assert seen == times
 

@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 
 from bot.domain.entities import Actor, Issue, RepoRef
 from bot.search.index import Index, IndexedIssue, TextAnalyser
-from bot.search.matching import Matcher, features, standing
-from bot.search.matching.features import NAMES
-from bot.search.matching.retrieval import FIELDS, load, pose
-from bot.search.matching.shared_terms import Rarity
+from bot.search.matching import Matcher, features
+from bot.search.matching.features import NAMES, TermRarity
+from bot.search.matching.retrieval import FIELDS, load, make_query
 from tests.matching.made import an_issue, fill
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
@@ -52,10 +51,10 @@ def values(index: Index, repo: int, target: Issue, numbers: list[int]) -> np.nda
     analysis = index.analyse(repo, target.title, target.body)
     pair = index.embed(repo, analysis)
     with index.view(repo) as view:
-        question = pose(view, target, target.title, analysis, pair)
+        question = make_query(view, target, target.title, analysis, pair)
         there, pool = load(view, np.array(numbers, dtype=np.int64), question.vectors is not None)
         assert there.tolist() == numbers
-        return features.features(question, pool, Rarity.of(view))
+        return features.compute_features(question, pool, TermRarity.of(view))
 
 
 @pytest.mark.slow
@@ -69,7 +68,7 @@ def test_features_are_finite_and_blind_to_the_order_of_candidates(index: Index, 
     found = values(index, repo, issue(99, target), numbers)
     assert found.shape == (len(numbers), len(NAMES))
     assert np.isfinite(found).all()
-    assert np.isfinite(standing.standings(found)).all()
+    assert np.isfinite(features.with_pool_ranks(found)).all()
     shares = [NAMES.index(name) for name in NAMES if "_of_" in name or name in ("words_shared", "titles", "ratio")]
     assert ((found[:, shares] >= 0) & (found[:, shares] <= 1 + 1e-9)).all()
     order = list(range(len(numbers)))
@@ -186,12 +185,12 @@ def _share(part: float, whole: float) -> float:
 
 
 @pytest.mark.slow
-@given(st.lists(st.lists(st.integers(0, 3), min_size=len(standing.COMPARED), max_size=len(standing.COMPARED))))
+@given(st.lists(st.lists(st.integers(0, 3), min_size=len(features.COMPARED), max_size=len(features.COMPARED))))
 def test_equals_share_the_best_rank(rows: list[list[int]]) -> None:
     compared = np.zeros((len(rows), len(NAMES)))
-    for place, name in enumerate(standing.COMPARED):
+    for place, name in enumerate(features.COMPARED):
         compared[:, NAMES.index(name)] = [row[place] for row in rows]
-    ranks = standing.standings(compared)[:, -len(standing.COMPARED) :]
+    ranks = features.with_pool_ranks(compared)[:, -len(features.COMPARED) :]
     expected = [[np.log1p(sum(other[at] > own for other in rows)) for at, own in enumerate(row)] for row in rows]
     assert ranks == pytest.approx(np.array(expected).reshape(ranks.shape))
 
@@ -224,7 +223,7 @@ def test_errors_names_from_code_paths_and_versions_weigh_more_than_words(engine:
     fill(index, *others, *told)
     for place, (exact, words) in enumerate(PAIRS):
         target = an_issue(300, "Trouble at noon", f"We saw\n{exact}\nand {words} yesterday")
-        with Matcher(index).looking(1, target) as look:
-            found = {match.number: match for match in look.judge()}
+        with Matcher(index).session(1, target) as session:
+            found = {match.number: match for match in session.judge()}
         assert found[200 + 2 * place].score > found[201 + 2 * place].score, exact
         assert found[200 + 2 * place].confidence >= found[201 + 2 * place].confidence, exact

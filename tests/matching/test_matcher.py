@@ -18,8 +18,7 @@ from bot.search.embedding.remote import RemoteModel
 from bot.search.index import Index, IndexedIssue, TextAnalyser
 from bot.search.index.analysis import Analysis
 from bot.search.matching import Matcher, Model
-from bot.search.matching.evidence import as_written
-from bot.search.matching.features import NAMES
+from bot.search.matching.explanation import as_written
 from bot.text.terms import terms
 from tests.index.conftest import HashingModel
 from tests.matching.made import an_issue, fill, shared_by
@@ -28,12 +27,12 @@ from tests.matching.made import an_issue, fill, shared_by
 def test_the_same_thing_in_similar_words_comes_first(index: Index) -> None:
     fill(index)
     target = an_issue(9, "Grey map", "I see the markers only; requests of tiles get 403 as the answer")
-    with Matcher(index).looking(1, target) as look:
-        matches = look.judge()
+    with Matcher(index).session(1, target) as session:
+        matches = session.judge()
         assert matches[0].number == 2
-        assert set(look.found) == {"full-text", "vectors"}
-        assert all(numbers[0] == 2 for numbers in look.found.values())
-        assert look.problems == ()
+        assert set(session.found) == {"full-text", "vectors"}
+        assert all(numbers[0] == 2 for numbers in session.found.values())
+        assert session.problems == ()
         assert "markers" in shared_by(matches[0])[Shared.WORDS]
     assert matches[0].confidence > 3 * matches[1].confidence
     confidences = [match.confidence for match in matches]
@@ -46,8 +45,8 @@ def test_an_issues_own_words_are_no_evidence_about_it(index: Index) -> None:
     target = an_issue(9, "Grey map", "I see the markers only; requests of tiles get 403 as the answer")
 
     def told() -> list[float]:
-        with Matcher(index).looking(1, target) as look:
-            return [match.confidence for match in look.judge() if match.number <= 3]
+        with Matcher(index).session(1, target) as session:
+            return [match.confidence for match in session.judge() if match.number <= 3]
 
     before = told()
     index.put(1, [IndexedIssue.of(target)])
@@ -62,8 +61,8 @@ def test_that_an_issue_says_a_line_itself_makes_no_form_of_it(index: Index) -> N
     target = an_issue(15, "No album can be saved", f"{line}\nIt stops in the middle of the pictures.")
 
     def told() -> dict[int, tuple[float, tuple[Reason, ...]]]:
-        with Matcher(index).looking(1, target, below=target.number) as look:
-            return {one.number: (one.confidence, one.reasons) for one in look.judge()}
+        with Matcher(index).session(1, target, below=target.number) as session:
+            return {one.number: (one.confidence, one.reasons) for one in session.judge()}
 
     before = told()
     index.put(1, [IndexedIssue.of(target)])
@@ -79,18 +78,11 @@ def test_what_weights_are_learned_from_needs_none(index: Index, monkeypatch: pyt
 
     monkeypatch.setattr("bot.search.matching.matcher.shipped_model", other_features)
     fill(index)
-    with Matcher(index).looking(1, an_issue(9, "Grey map")) as look:
-        numbers, values = look.compared()
+    with Matcher(index).session(1, an_issue(9, "Grey map")) as session:
+        numbers, values = session.compared()
         assert len(numbers) == len(values) > 0
         with pytest.raises(ValueError, match="other features"):
-            look.judge()
-
-
-def test_weights_are_learned_from_vectors_too(index: Index) -> None:
-    fill(index)
-    with Matcher(index).looking(1, an_issue(9, "Grey map")) as look:
-        _, values = look.compared()
-    assert values[:, NAMES.index("vector_text")].any()
+            session.judge()
 
 
 def test_any_script_is_found_again_in_other_words(engine: sa.Engine) -> None:
@@ -109,25 +101,17 @@ def test_any_script_is_found_again_in_other_words(engine: sa.Engine) -> None:
     index = Index(engine, TextAnalyser())
     fill(index, *(an_issue(20 + place, title, title * 9) for place, title in enumerate(told)))
     for place, again in enumerate(told.values()):
-        with Matcher(index).looking(1, an_issue(40, again, again * 9)) as look:
-            first = look.judge()[0]
+        with Matcher(index).session(1, an_issue(40, again, again * 9)) as session:
+            first = session.judge()[0]
             assert first.number == 20 + place
             assert shared_by(first)[Shared.TITLES]
-
-
-def test_shared_error_text_is_quoted_as_it_was_written(index: Index) -> None:
-    fill(index)
-    target = an_issue(9, "Pictures are lost", "> ERROR upload could not store asset: database is locked\n\nWhat now?")
-    with Matcher(index).looking(1, target) as look:
-        shared = shared_by(look.judge()[0])
-    assert shared[Shared.MESSAGE] == ("ERROR upload could not store asset: database is locked",)
 
 
 def test_what_was_asked_is_said_in_the_words_of_the_issue_each_once(index: Index) -> None:
     fill(index)
     target = an_issue(9, "Disks stay awake", "iotop went on: AuthTimeoutError, error E1234; awaking, twenty uploads")
-    with Matcher(index).looking(1, target) as look:
-        (asked,) = (run.query for run in look.runs if run.source == "full-text")
+    with Matcher(index).session(1, target) as session:
+        (asked,) = (run.query for run in session.runs if run.source == "full-text")
     assert sorted(asked.split()) == sorted(
         ["Disks", "stay", "awake", "iotop", "went", "AuthTimeoutError", "error", "E1234", "twenty", "uploads"]
     )
@@ -148,49 +132,43 @@ def test_written_words_are_those_of_the_text_and_no_term_is_lost(written: list[s
 def test_the_target_and_what_came_after_it_are_not_found(index: Index) -> None:
     fill(index, an_issue(7, "Map stays grey", "tiles 403"), an_issue(8, "Map stays grey", "tiles 403"))
     target = an_issue(7, "Map stays grey", "tiles 403")
-    with Matcher(index).looking(1, target, below=7) as look:
-        assert {7, 8}.isdisjoint(match.number for match in look.judge(also=(7, 8)))
-    with Matcher(index).looking(1, target) as look:
-        numbers = [match.number for match in look.judge()]
+    with Matcher(index).session(1, target, below=7) as session:
+        assert {7, 8}.isdisjoint(match.number for match in session.judge(also=(7, 8)))
+    with Matcher(index).session(1, target) as session:
+        numbers = [match.number for match in session.judge()]
         assert 7 not in numbers
         assert numbers[0] in (2, 8)
 
 
 def test_what_was_found_elsewhere_is_judged_too(index: Index) -> None:
     fill(index)
-    with Matcher(index).looking(1, an_issue(9, "zzz")) as look:
-        own = {match.number for match in look.judge()}
+    with Matcher(index).session(1, an_issue(9, "zzz")) as session:
+        own = {match.number for match in session.judge()}
         other = next(number for number in range(1, 7) if number not in own) if len(own) < 6 else 6
-        assert other in {match.number for match in look.judge(also=(other, 999))}
-        assert 999 not in {match.number for match in look.judge(also=(other, 999))}
-
-
-def test_words_replace_the_text_that_is_asked_about(index: Index) -> None:
-    fill(index)
-    with Matcher(index).looking(1, an_issue(9, "Basque"), words="map tile grey") as look:
-        assert look.judge()[0].number == 2
+        assert other in {match.number for match in session.judge(also=(other, 999))}
+        assert 999 not in {match.number for match in session.judge(also=(other, 999))}
 
 
 def test_what_words_find_is_judged_by_them_and_by_the_targets_own_text(index: Index) -> None:
     fill(index)
     target = an_issue(9, "Grey map", "requests of tiles get 403")
-    with Matcher(index).looking(1, target) as look:
-        by_itself = {match.number: match.confidence for match in look.judge()}
-    with Matcher(index).looking(1, an_issue(9, "Basque"), words="map") as look:
-        by_words = {match.number: match.confidence for match in look.judge()}
+    with Matcher(index).session(1, target) as session:
+        by_itself = {match.number: match.confidence for match in session.judge()}
+    with Matcher(index).session(1, an_issue(9, "Basque"), words="map") as session:
+        by_words = {match.number: match.confidence for match in session.judge()}
     assert by_words[2] < by_itself[2]
-    with Matcher(index).looking(1, target, words="map") as look:
-        assert look.judge((2,))[0].confidence == pytest.approx(by_itself[2])
-        confidences = [match.confidence for match in look.judge()]
+    with Matcher(index).session(1, target, words="map") as session:
+        assert session.judge((2,))[0].confidence == pytest.approx(by_itself[2])
+        confidences = [match.confidence for match in session.judge()]
     assert confidences == sorted(confidences, reverse=True)
 
 
 def test_an_empty_repository_and_an_empty_text_have_an_answer(index: Index) -> None:
-    with Matcher(index).looking(1, an_issue(1, "Map stays grey")) as look:
-        assert look.judge() == look.judge(also=(3,)) == []
+    with Matcher(index).session(1, an_issue(1, "Map stays grey")) as session:
+        assert session.judge() == session.judge(also=(3,)) == []
     fill(index)
-    with Matcher(index).looking(1, an_issue(9, "", "")) as look:
-        assert all(match.confidence <= 0.1 for match in look.judge())
+    with Matcher(index).session(1, an_issue(9, "", "")) as session:
+        assert all(match.confidence <= 0.1 for match in session.judge())
 
 
 class Broken:
@@ -205,14 +183,14 @@ class Broken:
 def test_h1_without_its_model_full_text_goes_on_and_the_failure_is_told(index: Index, engine: sa.Engine) -> None:
     fill(index)
     target = an_issue(9, "Grey map", "requests of tiles get 403")
-    with Matcher(Index(engine, TextAnalyser(), Broken())).looking(1, target) as look:
-        assert look.judge()[0].number == 2
-        assert set(look.found) == {"full-text"}
-        assert [problem.source for problem in look.problems] == ["vectors"]
-    with Matcher(Index(engine, TextAnalyser())).looking(1, target) as look:
-        assert look.judge()[0].number == 2
-        assert set(look.found) == {"full-text"}
-        assert look.problems == ()
+    with Matcher(Index(engine, TextAnalyser(), Broken())).session(1, target) as session:
+        assert session.judge()[0].number == 2
+        assert set(session.found) == {"full-text"}
+        assert [problem.source for problem in session.problems] == ["vectors"]
+    with Matcher(Index(engine, TextAnalyser())).session(1, target) as session:
+        assert session.judge()[0].number == 2
+        assert set(session.found) == {"full-text"}
+        assert session.problems == ()
 
 
 @pytest.mark.parametrize("dimensions", [64, 96])
@@ -231,30 +209,12 @@ def test_h1_vectors_of_another_model_that_came_meanwhile_are_not_compared(
 
     monkeypatch.setattr(index, "embed", overtaken)
     target = an_issue(9, "Grey map", "requests of tiles get 403")
-    with Matcher(index).looking(1, target) as look:
-        assert look.judge()[0].number == 2
-        assert set(look.found) == {"full-text"}
-        assert tuple(map(str, look.problems)) == (
+    with Matcher(index).session(1, target) as session:
+        assert session.judge()[0].number == 2
+        assert set(session.found) == {"full-text"}
+        assert tuple(map(str, session.problems)) == (
             "vectors: the model was changed, and the issues are being embedded anew",
         )
-
-
-def test_h1_vectors_of_another_length_than_those_of_the_index_are_not_compared(index: Index, engine: sa.Engine) -> None:
-    """An endpoint can give a model's name to another one; before there are any vectors each will do."""
-    target = an_issue(9, "Grey map", "requests of tiles get 403")
-    fill(index)
-    other = Matcher(Index(engine, TextAnalyser(), HashingModel(dimensions=96)))
-    with other.looking(1, target) as look:
-        assert look.judge()[0].number == 2
-        assert set(look.found) == {"full-text"}
-        assert tuple(map(str, look.problems)) == (
-            "vectors: the model was changed, and the issues are being embedded anew",
-        )
-    index.forget(1)
-    fill(Index(engine, TextAnalyser()))
-    with other.looking(1, target) as look:
-        assert look.judge()[0].number == 2
-        assert look.problems == ()
 
 
 def test_what_fails_is_told_to_readers_without_the_hosts_addresses(
@@ -269,6 +229,6 @@ def test_what_fails_is_told_to_readers_without_the_hosts_addresses(
     index.forget(1)
     monkeypatch.setattr(requests, "post", refuse)
     remote = Matcher(Index(engine, TextAnalyser(), RemoteModel("http://gpu7.intranet.example:8080/v1", "small")))
-    with remote.looking(1, an_issue(9, "Grey map", "requests of tiles get 403")) as look:
-        assert tuple(map(str, look.problems)) == ("vectors: the model's endpoint did not answer",)
+    with remote.session(1, an_issue(9, "Grey map", "requests of tiles get 403")) as session:
+        assert tuple(map(str, session.problems)) == ("vectors: the model's endpoint did not answer",)
     assert "http://gpu7.intranet.example:8080/v1/embeddings: ConnectionError" in caplog.text

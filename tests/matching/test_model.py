@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from bot.search.matching import Model
-from bot.search.matching.bounds import VERSION
-from bot.search.matching.weights import KNOWN, UNKNOWN, Linear
+from bot.search.matching.weights import BOUNDS_VERSION, KNOWN, UNKNOWN, Linear
 
 
 @pytest.fixture
@@ -53,7 +52,7 @@ def test_answers_by_other_rules_are_those_of_another_model(monkeypatch: pytest.M
     text = resources.files("bot.search.matching").joinpath("weights.json").read_text(encoding="utf-8")
     model = Model.parse(json.dumps(json.loads(text)))
     before = model.digest
-    monkeypatch.setattr("bot.search.matching.weights.VERSION", VERSION + 1)
+    monkeypatch.setattr("bot.search.matching.weights.BOUNDS_VERSION", BOUNDS_VERSION + 1)
     assert model.digest != before
 
 

@@ -63,11 +63,6 @@ def test_h4_a_lists_weight_multiplies_what_its_ranks_add() -> None:
     assert {one.id: one.rrf_score for one in fused} == pytest.approx({"a": 3 / 60, "b": 4 / 61, "c": 1 / 60, "d": 0})
 
 
-def test_r2_only_the_best_rank_of_an_id_counts_in_one_list() -> None:
-    fused = cross_corpus_rrf([ranked("a", "a", "b", "a")], k=1, now=NOW)
-    assert {one.id: one.rrf_score for one in fused} == {"a": 1.0, "b": pytest.approx(1 / 3)}
-
-
 def test_r3_recent_items_are_boosted_and_old_relevant_ones_still_surface() -> None:
     young, old = chunk("young", age=29), chunk("old", age=400)
     fused = cross_corpus_rrf([RankedSourceList(SourceType.CODE, [old, young])], now=NOW)
@@ -161,14 +156,6 @@ def test_r4_h2_labels_survive_the_merge_and_every_source_is_kept() -> None:
     assert fused[0].source_label == "[code: a]"
     assert fused[0].alternate_sources == ["[wiki: A]", "[x: y]"]
     assert fused[0].metadata == {"n": 1}
-
-
-def test_r4_what_only_one_of_the_sources_knows_is_kept() -> None:
-    bare = UnifiedRetrievalChunk("a", "", SourceType.WIKI, "[wiki: A]")
-    told = UnifiedRetrievalChunk("a", "text", SourceType.CODE, "[code: a]", "https://here", 0.25, created_at=NOW)
-    for pair in ((bare, told), (told, bare)):
-        (one,) = cross_corpus_rrf([RankedSourceList(chunk.source, [chunk]) for chunk in pair], now=NOW)
-        assert (one.text, one.source_url, one.vector_distance, one.created_at) == ("text", "https://here", 0.25, NOW)
 
 
 def test_r5_a_repetition_within_one_source_is_dropped_and_noted() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.search.ranking.grouping import Group, components, resolve
+from bot.search.ranking.grouping import DuplicateGroup, components, resolve
 
 
 @dataclass(frozen=True)
@@ -37,18 +37,18 @@ def test_the_oldest_open_one_leads_else_the_oldest_completed_else_the_oldest(
     states: dict[int, State], lead: int
 ) -> None:
     others = tuple(sorted({1, 2, 3, 4} - {lead}))
-    assert resolve([2], {2: 1, 3: 1, 4: 2}, states, states) == [Group(lead, others, (2,))]
+    assert resolve([2], {2: 1, 3: 1, 4: 2}, states, states) == [DuplicateGroup(lead, others, (2,))]
 
 
 def test_a_group_stands_where_its_best_candidate_stood() -> None:
     known = dict.fromkeys(range(1, 8), OPEN)
     groups = resolve([5, 3, 7, 2], {7: 5, 3: 1}, known, known)
-    assert groups == [Group(5, (7,), (5, 7)), Group(1, (3,), (3,)), Group(2, (), (2,))]
+    assert groups == [DuplicateGroup(5, (7,), (5, 7)), DuplicateGroup(1, (3,), (3,)), DuplicateGroup(2, (), (2,))]
 
 
 def test_a_rejected_member_is_neither_shown_nor_listed_and_the_others_stay() -> None:
     known = {2: OPEN, 3: OPEN}
-    assert resolve([3], {2: 1, 3: 1}, known, known) == [Group(2, (3,), (3,))]
+    assert resolve([3], {2: 1, 3: 1}, known, known) == [DuplicateGroup(2, (3,), (3,))]
     assert resolve([3], {3: 1}, {3: OPEN}, set()) == []
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.search.ranking.keywords import STOP_WORDS, extract_search_keywords
+from bot.search.ranking.query import STOP_WORDS, extract_search_keywords
 from tests.effort import costs_at_most
 
 REQUIRED = (

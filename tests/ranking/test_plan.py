@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from bot.domain.entities import RepoRef
 from bot.search.ranking.plan import natural_query, plan_own_words, plan_queries
-from bot.search.ranking.rarity import Rarity
+from bot.search.ranking.relevance import WordRarity
 from bot.simulator.search import SearchIndex
 
 REPO = RepoRef("acme", "app")
-NOTHING = Rarity(0, {})
+NOTHING = WordRarity(0, {})
 
 
 def test_f8_the_literal_query_is_the_first_of_the_plan() -> None:
@@ -36,13 +36,13 @@ def test_f8_an_error_message_is_asked_for_as_a_phrase() -> None:
 
 def test_f8_rare_words_come_first_and_hopeless_ones_last() -> None:
     counts = {"crash": 900, "login": 30, "frobnic": 3}
-    plan = plan_queries(REPO, "crash login frobnicates unseen", "", Rarity(2_000, counts), budget=2)
+    plan = plan_queries(REPO, "crash login frobnicates unseen", "", WordRarity(2_000, counts), budget=2)
     assert plan.queries[1] == "repo:acme/app is:issue in:title (frobnicates OR login OR crash OR unseen)"
 
 
 def test_f8_words_of_the_body_that_every_fifth_issue_has_are_not_asked_for() -> None:
     counts = {"toolbar": 199, "browser": 200, "window": 900}
-    plan = plan_queries(REPO, "window", "browser toolbar", Rarity(1_000, counts))
+    plan = plan_queries(REPO, "window", "browser toolbar", WordRarity(1_000, counts))
     assert plan.queries[-1] == "repo:acme/app is:issue in:body (toolbar OR window)"
 
 
@@ -54,7 +54,7 @@ def test_f8_state_and_number_of_words_are_the_callers() -> None:
 
 def test_f8_fallback_is_pairs_of_the_rarest_words() -> None:
     counts = {"crash": 900, "login": 30, "frobnic": 3}
-    plan = plan_queries(REPO, "crash login frobnicates", "", Rarity(2_000, counts))
+    plan = plan_queries(REPO, "crash login frobnicates", "", WordRarity(2_000, counts))
     assert plan.fallback == (
         "repo:acme/app is:issue in:title,body frobnicates login",
         "repo:acme/app is:issue in:title,body frobnicates crash",

@@ -5,25 +5,25 @@ from __future__ import annotations
 import pytest
 
 from bot.domain.report import Reason, Shared
-from bot.search.ranking.rarity import Rarity
-from bot.search.ranking.reasons import (
+from bot.search.matching.explanation import (
     TELLING,
-    Written,
+    ComparedText,
     is_copy,
     is_identifier,
     shared_message,
     shared_reasons,
     shared_words,
 )
+from bot.search.ranking.relevance import WordRarity
 from bot.text.messages import error_messages, searchable_phrase
 
-RARITY = Rarity(1_000, {"crash": 700, "app": 900})
+RARITY = WordRarity(1_000, {"crash": 700, "app": 900})
 
 
 def reasons(title: str, body: str, other_title: str, other_body: str) -> tuple[str, ...]:
     if is_copy((title, body), (other_title, other_body)):
         return (str(Reason(Shared.COPY)),)
-    mine, theirs = Written(title, body), Written(other_title, other_body)
+    mine, theirs = ComparedText(title, body), ComparedText(other_title, other_body)
     telling = sorted((term for term in mine.all if RARITY(term) >= TELLING), key=lambda term: -RARITY(term))
     found = shared_reasons(shared_message(mine, theirs, mine.messages), *shared_words(mine, theirs, telling))
     return tuple(map(str, found))

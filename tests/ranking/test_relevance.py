@@ -11,13 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.entities import Actor, Issue, RepoRef
-from bot.search.ranking.rarity import CountedWords
-from bot.search.ranking.relevance import Relevance, Text, bm25, bm25f, bm25plus, relevances
+from bot.search.ranking.relevance import CountedWords, FieldCounts, Relevance, bm25, bm25f, bm25plus, relevances
 from bot.search.ranking.similarity import dice_sorensen
 
 BY_WORDS = (Relevance.BM25, Relevance.BM25F, Relevance.BM25PLUS)
 START = datetime(2024, 1, 1, tzinfo=UTC)
-REPORT = "The export dialog writes an empty file when the project lies on a network share and the quota is exceeded"
 
 
 def issue(number: int, title: str, body: str = "") -> Issue:
@@ -59,21 +57,11 @@ def test_h5_words_that_are_rare_in_the_repository_count_more(by: Relevance) -> N
     assert values[1] > values[0] > values[2] == 0
 
 
-@pytest.mark.parametrize("by", list(Relevance))
-def test_h5_all_see_the_same_results_and_answer_shares(by: Relevance) -> None:
-    target = issue(9, "Export writes an empty file", REPORT)
-    others = [issue(n, f"Export {n}", REPORT[: 20 * n]) for n in range(1, 6)]
-    values = relevances(by, target, others, [0.5] * 5, CountedWords())
-    assert len(values) == len(others)
-    assert all(0 <= value <= 1 for value in values)
-    assert relevances(by, target, [], [], CountedWords()) == []
-
-
 SCORERS: list[Callable[..., list[float]]] = [bm25, bm25plus, bm25f]
 
 
-def text(title: str, body: str = "") -> Text:
-    return Text(Counter(title.split()), Counter(body.split()))
+def text(title: str, body: str = "") -> FieldCounts:
+    return FieldCounts(Counter(title.split()), Counter(body.split()))
 
 
 def test_h5_the_formulas() -> None:
@@ -110,7 +98,7 @@ terms = st.dictionaries(st.sampled_from("abcdef"), st.floats(0, 5), max_size=4)
 @pytest.mark.parametrize("score", SCORERS)
 @given(terms=terms, texts=texts)
 def test_h5_scores_are_shares_and_nothing_shared_is_nothing(
-    score: Callable[..., list[float]], terms: dict[str, float], texts: list[Text]
+    score: Callable[..., list[float]], terms: dict[str, float], texts: list[FieldCounts]
 ) -> None:
     scores = score(terms, texts)
     assert len(scores) == len(texts)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.search.ranking.same import Document, collapse, content_hash, title_similarity
+from bot.search.ranking.grouping import Document, collapse, content_hash, title_similarity
 
 
 def issue(number: int, title: str, *sources: str, text: str = "") -> Document:

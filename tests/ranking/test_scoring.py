@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.errors import InvalidArgument
-from bot.search.ranking.scoring import score_candidates
-from bot.search.ranking.similarity import bigrams
+from bot.search.ranking.similarity import bigrams, score_candidates
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 
@@ -27,17 +26,6 @@ class Found:
 
 def numbers(*args: Any, **options: Any) -> list[int]:
     return [scored.candidate.number for scored in score_candidates(*args, **options)]
-
-
-def test_f6_empty_in_empty_out() -> None:
-    assert score_candidates("crash", [], 0.3, 10) == []
-
-
-def test_f6_sorted_filtered_and_cut() -> None:
-    found = [Found(1, "wholly different"), Found(2, "crash at log in"), Found(3, "crash on login")]
-    assert numbers("crash on login", found, 0.3, 10) == [3, 2]
-    assert numbers("crash on login", found, 0.3, 1) == [3]
-    assert numbers("crash on login", found, 0.0, None) == [3, 2, 1]
 
 
 def test_f6_the_target_itself_is_excluded() -> None:

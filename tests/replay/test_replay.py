@@ -38,7 +38,7 @@ from bot.search.finder import Finder, FinderSettings, FindOptions
 from bot.search.index import TextAnalyser
 from bot.search.index.index import ephemeral_index
 from bot.search.matching import Matcher
-from bot.search.sources.choosing import only
+from bot.search.sources.federated import only_sources
 from tests.calling import is_deaf_to_ctrl_c
 from tests.waiting import LONGEST, wait_until
 
@@ -152,7 +152,7 @@ def test_a_future_leak_of_the_index_is_caught(kind: type[Mirror], caught: str, t
     path = write(tmp_path / "issues.jsonl", [row(number) for number in range(12)])
     github = ReplayGitHub(searchable=False)
     with ephemeral_index(TextAnalyser()) as index:
-        settings = FinderSettings(sources=only("full-text"))
+        settings = FinderSettings(sources=only_sources("full-text"))
         finder = Finder(github, settings=settings, matcher=Matcher(index), repo_id=1)
         mirror = kind(index, 1)
         mirror.path = path  # type: ignore[attr-defined]

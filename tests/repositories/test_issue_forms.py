@@ -12,7 +12,7 @@ from bot.domain.entities import RepoRef, Repository
 from bot.domain.errors import Forbidden
 from bot.github.repository import RepoClient
 from bot.platform.settings import load
-from bot.search.issue_forms import FILES_SIZE_MAX, IssueForms, supplied_by, supplied_by_all
+from bot.search.issue_forms import FILES_SIZE_MAX, IssueForms, boilerplate_of, boilerplate_of_all
 from bot.storage import open_store
 
 FORM = """\
@@ -91,7 +91,7 @@ body:
     ],
 )
 def test_f3_headings_of_forms_and_templates(name: str, text: str, headings: list[str]) -> None:
-    assert list(supplied_by(name, text).headings) == headings
+    assert list(boilerplate_of(name, text).headings) == headings
 
 
 BLOCKS = """\
@@ -148,7 +148,7 @@ body:
     ],
 )
 def test_every_line_that_forms_and_templates_supply_is_known(name: str, text: str, lines: set[str]) -> None:
-    found = {line.strip() for line in supplied_by(name, text).lines}
+    found = {line.strip() for line in boilerplate_of(name, text).lines}
     assert lines <= found
     assert not {"name: Bug", "required: true", "render: shell", "Not a template"} & found
 
@@ -156,12 +156,12 @@ def test_every_line_that_forms_and_templates_supply_is_known(name: str, text: st
 def test_what_goes_beyond_the_size_of_all_files_together_is_left_out() -> None:
     long = "# Long\n" + "x" * (FILES_SIZE_MAX - len(FORM))
     files = {"a.yml": FORM, "b.md": long, "c.md": "## Short\n", "d.md": "## Shorter"}
-    assert [one.headings for one in supplied_by_all(files)] == [
+    assert [one.headings for one in boilerplate_of_all(files)] == [
         ("Steps to reproduce", "Version"),
         ("Short",),
         ("Shorter",),
     ]
-    assert len(supplied_by_all({"b.md": long[: FILES_SIZE_MAX - len(FORM)], "a.yml": FORM, "c.md": "# No"})) == 2
+    assert len(boilerplate_of_all({"b.md": long[: FILES_SIZE_MAX - len(FORM)], "a.yml": FORM, "c.md": "# No"})) == 2
 
 
 class _Folders(RepoClient):

@@ -12,12 +12,11 @@ from bot.conversation.words.template import forbidden
 from bot.domain.entities import RepoRef
 from bot.quality.evaluation.statements import read_comment
 from bot.search.index import TextAnalyser
-from bot.search.issue_forms import supplied_by
-from bot.search.ranking.keywords import extract_search_keywords
+from bot.search.issue_forms import boilerplate_of
+from bot.search.ranking.grouping import content_hash, title_similarity
 from bot.search.ranking.plan import plan_queries
-from bot.search.ranking.query import neutralise, neutralise_term
-from bot.search.ranking.rarity import Rarity
-from bot.search.ranking.same import content_hash, title_similarity
+from bot.search.ranking.query import extract_search_keywords, neutralise, neutralise_term
+from bot.search.ranking.relevance import WordRarity
 from bot.text.github_urls import named_issues, normalize_url, thing_at
 from bot.text.invisible import hidden_by
 from bot.text.messages import codes, error_messages, in_common
@@ -35,7 +34,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "messages": error_messages,
     "codes": codes,
     "keywords": lambda text: extract_search_keywords(text, text),
-    "plan": lambda text: plan_queries(REPO, text[:256], text, Rarity(0, {})),
+    "plan": lambda text: plan_queries(REPO, text[:256], text, WordRarity(0, {})),
     "query": lambda text: (neutralise(text), neutralise_term(text)),
     "results that are one": lambda text: (content_hash(text), title_similarity(text, text)),
     "names of issues": lambda text: named_issues(text, REPO),
@@ -46,7 +45,7 @@ READERS: dict[str, Callable[[str], object]] = {
         (normalize_url(url), thing_at(url))
         for url in (text, f"https://example.org/{text}", f"https://github.com/{text}")
     ],
-    "forms": lambda text: [supplied_by(name, text) for name in ("a.yml", "a.md")],
+    "forms": lambda text: [boilerplate_of(name, text) for name in ("a.yml", "a.md")],
     "messages in common": lambda text: in_common(text, text[1:]),
     "templates": forbidden,
     "HTML": lambda text: (hidden_by(text), to_html(text)),

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from bot.conversation.config import parse_config
 from bot.conversation.config.schema import SOURCES, SourceConfig
 from bot.domain.entities import Actor, Issue, RepoRef
-from bot.search.sources.choosing import NAMES, chosen, only
-from bot.search.sources.merging import limited, merge
-from bot.search.sources.protocol import Answer
+from bot.search.sources import SourceResult, limit_results, merge_results
+from bot.search.sources.federated import SOURCE_NAMES, enabled_sources, only_sources
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 LOCAL = {"full-text", "vectors"}
@@ -24,43 +23,43 @@ def issue(number: int) -> Issue:
     return Issue(repo, number, "", number, f"Title {number}", "", "open", None, Actor("ann"), (), old, old, None, "")
 
 
-def answer(source: str, *lists: list[int]) -> Answer:
-    return Answer(source, tuple(tuple(map(issue, numbers)) for numbers in lists))
+def answer(source: str, *lists: list[int]) -> SourceResult:
+    return SourceResult(source, tuple(tuple(map(issue, numbers)) for numbers in lists))
 
 
 def test_every_source_of_the_settings_can_be_chosen() -> None:
-    assert set(NAMES) == set(SOURCES)
+    assert set(SOURCE_NAMES) == set(SOURCES)
 
 
 def test_h4_what_is_on_by_itself() -> None:
-    assert set(chosen({}, indexed=False)) == {"github-search", *ALWAYS}
-    assert set(chosen({}, indexed=True)) == {*LOCAL, *ALWAYS}
-    assert "github-hybrid" not in chosen({}, indexed=True, hybrid=False)
+    assert set(enabled_sources({}, indexed=False)) == {"github-search", *ALWAYS}
+    assert set(enabled_sources({}, indexed=True)) == {*LOCAL, *ALWAYS}
+    assert "github-hybrid" not in enabled_sources({}, indexed=True, hybrid=False)
 
 
 def test_h4_githubs_search_answers_where_the_index_is_ready_and_none_of_it_is_asked() -> None:
     """Who wants GitHub's search instead of the bot's own index would have nothing, from the day on that it is ready."""
     config, _ = parse_config("search: {hybrid: off}\nsources: {full-text: off, vectors: off}")
-    assert "github-search" in chosen(config.sources, indexed=True, hybrid=config.search.hybrid)
+    assert "github-search" in enabled_sources(config.sources, indexed=True, hybrid=config.search.hybrid)
     for one in LOCAL:
-        assert "github-search" not in chosen({one: SourceConfig(enabled=False)}, indexed=True)
+        assert "github-search" not in enabled_sources({one: SourceConfig(enabled=False)}, indexed=True)
 
 
 def test_h4_settings_switch_sources_on_and_off() -> None:
     config, _ = parse_config(
         "sources: {github-search: on, vectors: off, discussions: {limit: 3}, github-hybrid: {weight: 2}}"
     )
-    use = chosen(config.sources, indexed=True, hybrid=False)
+    use = enabled_sources(config.sources, indexed=True, hybrid=False)
     assert set(use) == {"full-text", "github-search", "discussions", *ALWAYS}
     assert (use["discussions"].limit, use["github-hybrid"].weight) == (3, 2.0)
     # There is nothing local to ask where no index is, whatever the settings say.
-    assert not LOCAL & set(chosen(only("full-text", "vectors"), indexed=False))
-    assert set(chosen(only("full-text"), indexed=True)) == {"full-text"}
+    assert not LOCAL & set(enabled_sources(only_sources("full-text", "vectors"), indexed=False))
+    assert set(enabled_sources(only_sources("full-text"), indexed=True)) == {"full-text"}
 
 
 @given(st.lists(st.lists(st.integers(1, 9), unique=True), max_size=3), st.integers(0, 9))
 def test_h4_a_limit_is_never_passed_and_keeps_orders(lists: list[list[int]], limit: int) -> None:
-    cut = limited(answer("github-search", *lists), limit)
+    cut = limit_results(answer("github-search", *lists), limit)
     kept = [[one.number for one in found] for found in cut.lists]
     distinct = {number for found in kept for number in found}
     assert len(distinct) == min(limit, len({number for found in lists for number in found}))
@@ -69,6 +68,6 @@ def test_h4_a_limit_is_never_passed_and_keeps_orders(lists: list[list[int]], lim
 
 def test_h4_a_weight_decides_what_comes_first() -> None:
     answers = [answer("github-search", [1, 2]), answer("github-hybrid", [3, 4])]
-    light = merge(answers, NOW, {"github-search": SourceConfig(weight=0.5)})
+    light = merge_results(answers, NOW, {"github-search": SourceConfig(weight=0.5)})
     assert [hit.issue.number for hit in light] == [3, 4, 1, 2]
-    assert [hit.issue.number for hit in merge(answers, NOW)] == [1, 3, 2, 4]
+    assert [hit.issue.number for hit in merge_results(answers, NOW)] == [1, 3, 2, 4]

@@ -15,7 +15,7 @@ from bot.domain.report import Outcome, Report
 from bot.github.repository import RepoClient
 from bot.search.finder import Finder, FinderSettings, FindOptions
 from bot.search.finder.options import finder_settings, further_sources
-from bot.search.sources.choosing import FULL_TEXT, NAMES, VECTORS, only
+from bot.search.sources.federated import FULL_TEXT, SOURCE_NAMES, VECTORS, only_sources
 from bot.search.sources.github import Discussions
 from bot.simulator import Server, Simulator
 from tests.served import emptied, reading, server
@@ -51,7 +51,7 @@ Find = Callable[..., Report]
 def find(client: RepoClient) -> Find:
     def find(*names: str, sources: dict[str, SourceConfig] | None = None, **options: Any) -> Report:
         settings = FinderSettings(
-            sources=only(*names) | (sources or {}),
+            sources=only_sources(*names) | (sources or {}),
             known_issues=options.pop("known", ()),
             budget=options.pop("budget", 4),
         )
@@ -130,7 +130,9 @@ def test_t5_discussions_that_are_remembered_say_so(client: RepoClient, sim: Simu
 
     def cached(*, fresh: bool = False) -> bool:
         thread = client.thread("acme/app#4", fresh=fresh)
-        finder = Finder(thread, settings=FinderSettings(sources=only("discussions")), further=[Discussions(thread)])
+        finder = Finder(
+            thread, settings=FinderSettings(sources=only_sources("discussions")), further=[Discussions(thread)]
+        )
         runs = finder.find(client.issue(REPO, 4), FindOptions(threshold=0, state="all")).queries
         assert any(run.hits for run in runs)
         return all(run.cached for run in runs)
@@ -170,47 +172,9 @@ def test_h6_every_source_that_settings_can_switch_on_is_asked(client: RepoClient
     sim.add_repository("acme/lib")
     sim.set_similarity("acme/app", "ranked")
     config, _ = parse_config("siblings: [acme/lib]\nknown_issues: [1]")
-    settings = replace(finder_settings(config), sources=only(*NAMES))
+    settings = replace(finder_settings(config), sources=only_sources(*SOURCE_NAMES))
     report = Finder(client, settings=settings, further=further_sources(config, client, ())).find_duplicates(
         "acme", "app", 4, 0.0, 10, True
     )
     # Those two are asked of an index.
-    assert {run.source for run in report.queries} == set(NAMES) - {FULL_TEXT, VECTORS}
-
-
-def test_h5_every_function_sees_the_same_results(find: Find, sim: Simulator) -> None:
-    for title in ("Crash", "Login login login", "Proxy crash on login"):
-        sim.open_issue("acme/app", "zoe", title, "panic: proxy refused")
-    by = {name: find("github-search", relevance=name) for name in ("title", "bm25", "bm25f", "bm25plus", "learned")}
-    assert len({frozenset(one.number for one in report.candidates) for report in by.values()}) == 1
-    for report in by.values():
-        values = [one.relevance for one in report.candidates]
-        assert values == sorted(values, reverse=True)
-        assert {one.number: one.confidence for one in report.candidates} == {
-            one.number: one.confidence for one in by["learned"].candidates
-        }
-    assert len({tuple(one.number for one in report.candidates) for report in by.values()}) > 1
-
-
-def test_what_people_marked_here_leads_to_the_oldest_open_one(find: Find, client: RepoClient, sim: Simulator) -> None:
-    sim.close_issue("acme/app", 1, "ann", "duplicate")
-    sim.open_issue("acme/app", "zoe", "Something about networks", "")
-    finder = Finder(client, settings=FinderSettings(sources=only("github-search")))
-    report = finder.find(client.issue(REPO, 4), FindOptions(threshold=0, state="all", duplicates={1: 5}))
-    first = report.candidates[0]
-    assert (first.number, first.also) == (5, (1,))
-    assert "panic: proxy refused the connection" in str(first.reasons[0])
-    rejected = finder.find(
-        client.issue(REPO, 4), FindOptions(threshold=0, state="all", duplicates={1: 5}, rejected={5})
-    )
-    assert (rejected.candidates[0].number, rejected.candidates[0].also) == (1, ())
-    opened = finder.find(client.issue(REPO, 4), FindOptions(threshold=0, state="open", duplicates={1: 5}))
-    assert [one.number for one in opened.candidates] == []
-
-
-def test_what_the_text_names_is_left_out_or_marked(client: RepoClient) -> None:
-    finder = Finder(client, settings=FinderSettings(sources=only("github-search")))
-    target = client.issue(REPO, 4)
-    assert finder.find(target, FindOptions(threshold=0, named={"acme/app#1"})).candidates == ()
-    (shown,) = finder.find(target, FindOptions(threshold=0, named={"acme/app#1"}, show_named=True)).candidates
-    assert (shown.number, shown.named) == (1, True)
+    assert {run.source for run in report.queries} == set(SOURCE_NAMES) - {FULL_TEXT, VECTORS}

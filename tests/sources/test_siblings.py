@@ -10,8 +10,8 @@ import pytest
 from bot.domain.entities import RepoRef
 from bot.github.repository import RepoClient
 from bot.search.ranking.plan import Plan
-from bot.search.sources.named import Siblings
-from bot.search.sources.protocol import Answer, Question
+from bot.search.sources import SearchRequest, SourceResult
+from bot.search.sources.configured import Siblings
 from bot.simulator import Server, Simulator
 from tests.served import emptied, reading, server
 
@@ -38,12 +38,12 @@ def client(server: Server, sim: Simulator) -> Iterator[RepoClient]:
         yield client
 
 
-def ask(client: Any, *named: RepoRef, allowed: tuple[str, ...] = ()) -> Answer:
+def ask(client: Any, *named: RepoRef, allowed: tuple[str, ...] = ()) -> SourceResult:
     target = client.issue(APP, 1)
-    return Siblings(client, named, allowed).ask(Question(target, Plan((), words=("quagga", "crash")), ""))
+    return Siblings(client, named, allowed).ask(SearchRequest(target, Plan((), words=("quagga", "crash")), ""))
 
 
-def found(answer: Answer) -> list[str]:
+def found(answer: SourceResult) -> list[str]:
     return [f"{issue.repo}#{issue.number}" for items in answer.lists for issue in items]
 
 

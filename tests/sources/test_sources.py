@@ -10,17 +10,15 @@ from datetime import UTC, datetime
 import pytest
 
 from bot.domain.entities import Issue, Likeness, RepoRef
-from bot.domain.errors import Failed, Forbidden, Invalid, RateLimited, Remark, Unavailable, told_by
+from bot.domain.errors import Failed, Forbidden, Invalid, RateLimited, Remark, told_by
 from bot.domain.report import QueryRun
 from bot.github.search import SearchPage, SimilarIssues
 from bot.quality.replay import PastIssue, ReplayGitHub
-from bot.search.finder.asking import Gathered
 from bot.search.ranking.plan import Plan
-from bot.search.ranking.rarity import CountedWords
+from bot.search.ranking.relevance import CountedWords
+from bot.search.sources import SearchRequest, Source, SourceResult, ask_all, merge_results
+from bot.search.sources.federated import Gathered, RecentIssuesCache, ensure_word_stats
 from bot.search.sources.github import GitHubHybrid, GitHubLexical, GitHubSimilar, PullRequests
-from bot.search.sources.merging import merge
-from bot.search.sources.protocol import Answer, Question, Source, ask_all
-from bot.search.sources.vocabulary import make_acquaintance
 from tests.waiting import LONGEST
 
 NOW = datetime(2024, 1, 1, tzinfo=UTC)
@@ -44,8 +42,8 @@ class Server(ReplayGitHub):
             raise failure
         return super().search(query, hybrid=hybrid, per_page=per_page)
 
-    def question(self, *queries: str, fallback: tuple[str, ...] = (), natural: str = "") -> Question:
-        return Question(self.last, Plan(queries, fallback), natural)
+    def question(self, *queries: str, fallback: tuple[str, ...] = (), natural: str = "") -> SearchRequest:
+        return SearchRequest(self.last, Plan(queries, fallback), natural)
 
 
 def numbers(found: tuple[Issue, ...]) -> set[int]:
@@ -78,32 +76,12 @@ def test_f8_a_server_that_refuses_or_is_asked_for_pairs_within_the_same_budget()
 
 def test_f8_where_or_is_refused_pull_requests_are_asked_for_by_the_two_rarest_words() -> None:
     server = Server(lambda query: Invalid("search", 422, "no OR here") if " OR " in query else None)
-    question = Question(server.last, Plan((), words=("proxy", "login", "behind")), "")
+    question = SearchRequest(server.last, Plan((), words=("proxy", "login", "behind")), "")
     PullRequests(server).ask(question)
     assert server.asked == [
         "repo:replay/replay is:pr in:title (proxy OR login OR behind)",
         "repo:replay/replay is:pr in:title proxy login",
     ]
-
-
-def test_f9_a_refused_query_without_or_is_a_problem() -> None:
-    server = Server(lambda query: Invalid("search", 422, "cannot be searched") if "login" in query else None)
-    answer = GitHubLexical(server).ask(server.question(f"{IN_TITLE} login", f"{IN_TITLE} proxy"))
-    assert tuple(map(str, answer.problems)) == ("github-search: search: 422 cannot be searched",)
-    assert [run.hits for run in answer.runs] == [None, 2]
-
-
-@pytest.mark.parametrize(
-    "failure",
-    [RateLimited("the search limit is used up", 30), Unavailable("no answer"), Forbidden("search", 403, "no")],
-)
-def test_f9_a_failure_ends_the_asking_and_keeps_what_was_found(failure: Exception) -> None:
-    server = Server(lambda query: failure if "proxy" in query else None)
-    answer = GitHubLexical(server).ask(server.question(f"{IN_TITLE} login", f"{IN_TITLE} proxy", f"{IN_TITLE} crash"))
-    assert len(server.asked) == 2
-    assert [numbers(found) for found in answer.lists] == [{1, 3}]
-    assert tuple(map(str, answer.problems)) == (f"github-search: {failure}",)
-    assert str(answer.runs[1].problem) == str(failure)
 
 
 def test_the_hybrid_search_is_one_request_and_a_fall_back_is_no_failure() -> None:
@@ -115,7 +93,7 @@ def test_the_hybrid_search_is_one_request_and_a_fall_back_is_no_failure() -> Non
     fallen = GitHubHybrid(server).ask(server.question(natural=f"{query} OR proxy"))
     assert fallen.runs[0].problem == Remark.BY_WORDS.of("or_boolean_not_supported")
     assert fallen.problems == ()
-    assert GitHubHybrid(server).ask(server.question()) == Answer("github-hybrid")
+    assert GitHubHybrid(server).ask(server.question()) == SourceResult("github-hybrid")
 
 
 @pytest.mark.parametrize(
@@ -128,13 +106,13 @@ def test_f9_what_a_limit_kept_from_being_asked_may_be_asked_later(
     server = Server(lambda query: failure)
     answer = source(server).ask(server.question("login", natural="login"))
     run = QueryRun(source.name, "login", None, problem=told_by(failure), later=later)
-    assert answer == Answer(source.name, (), (run,), (Failed(source.name, told_by(failure)),))
+    assert answer == SourceResult(source.name, (), (run,), (Failed(source.name, told_by(failure)),))
 
 
 class Broken:
     name = "broken"
 
-    def ask(self, question: Question) -> Answer:
+    def ask(self, question: SearchRequest) -> SourceResult:
         raise RuntimeError(question.target.title)
 
 
@@ -146,9 +124,9 @@ class Meeting:
         self._barrier = barrier
         self._found = found
 
-    def ask(self, question: Question) -> Answer:
+    def ask(self, question: SearchRequest) -> SourceResult:
         self._barrier.wait(LONGEST)
-        return Answer(self.name, (self._found,))
+        return SourceResult(self.name, (self._found,))
 
 
 def test_h1_sources_run_side_by_side_and_one_that_breaks_spoils_nothing() -> None:
@@ -156,11 +134,7 @@ def test_h1_sources_run_side_by_side_and_one_that_breaks_spoils_nothing() -> Non
     sources: list[Source] = [Meeting("one", barrier), Broken(), Meeting("two", barrier)]
     answers = ask_all(sources, server.question())
     assert [answer.source for answer in answers] == ["one", "broken", "two"]
-    assert [answer.problems for answer in answers] == [
-        (),
-        (Failed("broken", Remark.FAILED.of()),),
-        (),
-    ]
+    assert [answer.problems for answer in answers] == [(), (Failed("broken", Remark.FAILED.of()),), ()]
     assert ask_all([], server.question()) == []
 
 
@@ -175,11 +149,11 @@ def test_a_source_that_breaks_is_logged_without_what_its_fault_quotes(caplog: py
 
 def test_first_contact_counts_the_words_of_recent_issues_once() -> None:
     server, words = Server(), CountedWords()
-    make_acquaintance(server, words, server.last.repo)
+    ensure_word_stats(RecentIssuesCache(server), words, server.last.repo)
     assert words.total() == 3
     assert words.counts(["login", "proxi"]) == {"login": 2, "proxi": 2}
     server.arrive(PastIssue(4, "another", "", NOW, None, "alice", ()))
-    make_acquaintance(server, words, server.last.repo)
+    ensure_word_stats(RecentIssuesCache(server), words, server.last.repo)
     assert words.total() == 3
 
 
@@ -189,15 +163,15 @@ def test_f8b_what_is_late_is_left_behind_and_told_and_the_others_count() -> None
     class Late:
         name = "siblings"
 
-        def ask(self, question: Question) -> Answer:
+        def ask(self, question: SearchRequest) -> SourceResult:
             held.wait()
-            return Answer(self.name)
+            return SourceResult(self.name)
 
     class Quick:
         name = "discussions"
 
-        def ask(self, question: Question) -> Answer:
-            return Answer(self.name, ((question.target,),))
+        def ask(self, question: SearchRequest) -> SourceResult:
+            return SourceResult(self.name, ((question.target,),))
 
     try:
         # The quick one has time enough on any machine; the late one answers only when this is over.
@@ -205,7 +179,7 @@ def test_f8b_what_is_late_is_left_behind_and_told_and_the_others_count() -> None
         (alone,) = ask_all([Late()], server.question(), within=0.0)
     finally:
         held.set()
-    assert late == Answer("siblings", problems=(Failed("siblings", Remark.TOO_LATE.of(2)),))
+    assert late == SourceResult("siblings", problems=(Failed("siblings", Remark.TOO_LATE.of(2)),))
     assert tuple(map(str, alone.problems)) == ("siblings: no answer within 0 seconds",)
     assert answered.lists == ((server.last,),)
 
@@ -226,7 +200,7 @@ def test_f8a_what_github_says_of_likeness_goes_with_what_it_ranks() -> None:
     server = Ranking()
     answer = GitHubSimilar(server).ask(server.question())
     assert [run.query for run in answer.runs] == ["#3"]
-    best, *others = merge([GitHubLexical(server).ask(server.question(f"{IN_TITLE} refused")), answer], NOW)
+    best, *others = merge_results([GitHubLexical(server).ask(server.question(f"{IN_TITLE} refused")), answer], NOW)
     assert (best.issue.number, best.sources) == (2, ("github-search", "github-similar"))
     assert best.likeness == Likeness(1.93, "high", True)
     assert [hit.likeness for hit in others] == [Likeness(None, "low", False)]
@@ -239,6 +213,8 @@ def test_f8a_only_the_states_that_are_asked_for_count_and_drafts_are_not_asked_a
     (found,) = GitHubSimilar(server).ask(question).lists
     assert numbers(found) == {1}
     draft = replace(question, target=replace(server.last, id=0))
-    assert GitHubSimilar(server).ask(draft) == Answer("github-similar")
+    assert GitHubSimilar(server).ask(draft) == SourceResult("github-similar")
     server.enabled = False
-    assert GitHubSimilar(server).ask(question) == Answer("github-similar"), "it was not asked, which is no failure"
+    assert GitHubSimilar(server).ask(question) == SourceResult("github-similar"), (
+        "it was not asked, which is no failure"
+    )

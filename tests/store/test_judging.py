@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.domain.opinion import Limits, Said, Verdict
-from bot.search.judge.judge import InMemory
+from bot.search.judge.judge import InMemoryRecord
 from bot.storage import Store
 from bot.storage.judging import DAY, KEPT_DAYS, Spent
 
@@ -46,7 +46,7 @@ def test_j_what_is_old_enough_is_erased(store: Store) -> None:
 
 
 def test_j6_calls_about_a_repository_whose_answers_are_not_kept_count_as_well(store: Store) -> None:
-    record = InMemory(store.judgements)
+    record = InMemoryRecord(store.judgements)
     record.keep(9, 5, {"a": (3, SAID)}, "reader", 1_000.0)
     first = record.begin(9, 5, "ann", 100, LIMITS, 1_000.0)
     assert first is not None and record.begin(9, 5, "ann", 100, LIMITS, 1_000.0) is not None

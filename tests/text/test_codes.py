@@ -53,11 +53,6 @@ def test_codes_are_the_same_beside_another_script(text: str) -> None:
     assert list(codes(f"{text} é").items()) == list(codes(text).items())
 
 
-_message_pieces = st.sampled_from(
-    ["Error", "ERROR", "cannot", "can't", "Not found", "out of memory", "range", "TypeError", "x", *" _:*#/\"'1"]
-)
-
-
 @pytest.mark.parametrize(
     "sign", ["ERROR", "Error", "eRRor", "TypeError", "Not Found", "out of range", "can't", "ſegfault"]
 )
@@ -103,8 +98,7 @@ def test_an_apostrophe_in_a_message_begins_no_name(line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "line",
-    ["error: ‘{}’ is undeclared here", "error: “{}” is undeclared here", "error: '{}' is undeclared here"],
+    "line", ["error: ‘{}’ is undeclared here", "error: “{}” is undeclared here", "error: '{}' is undeclared here"]
 )
 def test_a_name_in_curly_quotes_is_what_differs_too(line: str) -> None:
     """As compilers write them, and editors that correct what is typed."""

@@ -12,8 +12,8 @@ from bot.quality.training.arrival import Arrival
 from bot.quality.training.over_index import anonymous
 from bot.search.embedding.local import WordLlama
 from bot.search.index import TextAnalyser
+from bot.search.index.arrays import Floats
 from bot.search.index.index import ephemeral_index
-from bot.search.index.packing import Floats
 from bot.search.matching import Matcher, features
 from tests.matching.made import an_issue, fill
 
@@ -29,8 +29,8 @@ def _compared(authors: tuple[str, ...], asker: str) -> Floats:
     target = an_issue(90, "upload stops after a reconnect", " ".join(WORDS), author=asker, days=100.0)
     with ephemeral_index(TextAnalyser(), WordLlama()) as index:
         fill(index, *issues)
-        with Matcher(index).looking(1, target) as look:
-            numbers, values = look.compared()
+        with Matcher(index).session(1, target) as session:
+            numbers, values = session.compared()
     return values[np.argsort(numbers)]
 
 

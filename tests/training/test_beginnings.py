@@ -14,8 +14,8 @@ from bot.quality.training.arrival import Arrival
 from bot.quality.training.collecting import BEGINNING, beginning
 from bot.quality.training.fitting import Fitted, fit_factor
 from bot.quality.training.over_index import Firsts, fit, fit_orders, smallness_of
-from bot.search.matching import confidence, features, standing
-from bot.search.ranking.size import SMALLNESS, smallness
+from bot.search.matching import features, probability
+from bot.search.matching.probability import SMALLNESS, log_smallness
 
 
 def test_all_of_the_first_issues_are_looked_at_but_for_the_very_first_and_the_doubtful() -> None:
@@ -52,11 +52,11 @@ def test_a_repository_that_was_small_and_had_no_duplicates_is_believed() -> None
         order = fit_orders(arrivals, 0)
         fitted = fit(arrivals, order, 0)
         one = arrival(999, total, False, young=False)
-        scores = order.whole.scores(standing.standings(one.values))
+        scores = order.whole.scores(features.with_pool_ranks(one.values))
         best = np.argsort(-scores)
-        rows = confidence.rows(one.values[best], scores[best], total)
+        rows = probability.confidence_rows(one.values[best], scores[best], total)
         likely = fitted.confidence.scores(rows[:1])
-        return float(fitted.calibration.scores(confidence.calibration(likely, total))[0])
+        return float(fitted.calibration.scores(probability.calibration_rows(likely, total))[0])
 
     assert odds([*grown, *young], 100) < odds(grown, 100) - math.log(2)
     assert odds([*grown, *young], 100) < odds([*grown, *young], 5_000)
@@ -126,11 +126,11 @@ def test_small_repositories_are_never_judged_with_less_care_than_large_ones() ->
     assert factor(100, 0.5) == 0.0, "where every other issue repeats one, too"
     assert factor(5_000, 0.0) == 0.0, "they are not small"
     # One in a hundred is right, where one in eight is said to be: the odds fall from -2.0 to those of .01.
-    assert factor(100, 0.01) == pytest.approx((math.log(0.01 / 0.99) + 2.0) / smallness(100), abs=0.03)
+    assert factor(100, 0.01) == pytest.approx((math.log(0.01 / 0.99) + 2.0) / log_smallness(100), abs=0.03)
     assert factor(100, 0.01, silent=99) == factor(100, 0.01)
 
 
 def test_smallness_begins_below_three_thousand_and_ends_at_fifty() -> None:
-    assert [smallness(total) for total in (10**6, 3_000)] == [0.0, 0.0]
-    assert smallness(300) == pytest.approx(math.log(10))
-    assert smallness(0) == smallness(50) == pytest.approx(math.log(60))
+    assert [log_smallness(total) for total in (10**6, 3_000)] == [0.0, 0.0]
+    assert log_smallness(300) == pytest.approx(math.log(10))
+    assert log_smallness(0) == log_smallness(50) == pytest.approx(math.log(60))

@@ -18,7 +18,7 @@ from bot.app.cli.shared.stored import stored_repository
 from bot.platform import settings as host
 
 if TYPE_CHECKING:
-    from bot.search.indexing.status import Status
+    from bot.search.indexer import IndexStatus
 
 _EVERY = 0.5
 _AT_WORK = ("waiting", "reading", "embedding")
@@ -39,7 +39,7 @@ def index(repository: str | None, watch: bool, as_json: bool) -> None:
     if watch and as_json:
         raise click.UsageError("--watch is for people; leave it out with --json")
     from bot.app.wiring.indexes import build_index
-    from bot.search.indexing.status import statuses
+    from bot.search.indexer import index_statuses
     from bot.storage import open_store
 
     settings, console = host.load(), Console(highlight=False)
@@ -47,9 +47,9 @@ def index(repository: str | None, watch: bool, as_json: bool) -> None:
         there = build_index(settings, store)
         wanted = stored_repository(store, repository).id if repository else None
 
-        def look() -> list[Status]:
+        def look() -> list[IndexStatus]:
             repositories = [one for one in store.repositories.list() if wanted in (None, one.id)]
-            return list(statuses(repositories, store.backfills, there))
+            return list(index_statuses(repositories, store.backfills, there))
 
         found = look()
         if as_json:
@@ -69,7 +69,7 @@ def index(repository: str | None, watch: bool, as_json: bool) -> None:
                 console.print()
 
 
-def _line(one: Status) -> Text:
+def _line(one: IndexStatus) -> Text:
     """How far a repository is. What GitHub or an endpoint said is no markup."""
     expected = "" if one.expected is None else f" of {one.expected:,}"
     vectors, texts = ("none" if each is None else f"{each:,}" for each in (one.vectors, one.texts))

@@ -27,7 +27,7 @@ from bot.github.token import INSTALLATION, TokenGitHub
 from bot.platform import settings as host
 from bot.platform.addresses import pages_of
 from bot.platform.settings import Settings
-from bot.search.indexing import Indexing
+from bot.search.indexer import Indexer
 from bot.search.issue_forms import IssueForms
 from bot.search.matching import Matcher
 from bot.search.repository_settings import RepositorySettings
@@ -254,7 +254,7 @@ def workflow(job: Job) -> Iterator[Workflow]:
         comments=CommentKeeper(store.comments, of_token(github.login), now, alone=False),
         inbox=pending,
         index=index,
-        indexing=Indexing(index, store, pending, now, closely=False),
+        indexing=Indexer(index, store, pending, now, closely=False),
         matcher=Matcher(index),
         clock=now,
         evaluate=_evaluate,

@@ -10,7 +10,8 @@ from bot.domain.errors import SettingsError
 from bot.github.client import GitHub
 from bot.github.repository import RepoClient
 from bot.platform.settings import Settings
-from bot.search.embedding import Embedder, choose_embedder
+from bot.search.embedding import Embedder
+from bot.search.embedding.local import choose_embedder
 from bot.storage import open_store
 
 

@@ -26,11 +26,11 @@ from bot.quality.known_issues import KnownRepository, RepositoryWords
 from bot.quality.scanning.asking import AskAll, Asker, ask_in_processes
 from bot.quality.scanning.filling import OwnSteps, fill
 from bot.quality.scanning.scan import Scan
-from bot.search.embedding import TextModel
-from bot.search.finder import Finder, Outside, finder_settings, further_sources
-from bot.search.finder.judging import Judge
+from bot.search.embedding.local import TextModel
+from bot.search.finder import Finder, TemporaryIndexes, finder_settings, further_sources
+from bot.search.finder.scoring import Judge
 from bot.search.index import Index, TextAnalyser
-from bot.search.indexing import Indexing, StoredFacts
+from bot.search.indexer import Indexer, StoredRepositoryInfo
 from bot.search.issue_forms import IssueForms
 from bot.search.matching import Matcher, Model, shipped_model
 from bot.search.repository_settings import RepositorySettings, settings_at_present
@@ -48,7 +48,7 @@ logger = logging.getLogger(__name__)
 def build_index(settings: Settings, store: Store) -> Index:
     """The index of a store, with the model that the host has chosen."""
     model = embedder(settings)
-    facts = StoredFacts(
+    facts = StoredRepositoryInfo(
         store,
         RepositorySettings(store, now),
         IssueForms(store, now),
@@ -98,7 +98,7 @@ def known_repository(
             issues=issues if progress is None or progress.size is None else progress.size,
             settings=finder_settings(loaded.config, headings=headings, workflow_field=settings.workflow_field),
             matcher=Matcher(index) if index and complete else None,
-            outside=Outside(index, embedder(settings)),
+            temporary=TemporaryIndexes(index, embedder(settings)),
             repo_id=repo_id,
             further=further_sources(loaded.config, client, settings.siblings),
             judge=reads,
@@ -163,7 +163,7 @@ def fill_index(
         summary = client.repository(repo)
         store.repositories.upsert(summary, None, now().timestamp())
         steps = OwnSteps(partial(_hand_over, settings, store))
-        indexing = Indexing(build_index(settings, store), store, steps, now)
+        indexing = Indexer(build_index(settings, store), store, steps, now)
         forms, progress = IssueForms(store, now), store.backfills
         # What is handed over is known by the chain, and a repository can be read anew after it was erased.
         chain = f"by-hand-{now().timestamp():.3f}"

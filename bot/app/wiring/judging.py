@@ -10,8 +10,8 @@ from bot.platform.settings import Settings
 from bot.storage import Store
 
 if TYPE_CHECKING:
-    from bot.search.judge.endpoint import Endpoint
-    from bot.search.judge.judge import Judge
+    from bot.search.judge.judge import HostJudge
+    from bot.search.judge.prompt import Endpoint
 
 
 def build_endpoint(settings: Settings, *, retries: int = 0) -> Endpoint | None:
@@ -21,24 +21,24 @@ def build_endpoint(settings: Settings, *, retries: int = 0) -> Endpoint | None:
     if not settings.judge_url or not settings.judge_model:
         missing, there = ("URL", "MODEL") if settings.judge_model else ("MODEL", "URL")
         raise SettingsError(f"DOPPEL_JUDGE_{missing}: not set, though DOPPEL_JUDGE_{there} is; the judge needs both.")
-    from bot.search.judge.clients import endpoint
+    from bot.search.judge.providers import endpoint
 
     where = (settings.judge_api, settings.judge_url, settings.judge_model, settings.judge_key)
     return endpoint(*where, retries=retries)
 
 
-def build_judge(settings: Settings, store: Store | None, *, keep: bool = True) -> Judge | None:
+def build_judge(settings: Settings, store: Store | None, *, keep: bool = True) -> HostJudge | None:
     """The judge with its record. A store counts its calls; it has the answers only if it is to `keep` them."""
     chosen = build_endpoint(settings)
     if chosen is None:
         return None
     from bot.domain.opinion import Limits
-    from bot.search.judge.endpoint import Price
-    from bot.search.judge.judge import InMemory, Judge
+    from bot.search.judge.judge import HostJudge, InMemoryRecord
+    from bot.search.judge.prompt import Price
 
-    return Judge(
+    return HostJudge(
         chosen,
-        store.judgements if store and keep else InMemory(store.judgements if store else None),
+        store.judgements if store and keep else InMemoryRecord(store.judgements if store else None),
         Limits(
             settings.judge_calls,
             settings.judge_tokens,

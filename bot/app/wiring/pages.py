@@ -25,7 +25,7 @@ from bot.platform.settings import Settings
 from bot.platform.settings.loading import credentials_file
 from bot.quality.scanning.pairs import Result
 from bot.quality.scanning.scan import Scan
-from bot.search.repository_settings import Loaded, RepositorySettings
+from bot.search.repository_settings import LoadedSettings, RepositorySettings
 from bot.storage import StoredRepository, open_store
 from handlers.erasing import erased_if_ended
 
@@ -78,7 +78,7 @@ def build_dashboard(settings: Settings) -> Dashboard:
         store = open_store(settings)
         read = RepositorySettings(store, now, settings.mode)
 
-        def settings_of(repository: StoredRepository) -> Loaded:
+        def settings_of(repository: StoredRepository) -> LoadedSettings:
             client = partial(github.in_repository, repository.installation or 0)
             with erased_if_ended(repository.id, store):
                 return read.read(client, repository.summary)

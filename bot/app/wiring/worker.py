@@ -22,7 +22,7 @@ from bot.platform.calls import CallCounts
 from bot.platform.metrics import CALLS
 from bot.platform.settings import Settings
 from bot.platform.tracing import current, span, working_on
-from bot.search.indexing import LOOK_EVERY, Indexing
+from bot.search.indexer import LOOK_EVERY, Indexer
 from bot.search.issue_forms import IssueForms
 from bot.search.matching import Matcher
 from bot.search.repository_settings import RepositorySettings
@@ -56,7 +56,7 @@ def build_services(settings: Settings) -> Services:
         comments=CommentKeeper(store.comments, of_app(settings.app_id), now),
         inbox=inbox,
         index=index,
-        indexing=Indexing(index, store, inbox, now),
+        indexing=Indexer(index, store, inbox, now),
         matcher=Matcher(index),
         clock=now,
         evaluate=evaluate_apart,

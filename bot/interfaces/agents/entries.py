@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from bot.domain.errors import InvalidArgument
 from bot.platform.local import pip_install
+from bot.search.embedding import EmbeddingError
 from bot.search.embedding.local import PACKAGE, SentenceModel, WordLlama
-from bot.search.embedding.protocol import EmbeddingError
 
 DEFAULT_THRESHOLD = 0.85
 

@@ -22,8 +22,8 @@ from bot.quality.evaluation.runs import Kept, Runs, Stage
 from bot.quality.feedback import Example, decided_in
 from bot.quality.scanning.pairs import Result
 from bot.search.index import Index
-from bot.search.indexing.status import Status, statuses
-from bot.search.repository_settings import Loaded
+from bot.search.indexer import IndexStatus, index_statuses
+from bot.search.repository_settings import LoadedSettings
 from bot.storage import Store, StoredRepository
 from bot.storage.judging import Kept as Judgement
 from bot.storage.judging import Spent
@@ -48,7 +48,7 @@ class Feedback:
 class Health:
     """One repository's index, what was given up, and what could not be found out."""
 
-    index: Status | None
+    index: IndexStatus | None
     letters: tuple[DeadLetter, ...]
     problem: str = ""
 
@@ -61,7 +61,7 @@ class Summary:
     """
 
     mode: str
-    index: Status | None
+    index: IndexStatus | None
     comments: int
     would: int
     right: int
@@ -82,7 +82,7 @@ class Data:
         index: Index,
         letters: DeadLetters,
         queue: Inbox,
-        settings_of: Callable[[StoredRepository], Loaded],
+        settings_of: Callable[[StoredRepository], LoadedSettings],
         mode_of: Callable[[StoredRepository], str],
         groups_of: Callable[[StoredRepository], Result | None],
         clock: Callable[[], datetime],
@@ -229,5 +229,5 @@ class Data:
             return Health(self._status(repository), (), str(problem))
         return Health(self._status(repository), given_up)
 
-    def _status(self, repository: StoredRepository) -> Status | None:
-        return next(statuses([repository], self.store.backfills, self._index), None)
+    def _status(self, repository: StoredRepository) -> IndexStatus | None:
+        return next(index_statuses([repository], self.store.backfills, self._index), None)

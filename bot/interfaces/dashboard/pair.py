@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from bot.domain.report import Reason
-from bot.search.ranking.reasons import Written, says_something, shared_message, shared_reasons, shared_words
+from bot.search.matching.explanation import ComparedText, says_something, shared_message, shared_reasons, shared_words
 from bot.text.messages import error_messages
 from bot.text.terms import raw_words, terms, terms_of
 from bot.text.words import is_function_word
@@ -39,7 +39,7 @@ def side_by_side(one: Text, other: Text) -> Pair:
     """The two, compared by their words alone: of each only the beginning, where it is long."""
     both = tuple((title, body[:LONGEST]) for title, body in (one, other))
     own = tuple((title, _HEADING.sub("", body)) for title, body in both)
-    mine, theirs = (Written(*text) for text in own)
+    mine, theirs = (ComparedText(*text) for text in own)
     order = [list(dict.fromkeys(terms(f"{title}\n{body}"))) for title, body in own]
     shared = set(order[0]).intersection(order[1])
     message = shared_message(mine, theirs, error_messages("\n".join(own[0])))

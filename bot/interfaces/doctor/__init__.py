@@ -14,7 +14,7 @@ from bot.platform.settings import Settings, WrongSettings, load
 from bot.search.embedding import Embedder
 
 if TYPE_CHECKING:
-    from bot.search.judge.endpoint import Endpoint
+    from bot.search.judge.prompt import Endpoint
 
 __all__ = ["Health", "Wanted", "examine"]
 

@@ -14,7 +14,7 @@ from bot.platform.settings import Settings
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bot.search.judge.endpoint import Endpoint
+    from bot.search.judge.prompt import Endpoint
 
 _DAY = datetime(2026, 1, 1, tzinfo=UTC)
 _NEW = Text(3, "Export to PDF stops at page 7", "It raises PdfRenderError.", "open", _DAY)
@@ -35,17 +35,16 @@ def judge(settings: Settings, endpoint: Callable[[Settings], Endpoint | None]) -
         yield warning("judge", str(problem), mend)
         return
     assert chosen is not None
-    from bot.search.judge.endpoint import Price, Unreached
-    from bot.search.judge.question import NoAnswer, question, read_answer
+    from bot.search.judge.prompt import EndpointError, Price, UnusableAnswer, question, read_answer
 
     asked = question(Pairs(_NEW, (_SAME, _OTHER)))
     try:
         written = chosen.ask(asked, max(settings.judge_seconds, 30.0))
         said = read_answer(written.text, asked)
-    except Unreached as failure:
+    except EndpointError as failure:
         yield warning("judge", str(failure), mend)
         return
-    except NoAnswer as useless:
+    except UnusableAnswer as useless:
         yield warning("judge", f"{chosen.model} answers, but {useless}", "Take a model that writes JSON. " + mend)
         return
     price = Price(settings.judge_price_in, settings.judge_price_out)

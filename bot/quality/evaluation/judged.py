@@ -11,7 +11,15 @@ from bot.domain.opinion import Said, Verdict
 from bot.quality.evaluation.metrics import Id, Judged, Speaking, speaking
 from bot.quality.replay.running import Answered
 from bot.search.judge.judge import probability
-from bot.search.judge.question import SCHEMA, NoAnswer, Question, estimated_tokens, question, question_key, taken
+from bot.search.judge.prompt import (
+    SCHEMA,
+    Prompt,
+    UnusableAnswer,
+    check_answer,
+    estimated_tokens,
+    question,
+    question_key,
+)
 
 Found = tuple[tuple[Id, float], ...]
 Answers = Mapping[str, Mapping[int, Said]]
@@ -27,7 +35,7 @@ class Asking:
 
     id: Id
     key: str
-    question: Question
+    question: Prompt
     ids: Mapping[int, Id]
 
     @property
@@ -88,9 +96,9 @@ def read_answers(rows: Iterable[tuple[Any, str]], asked: Sequence[Asking]) -> Re
             strange += 1
             continue
         try:
-            said[key] = taken(row["answer"], by_key[key].question)
+            said[key] = check_answer(row["answer"], by_key[key].question)
             unusable.discard(key)
-        except NoAnswer:
+        except UnusableAnswer:
             said.pop(key, None)
             unusable.add(key)
     return Recorded(said, len(unusable), strange)

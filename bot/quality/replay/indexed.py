@@ -24,13 +24,13 @@ from bot.platform.pools import held_back
 from bot.quality.replay.archive import PastIssue
 from bot.quality.replay.github import ReplayGitHub
 from bot.quality.replay.running import Answered, Asked, Asking, FutureLeak, Mirror, replay
-from bot.search.embedding import TextModel, choose_embedder
-from bot.search.finder import Finder, FinderSettings, Outside
+from bot.search.embedding.local import TextModel, choose_embedder
+from bot.search.finder import Finder, FinderSettings, TemporaryIndexes
 from bot.search.index import TextAnalyser
 from bot.search.index.index import ephemeral_index
 from bot.search.matching import Matcher
 from bot.search.matching.weights import Model
-from bot.search.sources.choosing import only
+from bot.search.sources.federated import only_sources
 from bot.search.sources.github import HYBRID
 from bot.storage.failures import why
 
@@ -116,13 +116,13 @@ def _answers(issues: Sequence[PastIssue], segment: _Segment) -> Iterator[Answere
     with _telling(), ephemeral_index(TextAnalyser(), choose_embedder(), segment.within, TextModel()) as index:
         github = ReplayGitHub(searchable=False)
         weights = Model.parse(asking.weights) if asking.weights else None
-        settings = FinderSettings(sources=only(*asking.sources))
+        settings = FinderSettings(sources=only_sources(*asking.sources))
         judge = None if asking.floor is None else Asked(asking.floor)
         finder = Finder(
             github,
             settings=settings,
             matcher=Matcher(index, weights, most=None),
-            outside=Outside(index),
+            temporary=TemporaryIndexes(index),
             repo_id=_REPO,
             judge=judge,
         )
@@ -211,7 +211,7 @@ def replay_search(
     github = ReplayGitHub()
     settings = FinderSettings(budget=asking.budget, hybrid=HYBRID in asking.sources)
     model = Model.parse(asking.weights) if asking.weights else None
-    finder = Finder(github, settings=settings, outside=Outside(over=partial(Matcher, model=model)))
+    finder = Finder(github, settings=settings, temporary=TemporaryIndexes(over=partial(Matcher, model=model)))
     for answer in replay(issues, asked, finder, github, asking.options()):
         advance()
         yield answer

@@ -16,7 +16,7 @@ from bot.quality.replay.github import REPO, ReplayGitHub
 from bot.search.finder import Finder, FindOptions
 from bot.search.index import Index, IndexedIssue
 from bot.search.ranking.relevance import DEFAULT_RELEVANCE
-from bot.search.sources.choosing import FULL_TEXT, VECTORS
+from bot.search.sources.federated import FULL_TEXT, VECTORS
 from bot.search.sources.github import HYBRID
 from bot.text.github_urls import named_issues, without_code
 

@@ -65,10 +65,10 @@ class Asker:
         return f"{self._weights} {view.state.model}".rstrip()
 
     def _found(self, repo_id: int, target: Issue) -> tuple[Found, ...]:
-        with self._matcher.looking(repo_id, target, below=target.number, stored=True) as look:
+        with self._matcher.session(repo_id, target, below=target.number, stored=True) as session:
             found = []
             # Among equals the latest first, so that copies form one group, however many there are.
-            matches = sorted(look.judge(), key=lambda match: (-match.confidence, -match.number))
+            matches = sorted(session.judge(), key=lambda match: (-match.confidence, -match.number))
             for match in matches[:MOST]:
                 if match.confidence >= LEAST:
                     found.append(Found(match.number, match.confidence, match.reasons))

@@ -8,7 +8,7 @@ from typing import Any
 from bot.deliveries.events import Event, IndexEvent
 from bot.domain.entities import Repository
 from bot.github.repository import RepoClient
-from bot.search.indexing import Indexing
+from bot.search.indexer import Indexer
 from bot.search.issue_forms import IssueForms
 from bot.storage.repositories import Backfills, Progress
 
@@ -41,7 +41,7 @@ class OwnSteps:
 
 
 def fill(
-    indexing: Indexing,
+    indexing: Indexer,
     steps: OwnSteps,
     forms: IssueForms,
     progress: Backfills,

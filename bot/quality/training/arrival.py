@@ -15,12 +15,12 @@ from bot.domain.entities import Issue
 from bot.domain.errors import UserError
 from bot.quality.replay import Mirror, PastIssue, ReplayGitHub
 from bot.quality.training.readings import Read
-from bot.search.embedding import TextModel, choose_embedder
+from bot.search.embedding.local import TextModel, choose_embedder
 from bot.search.index import Index, TextAnalyser
+from bot.search.index.arrays import Floats, Integers
 from bot.search.index.index import ephemeral_index
-from bot.search.index.packing import Floats, Integers
 from bot.search.matching import Matcher
-from bot.search.matching.readings import Likeness
+from bot.search.matching.probability import TextSimilarity
 
 _REPO = 1
 
@@ -63,15 +63,15 @@ class Repository:
         self._mirror.put(self._waiting)
         self._mirror.follow(self._github)
         self._waiting = []
-        with self._matcher.looking(_REPO, issue, below=issue.number) as look:
-            return look.compared()
+        with self._matcher.session(_REPO, issue, below=issue.number) as session:
+            return session.compared()
 
-    def likeness(self, issue: Issue, numbers: Integers, places: Integers) -> Likeness:
+    def likeness(self, issue: Issue, numbers: Integers, places: Integers) -> TextSimilarity:
         """What the text model says of the candidates at these places, for the issue that arrived last."""
         others = np.setdiff1d(np.arange(len(numbers)), places)
         order = np.concatenate([places, others])
-        with self._matcher.looking(_REPO, issue, below=issue.number) as look:
-            found = look.likeness(numbers, issue.number - 1, order, len(places))
+        with self._matcher.session(_REPO, issue, below=issue.number) as session:
+            found = session.likeness(numbers, issue.number - 1, order, len(places))
         if found is None:
             raise UserError("readings are compared by the text model, which failed; the log says why")
         # Candidates that the reader adds come after those it was asked about.

@@ -1,9 +1,9 @@
 """Learns from files: each issue is compared, as it arrived, with those before it.
 
-The log-odds of a small repository need data of their own (`bot/search/matching/readings.py`). Readers judged the first
-candidates of large trackers, whose words have much in common as a rule. Among two hundred issues people report the same
-thing in other words, and whatever is close stands out. So small repositories are made of issues drawn from a file. Few
-of their pairs are the same without being marked: marks take the place of readers.
+The log-odds of a small repository need data of their own (`bot/search/matching/probability.py`). Readers judged the
+first candidates of large trackers, whose words have much in common as a rule. Among two hundred issues people report
+the same thing in other words, and whatever is close stands out. So small repositories are made of issues drawn from a
+file. Few of their pairs are the same without being marked: marks take the place of readers.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from bot.quality.evaluation.labels import WARM, Labels, read_labels, to_learn_fr
 from bot.quality.replay import PastIssue, read_archive
 from bot.quality.training.arrival import Arrival, Repository, opened
 from bot.quality.training.readings import Read, Reading, read_readings
-from bot.search.index.packing import Integers
+from bot.search.index.arrays import Integers
 from bot.search.matching.retrieval import known_author
 
 #: Called with how many more issues are to be looked at, and how many have been, since the last call.

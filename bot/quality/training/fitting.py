@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.search.index.packing import Floats
+from bot.search.index.arrays import Floats
 
 _MOST_STEPS = 50
 # Standardised values beyond this are cut, so that no single example decides.

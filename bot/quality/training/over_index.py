@@ -33,12 +33,11 @@ from bot.quality.training.arrival import Arrival
 from bot.quality.training.collecting import TOO_FEW, Material, Progress, collect
 from bot.quality.training.fitting import Fitted, fit_factor, fit_order, fit_probability
 from bot.quality.training.readings import Read, fit_readings
-from bot.search.embedding import TextModel
-from bot.search.index.packing import Floats, Integers
-from bot.search.matching import confidence, features, standing
-from bot.search.matching.readings import CLOSEST
+from bot.search.embedding.local import TextModel
+from bot.search.index.arrays import Floats, Integers
+from bot.search.matching import features, probability
+from bot.search.matching.probability import CALIBRATION, CLOSEST, SMALLNESS, calibration
 from bot.search.matching.weights import KNOWN, READ, UNKNOWN, shipped_text
-from bot.search.ranking.size import CALIBRATION, SMALLNESS, calibration
 
 #: Set by hand, see above.
 PRIOR_ORDER = {"same_author": -1.0}
@@ -132,7 +131,7 @@ class Marked:
         best, rows = _ranked(arrival, self.order)
         by = self.known if signed else self.unknown
         odds = np.full(len(best), -np.inf)
-        marked = confidence.calibration(by.confidence.scores(rows), arrival.earlier)
+        marked = probability.calibration_rows(by.confidence.scores(rows), arrival.earlier)
         odds[best[: len(rows)]] = by.calibration.scores(marked)
         return odds
 
@@ -262,7 +261,7 @@ def fit(arrivals: Sequence[Arrival], order: Order, seed: int) -> Probability:
     small += ordered(grown, order.parts, seed, LATER_ALONE)
     rows, same = np.vstack([one.rows for one in lists]), np.concatenate([one.same for one in lists])
     weight = np.repeat([one.stands_for for one in lists], [len(one.same) for one in lists])
-    likely = fit_probability(confidence.NAMES, rows, same, weight, L2_PROBABILITY, PRIOR_PROBABILITY)
+    likely = fit_probability(probability.CONFIDENCE_NAMES, rows, same, weight, L2_PROBABILITY, PRIOR_PROBABILITY)
     return Probability(likely, fit_calibration(_firsts(lists, likely), _firsts(small, likely)))
 
 
@@ -276,9 +275,9 @@ def order_of(arrivals: Sequence[Arrival], seed: int) -> Fitted:
     lists = [one for one in (*arrivals, *smaller) if one is not None and one.same.any()]
     if not lists:
         raise ValueError(TOO_FEW)
-    rows = np.vstack([standing.standings(one.values) for one in lists])
+    rows = np.vstack([features.with_pool_ranks(one.values) for one in lists])
     same = np.concatenate([one.same for one in lists])
-    return fit_order(standing.NAMES, rows, same, [len(one.same) for one in lists], L2_ORDER, PRIOR_ORDER)
+    return fit_order(features.RANKING_NAMES, rows, same, [len(one.same) for one in lists], L2_ORDER, PRIOR_ORDER)
 
 
 def orders_of(arrivals: Sequence[Arrival], seed: int) -> list[Fitted]:
@@ -301,9 +300,9 @@ def ordered(arrivals: Sequence[Arrival], orders: Sequence[Fitted], seed: int, la
 
 def _ranked(arrival: Arrival, order: Fitted) -> tuple[Integers, Floats]:
     """The places of an arrival's candidates, best first, and `confidence.rows`."""
-    scores = order.scores(standing.standings(arrival.values))
+    scores = order.scores(features.with_pool_ranks(arrival.values))
     best = np.argsort(-scores, kind="stable")
-    return best, confidence.rows(arrival.values[best], scores[best], arrival.earlier)
+    return best, probability.confidence_rows(arrival.values[best], scores[best], arrival.earlier)
 
 
 def _leaders(arrival: Arrival, order: Fitted) -> Leaders:

@@ -1,4 +1,4 @@
-"""Learns the last step of the model (`bot/search/matching/readings.py`) from what careful readers said (P1).
+"""Learns the last step of the model (`bot/search/matching/probability.py`) from what careful readers said (P1).
 
 A file of readings has a line for each arrival that was read: `{"id", "weight", "verdicts": {CANDIDATE: VERDICT}}`. A
 verdict is `same`, `related` or `different`; `weight` is how many arrivals this one stands for.
@@ -15,9 +15,9 @@ import numpy as np
 
 from bot.domain.errors import UserError
 from bot.quality.training.fitting import Fitted, fit_probability
-from bot.search.index.packing import Floats
-from bot.search.matching import readings
-from bot.search.matching.readings import Likeness
+from bot.search.index.arrays import Floats
+from bot.search.matching import probability
+from bot.search.matching.probability import TextSimilarity
 
 #: How strongly weights are drawn to 0; there are three of them, and thousands of pairs.
 L2_READINGS = 1.0
@@ -42,7 +42,7 @@ class Read:
     """
 
     same: Floats
-    likeness: Likeness
+    likeness: TextSimilarity
     weight: float
     signed: bool
     small: bool = False
@@ -77,9 +77,9 @@ def fit_readings(odds: Sequence[Floats], reads: Sequence[Read]) -> tuple[Fitted,
         weight = np.concatenate([np.full(len(one.same), one.weight) for one in said])
         return fit_probability(names, np.concatenate(rows), same, weight / weight.mean(), L2_READINGS, {})
 
-    with_text = [readings.rows_with_text(own, one.likeness) for own, one in zip(odds, reads, strict=True)]
-    by_odds = [readings.rows_by_odds(own) for own, one in zip(odds, reads, strict=True) if not one.small]
+    with_text = [probability.rows_with_text(own, one.likeness) for own, one in zip(odds, reads, strict=True)]
+    by_odds = [probability.rows_by_odds(own) for own, one in zip(odds, reads, strict=True) if not one.small]
     return (
-        fit(readings.WITH_TEXT, with_text, reads),
-        fit(readings.BY_ODDS, by_odds, [one for one in reads if not one.small]),
+        fit(probability.WITH_TEXT, with_text, reads),
+        fit(probability.BY_ODDS, by_odds, [one for one in reads if not one.small]),
     )

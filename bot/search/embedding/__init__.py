@@ -1,42 +1,52 @@
-"""Models that turn texts into vectors, behind one protocol."""
+"""Models that turn texts into vectors, behind one interface."""
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Sequence
+from typing import Protocol
 
-from bot.search.embedding.local import SentenceModel, TextModel, WordLlama
-from bot.search.embedding.protocol import Embedder, EmbeddingError
+import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["Embedder", "EmbeddingError", "TextModel", "at_hand", "choose_embedder", "default_model"]
-
-NONE, DEFAULT = "none", "wordllama"
+from bot.domain.errors import Retryable
 
 
-def choose_embedder(model: str = DEFAULT, url: str = "", key: str = "") -> Embedder | None:
-    """The model that a host has set. Nothing is loaded yet.
+class EmbeddingError(Retryable):
+    """The model is missing or does not answer. The message says which, and what to do about it.
 
-    `none` is no model, `wordllama` the one that is always there. Any other name is the endpoint's if there is a `url`,
-    else one of sentence-transformers.
+    The message is for the host's operator and may name addresses and folders; `told` is the text for everybody else.
     """
-    if model == NONE:
-        return None
-    if url:
-        # What it speaks through takes a while to import, and most have no endpoint.
-        from bot.search.embedding.remote import RemoteModel
 
-        return RemoteModel(url, model, key)
-    return WordLlama() if model == DEFAULT else SentenceModel(model)
+    def __init__(self, message: str, after: float | None = None, *, told: str = "") -> None:
+        super().__init__(message, after)
+        self.told = told or message
 
 
-@cache
-def default_model() -> Embedder:
-    """The model that is always there."""
-    return WordLlama()
+class Embedder(Protocol):
+    """An embedding model, loaded on first use. Safe to share between threads."""
+
+    @property
+    def name(self) -> str:
+        """The model's name. Vectors of models with different names are not compared."""
+
+    @property
+    def remote(self) -> bool:
+        """Whether texts leave this machine. Private texts may only if host and repository allow it (C6a)."""
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """(texts, dimensions), of length one, or zero for texts that the model cannot read. Raises EmbeddingError."""
 
 
-def at_hand(model: Embedder | None) -> Embedder | None:
-    """The model for a question that needs some hundred texts embedded: the host's, or the default if that is slow or
-    remote.
-    """
-    slow = isinstance(model, SentenceModel) or (model is not None and model.remote)
-    return default_model() if slow else model
+def all_invalid(rows: NDArray[np.float32]) -> bool:
+    """Whether every row has NaN or infinity, so that the model is broken; a single one may be an unreadable text."""
+    return len(rows) > 0 and not np.isfinite(rows).all(axis=1).any()
+
+
+def unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Scale rows to length one; a row without direction, or without numbers, becomes zero."""
+    rows = np.asarray(rows, dtype=np.float32)
+    lengths = np.sqrt(np.einsum("...d,...d->...", rows, rows))[..., None]
+    if not np.isfinite(lengths).all():
+        rows = np.nan_to_num(rows, posinf=0.0, neginf=0.0)
+        lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
+    return np.asarray(rows / np.where(lengths > 1e-6, lengths, np.inf), dtype=np.float32)

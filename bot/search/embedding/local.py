@@ -1,4 +1,4 @@
-"""Models that run on this machine."""
+"""Models that run on this machine, and the choice among all models."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from bot.domain.counting import batches
 from bot.platform.local import pip_install
-from bot.search.embedding.protocol import EmbeddingError, no_numbers, unit
+from bot.search.embedding import Embedder, EmbeddingError, all_invalid, unit
 
 _WEIGHTS = "weights/l2_supercat_256.safetensors"
 _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
@@ -29,10 +29,9 @@ _lock = threading.Lock()
 
 
 class WordLlama:
-    """The default: static word vectors from the `wordllama` package. A text's vector is the mean of its tokens'.
+    """The default: static vectors of the package `wordllama`. A text's vector is the mean of its tokens'.
 
-    The package's two files are read directly, because importing it configures the process's logging and takes twice
-    the memory.
+    It reads the package's files directly: importing the package configures logging and takes twice the memory.
     """
 
     name = "wordllama-l2-supercat-256"
@@ -42,13 +41,12 @@ class WordLlama:
         return unit(self.vectors(texts))
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Like `embed`, but of any length, and NaN if the model's file is broken."""
+        """Like `embed`, but of any length, and NaN for a broken file."""
         # The lock keeps two threads from reading the files at once.
         with _lock:
             tokenizer, rows = _read_wordllama()
         sums = np.zeros((len(texts), rows.shape[1]), dtype=np.float32)
         for places in batches(range(len(texts)), _BATCH):
-            # The fast way does not note where in the text each token was.
             tokens = tokenizer.encode_batch_fast([texts[place] for place in places], add_special_tokens=False)
             for place, one in zip(places, tokens, strict=True):
                 sums[place] = rows[np.array(one.ids, dtype=np.int64)].astype(np.float32).sum(axis=0)
@@ -78,9 +76,9 @@ def _read_wordllama() -> tuple[Any, NDArray[np.float16]]:
 
 #: The tokens of a text that are read, and its characters; no 128 tokens have more.
 MOST_TOKENS, MOST_CHARACTERS = 128, 1_200
-# Of a text in another language than English the model knows signs and pieces, and any two such texts look alike to it:
-# the cosine of unrelated titles is .05 in English, .40 in Spanish, .59 in Chinese. It knows less than this part of the
-# words of all of them, by letters (Vietnamese .44), and of fewer than one in a hundred issues on the four trackers.
+# The model knows only signs and pieces of other languages than English, so that unrelated titles look alike: their
+# cosine is .05 in English, .40 in Spanish, .59 in Chinese. It knows less than this part of such texts, by letters
+# (Vietnamese: .44), and of fewer than one in a hundred issues on the four trackers.
 _LEAST_KNOWN = 0.35
 _UNKNOWN = "[UNK]"
 
@@ -89,8 +87,8 @@ class TextModel:
     """A small transformer that reads title and text together, tuned on issues that were marked duplicates.
 
     ONNX Runtime runs it on the processor; a text of 128 tokens takes some 20 ms of one core. Safe to share between
-    threads. `directory` holds `model.onnx` (int8), `tokenizer.json` and `made.json`, which tells how both were made; by
-    default the shipped `minilm/`.
+    threads. `directory` (the shipped `minilm/`) has `model.onnx` (int8), `tokenizer.json`, and `made.json` on how both
+    were made.
     """
 
     remote = False
@@ -100,18 +98,15 @@ class TextModel:
 
     @property
     def name(self) -> str:
-        """The name of the weights; vectors of other weights are not compared with these."""
+        """The name of the weights."""
         return _name_of(self._directory)
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """(texts, 384), each of length one, or zero for a language that the model cannot read.
-
-        Raises EmbeddingError if the model cannot be loaded.
-        """
+        """(texts, 384), of length one, or zero for a language that the model cannot read. Raises EmbeddingError."""
         with _lock:
             session, tokenizer = _read_text_model(self._directory)
         made = np.zeros((len(texts), 384), dtype=np.float32)
-        # One by one, because the scale of the bytes between layers depends on the whole batch, and so would vectors.
+        # One by one, because in a batch the quantised vectors would depend on the other texts.
         for row, text in enumerate(texts):
             tokens = tokenizer.encode(text[:MOST_CHARACTERS])
             if not _reads(tokens, text):
@@ -185,12 +180,12 @@ class SentenceModel:
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         vectors = self.vectors(texts)
-        if no_numbers(vectors):
+        if all_invalid(vectors):
             raise EmbeddingError(f"{self.name}: its vectors are no numbers", told="the model's vectors are no numbers")
         return unit(vectors)
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Like `embed`, but as the model gives them: of any length, and NaN if it is broken."""
+        """Like `embed`, but of any length, and NaN for a broken model."""
         # The library does not say whether several threads may call it at once.
         with self._lock:
             if self._loaded is None:
@@ -216,3 +211,29 @@ class SentenceModel:
         except Exception as failure:
             told = "the model could not be loaded"
             raise EmbeddingError(f"{self.name} could not be loaded: {failure}", told=told) from failure
+
+
+NONE, DEFAULT = "none", "wordllama"
+
+
+def choose_embedder(model: str = DEFAULT, url: str = "", key: str = "") -> Embedder | None:
+    """The host's model, not loaded yet: none, WordLlama, a remote one at `url`, or one of sentence-transformers."""
+    if model == NONE:
+        return None
+    if url:
+        # Its HTTP library takes a while to import.
+        from bot.search.embedding.remote import RemoteModel
+
+        return RemoteModel(url, model, key)
+    return WordLlama() if model == DEFAULT else SentenceModel(model)
+
+
+@cache
+def default_model() -> Embedder:
+    return WordLlama()
+
+
+def fast_model(model: Embedder | None) -> Embedder | None:
+    """A model that embeds some hundred texts at once: this one, or the default if this is slow or remote."""
+    slow = isinstance(model, SentenceModel) or (model is not None and model.remote)
+    return default_model() if slow else model

@@ -15,14 +15,14 @@ import requests
 from numpy.typing import NDArray
 
 from bot.domain.counting import batches
-from bot.search.embedding.protocol import EmbeddingError, no_numbers, unit
+from bot.search.embedding import EmbeddingError, all_invalid, unit
 
 _BATCH = 64
 _TIMEOUT = (5.0, 60.0)
 _ENDPOINT = "the model's endpoint"
 _REFUSED = (400, 413, 422)
-# Such a short text fits every model, even one that reads 128 tokens and takes each byte of a Chinese sign for a token.
-# If it is refused, something else is wrong, such as the model's name.
+# A text so short fits every model, even one of 128 tokens that takes each byte of a Chinese sign for one. If it is
+# refused, something else is wrong.
 _SHORT = 40
 
 
@@ -49,7 +49,7 @@ class RemoteModel:
         if len({part.shape[1] for part in parts}) > 1:
             raise self._useless("vectors of different lengths")
         vectors = np.concatenate(parts) if parts else np.zeros((0, 0), dtype=np.float32)
-        if no_numbers(vectors):
+        if all_invalid(vectors):
             raise self._useless("vectors that are no numbers")
         return unit(vectors)
 
@@ -77,7 +77,7 @@ class RemoteModel:
         # Endpoints refuse empty texts; their vectors are zero here.
         question = {"model": self._model, "input": [text or " " for text in texts], "encoding_format": "float"}
         try:
-            # A redirect would send the texts to an address that the host has not named.
+            # A redirect would send the texts to an address that nobody has configured.
             answer = requests.post(
                 self._url, json=question, headers=self._headers, timeout=_TIMEOUT, allow_redirects=False
             )

@@ -4,10 +4,10 @@ have read; `find_duplicates`, which reads it first, is for programs that use Dop
 
 from __future__ import annotations
 
-from bot.search.finder.asking import MOST_COMPARED, FinderSettings
 from bot.search.finder.finder import Finder
 from bot.search.finder.options import FindOptions, bot_options, finder_settings, further_sources, named_unasked
-from bot.search.finder.outside import Outside
+from bot.search.finder.unindexed import TemporaryIndexes
+from bot.search.sources.federated import MOST_COMPARED, FinderSettings
 
-__all__ = ["MOST_COMPARED", "FindOptions", "Finder", "FinderSettings", "Outside", "bot_options", "finder_settings"]
-__all__ += ["further_sources", "named_unasked"]
+__all__ = ["MOST_COMPARED", "FindOptions", "Finder", "FinderSettings", "TemporaryIndexes"]
+__all__ += ["bot_options", "finder_settings", "further_sources", "named_unasked"]

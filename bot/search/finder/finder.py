@@ -1,8 +1,7 @@
 """`Finder.find_duplicates` (F2): ask, fuse, judge, resolve, present.
 
-The finder has effects only through the client, the index and the word statistics that it is given. What is asked over
-the network is in `asking.py`, how it is judged in `weighing.py` and `outside.py`; the former resolves duplicates of
-duplicates.
+It has effects only through the client, the index and the word statistics that it is given. `sources/federated.py` asks
+over the network; `scoring.py` and `unindexed.py` score what was found.
 """
 
 from __future__ import annotations
@@ -17,43 +16,46 @@ from bot.domain.entities import Issue, RepoRef, StateFilter
 from bot.domain.errors import GitHubError, InvalidArgument, NotFound, Retryable
 from bot.domain.opinion import Opinion
 from bot.domain.report import Candidate, Report
-from bot.search.finder import reporting, weighing
-from bot.search.finder.asking import FinderSettings, Gathered, GitHubReads, Network
-from bot.search.finder.judging import Draft, Found, Judge, ask, judged, problems, worth_judging
+from bot.search.finder import results, scoring
 from bot.search.finder.options import FindOptions
-from bot.search.finder.outside import Outside, OutsideLook, shortly_before
-from bot.search.finder.reporting import Result
-from bot.search.finder.weighing import Inside
-from bot.search.index.analysis import Forms
-from bot.search.matching import Look, Matcher
-from bot.search.ranking.keywords import has_usable_words
-from bot.search.ranking.rarity import CountedWords, WordStats
-from bot.search.ranking.relevance import DEFAULT_RELEVANCE, Relevance, relevances
+from bot.search.finder.results import RankedResult
+from bot.search.finder.scoring import Draft, IndexResults, Judge, ScoredResults
+from bot.search.finder.unindexed import TemporaryIndexes, UnindexedScorer, issues_before
+from bot.search.index.analysis import FormLines
+from bot.search.matching import Matcher, SearchSession
+from bot.search.ranking.query import has_usable_words
+from bot.search.ranking.relevance import DEFAULT_RELEVANCE, CountedWords, Relevance, WordStats, relevances
 from bot.search.ranking.similarity import dice_sorensen
-from bot.search.sources.merging import Hit, collapsed
-from bot.search.sources.protocol import Source
-from bot.search.sources.vocabulary import Remembered, count_words, make_acquaintance
+from bot.search.sources import GitHubReads, Hit, Source, collapse_discussions
+from bot.search.sources.federated import (
+    FederatedSearch,
+    FinderSettings,
+    Gathered,
+    RecentIssuesCache,
+    count_words,
+    ensure_word_stats,
+)
 from bot.text.github_urls import named_by
 
-# So many times as many candidates are read from the index as are shown: some are rejected, some share a group.
+# For each candidate to show, this many are read from the index: some are rejected, some share a group.
 _SPARE = 3
 # Issues that are read one by one to follow duplicates where there is no index.
 _MOST_READ = 5
-# What a judge says that is not asked.
+# The opinion of a judge that is not asked.
 _NONE = Opinion()
 
 
 class Finder:
     """Looks for earlier reports of an issue.
 
-    With a `matcher`, whose index must hold the repository `repo_id`, its sources are asked too; without one GitHub's
-    searches stand alone. What no index holds is judged by `outside`. `further` are sources beyond these (see
-    `bot.search.sources`).
+    With a `matcher`, whose index must hold the repository `repo_id`, it searches the index; without one GitHub's
+    searches stand alone. `temporary` makes indexes for hits that no index holds. `further` are sources beyond GitHub's
+    own.
 
-    `words` are the word statistics of the repository that is asked about; without them the finder keeps its own as long
-    as it lives. `issues` is how many there are in it, where that is known. `default` is the repository to ask about
-    where a caller names none (F1). Beside a matcher, sources over the network have the seconds that `within` says, and
-    what they miss is reported (F8b); None: all that it takes. A `judge` reads the likeliest candidates (J).
+    `words` are the repository's word statistics; without them the finder keeps its own as long as it lives. `issues` is
+    how many issues the repository has, if known. `default` is the repository for callers that name none (F1). With a
+    matcher, sources over the network have `within` seconds, and late ones are reported (F8b); None: as long as they
+    take. A `judge` reads the likeliest candidates (J).
     """
 
     def __init__(
@@ -65,7 +67,7 @@ class Finder:
         settings: FinderSettings | None = None,
         default: RepoRef | None = None,
         matcher: Matcher | None = None,
-        outside: Outside | None = None,
+        temporary: TemporaryIndexes | None = None,
         repo_id: int | None = None,
         further: Sequence[Source] = (),
         within: float | None = None,
@@ -79,11 +81,13 @@ class Finder:
         self._settings = settings or FinderSettings()
         self._default = default
         self._matcher = matcher
-        self._outside = outside or Outside()
+        self._temporary = temporary or TemporaryIndexes()
         self._judge = judge
         self._repo_id = repo_id or 0
-        self._recent, indexed = Remembered(github), matcher is not None
-        self._network = Network(github, tuple(further), self._words, self._recent, self._settings, indexed, within)
+        self._recent, indexed = RecentIssuesCache(github), matcher is not None
+        self._network = FederatedSearch(
+            github, tuple(further), self._words, self._recent, self._settings, indexed, within
+        )
 
     def find_duplicates(
         self,
@@ -102,11 +106,10 @@ class Finder:
         earlier_only: bool = False,
         sources: Collection[str] = (),
     ) -> Report:
-        """Fetch an issue and look for others that report the same thing (F2).
+        """Read an issue and look for others that report the same thing (F2).
 
-        `include_closed` is overridden by `state`, which says more exactly which issues count. The other arguments are
-        those of `FindOptions`. Raises InvalidArgument naming the argument, and what `RepoClient.issue` raises for the
-        issue itself; a failing search is told in the report.
+        `state` wins over `include_closed`. The other arguments are those of `FindOptions`. Raises InvalidArgument
+        naming the argument, and what `RepoClient.issue` raises. A search that fails is named in the report.
         """
         owner = owner or (self._default.owner if self._default else None)
         repo = repo or (self._default.name if self._default else None)
@@ -135,76 +138,71 @@ class Finder:
         return self.find(target, replace(options, named=named_by(target), show_named=True))
 
     def find(self, target: Issue, options: FindOptions, gathered: Gathered | None = None) -> Report:
-        """Like `find_duplicates`, for an issue that the caller has read already.
-
-        `gathered` is what `gather` has brought already: it is judged, and nobody is asked again.
-        """
-        # Nothing is held open while GitHub is asked, which takes a hundred times as long as the index.
+        """Like `find_duplicates`, for an issue that the caller has read; with `gathered`, asks no source again."""
+        # No connection is held while GitHub is asked, which takes a hundred times as long as the index.
         gathered = gathered or self.gather(target, state=options.state, words=options.words)
-        with self._looking(target, options, gathered.hits) as (look, outside):
-            drafted = self._draft(target, options, gathered, look, outside)
-        report, shown = self._report(target, options, gathered, drafted, indexed=look is not None)
+        with self._session(target, options, gathered.hits) as (session, unindexed):
+            drafted = self._draft(target, options, gathered, session, unindexed)
+        report, shown = self._report(target, options, gathered, drafted, indexed=session is not None)
         report = replace(report, candidates=self._present(target, shown))
         return report.of_sources(options.sources) if options.sources else report
 
     def gather(self, target: Issue, *, state: StateFilter = "all", words: str = "") -> Gathered:
-        """Plan, ask and merge, without judging: what `find` and the training have in common."""
+        """Plan, ask and merge, without scoring; the training does this, too."""
         return self._network.gather(target, state, words)
 
     def compare(self, target: Issue, other: Issue, *, earlier_only: bool = False) -> Candidate:
-        """One issue judged as a candidate for another, found or not (`/duplicates explain #N`)."""
+        """Score one issue as a candidate for another, found or not (`/duplicates explain #N`)."""
         options = FindOptions(earlier_only=earlier_only)
-        with self._looking(target, options) as (look, _):
-            matches = [] if look is None else look.judge((), also=[other.number])
-            judged = [(match.confidence, weighing.said(match)) for match in matches[:1]]
+        with self._session(target, options) as (session, _):
+            matches = [] if session is None else session.judge((), also=[other.number])
+            judged = [(match.confidence, match.reasons) for match in matches[:1]]
         if not judged:
             hit = Hit(other, ())
-            with self._looking(target, options, [hit]) as (_, outside):
-                judged = [(one.confidence, one.reasons()) for one in outside.weigh([hit])]
+            with self._session(target, options, [hit]) as (_, unindexed):
+                judged = [(one.confidence, one.reasons()) for one in unindexed.score([hit])]
         ((confidence, reasons),) = judged
-        return self._present(target, [Result(other, confidence, confidence, reasons=reasons)])[0]
+        return self._present(target, [RankedResult(other, confidence, confidence, reasons=reasons)])[0]
 
     def apart(
         self, target: Issue, options: FindOptions, gathered: Gathered, numbers: Collection[int]
     ) -> dict[int, Candidate]:
-        """Those of the `numbers` that `find` finds with the same arguments, each judged for itself, likeliest first.
-
-        In a report issues that are duplicates of one another are one candidate, with the probability and the reasons of
-        the likeliest of them.
-        """
-        with self._looking(target, options, gathered.hits) as (look, outside):
-            _, candidates = self._weigh(target, options, gathered, look, outside)
-            found = [one for one in candidates if reporting.is_own(one.issue, target) and one.issue.number in numbers]
-            alone = [Result(one.issue, one.confidence, one.confidence, one.sources) for one in found]
-            reasons = weighing.reasons_of(list(zip(alone, found, strict=True)), (), gathered)
+        """Those of the `numbers` that `find` would find, likeliest first, each on its own."""
+        with self._session(target, options, gathered.hits) as (session, unindexed):
+            _, candidates = self._weigh(target, options, gathered, session, unindexed)
+            found = [one for one in candidates if results.is_own(one.issue, target) and one.issue.number in numbers]
+            alone = [RankedResult(one.issue, one.confidence, one.confidence, one.sources) for one in found]
+            reasons = scoring.reasons_of(list(zip(alone, found, strict=True)), (), gathered)
             alone = [replace(result, reasons=reasons[id(result)]) for result in alone]
         return {one.number: one for one in self._present(target, alone)}
 
     def own_texts(self, target: Issue, candidates: Sequence[Candidate], read: Iterable[Issue]) -> list[str]:
-        """What the authors of these candidates wrote, as far as it can be had; `read` are issues already read."""
-        return reporting.own_texts(target, candidates, read, self._github, self._outside.index, self._repo_id)
+        """What the authors of these candidates wrote; `read` are issues that the caller has."""
+        return results.own_texts(target, candidates, read, self._github, self._temporary.index, self._repo_id)
 
     def notice(self, issue: Issue) -> None:
-        """Count the words of an issue that arrived: after its find, for which its own words are no evidence.
-
-        Not before those of its repository, for which it would stand alone: a bot's is never asked about.
-        """
-        if make_acquaintance(self._recent, self._words, issue.repo):
+        """Count the words of a new issue, after its find, in which its own words are no evidence."""
+        if ensure_word_stats(self._recent, self._words, issue.repo):
             count_words(self._words, [issue])
 
     def _draft(
-        self, target: Issue, options: FindOptions, gathered: Gathered, look: Look | None, outside: OutsideLook
+        self,
+        target: Issue,
+        options: FindOptions,
+        gathered: Gathered,
+        session: SearchSession | None,
+        unindexed: UnindexedScorer,
     ) -> Draft:
-        """All that takes a look into the index: what was found, in order, with the reasons that may be told."""
+        """All that needs the index: the results in order, with reasons for those that may be shown."""
         # The words that a person searched for are evidence as well as what the issue says.
         weighed = replace(target, body=f"{options.words}\n{target.body}") if options.words else target
-        inside, candidates = self._weigh(weighed, options, gathered, look, outside)
-        ranked = self._ranked(weighed, candidates, options, look)
-        found = weighing.results(target, ranked, options, self._look_up(target, look))
-        worth = [] if self._judge is None else worth_judging(found, target, self._judge.floor)
-        shown = [] if worth else self._shown(found, options, target, gathered, indexed=look is not None)
+        inside, candidates = self._weigh(weighed, options, gathered, session, unindexed)
+        ranked = self._ranked(weighed, candidates, options, session)
+        found = scoring.group_results(target, ranked, options, self._look_up(target, session))
+        worth = [] if self._judge is None else scoring.worth_judging(found, target, self._judge.floor)
+        shown = [] if worth else self._shown(found, options, target, gathered, indexed=session is not None)
         told = [*shown, *worth, *(found[: options.max_candidates + len(worth)] if worth else ())]
-        reasons = weighing.reasons_of(told, found[: reporting.MOST_CONSIDERED], gathered) if options.explained else {}
+        reasons = scoring.reasons_of(told, found[: results.MOST_CONSIDERED], gathered) if options.explained else {}
         places = {id(result): at for at, (result, _) in enumerate(found)}
         found = [(replace(result, reasons=reasons.get(id(result), ())), one) for result, one in found]
         best = max((one.confidence for one in candidates), default=None)
@@ -213,77 +211,86 @@ class Finder:
 
     def _report(
         self, target: Issue, options: FindOptions, gathered: Gathered, drafted: Draft, *, indexed: bool
-    ) -> tuple[Report, Sequence[Result]]:
-        """The report but for its candidates, and what these are. The judge takes its time here, if there is one."""
+    ) -> tuple[Report, Sequence[RankedResult]]:
+        """The report without its candidates, and the results for these. If there is a judge, it is asked here."""
         inside, found, shown, best, opinion = drafted.inside, drafted.found, drafted.shown, drafted.best, _NONE
         if self._judge is not None and drafted.worth:
-            opinion = ask(self._judge, target, drafted.worth, self._outside.index, self._repo_id)
-            found = judged(found, self._judge, opinion, options.by)
+            opinion = scoring.ask_judge(self._judge, target, drafted.worth, self._temporary.index, self._repo_id)
+            found = scoring.with_opinion(found, self._judge, opinion, options.by)
             shown = self._shown(found, options, target, gathered, opinion, indexed=indexed)
             best = max(result.confidence for result, _ in found)
         runs = (*inside.runs, *(run for answer in gathered.answers for run in answer.runs))
         failed = (*inside.problems, *(problem for answer in gathered.answers for problem in answer.problems))
-        failed += problems(opinion)
+        failed += scoring.judge_problems(opinion)
         # Where words are given, nothing else is asked for.
         usable = has_usable_words(options.words) if options.words else has_usable_words(target.title, target.body)
-        first = [result for result, _ in found[: reporting.MOST_CONSIDERED]]
+        first = [result for result, _ in found[: results.MOST_CONSIDERED]]
         report = Report(
             repo=str(target.repo),
             number=target.number,
             title=target.title,
-            outcome=reporting.outcome(runs, failed, found=bool(shown), usable=usable),
+            outcome=results.outcome(runs, failed, found=bool(shown), usable=usable),
             candidates=(),
-            search_query=reporting.search_query(runs),
+            search_query=results.search_query(runs),
             queries=runs,
             problems=failed,
             relevance=str(options.relevance),
             threshold=options.threshold,
-            counts=reporting.counted(inside.found, gathered, target, options.sources),
+            counts=results.counted(inside.found, gathered, target, options.sources),
             best_confidence=best,
-            considered=reporting.considered(target, first, inside.found, gathered.answers) if options.explained else (),
+            considered=results.considered(target, first, inside.found, gathered.answers) if options.explained else (),
         )
         return report, [result for result, _ in shown]
 
     def _shown(
         self,
-        found: Found,
+        found: ScoredResults,
         options: FindOptions,
         target: Issue,
         gathered: Gathered,
         opinion: Opinion = _NONE,
         *,
         indexed: bool,
-    ) -> Found:
-        """Those of what was found that are shown."""
+    ) -> ScoredResults:
+        """The results that are shown."""
 
-        def may(one: Result) -> bool:
-            unread = bool(opinion.said) and one.verdict is None and reporting.is_own(one.issue, target)
+        def is_wanted(one: RankedResult) -> bool:
+            unread = bool(opinion.said) and one.verdict is None and results.is_own(one.issue, target)
             return options.may_show(one.confidence, one.sources, one.verdict, unread=unread)
 
-        wanted = (pair for pair in found if may(pair[0]))
+        wanted = (pair for pair in found if is_wanted(pair[0]))
         if not indexed:
             wanted = (pair for pair in wanted if self._is_there(pair[0], target, gathered))
         return list(islice(wanted, options.max_candidates))
 
     def _weigh(
-        self, target: Issue, options: FindOptions, gathered: Gathered, look: Look | None, outside: OutsideLook
-    ) -> tuple[Inside, list[weighing.Weighed]]:
-        """What the index answered, and all that was found, each judged for itself, most likely first."""
-        inside = self._weigh_inside(target, options, gathered, look)
-        remembered = frozenset[str]() if look is None else gathered.remembered
+        self,
+        target: Issue,
+        options: FindOptions,
+        gathered: Gathered,
+        session: SearchSession | None,
+        unindexed: UnindexedScorer,
+    ) -> tuple[IndexResults, list[scoring.ScoredIssue]]:
+        """What the index answered, and all candidates, most likely first."""
+        inside = self._weigh_inside(target, options, gathered, session)
+        remembered = frozenset[str]() if session is None else gathered.remembered
 
         def is_outside(hit: Hit) -> bool:
-            # What the whole index does not hold, and answers of minutes ago alone name, was deleted or moved since.
+            # An issue that only answers of minutes ago name, and that the complete index lacks, is deleted or moved.
             done = hit.issue.number in inside.held or remembered.issuperset(hit.sources)
-            return not (done and reporting.is_own(hit.issue, target)) and options.may_tell(hit.issue, target)
+            return not (done and results.is_own(hit.issue, target)) and options.may_tell(hit.issue, target)
 
         elsewhere = [hit for hit in gathered.hits if is_outside(hit)]
-        return inside, weighing.together(inside.candidates, outside.weigh(collapsed(elsewhere)))
+        return inside, sorted(
+            [*inside.candidates, *unindexed.score(collapse_discussions(elsewhere))], key=lambda one: -one.confidence
+        )
 
-    def _weigh_inside(self, target: Issue, options: FindOptions, gathered: Gathered, look: Look | None) -> Inside:
-        if look is None:
-            return Inside()
-        # All of them matter where something else than their order decides.
+    def _weigh_inside(
+        self, target: Issue, options: FindOptions, gathered: Gathered, session: SearchSession | None
+    ) -> IndexResults:
+        if session is None:
+            return IndexResults()
+        # If more than their order decides, all candidates matter.
         in_order = (
             options.by is Relevance.LEARNED
             and options.threshold == 0
@@ -292,15 +299,19 @@ class Finder:
         )
         most = max(50, _SPARE * options.max_candidates) if in_order else None
         use = self._settings.use(indexed=True)
-        # What was reported again and again is known as well, though nobody has named it in the settings.
-        known = dict.fromkeys((*self._settings.known_issues, *look.magnets()))
+        # Issues with many duplicates count as known issues, too.
+        known = dict.fromkeys((*self._settings.known_issues, *session.magnets()))
         known.pop(target.number, None)
-        return weighing.weigh_inside(look, target, use, gathered.hits, tuple(known), most)
+        return scoring.score_indexed(session, target, use, gathered.hits, tuple(known), most)
 
     def _ranked(
-        self, target: Issue, candidates: Sequence[weighing.Weighed], options: FindOptions, look: Look | None
-    ) -> list[tuple[weighing.Weighed, float]]:
-        """H5: those over the threshold with their relevance, best first; among equals the order is that of age."""
+        self,
+        target: Issue,
+        candidates: Sequence[scoring.ScoredIssue],
+        options: FindOptions,
+        session: SearchSession | None,
+    ) -> list[tuple[scoring.ScoredIssue, float]]:
+        """The candidates over the threshold with their relevance (H5), best first, older ones first among equals."""
         kept = [
             one
             for one in candidates
@@ -311,12 +322,12 @@ class Finder:
             return list(zip(kept, confidences, strict=True))
         texts = (
             {}
-            if look is None
-            else look.texts([one.issue.number for one in kept if reporting.is_own(one.issue, target)])
+            if session is None
+            else session.texts([one.issue.number for one in kept if results.is_own(one.issue, target)])
         )
         issues = [
             replace(one.issue, body=texts[one.issue.number][1])
-            if reporting.is_own(one.issue, target) and one.issue.number in texts
+            if results.is_own(one.issue, target) and one.issue.number in texts
             else one.issue
             for one in kept
         ]
@@ -325,25 +336,24 @@ class Finder:
         return sorted(pairs, key=lambda pair: (-pair[1], pair[0].issue.created_at, pair[0].issue.number))
 
     @contextmanager
-    def _looking(
+    def _session(
         self, target: Issue, options: FindOptions, hits: Sequence[Hit] = ()
-    ) -> Iterator[tuple[Look | None, OutsideLook]]:
-        """The look at what the index holds, if there is one, and that at those of the hits that it does not hold."""
-        # Numbers count pull requests as well.
+    ) -> Iterator[tuple[SearchSession | None, UnindexedScorer]]:
+        """A session over the index, if there is one, and the scorer for hits that it does not hold."""
         earlier = target.number - 1
-        # Before a connection is held.
-        forms = self._outside.forms(self._repo_id) if hits else Forms()
+        # Read before a connection is held.
+        forms = self._temporary.forms(self._repo_id) if hits else FormLines()
         with ExitStack() as stack:
-            look, background = None, partial(self._outside.background, self._recent, target, self._repo_id)
+            session, background = None, partial(self._temporary.background, self._recent, target, self._repo_id)
             if self._matcher is not None:
                 below = target.number if options.earlier_only else None
-                look = stack.enter_context(
-                    self._matcher.looking(self._repo_id, target, words=options.words, below=below)
+                session = stack.enter_context(
+                    self._matcher.session(self._repo_id, target, words=options.words, below=below)
                 )
-                background = partial(shortly_before, look, target)
-            outside = OutsideLook(
+                background = partial(issues_before, session, target)
+            unindexed = UnindexedScorer(
                 stack,
-                self._outside,
+                self._temporary,
                 forms,
                 background,
                 target,
@@ -352,42 +362,41 @@ class Finder:
                 total=earlier if self._issues is None else min(earlier, self._issues),
                 earlier_only=options.earlier_only,
             )
-            yield look, outside
+            yield session, unindexed
 
-    def _look_up(self, target: Issue, look: Look | None) -> weighing.LookUp:
-        """How issues are had that no source found: from the index, else one by one from GitHub."""
+    def _look_up(self, target: Issue, session: SearchSession | None) -> scoring.LookUp:
+        """Reads issues that no source found: from the index, else one by one from GitHub."""
 
         def indexed(numbers: Collection[int]) -> tuple[dict[int, Issue], dict[int, int]]:
-            rows = look.issues(numbers) if look else {}
+            rows = session.issues(numbers) if session else {}
             ties = {number: row.duplicate_of for number, row in rows.items() if row.duplicate_of}
-            return {number: weighing.as_issue(row, target) for number, row in rows.items()}, ties
+            return {number: scoring.as_issue(row, target) for number, row in rows.items()}, ties
 
         def read(numbers: Collection[int]) -> tuple[dict[int, Issue], dict[int, int]]:
             found = {}
             for number in list(numbers)[:_MOST_READ]:
-                # What cannot be read leads nobody; the candidates stay what they are.
+                # Candidates stay ungrouped if a relative cannot be read.
                 with suppress(GitHubError, Retryable):
                     found[number] = self._github.issue(target.repo, number)
             return found, {}
 
-        return indexed if look else read
+        return indexed if session else read
 
-    def _is_there(self, one: Result, target: Issue, gathered: Gathered) -> bool:
-        """Whether GitHub still has what an answer of minutes ago may have named, where no index tells what is gone."""
-        if reporting.is_own(one.issue, target) and gathered.partly_remembered.issuperset(one.sources):
+    def _is_there(self, one: RankedResult, target: Issue, gathered: Gathered) -> bool:
+        """Whether GitHub still has an issue that a cached answer named; an index would know."""
+        if results.is_own(one.issue, target) and gathered.partly_remembered.issuperset(one.sources):
             try:
                 self._github.issue(target.repo, one.issue.number)
             except NotFound:
                 return False
             except (GitHubError, Retryable):
-                # Nobody says that it is gone.
                 return True
         return True
 
-    def _present(self, target: Issue, shown: Sequence[Result]) -> tuple[Candidate, ...]:
-        """The candidates as the report shows them, with their workflow states (F7)."""
+    def _present(self, target: Issue, shown: Sequence[RankedResult]) -> tuple[Candidate, ...]:
+        """The candidates for the report, with their workflow states (F7)."""
         if not shown:
             return ()
-        numbers = [one.issue.number for one in shown if reporting.is_own(one.issue, target)]
+        numbers = [one.issue.number for one in shown if results.is_own(one.issue, target)]
         workflow = self._github.workflow_states(target.repo, numbers, self._settings.workflow_field)
-        return reporting.present(target, shown, workflow_states=workflow.states, workflow_reason=workflow.reason)
+        return results.present(target, shown, workflow_states=workflow.states, workflow_reason=workflow.reason)

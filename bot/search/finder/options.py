@@ -12,12 +12,11 @@ from bot.domain.entities import Issue, RepoRef, StateFilter
 from bot.domain.errors import InvalidArgument
 from bot.domain.opinion import Verdict
 from bot.domain.report import Candidate
-from bot.search.finder.asking import FinderSettings
 from bot.search.ranking.relevance import DEFAULT_RELEVANCE, Relevance
-from bot.search.sources.choosing import NAMES
+from bot.search.sources import Source
+from bot.search.sources.configured import RepositoryReader, Siblings
+from bot.search.sources.federated import SOURCE_NAMES, FinderSettings
 from bot.search.sources.github import Discussions, DiscussionSearcher
-from bot.search.sources.named import RepositoryReader, Siblings
-from bot.search.sources.protocol import Source
 from bot.text.github_urls import named_by
 
 
@@ -65,9 +64,9 @@ class FindOptions:
         if self.state not in get_args(StateFilter):
             # No issue is in such a state, and "none" would be a false answer (F9).
             raise InvalidArgument("state", f"{self.state!r} is not one of: {', '.join(get_args(StateFilter))}")
-        if isinstance(self.sources, str) or (unknown := [one for one in self.sources if one not in NAMES]):
+        if isinstance(self.sources, str) or (unknown := [one for one in self.sources if one not in SOURCE_NAMES]):
             wrong = self.sources if isinstance(self.sources, str) else unknown[0]
-            raise InvalidArgument("sources", f"{wrong!r} is not a list of: {', '.join(NAMES)}")
+            raise InvalidArgument("sources", f"{wrong!r} is not a list of: {', '.join(SOURCE_NAMES)}")
         if self.min_confidence is not None and not _is_share(self.min_confidence):
             raise InvalidArgument("min_confidence", f"{self.min_confidence!r} is not between 0 and 1")
 

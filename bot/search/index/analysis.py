@@ -1,4 +1,4 @@
-"""Analyses an issue's text into terms, by field, and into the texts to embed. A form's boilerplate is left out."""
+"""Analyses an issue's text into terms by field, and into the texts to embed, without the boilerplate of forms."""
 
 from __future__ import annotations
 
@@ -15,21 +15,19 @@ from bot.text.terms import BODY_READ, TITLE_READ, terms, without_noise
 from bot.text.titles import subject
 
 
-class About(Protocol):
-    """What the index asks about a repository. Answers must be quick, and may change at any time."""
+class RepositoryInfo(Protocol):
+    """What the index must know about a repository. Answers must be quick, and may change at any time."""
 
     def may_embed(self, repo_id: int) -> bool:
         """Whether the model may get this repository's texts (C6a: private text is kept from most remote models)."""
-        ...
 
     def form_lines(self, repo_id: int) -> Collection[str]:
         """The lines that the repository's issue forms and templates put into an issue."""
-        ...
 
 
 @dataclass
-class Forms:
-    """The answers for texts that never leave this machine; only the lines of their forms are known."""
+class FormLines:
+    """A `RepositoryInfo` of these lines, for texts that never leave this machine."""
 
     lines: Collection[str] = ()
 
@@ -40,16 +38,16 @@ class Forms:
         return self.lines
 
 
-#: Lines of one issue that are counted. Never change it: `supplied_before` relies on it for stored issues.
+#: Lines of one issue that are counted. Never change this: `supplied_before` relies on it for stored issues.
 MOST_LINES = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A kind of evidence, with its own count of the issues that have each term.
+    """A field of the index, with its own count of the issues that have each term.
 
-    A `posted` field can be searched. Fields of one `space` share the numbers of terms, so that one issue's title can be
-    compared with another's body. A `narrow` field has few of the terms of its space.
+    A `posted` field can be searched. Fields of one `space` share term numbers, so that one issue's title can be
+    compared with another's body. A `narrow` field has few terms of its space.
     """
 
     name: str
@@ -75,15 +73,12 @@ def counted(lines: Iterable[str]) -> list[str]:
 
 
 def whole(title: str, lines: Iterable[str]) -> str:
-    """Title and text as one term in the field of lines. An issue that has it too is a copy, word for word.
-
-    It is never equal to a line, because lines hold no line breaks.
-    """
+    """Title and text as one term of the field `lines`, by which copies are found. Unlike a line it has line breaks."""
     return "\n".join([" ".join(title.lower().split()), *lines])
 
 
 def hashes(space: str, terms: Iterable[str]) -> list[int]:
-    """The terms' hashes in the database: 64 bits, signed; nobody can make two terms collide on purpose."""
+    """The terms' hashes in the database: 64 bits, signed, and by a cryptographic hash."""
     begun = hashlib.blake2b(digest_size=8, person=space.encode()[:16])
     digests = []
     for term in terms:
@@ -93,7 +88,7 @@ def hashes(space: str, terms: Iterable[str]) -> list[int]:
     return list(struct.unpack(f"<{len(digests)}q", b"".join(digests)))
 
 
-#: A line that at least this many issues, and this share of all, have in common is a form's boilerplate.
+#: A line that this many issues, and this share of all, have in common is boilerplate.
 SUPPLIED_ISSUES, SUPPLIED_SHARE = 5, 0.003
 
 
@@ -102,30 +97,27 @@ def supplied(
 ) -> set[str]:
     """The boilerplate among an issue's lines.
 
-    `lines` are the lines that may be a form's, `own` all lines that count, `known` the lines of the repository's
-    present forms. `seen` tells in how many of the earlier `issues` each line occurs. `copies` of those issues have the
-    same title and text: a line that occurs no more often than that is no sign of a form.
+    `lines` are those that may be boilerplate, `own` all counted lines, `known` the lines of the repository's present
+    forms. `seen` tells in how many of the earlier `issues` each line occurs. `copies` of these have the same title and
+    text: a line that occurs no more often is no sign of a form.
     """
     least = max(SUPPLIED_ISSUES, SUPPLIED_SHARE * issues)
     recurring = {line for line in lines if seen[line] >= SUPPLIED_ISSUES > copies}
     found = {line for line in lines if seen[line] >= least > copies} | (known & lines)
     if found and (recurring | found).issuperset(own):
-        # Nothing but boilerplate: this is an empty form, with the lines that most people delete.
+        # An empty form, with lines that most people delete.
         found |= recurring
     return found
 
 
 def supplied_before(lines: Sequence[str], copy: str, stored: Collection[str]) -> set[str] | None:
-    """The lines that were taken for boilerplate when the issue was read; None if that is not known.
+    """The lines that were boilerplate when the issue was stored; None if that is not known.
 
     `stored` are the lines that were counted then, with `copy`, the text as one term, if there were any. Counting again
-    would not do: the lines of a form that is no longer used do not recur often enough now.
+    would miss forms that are no longer used.
     """
-    if stored and copy not in stored:
-        # Another version of the analyser has read it.
-        return None
-    if len(stored) > MOST_LINES:
-        # Lines after the last counted one may be boilerplate or not.
+    # Another version of the analyser has read it; or lines after the last counted one may be boilerplate or not.
+    if (stored and copy not in stored) or len(stored) > MOST_LINES:
         return None
     return {line for line in lines if line} - {*stored}
 
@@ -137,7 +129,7 @@ BODY_EMBEDDED = 1_500
 
 
 class TextAnalyser:
-    """Analyses an issue without its form's boilerplate, and without the kind of issue that its title begins with.
+    """Analyses an issue without boilerplate, and without the kind of issue that its title begins with.
 
     | field | what is in it |
     |---|---|
@@ -146,10 +138,10 @@ class TextAnalyser:
     | `lines` | whole lines, to recognise boilerplate, and the whole issue as one term, to recognise copies |
     | `codes` | names from code, paths, versions, error codes of title and body |
     | `messages` | error messages that title and body quote, whole and in runs of three words |
-    | `supplied` | the boilerplate that was left out, without which nobody could tell how often its lines recur |
+    | `supplied` | the boilerplate that was left out, to count how often its lines recur |
     """
 
-    #: Raise this when a text gets other terms than before, so that stored issues are read again. A test notices.
+    #: Raise this when texts get other terms, so that stored issues are read again. A test notices.
     version = 5
     #: Stored by position: add new ones at the end; removing one takes a new index.
     fields = (
@@ -163,11 +155,11 @@ class TextAnalyser:
     lines, supplied = "lines", "supplied"
 
     def lines_of(self, body: str) -> list[str]:
-        """All lines of a body in the form in which they are compared: lower case, single spaces."""
+        """The lines of a body in comparable form: lower case, single spaces."""
         return [" ".join(line.split()) for line in body[:BODY_READ].lower().split("\n")]
 
     def read(self, title: str, body: str, lines: Sequence[str], supplied: Collection[str]) -> Analysis:
-        """Analyse an issue. `lines` are its `lines_of`; those in `supplied` are boilerplate, and are left out."""
+        """Analyse an issue without the boilerplate `supplied`; `lines` are its `lines_of`."""
         body = body[:BODY_READ]
         own, left_out = lines, []
         if supplied:
@@ -196,15 +188,12 @@ class TextAnalyser:
 
 
 def _plain(text: str) -> str:
-    """`text` in lower case with single spaces: to a model, capitals, tabs and line breaks make other words."""
+    """`text` in lower case with single spaces, because a model takes other spellings for other words."""
     return " ".join(text.lower().split())
 
 
 def _without(supplied: Collection[str], lines: Sequence[str], written: Sequence[str]) -> str:
-    """The body without its boilerplate.
-
-    If a line of boilerplate ends an HTML comment of the author's own, its mark stays; else all that follows is hidden.
-    """
+    """The body without boilerplate. A mark that ends the author's own HTML comment stays; else the rest were hidden."""
     left = []
     commented = False
     for line, as_written in zip(lines, written, strict=True):

@@ -1,13 +1,20 @@
-"""Statements over many rows at once, each in the form that is fast on SQLite or on PostgreSQL."""
+"""Statements over many rows, fast on SQLite and PostgreSQL; and a repository's totals, in one row that is its lock."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
+import numpy as np
 import sqlalchemy as sa
+from numpy.typing import NDArray
 from sqlalchemy.dialects import postgresql
+
+from bot.storage.engine import database_time
+from bot.storage.tables.index import index_states as table
+from bot.storage.tables.index import lock_index
 
 _TYPES: dict[type[Any], str] = {
     sa.BigInteger: "bigint",
@@ -20,7 +27,7 @@ _TYPES: dict[type[Any], str] = {
 
 
 def among(connection: sa.Connection, column: sa.Column[Any], values: Iterable[int]) -> sa.ColumnElement[bool]:
-    """`column IN (values)` with a single parameter, because databases limit how many a statement may have."""
+    """`column IN (values)` with a single parameter, because databases limit the number of parameters."""
     if connection.dialect.name == "sqlite":
         each = sa.func.json_each(json.dumps(list(values))).table_valued("value")
         return column.in_(sa.select(each.c.value))
@@ -37,9 +44,8 @@ def fetch(
     """Select columns of a repository's rows whose `column` is one of `keys`: each row once, in no order.
 
     PostgreSQL looks up key by key. With `= ANY` or a join it reads all rows of a repository until it has statistics of
-    the new table, which takes twenty times as long. OFFSET keeps the planner from turning this into a join.
+    the new table, twenty times as slowly. OFFSET keeps the planner from making this a join.
     """
-    # In the order of the key, so that neighbours are read together.
     wanted = sorted(set(keys))
     if not wanted:
         return []
@@ -89,3 +95,92 @@ def _upsert(table: sa.Table, dialect: str) -> str:
         f"INSERT INTO {table.name} ({', '.join(names)}) {source} "
         f"ON CONFLICT ({', '.join(keys)}) DO UPDATE SET {changes}"
     )
+
+
+NO_KEYS: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
+NO_VECTORS: NDArray[np.float64] = np.zeros((0, 0))
+
+
+class IndexVersion(NamedTuple):
+    """Differs for any two states of a repository, even if its index was erased and made anew between them."""
+
+    sequence: int
+    issues: int
+    next_term: int
+    lengths: str
+    model: str
+    vectors: int
+
+
+@dataclass(slots=True)
+class IndexState:
+    """One repository's totals.
+
+    `sequence` counts changes; `lengths` has the summed length of each field, by position. The model `model` made as
+    many `vectors`; `vector_sum` is their sum, and they are centred by `centre`. `reading` is the version of the
+    analyser.
+
+    The last three describe a change under the lock: the version `before` it, the keys of the lists that issues have
+    `left`, and whether numbers of terms were freed.
+    """
+
+    sequence: int = 0
+    issues: int = 0
+    next_term: int = 1
+    lengths: dict[int, int] = field(default_factory=dict)
+    model: str = ""
+    vectors: int = 0
+    vector_sum: NDArray[np.float64] = field(default_factory=lambda: NO_VECTORS)
+    centre: NDArray[np.float64] = field(default_factory=lambda: NO_VECTORS)
+    reading: int = 0
+
+    before: IndexVersion | None = None
+    left: NDArray[np.int64] = field(default_factory=lambda: NO_KEYS)
+    lost_words: bool = False
+
+    @property
+    def version(self) -> IndexVersion:
+        lengths = json.dumps(self.lengths)
+        return IndexVersion(self.sequence, self.issues, self.next_term, lengths, self.model, self.vectors)
+
+    def average_length(self, position: int, without: int | None = None) -> float:
+        """The mean length of a field, at least 1; `without` is the length of one issue to leave out."""
+        total, issues = self.lengths.get(position, 0), self.issues
+        if without is not None:
+            total, issues = total - without, issues - 1
+        return max(1.0, total / max(1, issues))
+
+
+def load_state(connection: sa.Connection, repo_id: int) -> IndexState:
+    """Read the state; an empty one for a repository that is not indexed."""
+    rows = fetch(connection, repo_id, tuple(table.columns), table.c.repo_id, [repo_id])
+    if not rows:
+        return IndexState()
+    _, sequence, issues, next_term, lengths, model, vectors, total, centre, reading = rows[0]
+    by_position = {int(position): length for position, length in json.loads(lengths).items()}
+    sums = _matrix(total), _matrix(centre)
+    return IndexState(sequence, issues, next_term, by_position, model, vectors, *sums, reading)
+
+
+def lock_state(connection: sa.Connection, repo_id: int) -> IndexState:
+    """Read the state with the next sequence, and lock it until the transaction ends."""
+    lock_index(connection, repo_id)
+    state = load_state(connection, repo_id)
+    state.before = state.version
+    state.sequence = (state.sequence or _beginning(connection)) + 1
+    return state
+
+
+def save_state(connection: sa.Connection, repo_id: int, state: IndexState) -> None:
+    sums = (sums.astype("<f8").tobytes() for sums in (state.vector_sum, state.centre))
+    upsert(connection, table, [(repo_id, *state.version, *sums, state.reading)])
+
+
+def _beginning(connection: sa.Connection) -> int:
+    """A new index's first sequence, the database's clock in milliseconds: above any that a process remembers."""
+    now: float = connection.execute(sa.select(database_time(connection.engine))).scalar_one()
+    return int(now * 1_000)
+
+
+def _matrix(blob: bytes) -> NDArray[np.float64]:
+    return np.frombuffer(blob, dtype="<f8").reshape(2, -1) if blob else NO_VECTORS

@@ -13,19 +13,24 @@ import sqlalchemy as sa
 from bot.domain.counting import batches
 from bot.search.embedding import Embedder, EmbeddingError
 from bot.search.index import issues as issue_rows
-from bot.search.index import postings as lists
-from bot.search.index import state as states
-from bot.search.index import vocabulary
-from bot.search.index.analysis import About, Analysis, Forms, TextAnalyser
-from bot.search.index.database import delete, fetch, upsert
+from bot.search.index.analysis import Analysis, FormLines, RepositoryInfo, TextAnalyser
+from bot.search.index.arrays import Integers, Postings
+from bot.search.index.boilerplate import RepositoryAnalyser
+from bot.search.index.cache import IndexCache
+from bot.search.index.database import NO_KEYS, IndexState, delete, fetch, load_state, lock_state, save_state, upsert
 from bot.search.index.issues import LONGEST_BODY, LONGEST_TITLE, IndexedIssue, kept_text
-from bot.search.index.memory import Memories
-from bot.search.index.packing import Integers, Postings
-from bot.search.index.postings import Batch, Change, stored_entries
-from bot.search.index.reader import Reader
-from bot.search.index.state import NO_KEYS, State
+from bot.search.index.postings import (
+    Batch,
+    PostingsChange,
+    apply_change,
+    forget_terms,
+    list_key,
+    number_terms,
+    read_lists,
+    stored_entries,
+)
 from bot.search.index.text_vectors import TextVectors
-from bot.search.index.vectors import Embedded, Vectors, drop
+from bot.search.index.vectors import ModelVectors, Vectors, drop
 from bot.search.index.view import View
 from bot.storage.engine import make_engine, write
 from bot.storage.sqlite import memory_engine
@@ -41,7 +46,7 @@ _ASKED = 32
 class Index:
     """The issues of many repositories, kept apart. Safe to share between threads and processes.
 
-    Without an `embedder`, or for a repository whose texts it must not get, there are no vectors; all else works.
+    Without an `embedder`, or if it must not get a repository's texts, there are no vectors.
     """
 
     def __init__(
@@ -49,23 +54,22 @@ class Index:
         engine: sa.Engine,
         analyser: TextAnalyser,
         embedder: Embedder | None = None,
-        about: About | None = None,
+        about: RepositoryInfo | None = None,
         *,
         text_model: Embedder | None = None,
     ) -> None:
-        """Use an engine made by `make_engine`, on a database that `migrate` has prepared.
+        """Use an engine of `make_engine`, on a database that `migrate` has prepared.
 
-        The `text_model` compares the best few candidates. It must run on this machine, because it gets the texts of
-        every repository.
+        The `text_model` compares the best candidates. It gets every repository's texts, so it must run on this machine.
         """
         self._engine = engine
-        self.analyser, self.embedder, self.about = analyser, embedder, about or Forms()
+        self.analyser, self.embedder, self.about = analyser, embedder, about or FormLines()
         self.text_model = text_model
         self._fields, self._reading = analyser.fields, analyser.version
         self._posted = {position for position, field in enumerate(self._fields) if field.posted}
-        self._memories = Memories()
-        self._reader = Reader(engine, analyser, self.about)
-        self._embedded = Embedded(embedder, self.about) if embedder else None
+        self._caches = IndexCache()
+        self._reader = RepositoryAnalyser(engine, analyser, self.about)
+        self._embedded = ModelVectors(embedder, self.about) if embedder else None
         #: The text model's vectors; None without a text model.
         self.texts = TextVectors(engine, self._reader, text_model) if text_model else None
 
@@ -75,19 +79,18 @@ class Index:
 
     @contextmanager
     def view(self, repo_id: int) -> Iterator[View]:
-        """A repository at this moment, for reading: later changes do not show in it."""
-        with self._engine.connect() as connection, self._memories.using(repo_id) as memory:
+        """A snapshot of a repository, for reading."""
+        with self._engine.connect() as connection, self._caches.using(repo_id) as cache:
             if connection.dialect.name == "postgresql":
                 connection.execution_options(isolation_level="REPEATABLE READ")
             else:
                 # Python's driver begins no transaction before a write.
                 connection.exec_driver_sql("BEGIN")
-            yield View(connection, repo_id, self._fields, memory, states.load(connection, repo_id))
+            yield View(connection, repo_id, self._fields, cache, load_state(connection, repo_id))
 
     def count(self, repo_id: int) -> int:
-        """How many issues of a repository there are."""
         with self._engine.connect() as connection:
-            return states.load(connection, repo_id).issues
+            return load_state(connection, repo_id).issues
 
     def numbers(self, repo_id: int, above: int, limit: int) -> list[int]:
         """The numbers of the first issues above `above`, ascending."""
@@ -106,42 +109,42 @@ class Index:
         return [issue._replace(body=texts[number][1]) for number, issue in found.items()]
 
     def untold(self, repo_id: int, limit: int) -> list[int]:
-        """Some of the issues whose original was not known when they were added (`UNTOLD`)."""
+        """Some of the issues whose original was unknown when they were added (`UNTOLD`)."""
         with self._engine.connect() as connection:
             return issue_rows.untold(connection, repo_id, limit)
 
     def tell(self, repo_id: int, originals: Mapping[int, int | None]) -> None:
-        """Add the originals of such issues; None if the original is not in this repository."""
+        """Store the originals of such issues; None for an original elsewhere."""
         if originals:
             with write(self._engine) as connection:
-                state = states.lock(connection, repo_id)
+                state = lock_state(connection, repo_id)
                 issue_rows.tell(connection, repo_id, originals)
-                # It counts as a change, or caches would not notice.
-                states.save(connection, repo_id, state)
+                # Counts as a change, so that caches notice.
+                save_state(connection, repo_id, state)
             self._follow(repo_id, state, originals)
 
     def vector_count(self, repo_id: int) -> int | None:
-        """How many issues of a repository have vectors of the configured model; None if it gets no vectors."""
+        """How many issues have vectors of the configured model; None if the repository gets none."""
         embedded = self._embeds(repo_id)
         if embedded is None:
             return None
         with self._engine.connect() as connection:
-            state = states.load(connection, repo_id)
+            state = load_state(connection, repo_id)
         return state.vectors if state.model == embedded.model else 0
 
     def text_count(self, repo_id: int) -> int | None:
-        """How many issues of a repository the text model has read; None without one."""
+        """How many issues the text model has read; None without one."""
         return None if self.texts is None else self.texts.count(repo_id)
 
     def analyse(self, repo_id: int, title: str, body: str, number: int = 0) -> Analysis:
-        """Analyse a text the way the repository's issues are, without its forms' boilerplate. Nothing is stored.
+        """Analyse a text as the repository's issues are, without boilerplate. Stores nothing.
 
-        With the issue's own `number` the result is the same whether or not the issue is in the index already.
+        With an issue's own `number` the result is the same whether or not the index has it.
         """
         return self._reader.read(repo_id, {number: _kept(title, body)})[number]
 
     def embed(self, repo_id: int, analysis: Analysis) -> Vectors | None:
-        """Embed a text's title and whole: (2, dimensions); None without a model. Raises EmbeddingError."""
+        """Embed title and whole text: (2, dimensions); None without a model. Raises EmbeddingError."""
         embedded = self._embeds(repo_id)
         if embedded is None:
             return None
@@ -149,24 +152,24 @@ class Index:
         return pair
 
     def check(self, view: View, pair: Vectors) -> None:
-        """Raise EmbeddingError if vectors from `embed` cannot be compared with those in a view."""
+        """Raise EmbeddingError if vectors of `embed` cannot be compared with those in a view."""
         if self._embedded is not None:
             self._embedded.check(view.state, pair)
 
     def put(self, repo_id: int, issues: Sequence[IndexedIssue], *, embed: bool = True) -> None:
-        """Add issues, or replace those with the same numbers. An issue that is older than the stored one is ignored.
+        """Add issues, or replace those with the same numbers unless the stored ones are newer.
 
-        With `embed=False` the vectors are left to `embed_missing`. Raises EmbeddingError before anything is written.
+        With `embed=False` the vectors are left to `embed_missing`. Raises EmbeddingError before it writes anything.
         """
         for batch in batches(issues, BATCH):
             part = {issue.number: issue for issue in batch}
             while (state := self._put(repo_id, part, embed)) is None:
-                # Another process has changed one of them meanwhile: read and analyse again.
+                # Another process has changed one of them: read and analyse again.
                 continue
             self._follow(repo_id, state, part)
 
-    def _put(self, repo_id: int, part: dict[int, IndexedIssue], embed: bool) -> State | None:
-        """Write issues. If the text of one was changed since they were read, write nothing and return None."""
+    def _put(self, repo_id: int, part: dict[int, IndexedIssue], embed: bool) -> IndexState | None:
+        """Write issues; None, and nothing is written, if a text was changed meanwhile."""
         with self._engine.connect() as connection:
             # Read before the texts, so that a text that changes later has another number.
             seen = issue_rows.changes(connection, repo_id, part)
@@ -177,7 +180,7 @@ class Index:
         embedded = self._embeds(repo_id) if embed and analyses else None
         made = embedded.make(list(analyses.values())) if embedded else None
         with write(self._engine) as connection:
-            state = states.lock(connection, repo_id)
+            state = lock_state(connection, repo_id)
             if issue_rows.changes(connection, repo_id, part) != seen:
                 return None
             stored = issue_rows.updated(connection, repo_id, part)
@@ -197,48 +200,48 @@ class Index:
                     embedded.put(connection, repo_id, state, list(analyses), made[rows])
                 else:
                     drop(connection, repo_id, state, analyses)
-            states.save(connection, repo_id, state)
+            save_state(connection, repo_id, state)
         return state
 
     def remove(self, repo_id: int, numbers: Collection[int]) -> None:
         """Remove issues, and subtract what was counted of them."""
         with write(self._engine) as connection:
-            state = states.lock(connection, repo_id)
+            state = lock_state(connection, repo_id)
             self._change(connection, repo_id, state, None, numbers)
             drop(connection, repo_id, state, numbers)
             for table in (indexed_issues, indexed_bodies, indexed_terms, indexed_vectors, text_vectors):
                 delete(connection, table, repo_id, "number", list(numbers))
-            states.save(connection, repo_id, state)
+            save_state(connection, repo_id, state)
         self._follow(repo_id, state, numbers)
 
     def forget(self, repo_id: int) -> None:
         """Erase all that is stored of a repository's issues (C6a), as `Store.forget` does."""
         with write(self._engine) as connection:
-            states.lock(connection, repo_id)
+            lock_state(connection, repo_id)
             for table in metadata.sorted_tables:
                 if table.info.get("index"):
                     connection.execute(sa.delete(table).where(table.c.repo_id == repo_id))
-        self._memories.forget(repo_id)
+        self._caches.forget(repo_id)
 
     def is_outdated(self, repo_id: int) -> bool:
         """Whether the issues were analysed by an earlier version, and must be read again."""
         with self._engine.connect() as connection:
-            state = states.load(connection, repo_id)
+            state = load_state(connection, repo_id)
         return state.issues > 0 and state.reading < self._reading
 
     def missing_vectors(self, repo_id: int, limit: int = 500) -> list[int]:
-        """The numbers of issues that the configured model has not embedded, newest first."""
+        """The issues that the configured model has not embedded, newest first."""
         embedded = self._embeds(repo_id)
         if embedded is None:
             return []
         with self._engine.connect() as connection:
-            return embedded.missing(connection, repo_id, states.load(connection, repo_id), limit)
+            return embedded.missing(connection, repo_id, load_state(connection, repo_id), limit)
 
     def embed_missing(self, repo_id: int, limit: int = 500) -> list[int]:
         """Embed some of the issues that lack vectors, and return their numbers. Call it until it returns none.
 
-        Vectors of another model are dropped first. If a remote endpoint fails midway, what it has answered is kept.
-        Raises EmbeddingError if nothing could be embedded.
+        Vectors of another model are dropped. If a remote endpoint fails midway, its answers so far are kept. Raises
+        EmbeddingError if nothing could be embedded.
         """
         embedded, numbers = self._embedded, self.missing_vectors(repo_id, limit)
         done: list[int] = []
@@ -255,7 +258,7 @@ class Index:
             done += part
         return done
 
-    def _embed_these(self, embedded: Embedded, repo_id: int, numbers: Sequence[int]) -> None:
+    def _embed_these(self, embedded: ModelVectors, repo_id: int, numbers: Sequence[int]) -> None:
         with self._engine.connect() as connection:
             # Read before the texts, as in `_put`.
             seen = issue_rows.changes(connection, repo_id, numbers)
@@ -263,27 +266,27 @@ class Index:
         analyses = self._reader.read_again(repo_id, texts)
         made = embedded.make(list(analyses.values()))
         with write(self._engine) as connection:
-            state = states.lock(connection, repo_id)
+            state = lock_state(connection, repo_id)
             now = issue_rows.changes(connection, repo_id, analyses)
             kept = [row for row, number in enumerate(analyses) if number in now and now[number] == seen.get(number)]
             if kept:
                 embedded.put(connection, repo_id, state, [list(analyses)[row] for row in kept], made[kept])
-                states.save(connection, repo_id, state)
+                save_state(connection, repo_id, state)
         if kept:
             self._follow(repo_id, state, ())
 
-    def _follow(self, repo_id: int, state: State, numbers: Collection[int]) -> None:
-        """Bring this process's caches up to date after a change of these issues was committed."""
+    def _follow(self, repo_id: int, state: IndexState, numbers: Collection[int]) -> None:
+        """Update this process's cache after a change of these issues was committed."""
         assert state.before is not None
-        with self._memories.using(repo_id) as memory:
-            memory.follow(state.before, state, numbers)
+        with self._caches.using(repo_id) as cache:
+            cache.follow(state.before, state, numbers)
 
-    def _embeds(self, repo_id: int) -> Embedded | None:
+    def _embeds(self, repo_id: int) -> ModelVectors | None:
         """The repository's embedder; None without a model, or if the model must not get its texts."""
         return self._embedded if self._embedded and self._embedded.allowed(repo_id) else None
 
     def _change(
-        self, connection: sa.Connection, repo_id: int, state: State, batch: Batch | None, numbers: Collection[int]
+        self, connection: sa.Connection, repo_id: int, state: IndexState, batch: Batch | None, numbers: Collection[int]
     ) -> None:
         """Remove the stored terms of `numbers`, and add those of the batch."""
         columns = (indexed_terms.c.number, indexed_terms.c.terms, indexed_terms.c.changed)
@@ -297,17 +300,19 @@ class Index:
         if batch is not None:
             added, postings = self._add(connection, repo_id, state, batch)
         since = {row[0]: row[2] for row in old}
-        change = Change(added, postings, dropped, leaving, since, self._posted)
-        empty = lists.apply(connection, repo_id, change, state.sequence)
+        change = PostingsChange(added, postings, dropped, leaving, since, self._posted)
+        empty = apply_change(connection, repo_id, change, state.sequence)
         if len(empty):
             terms = set((empty & 0xFFFFFFFF).tolist())
-            keys = {lists.key(position, term): term for term in terms for position in range(len(self._fields))}
-            used = {keys[key] for key in lists.look_up(connection, repo_id, keys)}
-            vocabulary.forget(connection, repo_id, terms - used)
+            keys = {list_key(position, term): term for term in terms for position in range(len(self._fields))}
+            used = {keys[key] for key in read_lists(connection, repo_id, keys)}
+            forget_terms(connection, repo_id, terms - used)
             state.lost_words = True
 
-    def _add(self, connection: sa.Connection, repo_id: int, state: State, batch: Batch) -> tuple[Integers, Postings]:
-        terms = vocabulary.assign(connection, repo_id, batch.hashes, state.next_term)
+    def _add(
+        self, connection: sa.Connection, repo_id: int, state: IndexState, batch: Batch
+    ) -> tuple[Integers, Postings]:
+        terms = number_terms(connection, repo_id, batch.hashes, state.next_term)
         state.next_term = max(state.next_term, int(terms.max(initial=0)) + 1)
         added, postings, packed = batch.entries(terms)
         rows = zip(batch.numbers.tolist(), packed, strict=True)
@@ -329,10 +334,7 @@ def ephemeral_index(
     within: Path | None = None,
     text_model: Embedder | None = None,
 ) -> Iterator[Index]:
-    """An empty index in a temporary SQLite file, which is deleted afterwards; writes do not wait for the disk.
-
-    The file is in the folder `within`, by default the system's folder for temporary files.
-    """
+    """An empty index in a temporary SQLite file in the folder `within`, by default the system's; not synced to disk."""
     with tempfile.TemporaryDirectory(prefix="doppel-", dir=within) as directory:
         engine = make_engine(f"sqlite:///{Path(directory) / 'index.db'}", synchronous="OFF")
         try:
@@ -346,10 +348,10 @@ def ephemeral_index(
 def index_in_memory(
     analyser: TextAnalyser,
     embedder: Embedder | None = None,
-    about: About | None = None,
+    about: RepositoryInfo | None = None,
     text_model: Embedder | None = None,
 ) -> Iterator[Index]:
-    """An empty index in memory, for a few hundred issues and one thread. It is made in a few milliseconds."""
+    """An empty index in memory, for a few hundred issues and one thread; made in a few milliseconds."""
     engine = memory_engine()
     try:
         tables = [table for table in metadata.sorted_tables if table.info.get("index")]

@@ -15,12 +15,12 @@ from bot.storage.tables.index import indexed_bodies as bodies
 from bot.storage.tables.index import indexed_issues as table
 from bot.storage.tables.index import indexed_terms as terms
 
-#: Characters of a body that are kept; what an issue is about is said before that.
+#: Characters of a body that are kept; an issue says earlier what it is about.
 LONGEST_BODY = 8_000
 LONGEST_TITLE = 1_000
 
 UNTOLD = 0
-"""Stored as `duplicate_of` of an issue that GitHub calls a duplicate without naming its original."""
+"""`duplicate_of` of an issue that GitHub calls a duplicate without naming its original."""
 
 # Fields that IndexedIssue and Issue share.
 _SAME = ("number", "title", "body", "state", "state_reason", "labels", "thumbs_up", "thumbs_down", "comments", "id")
@@ -29,7 +29,7 @@ _SAME = ("number", "title", "body", "state", "state_reason", "labels", "thumbs_u
 class IndexedIssue(NamedTuple):
     """An issue; `duplicate_of` is the number of its original, if it was closed as a duplicate and that is known.
 
-    Times are seconds since 1970, UTC. `body` is empty unless it was asked for.
+    Times are in seconds since 1970. `body` is empty unless it was asked for.
     """
 
     number: int
@@ -51,7 +51,6 @@ class IndexedIssue(NamedTuple):
 
     @classmethod
     def of(cls, issue: Issue, duplicate_of: int | None = None) -> IndexedIssue:
-        """An issue from GitHub, as the index keeps it."""
         return cls(
             author=issue.author.login,
             bot=issue.author.is_bot,
@@ -63,7 +62,7 @@ class IndexedIssue(NamedTuple):
         )
 
     def issue(self, repo: RepoRef, url: str) -> Issue:
-        """The issue as GitHub has it, but for its `node_id`, which the index does not keep."""
+        """The issue as GitHub has it, without the `node_id`."""
         return Issue(
             repo=repo,
             node_id="",
@@ -83,7 +82,7 @@ def kept_text(text: str, longest: int) -> str:
 
 
 def read(connection: sa.Connection, repo_id: int, numbers: Collection[int]) -> dict[int, IndexedIssue]:
-    """Issues by number, without their bodies; those that are not indexed are left out."""
+    """Indexed issues by number, without their bodies."""
     rows = fetch(connection, repo_id, [table.c[name] for name in _STORED], table.c.number, numbers)
     return {row[0]: _issue(row) for row in rows}
 
@@ -96,17 +95,17 @@ def texts(connection: sa.Connection, repo_id: int, numbers: Collection[int]) -> 
 
 
 def updated(connection: sa.Connection, repo_id: int, numbers: Collection[int]) -> dict[int, float]:
-    """By number, when GitHub says that each indexed issue was last changed."""
+    """When each indexed issue was last changed, as GitHub says, by number."""
     return dict(fetch(connection, repo_id, (table.c.number, table.c.updated_at), table.c.number, numbers))
 
 
 def changes(connection: sa.Connection, repo_id: int, numbers: Collection[int]) -> dict[int, int]:
-    """By number, the index's change in which each issue got its present text."""
+    """The index's change in which each issue got its present text, by number."""
     return dict(fetch(connection, repo_id, (terms.c.number, terms.c.changed), terms.c.number, numbers))
 
 
 def magnets(connection: sa.Connection, repo_id: int, least: int, most: int) -> list[int]:
-    """The numbers of issues of which at least so many others were closed as duplicates, those with most first."""
+    """Issues with at least `least` closed duplicates, those with most first."""
     times = sa.func.count()
     query = sa.select(table.c.duplicate_of).where(table.c.repo_id == repo_id, table.c.duplicate_of > UNTOLD)
     query = query.group_by(table.c.duplicate_of).having(times >= least).order_by(times.desc()).limit(most)
@@ -116,7 +115,7 @@ def magnets(connection: sa.Connection, repo_id: int, least: int, most: int) -> l
 def write(
     connection: sa.Connection, repo_id: int, issues: Sequence[IndexedIssue], changed: Mapping[int, tuple[str, str]]
 ) -> None:
-    """Write issues; the bodies of those whose texts have `changed`."""
+    """Write issues, and the bodies of those whose texts have `changed`."""
     upsert(connection, table, [_row(repo_id, issue) for issue in issues])
     upsert(connection, bodies, [(repo_id, number, body) for number, (_, body) in changed.items()])
 
@@ -140,17 +139,14 @@ def _issue(row: tuple[Any, ...]) -> IndexedIssue:
 
 
 def untold(connection: sa.Connection, repo_id: int, limit: int) -> list[int]:
-    """Some of the issues whose original is not known, others each time.
-
-    GitHub may never name the original of some; these must not keep the rest from being asked about.
-    """
+    """Some issues whose original is unknown: others each time, because GitHub may never name some."""
     mine = sa.and_(table.c.repo_id == repo_id, table.c.duplicate_of == UNTOLD)
     query = sa.select(table.c.number).where(mine).order_by(sa.func.random()).limit(limit)
     return list(connection.execute(query).scalars())
 
 
 def tell(connection: sa.Connection, repo_id: int, originals: Mapping[int, int | None]) -> None:
-    """Write the originals of those issues whose original is still not known."""
+    """Write originals, where they are still unknown."""
     mine = sa.and_(table.c.repo_id == repo_id, table.c.number == sa.bindparam("issue"), table.c.duplicate_of == UNTOLD)
     change = sa.update(table).where(mine).values(duplicate_of=sa.bindparam("original"))
     connection.execute(change, [{"issue": issue, "original": original} for issue, original in originals.items()])

@@ -1,13 +1,17 @@
-"""Postings lists: for each term of each field, which issues have it, and how many.
+"""The inverted index: the dictionary, which numbers terms, and for each term of each field its list of postings.
 
-A list is one row with the count and the latest postings, its tail. When the tail grows long it moves into a chunk. So
-most terms cost one row to read, and a new issue writes a bounded number of bytes for each of its terms. A `Batch` is
-what a change writes, for many issues at once.
+Term numbers are small integers in order, so that statistics can be arrays as long as the highest number. Somebody who
+edits an issue all day, with new words each time, could make them grow without end. So before the highest number
+doubles, free numbers are used again if there are many.
+
+A list is one row with the number of issues and the latest postings, its tail. A tail that grows long moves into a
+chunk. So most terms cost one row to read, and a new issue writes a bounded number of bytes for each of its terms.
 """
 
 from __future__ import annotations
 
 import itertools
+import secrets
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -17,8 +21,7 @@ import sqlalchemy as sa
 from numpy.typing import NDArray
 
 from bot.search.index.analysis import Analysis, Field, hashes
-from bot.search.index.database import among, delete, fetch, upsert
-from bot.search.index.packing import (
+from bot.search.index.arrays import (
     MOST_COUNTED,
     Bags,
     Integers,
@@ -29,8 +32,70 @@ from bot.search.index.packing import (
     read_postings,
     unpack_terms,
 )
+from bot.search.index.database import among, delete, fetch, upsert
 from bot.storage.tables.index import index_chunks as chunks
 from bot.storage.tables.index import index_lists as lists
+from bot.storage.tables.index import index_vocabulary as table
+
+#: No number below this is used again: an array of this length takes a quarter of a megabyte.
+SPARED = 1 << 16
+
+
+def term_numbers(connection: sa.Connection, repo_id: int, hashes: Collection[int]) -> dict[int, int]:
+    """The numbers of the repository's terms among these, by hash."""
+    return dict(fetch(connection, repo_id, (table.c.hash, table.c.term), table.c.hash, hashes))
+
+
+def number_terms(connection: sa.Connection, repo_id: int, hashes: Integers, next_term: int) -> Integers:
+    """Number all these terms, under the repository's lock: new ones from `next_term` on, or with free numbers."""
+    values, first, places = np.unique(hashes, return_index=True, return_inverse=True)
+    known = fetch(connection, repo_id, (table.c.hash, table.c.term), table.c.hash, values.tolist())
+    numbers = np.zeros(len(values), dtype=np.int64)
+    pairs = np.fromiter(itertools.chain.from_iterable(known), np.int64, 2 * len(known)).reshape(-1, 2)
+    numbers[np.searchsorted(values, pairs[:, 0])] = pairs[:, 1]
+    fresh = np.flatnonzero(numbers == 0)
+    numbers[fresh[np.argsort(first[fresh])]] = _unused(connection, repo_id, len(fresh), next_term)
+    rows = zip(itertools.repeat(repo_id), values[fresh].tolist(), numbers[fresh].tolist(), strict=False)
+    upsert(connection, table, list(rows))
+    return numbers[places]
+
+
+def forget_terms(connection: sa.Connection, repo_id: int, terms: Collection[int]) -> None:
+    """Free the numbers of terms that no issue has any more."""
+    delete(connection, table, repo_id, "term", list(terms))
+
+
+def _unused(connection: sa.Connection, repo_id: int, count: int, next_term: int) -> Integers:
+    """`count` free numbers, ascending."""
+    end = next_term + count
+    if end > SPARED and end.bit_length() > next_term.bit_length():
+        used: int = connection.execute(_terms(repo_id, sa.func.count())).scalar_one()
+        if next_term - 1 - used >= max(count, next_term // 2):
+            return _given_up(connection, repo_id, count, next_term)
+    return np.arange(next_term, end)
+
+
+def _given_up(connection: sa.Connection, repo_id: int, count: int, next_term: int) -> Integers:
+    """`count` free numbers below `next_term`, searched piece by piece.
+
+    The search starts at random, because earlier searches have used up the numbers where they started.
+    """
+    start, piece = secrets.randbelow(next_term - 1) + 1, 4 * count + 1_000
+    found = np.zeros(0, dtype=np.int64)
+    for first, last in ((start, next_term), (1, start)):
+        for begin in range(first, last, piece):
+            end = min(begin + piece, last)
+            there = _terms(repo_id, table.c.term).where(table.c.term >= begin, table.c.term < end)
+            used = np.fromiter(connection.execute(there).scalars(), np.int64)
+            found = np.append(found, np.setdiff1d(np.arange(begin, end), used))
+            if len(found) >= count:
+                return np.sort(found[:count])
+    raise AssertionError("they were counted")
+
+
+def _terms(repo_id: int, column: sa.ColumnElement[int]) -> sa.Select[Any]:
+    return sa.select(column).select_from(table).where(table.c.repo_id == repo_id)
+
 
 #: The longest tail in bytes: 96 postings, so that five such rows fit on a page of SQLite.
 TAIL = 96 * 8
@@ -38,15 +103,15 @@ TAIL = 96 * 8
 CHUNK = 2_048 * 8
 
 #: A list's row: its key, the number of issues that have the term, and the tail.
-List = tuple[int, int, bytes]
+PostingsList = tuple[int, int, bytes]
 
 
-class Change(NamedTuple):
+class PostingsChange(NamedTuple):
     """What one change of the index adds to lists and removes from them.
 
-    `added` and `postings` belong together entry by entry: a list's key and a new posting. So do `dropped` and
-    `numbers`: a list's key and an issue that leaves it. `since` tells in which change a leaving issue came; `posted`
-    holds the positions of the fields that have postings.
+    Entry by entry, `added` holds a list's key and `postings` its new posting; `dropped` a list's key and `numbers` the
+    issue that leaves it. `since` tells in which change that issue came; `posted` has the positions of searchable
+    fields.
     """
 
     added: Integers
@@ -57,24 +122,24 @@ class Change(NamedTuple):
     posted: Collection[int]
 
 
-def key(field: int, term: int) -> int:
+def list_key(field: int, term: int) -> int:
     """A list's key: the field's position and the term's number."""
     return field << 32 | term
 
 
-def keys(field: int, terms: NDArray[Any]) -> Integers:
+def list_keys(field: int, terms: NDArray[Any]) -> Integers:
     """The lists' keys of many terms."""
     return np.int64(field << 32) | terms.astype(np.int64)
 
 
-def look_up(connection: sa.Connection, repo_id: int, wanted: Collection[int]) -> dict[int, List]:
-    """The rows of the lists that exist, by key."""
+def read_lists(connection: sa.Connection, repo_id: int, wanted: Collection[int]) -> dict[int, PostingsList]:
+    """The rows of these lists, by key, as far as they exist."""
     columns = (lists.c.list, lists.c.issues, lists.c.tail)
     return {row[0]: row for row in fetch(connection, repo_id, columns, lists.c.list, wanted)}
 
 
 def issues_in(connection: sa.Connection, repo_id: int, wanted: Collection[int]) -> dict[int, int]:
-    """The numbers of issues in the lists that exist, by key."""
+    """How many issues are in these lists, by key."""
     return dict(fetch(connection, repo_id, (lists.c.list, lists.c.issues), lists.c.list, wanted))
 
 
@@ -86,11 +151,8 @@ def chunks_of(connection: sa.Connection, repo_id: int, wanted: Collection[int]) 
     return found
 
 
-def apply(connection: sa.Connection, repo_id: int, change: Change, sequence: int) -> Integers:
-    """Change lists, under the repository's lock, and return the keys of those that have become empty.
-
-    `sequence` is the number of the change; its chunks are named after it.
-    """
+def apply_change(connection: sa.Connection, repo_id: int, change: PostingsChange, sequence: int) -> Integers:
+    """Change lists, under the repository's lock, and return the keys of empty ones. `sequence` names the new chunks."""
     order = np.argsort(change.added, kind="stable")
     added, starts = np.unique(change.added[order], return_index=True)
     ends = np.append(starts, len(order))[1:]
@@ -99,7 +161,7 @@ def apply(connection: sa.Connection, repo_id: int, change: Change, sequence: int
     leaving: dict[int, list[int]] = {}
     for name, number in zip(change.dropped.tolist(), change.numbers.tolist(), strict=True):
         leaving.setdefault(name, []).append(number)
-    known = look_up(connection, repo_id, list(spans.keys() | leaving.keys()))
+    known = read_lists(connection, repo_id, list(spans.keys() | leaving.keys()))
     tails = _without(connection, repo_id, known, leaving, change)
     rows: list[tuple[int, int, int, bytes]] = []
     sealed: dict[int, bytes] = {}
@@ -126,7 +188,7 @@ def apply(connection: sa.Connection, repo_id: int, change: Change, sequence: int
 
 
 def _seal(connection: sa.Connection, repo_id: int, tails: Mapping[int, bytes], sequence: int) -> None:
-    """Move tails into chunks: into the list's last chunk if that is short. A chunk is named after its last change."""
+    """Move tails into chunks: the list's last chunk if that is short. A chunk is named after its last change."""
     last = sa.select(chunks.c.list, sa.func.max(chunks.c.chunk).label("chunk"))
     last = last.where(chunks.c.repo_id == repo_id, among(connection, chunks.c.list, tails)).group_by(chunks.c.list)
     rows, old = [], []
@@ -141,7 +203,6 @@ def _seal(connection: sa.Connection, repo_id: int, tails: Mapping[int, bytes], s
 
 
 def _pieces(repo_id: int, chosen: sa.Select[Any]) -> sa.Select[Any]:
-    """The chunks whose `list` and `chunk` a query gives."""
     these = chosen.subquery()
     named = sa.and_(chunks.c.list == these.c.list, chunks.c.chunk == these.c.chunk)
     columns = sa.select(chunks.c.list, chunks.c.chunk, chunks.c.postings)
@@ -149,7 +210,6 @@ def _pieces(repo_id: int, chosen: sa.Select[Any]) -> sa.Select[Any]:
 
 
 def _drop(connection: sa.Connection, repo_id: int, these: Sequence[tuple[int, int]]) -> None:
-    """Delete chunks by list and name."""
     if these:
         mine = sa.and_(
             chunks.c.repo_id == repo_id, chunks.c.list == sa.bindparam("of"), chunks.c.chunk == sa.bindparam("named")
@@ -160,13 +220,13 @@ def _drop(connection: sa.Connection, repo_id: int, these: Sequence[tuple[int, in
 def _without(
     connection: sa.Connection,
     repo_id: int,
-    known: Mapping[int, List],
+    known: Mapping[int, PostingsList],
     leaving: Mapping[int, Collection[int]],
-    change: Change,
+    change: PostingsChange,
 ) -> dict[int, bytes]:
-    """The tails of lists without the issues that leave them; postings in chunks are removed there."""
+    """The tails of lists without the issues that leave; postings in chunks are removed in the database."""
     tails: dict[int, bytes] = {}
-    # By the change in which the issues came, then by list: their postings are in one chunk of each list.
+    # By the change in which issues came, then by list: their postings are in one chunk of each list.
     deep: dict[int, dict[int, list[int]]] = {}
     for name, numbers in leaving.items():
         if name >> 32 in change.posted:
@@ -181,7 +241,7 @@ def _without(
 
 
 def _take_out(connection: sa.Connection, repo_id: int, leaving: Mapping[int, Collection[int]], since: int) -> None:
-    """Remove issues that came in one change from chunks: they are in the first chunk named at or after that change."""
+    """Remove issues of one change from chunks: they are in the first chunk named at or after that change."""
     first = sa.select(chunks.c.list, sa.func.min(chunks.c.chunk).label("chunk"))
     first = first.where(chunks.c.repo_id == repo_id, among(connection, chunks.c.list, leaving), chunks.c.chunk >= since)
     rows, gone = [], []
@@ -197,7 +257,7 @@ def _take_out(connection: sa.Connection, repo_id: int, leaving: Mapping[int, Col
 
 
 class Batch:
-    """Analysed issues; `hashes` are the hashes of all their terms, each once."""
+    """Analysed issues, to be written in one change; `hashes` has each of their terms once."""
 
     def __init__(self, fields: Sequence[Field], analyses: Mapping[int, Analysis]) -> None:
         self._fields = fields
@@ -214,15 +274,13 @@ class Batch:
         ]
 
     def entries(self, numbered: Integers) -> tuple[Integers, Postings, list[bytes]]:
-        """The lists' keys, a posting for each, and each issue's packed terms. `numbered` are numbers for `hashes`."""
-        added: list[Integers] = []
-        postings: list[Postings] = []
-        fields: list[Bags] = []
+        """The lists' keys, a posting for each, and each issue's packed terms; `numbered` are the terms' numbers."""
+        added, postings, fields = list[Integers](), list[Postings](), list[Bags]()
         for position, ((rows, places, counts), lengths) in enumerate(zip(self._columns, self.lengths, strict=True)):
             terms = numbered[places]
             order = np.argsort(rows << 32 | terms)
             rows, terms, counts = rows[order], terms[order], counts[order]
-            added.append(keys(position, terms))
+            added.append(list_keys(position, terms))
             postings.append(pack_postings(self.numbers[rows], lengths[rows], counts))
             starts = np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=len(self.numbers)))))
             fields.append(Bags(starts, terms.astype(np.uint32), counts.astype(np.uint8)))
@@ -233,18 +291,18 @@ def stored_entries(blobs: Mapping[int, bytes], fields: int) -> tuple[Integers, I
     """From packed terms by issue: the lists' keys, the issue's number for each, and the fields' summed lengths."""
     numbers = np.array(list(blobs), dtype=np.int64)
     bags = unpack_terms(list(blobs.values()), range(fields))
-    left = [keys(position, bag.terms) for position, bag in enumerate(bags)]
+    left = [list_keys(position, bag.terms) for position, bag in enumerate(bags)]
     lengths = [int(bag.counts.sum(dtype=np.int64)) for bag in bags]
     return np.concatenate(left), np.concatenate([numbers[bag.rows] for bag in bags]), lengths
 
 
 def _column(name: str, positions: dict[str, int], analyses: Iterable[Analysis]) -> tuple[Integers, Integers, Integers]:
-    """One field of all issues: for each entry the issue's position, the term's position in the batch, and its count."""
+    """One field of all issues, entry by entry: the issue's position, the term's position in the batch, its count."""
     found = [analysis.terms.get(name, {}) for analysis in analyses]
     sizes = np.fromiter(map(len, found), np.int64, len(found))
     total = int(sizes.sum())
     words = itertools.chain.from_iterable(found)
     terms = np.fromiter(map(positions.__getitem__, words), np.int64, total)
     counts = np.fromiter(itertools.chain.from_iterable([each.values() for each in found]), np.int64, total)
-    # Cut here as they are stored, so that the same counts are subtracted when an issue leaves.
+    # Cut as they are stored, so that the same counts are subtracted when an issue leaves.
     return np.repeat(np.arange(len(found)), sizes), terms, np.minimum(counts, MOST_COUNTED)

@@ -1,4 +1,4 @@
-"""What the text model makes of stored issues: kept once made, and made for those that a find looks at first."""
+"""The text model's vectors of stored issues: made when a search first needs them, and kept."""
 
 from __future__ import annotations
 
@@ -11,41 +11,42 @@ from numpy.typing import NDArray
 from bot.search.embedding import Embedder
 from bot.search.index import issues
 from bot.search.index.analysis import Analysis
+from bot.search.index.arrays import Integers
+from bot.search.index.boilerplate import RepositoryAnalyser
 from bot.search.index.database import fetch, upsert
-from bot.search.index.packing import Integers
-from bot.search.index.reader import Reader
 from bot.search.index.vectors import rounded
 from bot.storage.engine import write
 from bot.storage.tables.index import indexed_terms, lock_index, text_vectors
 
 Vector = NDArray[np.float32]
-Fresh = dict[int, tuple[int, Vector]]
-"""Vectors that were made just now: number → the change in which the issue got the text, and the vector."""
+NewVectors = dict[int, tuple[int, Vector]]
+"""New vectors: number → the change in which the issue got its text, and the vector."""
 
 
 class TextVectors:
-    """The part of an index that knows the text model. One for all repositories; shares its engine and its reader."""
+    """The part of an index that uses the text model, for all repositories."""
 
-    def __init__(self, engine: sa.Engine, reader: Reader, model: Embedder) -> None:
+    def __init__(self, engine: sa.Engine, reader: RepositoryAnalyser, model: Embedder) -> None:
         self._engine = engine
         self._reader = reader
         self._model = model
 
     @property
     def model(self) -> str:
-        """The name of the model; what another one has made is not used."""
+        """The model's name; vectors of other models are not used."""
         return self._model.name
 
     def of_text(self, analysis: Analysis) -> Vector:
-        """The vector of a text. Raises EmbeddingError, like all that follow."""
+        """The vector of a text. Raises EmbeddingError, as do the methods below."""
         vector: Vector = self._model.embed([analysis.text])[0]
         return vector
 
     def of(
         self, connection: sa.Connection, repo_id: int, numbers: Sequence[int], most: int | None
-    ) -> tuple[Integers, Vector, Fresh]:
-        """The places of those of the numbers that have a vector, (places, dimensions), and those that had to be made:
-        of the first `most` numbers, or of all.
+    ) -> tuple[Integers, Vector, NewVectors]:
+        """The places of the numbers that have a vector, the vectors, (places, dimensions), and the new ones among them.
+
+        Vectors are made for the first `most` numbers, or for all.
         """
         found, changes = self._stored(connection, repo_id, numbers)
         missing = {n: changes[n] for n in numbers[:most] if n in changes and n not in found}
@@ -56,8 +57,8 @@ class TextVectors:
         vectors = np.array([found[numbers[place]] for place in there], dtype=np.float32).reshape(len(there), width)
         return np.array(there, dtype=np.int64), vectors, fresh
 
-    def keep(self, repo_id: int, fresh: Fresh) -> None:
-        """Store vectors that were made, but for those of issues that have another text by now, or are gone."""
+    def keep(self, repo_id: int, fresh: NewVectors) -> None:
+        """Store new vectors, unless the issue has another text by now, or is gone."""
         if not fresh:
             return
         with write(self._engine) as connection:
@@ -68,13 +69,12 @@ class TextVectors:
             upsert(connection, text_vectors, rows)
 
     def count(self, repo_id: int) -> int:
-        """How many issues of a repository have one."""
         with self._engine.connect() as connection:
             mine = sa.and_(indexed_terms.c.repo_id == repo_id, text_vectors.c.model == self.model)
             return connection.execute(sa.select(sa.func.count()).select_from(_current()).where(mine)).scalar_one()
 
     def missing(self, repo_id: int, limit: int) -> list[int]:
-        """Numbers of issues that have none, newest first."""
+        """Issues without a vector, newest first."""
         joined = _current(outer=True, also=text_vectors.c.model == self.model)
         query = sa.select(indexed_terms.c.number).select_from(joined)
         query = query.where(indexed_terms.c.repo_id == repo_id, text_vectors.c.number.is_(None))
@@ -82,7 +82,7 @@ class TextVectors:
             return list(connection.execute(query.order_by(indexed_terms.c.number.desc()).limit(limit)).scalars())
 
     def embed_missing(self, repo_id: int, limit: int) -> int:
-        """Make some of those that are missing; returns how many. To be called until there are none."""
+        """Make some missing vectors; returns how many. Call it until it returns 0."""
         numbers = self.missing(repo_id, limit)
         if numbers:
             with self._engine.connect() as connection:
@@ -93,7 +93,7 @@ class TextVectors:
     def _stored(
         self, connection: sa.Connection, repo_id: int, numbers: Sequence[int]
     ) -> tuple[dict[int, Vector], dict[int, int]]:
-        """The vectors that are there, and in which change each of the issues got its text."""
+        """The stored vectors, and the change in which each issue got its text."""
         changes = issues.changes(connection, repo_id, numbers)
         table = text_vectors.c
         rows = fetch(
@@ -106,17 +106,17 @@ class TextVectors:
         }
         return found, changes
 
-    def _make(self, connection: sa.Connection, repo_id: int, changes: Mapping[int, int]) -> Fresh:
+    def _make(self, connection: sa.Connection, repo_id: int, changes: Mapping[int, int]) -> NewVectors:
         if not changes:
             return {}
         analyses = self._reader.read_again(repo_id, issues.texts(connection, repo_id, list(changes)))
         made = self._model.embed([analysis.text for analysis in analyses.values()])
-        # As they are stored, so that an answer is the same before and after.
+        # Rounded as stored, so that the answer is the same before and after.
         return {n: (changes[n], _unpacked(_packed(vector))) for n, vector in zip(analyses, made, strict=True)}
 
 
 def _current(*, outer: bool = False, also: sa.ColumnElement[bool] | None = None) -> sa.Join:
-    """Issues with their vectors, where these are of the text that they have now."""
+    """Issues joined with the vectors of their present texts."""
     same = [
         getattr(text_vectors.c, name) == getattr(indexed_terms.c, name) for name in ("repo_id", "number", "changed")
     ]

@@ -1,6 +1,6 @@
-"""Each issue has two vectors, of the title and of the whole text. This makes and stores them, and finds the closest.
+"""Makes and stores two vectors for each issue, of the title and of the whole text, and finds the closest.
 
-They are stored as bytes with a scale, in a quarter of the space, which moves a cosine by less than 0.01.
+Stored as bytes with a scale they take a quarter of the space, and cosines move by less than 0.01.
 """
 
 from __future__ import annotations
@@ -14,12 +14,10 @@ import numpy as np
 import sqlalchemy as sa
 from numpy.typing import NDArray
 
-from bot.search.embedding.protocol import Embedder, EmbeddingError, unit
-from bot.search.index.analysis import About, Analysis
-from bot.search.index.database import delete, fetch, upsert
-from bot.search.index.packing import Integers
-from bot.search.index.scoring import Scores
-from bot.search.index.state import NO_VECTORS, State
+from bot.search.embedding import Embedder, EmbeddingError, unit
+from bot.search.index.analysis import Analysis, RepositoryInfo
+from bot.search.index.arrays import Integers, Scores
+from bot.search.index.database import NO_VECTORS, IndexState, delete, fetch, upsert
 from bot.storage.tables.index import indexed_terms
 from bot.storage.tables.index import indexed_vectors as table
 
@@ -29,14 +27,14 @@ Vectors = NDArray[np.float32]
 
 _GONE = np.iinfo(np.int64).max
 _ROWS = 5_000
-# Vectors that are compared at once: they fit into the processor's cache, which takes a third of the time.
+# Vectors that are compared at once; they fit into the processor's cache, which is three times as fast.
 _BLOCK = 512
 # Cosines are rounded to what the stored vectors can tell.
 _DECIMALS = 5
 
 
-class Kind(IntEnum):
-    """What a vector stands for. `BOTH` is the direction of the other two's sum, and is not stored."""
+class VectorKind(IntEnum):
+    """What a vector is of. `BOTH` is the direction of the other two's sum, and is not stored."""
 
     TITLE = 0
     TEXT = 1
@@ -44,13 +42,13 @@ class Kind(IntEnum):
 
 
 def rounded(vectors: Vectors) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """Round vectors to bytes; the second array holds the scale of each."""
+    """Round vectors to bytes, each with a scale."""
     scales = np.maximum(np.abs(vectors).max(axis=-1), 1e-12).astype(np.float32) / np.float32(127)
     return np.rint(vectors / scales[..., None]).astype(np.int8), scales
 
 
 def pack(vectors: Vectors) -> list[bytes]:
-    """(issues, 2, dimensions) → a blob for each issue: the two scales, then the bytes."""
+    """(issues, 2, dimensions) → for each issue the two scales, then the bytes."""
     values, scales = rounded(vectors)
     return [scale.astype("<f4").tobytes() + row.tobytes() for scale, row in zip(scales, values, strict=True)]
 
@@ -65,26 +63,22 @@ def unpack(blobs: Sequence[bytes]) -> Vectors:
     return np.asarray(values.astype(np.float32) * scales[:, :, None], dtype=np.float32)
 
 
-def around(vectors: Vectors, centre: NDArray[np.float64]) -> Vectors:
-    """Subtract the centre and make unit vectors again.
-
-    All texts of one repository point in nearly the same direction; cosines tell more without it.
-    """
+def subtract_centre(vectors: Vectors, centre: NDArray[np.float64]) -> Vectors:
+    """Subtract the direction that all texts of a repository share, and make unit vectors again."""
     return unit(vectors - centre.astype(np.float32)) if centre.size else vectors
 
 
-def read(connection: sa.Connection, repo_id: int, numbers: Collection[int]) -> dict[int, bytes]:
-    """The stored vectors, by number."""
+def read_vectors(connection: sa.Connection, repo_id: int, numbers: Collection[int]) -> dict[int, bytes]:
     return dict(fetch(connection, repo_id, (table.c.number, table.c.vectors), table.c.number, numbers))
 
 
 class Neighbours:
     """A repository's vectors in memory, current up to the change `sequence`. A search compares all of them.
 
-    Arrays grow by copying, so that a reader in another thread goes on with the arrays it has.
+    Arrays grow by copying, so that readers in other threads can go on with theirs.
     """
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: IndexState) -> None:
         self._model, self._centre = state.model, state.centre
         self.sequence = 0
         self._count = 0
@@ -102,13 +96,12 @@ class Neighbours:
         arrays = (self._numbers, self._row_of, self._values, self._scales, self._lengths)
         return sum(array.nbytes for array in arrays)
 
-    def follows(self, state: State) -> bool:
-        """Whether the state has the same model and the same centre."""
+    def follows(self, state: IndexState) -> bool:
+        """Whether the state has the same model and centre."""
         same = self._model == state.model and self._dimensions == state.vector_sum.shape[1]
         return same and np.array_equal(self._centre, state.centre)
 
-    def refresh(self, connection: sa.Connection, repo_id: int, state: State) -> None:
-        """Read what has changed since."""
+    def refresh(self, connection: sa.Connection, repo_id: int, state: IndexState) -> None:
         if not self._count:
             self._make_room(state.vectors)
         changed = sa.select(table.c.number, table.c.vectors).where(
@@ -121,43 +114,40 @@ class Neighbours:
             self._keep_only(np.array(there, dtype=np.int64))
         self.sequence = state.sequence
 
-    def nearest(self, asked: Vectors, wanted: Mapping[Kind, int], below: int | None) -> dict[Kind, Scores]:
-        """For each kind, find the issues whose vectors are closest to a text's, `asked`, as many as `wanted`.
-
-        `below` leaves out issues with that number and higher ones.
-        """
+    def nearest(self, asked: Vectors, wanted: Mapping[VectorKind, int], below: int | None) -> dict[VectorKind, Scores]:
+        """For each kind, the `wanted` number of issues below `below` whose vectors are closest to a text's, `asked`."""
         count = self._count
         numbers, values, scales, lengths = self._numbers[:count], self._values, self._scales, self._lengths
-        cosines = np.zeros((len(Kind), count), dtype=np.float32)
+        cosines = np.zeros((len(VectorKind), count), dtype=np.float32)
         for start in range(0, count, _BLOCK):
             block = slice(start, min(start + _BLOCK, count))
             pairs = values[block].astype(np.float32)
-            title, text = pairs[:, Kind.TITLE], pairs[:, Kind.TEXT]
-            by_title, by_text = scales[block, Kind.TITLE], scales[block, Kind.TEXT]
-            cosines[Kind.TITLE, block] = title @ asked[Kind.TITLE] * by_title
-            cosines[Kind.TEXT, block] = text @ asked[Kind.TEXT] * by_text
-            both = title @ asked[Kind.BOTH] * by_title + text @ asked[Kind.BOTH] * by_text
-            cosines[Kind.BOTH, block] = both / lengths[block]
+            title, text = pairs[:, VectorKind.TITLE], pairs[:, VectorKind.TEXT]
+            by_title, by_text = scales[block, VectorKind.TITLE], scales[block, VectorKind.TEXT]
+            cosines[VectorKind.TITLE, block] = title @ asked[VectorKind.TITLE] * by_title
+            cosines[VectorKind.TEXT, block] = text @ asked[VectorKind.TEXT] * by_text
+            both = title @ asked[VectorKind.BOTH] * by_title + text @ asked[VectorKind.BOTH] * by_text
+            cosines[VectorKind.BOTH, block] = both / lengths[block]
         there = np.flatnonzero(numbers < (_GONE if below is None else below))
         there = there[np.argsort(numbers[there], kind="stable")]
-        # Rounded, because later digits depend on the block, and equal texts must be equally close.
+        # Later digits depend on the block, but equal texts must be equally close.
         found = np.round(cosines[:, there].astype(np.float64), _DECIMALS)
         return {kind: Scores(numbers[there], found[kind]).best(k) for kind, k in wanted.items()}
 
     def stored(self, numbers: Integers) -> Vectors:
-        """The centred vectors of issues, (issues, 3, dimensions), by `Kind`; zero for unknown issues."""
+        """The centred vectors of issues, (issues, 3, dimensions), by `VectorKind`; zero for unknown issues."""
         row_of, values, scales, lengths = self._row_of, self._values, self._scales, self._lengths
-        found = np.zeros((len(numbers), len(Kind), self._dimensions), dtype=np.float32)
+        found = np.zeros((len(numbers), len(VectorKind), self._dimensions), dtype=np.float32)
         if len(row_of):
             rows = np.where(numbers < len(row_of), row_of[np.minimum(numbers, len(row_of) - 1)], -1)
             np.multiply(values.take(rows, axis=0), scales.take(rows, axis=0)[:, :, None], out=found[:, :2])
-            np.add(found[:, Kind.TITLE], found[:, Kind.TEXT], out=found[:, Kind.BOTH])
-            found[:, Kind.BOTH] /= lengths.take(rows)[:, None]
+            np.add(found[:, VectorKind.TITLE], found[:, VectorKind.TEXT], out=found[:, VectorKind.BOTH])
+            found[:, VectorKind.BOTH] /= lengths.take(rows)[:, None]
             found[rows < 0] = 0
         return found
 
     def _make_room(self, count: int) -> None:
-        """Make room for this many issues; at first for all, since growing step by step would take twice the memory."""
+        """Make room for this many issues. (Growing step by step would take twice the memory.)"""
         self._numbers = grown(self._numbers, count)
         self._values, self._scales = grown(self._values, count), grown(self._scales, count)
         self._lengths = grown(self._lengths, count, fill=1)
@@ -169,7 +159,7 @@ class Neighbours:
         rows[new] = np.arange(self._count, self._count + np.count_nonzero(new))
         count = self._count + int(np.count_nonzero(new))
         self._make_room(count)
-        values, scales = rounded(around(pairs, self._centre))
+        values, scales = rounded(subtract_centre(pairs, self._centre))
         self._values[rows], self._scales[rows] = values, scales
         lengths = np.linalg.norm((values * scales[:, :, None]).sum(axis=1), axis=1)
         self._lengths[rows] = np.where(lengths > 1e-6, lengths, np.float32(np.inf))
@@ -178,7 +168,7 @@ class Neighbours:
         self._count = count
 
     def _keep_only(self, numbers: Integers) -> None:
-        """Forget issues that were removed. Their rows stay, and are never found again."""
+        """Forget removed issues. Their rows stay, and are never found."""
         mine = self._numbers[: self._count]
         gone = np.flatnonzero(~np.isin(mine, numbers) & (mine != _GONE))
         self._row_of[mine[gone]] = -1
@@ -199,35 +189,31 @@ def grown(array: NDArray[Any], length: int, fill: int = 0) -> NDArray[Any]:
 FIRST_CENTRE = 512
 
 
-class Embedded:
-    """The part of an index that knows the model. Hold the lock of the repository's row while you change its vectors."""
+class ModelVectors:
+    """The part of an index that uses the embedding model. Hold the repository's lock while you change its vectors."""
 
-    def __init__(self, embedder: Embedder, about: About) -> None:
+    def __init__(self, embedder: Embedder, about: RepositoryInfo) -> None:
         self._embedder = embedder
         self._about = about
-        #: The name of this process's model, and whether it is a remote endpoint.
         self.model, self.remote = embedder.name, embedder.remote
 
     def allowed(self, repo_id: int) -> bool:
-        """Whether the repository's texts may be given to the model."""
+        """Whether the model may get the repository's texts."""
         return self._about.may_embed(repo_id)
 
     def make(self, analyses: Sequence[Analysis]) -> Vectors:
-        """Embed title and text of each analysis: (texts, 2, dimensions). Raises EmbeddingError."""
+        """Embed titles and texts: (texts, 2, dimensions). Raises EmbeddingError."""
         texts = [analysis.title for analysis in analyses] + [analysis.text for analysis in analyses]
         both = self._embedder.embed(texts)
         return np.stack([both[: len(analyses)], both[len(analyses) :]], axis=1)
 
-    def check(self, state: State, pair: Vectors) -> None:
-        """Raise EmbeddingError if a text's vectors cannot be compared with the stored ones.
-
-        The stored vectors may be another model's, and an endpoint can put another model behind the same name.
-        """
+    def check(self, state: IndexState, pair: Vectors) -> None:
+        """Raise EmbeddingError if the stored vectors are another model's, perhaps behind the same name."""
         if state.vectors and (state.model != self.model or _width(state) != pair.shape[-1]):
             raise EmbeddingError("the model was changed, and the issues are being embedded anew")
 
-    def missing(self, connection: sa.Connection, repo_id: int, state: State, limit: int) -> list[int]:
-        """The numbers of issues that this model has not embedded, highest first."""
+    def missing(self, connection: sa.Connection, repo_id: int, state: IndexState, limit: int) -> list[int]:
+        """The issues that this model has not embedded, newest first."""
         terms, stored = indexed_terms.c, table.c
         query = sa.select(terms.number).where(terms.repo_id == repo_id)
         if state.model == self.model:
@@ -235,8 +221,10 @@ class Embedded:
             query = query.outerjoin(table, joined).where(stored.number.is_(None))
         return list(connection.execute(query.order_by(terms.number.desc()).limit(limit)).scalars())
 
-    def put(self, connection: sa.Connection, repo_id: int, state: State, numbers: Sequence[int], made: Vectors) -> None:
-        """Write vectors and count them in the state. Vectors of another model, or of another width, are dropped."""
+    def put(
+        self, connection: sa.Connection, repo_id: int, state: IndexState, numbers: Sequence[int], made: Vectors
+    ) -> None:
+        """Write vectors and count them in the state. Drops vectors of another model or width."""
         another = state.model == self.model and _width(state) not in (0, made.shape[-1])
         if another:
             _log.warning(
@@ -255,21 +243,21 @@ class Embedded:
         upsert(connection, table, rows)
         before = state.vectors
         state.vectors += len(numbers)
-        # Summed as stored, so that it can be subtracted exactly.
+        # Rounded as stored, so that it can be subtracted exactly.
         total = unpack(blobs).sum(axis=0, dtype=np.float64)
         state.vector_sum = state.vector_sum + total if state.vector_sum.size else total
         if state.vectors >= FIRST_CENTRE and state.vectors.bit_length() > before.bit_length():
             state.centre = state.vector_sum / state.vectors
 
 
-def _width(state: State) -> int:
-    """How many dimensions the stored vectors have; 0 before there are any."""
+def _width(state: IndexState) -> int:
+    """The dimensions of the stored vectors, 0 without any."""
     return int(state.vector_sum.shape[1])
 
 
-def drop(connection: sa.Connection, repo_id: int, state: State, numbers: Collection[int]) -> None:
+def drop(connection: sa.Connection, repo_id: int, state: IndexState, numbers: Collection[int]) -> None:
     """Delete the vectors of these issues and subtract them from the state."""
-    old = read(connection, repo_id, numbers)
+    old = read_vectors(connection, repo_id, numbers)
     if old:
         state.vector_sum = state.vector_sum - unpack(list(old.values())).sum(axis=0, dtype=np.float64)
         state.vectors -= len(old)

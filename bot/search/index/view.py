@@ -1,4 +1,4 @@
-"""One reader's view of a repository's index: it searches issues, and reads those that were found."""
+"""A snapshot of a repository's index: it searches issues, and reads those that were found."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ import numpy as np
 import sqlalchemy as sa
 from numpy.typing import NDArray
 
-from bot.search.embedding.protocol import unit
-from bot.search.index import issues, vectors, vocabulary
-from bot.search.index import postings as lists
+from bot.search.embedding import unit
+from bot.search.index import issues, vectors
 from bot.search.index.analysis import Analysis, Field, hashes
-from bot.search.index.database import fetch
-from bot.search.index.issues import IndexedIssue, kept_text
-from bot.search.index.memory import Memory, Recent
-from bot.search.index.packing import (
+from bot.search.index.arrays import (
     NO_TERMS,
     Bags,
     Floats,
     Integers,
+    Scores,
+    Scoring,
+    add_up,
     counts_of,
     lengths_of,
     numbers_of,
     read_postings,
     unpack_terms,
 )
-from bot.search.index.postings import List
-from bot.search.index.scoring import Scores, Scoring, add_up
-from bot.search.index.state import State
-from bot.search.index.text_vectors import Fresh, TextVectors
-from bot.search.index.vectors import Kind, Neighbours, Vectors
+from bot.search.index.cache import BoundedCache, RepositoryCache
+from bot.search.index.database import IndexState, fetch
+from bot.search.index.issues import IndexedIssue, kept_text
+from bot.search.index.postings import PostingsList, chunks_of, list_keys, read_lists, term_numbers
+from bot.search.index.text_vectors import NewVectors, TextVectors
+from bot.search.index.vectors import Neighbours, VectorKind, Vectors
 from bot.storage.tables.index import indexed_issues, indexed_terms
 
 #: Postings that one search may read, those of the best terms. It bounds the cost in a large repository.
@@ -49,8 +49,8 @@ _NOWHERE = -1
 class Terms:
     """The distinct terms of one field of a text.
 
-    Entry by entry: the word, its number in the repository (negative if it is new there), its count in the text, and the
-    number of issues that have it in that field.
+    Entry by entry: the word, its number in the repository (negative if new), its count in the text, and the number of
+    issues that have it in that field.
     """
 
     words: tuple[str, ...]
@@ -77,46 +77,44 @@ class View:
         connection: sa.Connection,
         repo_id: int,
         fields: Sequence[Field],
-        memory: Memory,
-        state: State,
+        cache: RepositoryCache,
+        state: IndexState,
     ) -> None:
         self._connection = connection
         self._repo_id = repo_id
         self._fields = fields
         self._position = {field.name: position for position, field in enumerate(fields)}
         self._narrow = frozenset(field.name for field in fields if field.narrow)
-        self._memory = memory
+        self._cache = cache
         #: The repository's totals; read only.
         self.state = state
         self._version = state.version
-        self._lists: dict[int, List | None] = {}
+        self._lists: dict[int, PostingsList | None] = {}
         self._chunks: dict[int, list[bytes]] = {}
 
     @property
     def count(self) -> int:
-        """How many issues there are."""
         return self.state.issues
 
     @property
     def vector_count(self) -> int:
-        """How many issues have vectors."""
         return self.state.vectors
 
     def average_length(self, field: str, without: int | None = None) -> float:
-        """The mean length of a field, at least 1; `without` is the length of one issue that does not count."""
+        """The mean length of a field, at least 1; `without` is the length of one issue to leave out."""
         return self.state.average_length(self._position[field], without)
 
     def look_up(self, analysis: Analysis) -> dict[str, Terms]:
-        """Look up a text's terms in this repository, for each field that can be searched."""
+        """Look up a text's terms, for each searchable field."""
         fields = {field.name: field.space for field in self._fields if field.posted}
         each: dict[str, dict[str, None]] = {space: {} for space in fields.values()}
         for name, space in fields.items():
             each[space] |= dict.fromkeys(analysis.terms[name])
         spaces = {space: dict(zip(words, hashes(space, words), strict=True)) for space, words in each.items()}
         known = self._recent(
-            self._memory.vocabulary,
+            self._cache.vocabulary,
             [value for words in spaces.values() for value in words.values()],
-            lambda new: vocabulary.look_up(self._connection, self._repo_id, new),
+            lambda new: term_numbers(self._connection, self._repo_id, new),
         )
         fresh = itertools.count(-1, -1)
         numbers = {
@@ -140,58 +138,60 @@ class View:
         }
 
     def frequencies(self, field: str) -> NDArray[np.int32]:
-        """In how many issues each term occurs in a field, by the term's number. Cached: a little behind `look_up`."""
+        """In how many issues each term occurs in a field, by number. Cached: a little behind `look_up`."""
         position, narrow = self._position[field], field in self._narrow
-        return self._memory.frequencies(self._connection, self._repo_id, position, self.state, narrow=narrow)
+        return self._cache.frequencies(self._connection, self._repo_id, position, self.state, narrow=narrow)
 
     def search_all(self, queries: Sequence[Query], *, budget: int = BUDGET, below: int | None = None) -> list[Scores]:
-        """For each query, find all issues with one of its terms in its field, each with the sum of weight × scoring.
+        """For each query, find the issues with one of its terms in its field, each with the sum of weight × scoring.
 
-        Each query has a budget of postings. The heaviest terms come first; a term whose list is longer than the rest of
-        the budget is left out. `below` leaves out issues with that number and higher ones.
+        Each query reads at most `budget` postings, of the heaviest terms first; a term with more than the rest of the
+        budget is left out. `below` leaves out issues with that number and higher ones.
         """
         keys = [self._keys(query.field, query.terms) for query in queries]
         self._load({key for each in keys for key in each})
         chosen = [self._choose(each, query.weights, budget) for each, query in zip(keys, queries, strict=True)]
         long = {key for found, _ in chosen for (key, issues, tail), _ in found if 8 * issues > len(tail)}
         self._chunks |= self._recent(
-            self._memory.chunks,
-            long - self._chunks.keys(),
-            lambda new: lists.chunks_of(self._connection, self._repo_id, new),
+            self._cache.chunks, long - self._chunks.keys(), lambda new: chunks_of(self._connection, self._repo_id, new)
         )
         return [self._add_up(*one, query.scoring, below) for one, query in zip(chosen, queries, strict=True)]
 
-    def nearest(self, pair: Vectors, wanted: Mapping[Kind, int], *, below: int | None = None) -> dict[Kind, Scores]:
-        """For each kind, find the issues whose vectors are closest to a text's by cosine, as many as `wanted`.
+    def nearest(
+        self, pair: Vectors, wanted: Mapping[VectorKind, int], *, below: int | None = None
+    ) -> dict[VectorKind, Scores]:
+        """For each kind, find the `wanted` number of issues whose vectors are closest to a text's by cosine.
 
-        `pair` is (2, dimensions): the vectors of the title and of the whole text. Without vectors nothing is found.
+        `pair` is (2, dimensions), of the title and of the whole text.
         """
         if not self.vector_count:
             return {kind: Scores(np.zeros(0, dtype=np.int64), np.zeros(0)) for kind in wanted}
         return self._neighbours().nearest(self.centred(pair), wanted, below)
 
     def centred(self, pair: Vectors) -> Vectors:
-        """A text's vectors in the form of the stored ones: (3, dimensions), by `Kind`."""
-        around = vectors.around(pair, self.state.centre)
+        """A text's centred vectors, (3, dimensions), by `VectorKind`."""
+        around = vectors.subtract_centre(pair, self.state.centre)
         return np.concatenate([around, unit(around.sum(axis=0, keepdims=True))])
 
     def vectors(self, numbers: Integers) -> Vectors:
-        """(issues, 3, dimensions), by `Kind`; zero for issues without vectors."""
+        """(issues, 3, dimensions), by `VectorKind`; zero for issues without vectors."""
         return self._neighbours().stored(numbers)
 
     def pair(self, number: int) -> Vectors | None:
-        """An issue's vectors, (2, dimensions), in the form of `Index.embed`; None if it has none."""
-        blob = vectors.read(self._connection, self._repo_id, [number]).get(number)
+        """An issue's vectors as of `Index.embed`, (2, dimensions); None if it has none."""
+        blob = vectors.read_vectors(self._connection, self._repo_id, [number]).get(number)
         return None if blob is None else vectors.unpack([blob])[0]
 
-    def texts_by(self, texts: TextVectors, numbers: Sequence[int], most: int | None) -> tuple[Integers, Vectors, Fresh]:
+    def texts_by(
+        self, texts: TextVectors, numbers: Sequence[int], most: int | None
+    ) -> tuple[Integers, Vectors, NewVectors]:
         """The text model's vectors of issues, as from `TextVectors.of`."""
         return texts.of(self._connection, self._repo_id, numbers, most)
 
     def terms(self, numbers: Integers, *fields: str) -> list[Bags]:
-        """The terms of issues, in the order of `numbers`: a bag for each of the fields."""
+        """The terms of issues in the order of `numbers`, for each of the fields."""
         wanted = numbers.tolist()
-        found = self._recent(self._memory.terms, wanted, self._read_terms)
+        found = self._recent(self._cache.terms, wanted, self._read_terms)
         there = [found.get(number, NO_TERMS) for number in wanted]
         return unpack_terms(there, [self._position[field] for field in fields])
 
@@ -202,25 +202,25 @@ class View:
         return self._connection.execute(sa.select(sa.func.count()).where(mine)).scalar_one()
 
     def magnets(self, least: int, most: int) -> list[int]:
-        """The numbers of issues of which at least so many others were closed as duplicates, those with most first."""
+        """Issues with at least `least` closed duplicates, those with most first."""
         return issues.magnets(self._connection, self._repo_id, least, most)
 
     def issues(self, numbers: Collection[int]) -> dict[int, IndexedIssue]:
         """Issues by number, without bodies; those that are not in the index are left out."""
-        return self._recent(self._memory.issues, numbers, lambda new: issues.read(self._connection, self._repo_id, new))
+        return self._recent(self._cache.issues, numbers, lambda new: issues.read(self._connection, self._repo_id, new))
 
     def texts(self, numbers: Collection[int]) -> Mapping[int, tuple[str, str]]:
         """Titles and bodies by number."""
         return issues.texts(self._connection, self._repo_id, numbers)
 
     def _recent(
-        self, memory: Recent[T], numbers: Collection[int], read: Callable[[Collection[int]], Mapping[int, T]]
+        self, cache: BoundedCache[T], numbers: Collection[int], read: Callable[[Collection[int]], Mapping[int, T]]
     ) -> dict[int, T]:
         """Take entries from the cache; read and cache the others."""
-        found = memory.get(self._version, numbers)
+        found = cache.get(self._version, numbers)
         if len(found) < len(numbers):
             fresh = read([number for number in numbers if number not in found])
-            memory.keep(self._version, fresh)
+            cache.keep(self._version, fresh)
             found |= fresh
         return found
 
@@ -228,8 +228,10 @@ class View:
         columns = (indexed_terms.c.number, indexed_terms.c.terms)
         return dict(fetch(self._connection, self._repo_id, columns, indexed_terms.c.number, numbers))
 
-    def _choose(self, keys: Sequence[int], weights: Floats, budget: int) -> tuple[list[tuple[List, float]], bool]:
-        """The lists that a query reads with their weights, heaviest first, and whether these are all."""
+    def _choose(
+        self, keys: Sequence[int], weights: Floats, budget: int
+    ) -> tuple[list[tuple[PostingsList, float]], bool]:
+        """The lists that a query reads with their weights, heaviest first, and whether all are read."""
         chosen, complete = [], True
         for place in np.argsort(-weights, kind="stable").tolist():
             row, weight = self._lists.get(keys[place]), float(weights[place])
@@ -243,7 +245,7 @@ class View:
         return chosen, complete
 
     def _add_up(
-        self, chosen: Sequence[tuple[List, float]], complete: bool, scoring: Scoring, below: int | None
+        self, chosen: Sequence[tuple[PostingsList, float]], complete: bool, scoring: Scoring, below: int | None
     ) -> Scores:
         if not chosen:
             return Scores(np.zeros(0, dtype=np.int64), np.zeros(0), complete)
@@ -254,20 +256,19 @@ class View:
         return add_up(numbers_of(postings), scores, below, complete)
 
     def _neighbours(self) -> Neighbours:
-        return self._memory.neighbours(self._connection, self._repo_id, self.state)
+        return self._cache.neighbours(self._connection, self._repo_id, self.state)
 
     def _issues_in(self, keys: Sequence[int]) -> Floats:
-        """In how many issues the terms of loaded lists occur."""
         return np.array([row[1] if (row := self._lists.get(key)) else 0 for key in keys], dtype=np.float64)
 
     def _keys(self, field: str, terms: Integers) -> list[int]:
         position = self._position[field]
-        keys: list[int] = np.where(terms > 0, lists.keys(position, terms), _NOWHERE).tolist()
+        keys: list[int] = np.where(terms > 0, list_keys(position, terms), _NOWHERE).tolist()
         return keys
 
     def _load(self, keys: Iterable[int]) -> None:
         new = [key for key in keys if key >= 0 and key not in self._lists]
         if new:
             self._lists |= dict.fromkeys(new) | self._recent(
-                self._memory.lists, new, lambda rest: lists.look_up(self._connection, self._repo_id, rest)
+                self._cache.lists, new, lambda rest: read_lists(self._connection, self._repo_id, rest)
             )

@@ -1,6 +1,4 @@
-"""The judge at work (J2, J3, J6): what was answered before is not asked again, budgets are kept, and whatever goes
-wrong is told as no answer, in the time that is given.
-"""
+"""The judge (J2, J3, J6): asks a model about new pairs only, within budgets and time; a failure gives no answer."""
 
 from __future__ import annotations
 
@@ -17,16 +15,19 @@ from typing import Protocol
 
 from bot.conversation.config.schema import JudgeConfig
 from bot.domain.errors import Remark, Told
-from bot.domain.opinion import Limits, Opinion, Pairs, Said, Text, Verdict
+from bot.domain.opinion import Limits, Opinion, Pairs, Said, Verdict
 from bot.platform.metrics import JUDGE_CALLS, JUDGE_COST, JUDGE_SECONDS, JUDGE_TOKENS
 from bot.platform.tracing import span
-from bot.search.judge.endpoint import Endpoint, Price, Unreached, Written
-from bot.search.judge.question import (
+from bot.search.judge.prompt import (
     CRITIC,
     PROMPT,
-    NoAnswer,
-    Question,
-    critical,
+    Completion,
+    Endpoint,
+    EndpointError,
+    Price,
+    Prompt,
+    UnusableAnswer,
+    build_critic_prompt,
     estimated_tokens,
     pair_key,
     question,
@@ -35,41 +36,34 @@ from bot.search.judge.question import (
 
 log = logging.getLogger(__name__)
 
-#: Seconds for which an endpoint that failed is left alone, at first and at most; each failure in a row doubles them.
+#: Seconds of backoff after a failure, at first and at most; each failure in a row doubles them.
 PAUSE, LONGEST = 30.0, 600.0
-#: Tokens that an answer is counted with while it is not there, and the most that is believed of any.
+#: Tokens that are reserved for an answer, and the highest count that is believed.
 _EXPECTED, _MOST_TOKENS = 250, 1_000_000
-#: Seconds that a question has at least; with less it is not asked.
+#: With fewer seconds left a question is not asked.
 _LEAST_SECONDS = 0.5
 
 
-class Record(Protocol):
-    """What is remembered of the judge; `bot.storage.judging.Judgements`."""
+class JudgeRecord(Protocol):
+    """Stores verdicts and calls: `bot.storage.judging.Judgements`."""
 
     def kept(self, repo_id: int, keys: Collection[str]) -> Mapping[str, Said]:
-        """The answers that are known, by the key of the pair."""
-        ...
+        """The known verdicts, by the key of the pair."""
 
     def keep(self, repo_id: int, number: int, said: Mapping[str, tuple[int, Said]], by: str, now: float) -> None:
-        """Keep answers about issue `number`, each by the key of the pair with the number of the other."""
-        ...
+        """Keep verdicts about issue `number`, each by the key of the pair with the other issue's number."""
 
     def begin(self, repo_id: int, number: int, author: str, tokens: int, limits: Limits, now: float) -> int | None:
-        """Count a call in advance; None where a limit stands against it."""
-        ...
+        """Count a call in advance, and return its id; None if a limit forbids it."""
 
     def end(self, call: int, tokens_in: int, tokens_out: int, cost: float, seconds: float) -> None:
-        """What the call came to."""
-        ...
+        """Correct the count of a call by what it really took."""
 
 
-class InMemory:
-    """A record of one look, for repositories of which the host keeps no answers.
+class InMemoryRecord:
+    """Keeps verdicts for one search, where the host stores none. `counted` counts the calls, if there is a store."""
 
-    Calls count in `counted`, whose limits hold; on a host without a store nothing is counted.
-    """
-
-    def __init__(self, counted: Record | None) -> None:
+    def __init__(self, counted: JudgeRecord | None) -> None:
         self._counted = counted
         self._said: dict[str, Said] = {}
 
@@ -88,50 +82,49 @@ class InMemory:
 
 
 @dataclass(slots=True)
-class Rest:
-    """How long the endpoint is left alone; one for a process, whoever asks."""
+class Backoff:
+    """When the endpoint may be asked again after failures; one for each process."""
 
     until: float = 0.0
     failures: int = 0
 
     def failed(self, now: float, after: float | None) -> None:
-        """It failed, and perhaps said when it can be asked again."""
+        """Note a failure; `after` is the endpoint's own figure in seconds, if it gave one."""
         self.failures += 1
         self.until = now + (min(LONGEST, PAUSE * 2 ** min(self.failures - 1, 10)) if after is None else after)
 
     def worked(self) -> None:
-        """It answered."""
         self.until, self.failures = 0.0, 0
 
 
 @dataclass(frozen=True, slots=True)
-class Judge:
-    """The host's judge. `seconds` is how long an issue waits for it; `now` the store's time, seconds since 1970.
+class HostJudge:
+    """The host's judge. An issue waits `seconds` for it; `now` is the store's time, in seconds since 1970.
 
-    With `private_too` the host lets it read what is private, where the repository does as well.
+    With `private_too` it may read private repositories that agree to it.
     """
 
     endpoint: Endpoint
-    record: Record
+    record: JudgeRecord
     limits: Limits
     price: Price
     seconds: float
     now: Callable[[], float]
     private_too: bool = False
     monotonic: Callable[[], float] = time.monotonic
-    rest: Rest = field(default_factory=Rest)
+    rest: Backoff = field(default_factory=Backoff)
 
-    def of(self, repo_id: int, config: JudgeConfig, *, private: bool) -> InRepository | None:
-        """The judge as a repository wants it; None where it wants none, or its texts may not go there (C6a)."""
+    def of(self, repo_id: int, config: JudgeConfig, *, private: bool) -> RepositoryJudge | None:
+        """The judge for a repository; None if it wants none, or its texts must not leave the host (C6a)."""
         consented = not private or (self.private_too and config.private)
-        return InRepository(self, repo_id, config) if config.enabled and consented else None
+        return RepositoryJudge(self, repo_id, config) if config.enabled and consented else None
 
 
 @dataclass(frozen=True, slots=True)
-class InRepository:
-    """As `bot.search.finder.judging.Judge` says."""
+class RepositoryJudge:
+    """A `bot.search.finder.scoring.Judge`."""
 
-    judge: Judge
+    judge: HostJudge
     repo_id: int
     config: JudgeConfig
 
@@ -141,7 +134,7 @@ class InRepository:
 
     @property
     def by(self) -> str:
-        """The model and the prompts that an answer is of."""
+        """The model and the prompts, by which verdicts are kept."""
         return " ".join([self.judge.endpoint.model, PROMPT, *([CRITIC] if self.config.critic else [])])
 
     def probability(self, before: float, opinion: Opinion, number: int) -> float:
@@ -164,27 +157,27 @@ class InRepository:
         return Opinion(self._shown(known | said), self.by, problem)
 
     def _asked(self, pairs: Pairs, author: str) -> tuple[dict[int, Said], Told | None]:
-        """What is said of candidates of which nothing is known."""
+        """Ask about candidates without a known verdict."""
         until = self.judge.monotonic() + self.judge.seconds
         target, secret = pairs.target, secrets.token_bytes(32)
         said, problem = self._once(target.number, question(pairs, secret), author, until)
         if self.config.critic:
             for one in pairs.candidates:
                 if one.number in said and said[one.number].verdict is Verdict.SAME:
-                    again, missing = self._once(target.number, critical(target, one, secret), author, until)
+                    again, missing = self._once(target.number, build_critic_prompt(target, one, secret), author, until)
                     problem = problem or missing
-                    # Nobody has said it twice.
+                    # It counts only if both questions say so.
                     del said[one.number]
                     said |= again
         return said, problem
 
-    def _once(self, number: int, asked: Question, author: str, until: float) -> tuple[dict[int, Said], Told | None]:
+    def _once(self, number: int, asked: Prompt, author: str, until: float) -> tuple[dict[int, Said], Told | None]:
         judge, began = self.judge, self.judge.monotonic()
         if began < judge.rest.until:
             JUDGE_CALLS.labels("paused").inc()
             return {}, Remark.JUDGE_PAUSED.of()
         if until - began < _LEAST_SECONDS < judge.seconds:
-            # The first answer has taken the time of a second one, which is no fault of the endpoint's.
+            # The first question took the time of the second, which is no fault of the endpoint's.
             JUDGE_CALLS.labels("unreached").inc()
             return {}, Remark.JUDGE_UNREACHED.of()
         into = estimated_tokens(asked.system) + estimated_tokens(asked.user)
@@ -199,13 +192,13 @@ class InRepository:
             judge.rest.worked()
             used = _used(written, into)
             if written.cut:
-                raise NoAnswer("it was cut off")
+                raise UnusableAnswer("it was cut off")
             said = read_answer(written.text, asked)
             result = "answered"
-        except NoAnswer as useless:
+        except UnusableAnswer as useless:
             result, problem = "unusable", Remark.JUDGE_UNUSABLE.of()
             log.warning("the judge's answer is none: %s", useless)
-        except Unreached as failure:
+        except EndpointError as failure:
             result, problem = "unreached", Remark.JUDGE_UNREACHED.of()
             judge.rest.failed(judge.monotonic(), failure.after)
             log.warning("the judge: %s", failure)
@@ -219,36 +212,30 @@ class InRepository:
         return said, problem
 
     def _shown(self, said: Mapping[int, Said]) -> dict[int, Said]:
-        """A repository can do without the model's words."""
+        """The verdicts, without the model's words if the repository does not want them."""
         return dict(said) if self.config.cause else {at: replace(one, shared_cause="") for at, one in said.items()}
 
 
-def _used(written: Written, into: int) -> tuple[int, int]:
-    """The tokens that the endpoint counted; some do not count, and none may be believed to have used none."""
+def _used(written: Completion, into: int) -> tuple[int, int]:
+    """The tokens that the endpoint counted, or estimates if it counted none."""
     counted = (written.tokens_in, written.tokens_out)
     tokens_in, tokens_out = (count if 0 < count <= _MOST_TOKENS else 0 for count in counted)
     return tokens_in or into, tokens_out or estimated_tokens(written.text)
 
 
-def trial(texts: Sequence[Text]) -> Question:
-    """A question to try an endpoint with; the first text is the new issue."""
-    return question(Pairs(texts[0], tuple(texts[1:])), secrets.token_bytes(32))
-
-
 Table = Mapping[str, Sequence[float]]
-"""`from` has the bounds, beginning with 0, and each verdict a probability for each of them."""
+"""`from` holds lower bounds, the first 0, and each verdict's row a probability for each of them."""
 
 
 def probability(before: float, verdict: Verdict, table: Table | None = None) -> float:
-    """How likely two texts are the same that the judge calls so, and that had a probability `before`."""
-    known = table or shipped()
+    """The probability of a pair that had the probability `before`, given the judge's verdict (J5)."""
+    known = table or shipped_table()
     return known[verdict.value][bisect(known["from"], before) - 1]
 
 
 @cache
-def shipped() -> Table:
-    """The table that Doppel comes with."""
-    table: Table = json.loads(resources.files("bot.search.judge").joinpath("table.json").read_text(encoding="utf-8"))[
-        "table"
-    ]
+def shipped_table() -> Table:
+    """The table that comes with this version."""
+    text = resources.files("bot.search.judge").joinpath("table.json").read_text(encoding="utf-8")
+    table: Table = json.loads(text)["table"]
     return table

@@ -1,6 +1,6 @@
-"""Finds and judges earlier issues of one repository over its index: `Matcher.looking`, `Look.judge`."""
+"""Finds and judges earlier issues of one repository over its index: `Matcher.looking`, `SearchSession.judge`."""
 
-from bot.search.matching.matcher import Look, Match, Matcher
+from bot.search.matching.matcher import Match, Matcher, SearchSession
 from bot.search.matching.weights import Model, shipped_model
 
-__all__ = ["Look", "Match", "Matcher", "Model", "shipped_model"]
+__all__ = ["Match", "Matcher", "Model", "SearchSession", "shipped_model"]

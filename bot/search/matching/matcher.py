@@ -14,28 +14,27 @@ from bot.domain.entities import Issue
 from bot.domain.errors import Failed, Remark
 from bot.domain.report import QueryRun, Reason
 from bot.search.embedding import EmbeddingError
-from bot.search.index import Analysis, Index, IndexedIssue, Query, View, idf, shared
-from bot.search.index.packing import Floats, Integers
-from bot.search.index.text_vectors import Fresh, TextVectors
+from bot.search.index import Analysis, Index, IndexedIssue, Query, View, binary, idf
+from bot.search.index.arrays import Floats, Integers
+from bot.search.index.text_vectors import NewVectors, TextVectors
 from bot.search.index.vectors import Vectors
 from bot.search.matching import features
-from bot.search.matching.bounds import Compared
-from bot.search.matching.evidence import Explainer, as_written
-from bot.search.matching.readings import CLOSEST, Likeness, smallness, stands_out
+from bot.search.matching.explanation import Explainer, as_written
+from bot.search.matching.features import TermRarity
+from bot.search.matching.probability import CLOSEST, TextSimilarity, smallness, stands_out
 from bot.search.matching.retrieval import (
     FULL_TEXT,
     VECTORS,
     Pool,
     Retrieved,
-    by_others,
+    by_other_author,
     by_vectors,
     by_words,
     fused,
     load,
-    pose,
+    make_query,
 )
-from bot.search.matching.shared_terms import Rarity
-from bot.search.matching.weights import Model, shipped_model
+from bot.search.matching.weights import Comparison, Model, shipped_model
 from bot.text.surfaces import surfaces_apart
 from bot.text.titles import says_nothing, subject
 
@@ -66,11 +65,11 @@ class Match(NamedTuple):
 
     @property
     def reasons(self) -> tuple[Reason, ...]:
-        """What it shares with the question (C3). It is looked up on demand, while the `Look` is open."""
+        """What it shares with the question (C3). It is looked up on demand, while the `SearchSession` is open."""
         return self.explain()
 
 
-class Reading(NamedTuple):
+class AnalysedText(NamedTuple):
     """A title and a body as the index analyses them; without a `pair` of vectors only words are compared."""
 
     text: tuple[str, str]
@@ -93,7 +92,7 @@ class Matcher:
         self._most = most
 
     @contextmanager
-    def looking(
+    def session(
         self,
         repo_id: int,
         target: Issue,
@@ -103,7 +102,7 @@ class Matcher:
         only: Collection[int] | None = None,
         stored: bool = False,
         total: int | None = None,
-    ) -> Iterator[Look]:
+    ) -> Iterator[SearchSession]:
         """One find: it searches now, and judges as often as you ask inside the `with` block.
 
         `words` replace the target's text in the search; what they find is judged by both. `below` leaves out issues
@@ -118,26 +117,28 @@ class Matcher:
                 own = self._read(repo_id, "", target.body, target.number, embedded=not stored)
             own = own._replace(pair=view.pair(target.number)) if stored else self._checked(view, own)
             texts = self._index.texts
-            closely = Closely(texts, repo_id, view, own.analysis, self._most) if texts else None
-            look = Look(view, self._model, target, own, below, closely, only=only, total=total)
+            closely = TextComparison(texts, repo_id, view, own.analysis, self._most) if texts else None
+            session = SearchSession(view, self._model, target, own, below, closely, only=only, total=total)
             if searched:
                 reading = self._checked(view, searched)
-                look = Look(view, self._model, target, reading, below, closely, look, only=only, total=total)
-            yield look
+                session = SearchSession(
+                    view, self._model, target, reading, below, closely, session, only=only, total=total
+                )
+            yield session
         if texts is not None and closely is not None:
             texts.keep(repo_id, closely.fresh)
 
-    def _read(self, repo_id: int, title: str, body: str, number: int, *, embedded: bool) -> Reading:
+    def _read(self, repo_id: int, title: str, body: str, number: int, *, embedded: bool) -> AnalysedText:
         analysis = self._index.analyse(repo_id, title, body, number)
         try:
             pair = self._index.embed(repo_id, analysis) if embedded else None
         except EmbeddingError as failure:
             if failure.told != str(failure):
                 _log.warning("repository %d is searched by words alone: %s", repo_id, failure)
-            return Reading((title, body), analysis, None, (_problem(failure),))
-        return Reading((title, body), analysis, pair, ())
+            return AnalysedText((title, body), analysis, None, (_problem(failure),))
+        return AnalysedText((title, body), analysis, pair, ())
 
-    def _checked(self, view: View, reading: Reading) -> Reading:
+    def _checked(self, view: View, reading: AnalysedText) -> AnalysedText:
         if reading.pair is None:
             return reading
         try:
@@ -151,7 +152,7 @@ def _problem(failure: EmbeddingError) -> Failed:
     return Failed(VECTORS, Remark.OTHERS.of(failure.told))
 
 
-class Closely:
+class TextComparison:
     """Compares a text with its candidates by the text model. New vectors are in `fresh`, to be stored.
 
     If the model fails, this likeness is missing, and `problem` says why.
@@ -159,14 +160,14 @@ class Closely:
 
     def __init__(self, texts: TextVectors, repo_id: int, view: View, analysis: Analysis, most: int | None) -> None:
         self._texts, self._repo_id, self._view, self._analysis, self._most = texts, repo_id, view, analysis, most
-        self.fresh: Fresh = {}
+        self.fresh: NewVectors = {}
         self.problem = ""
 
     @cached_property
     def _own(self) -> Vectors:
         return self._texts.of_text(self._analysis)
 
-    def likeness(self, numbers: Integers, order: Integers, leaders: int, total: int) -> Likeness | None:
+    def likeness(self, numbers: Integers, order: Integers, leaders: int, total: int) -> TextSimilarity | None:
         """A `model.Reader` for a pool with these issue numbers; None if the model fails, or can read nothing.
 
         In a large repository it reads only the leaders, since only small ones need the others.
@@ -186,11 +187,11 @@ class Closely:
         closest = np.argsort(-cosines, kind="stable")[:CLOSEST]
         places = np.unique(np.concatenate([np.flatnonzero(there < leaders), closest]))
         out = stands_out(own, vectors, places, total)
-        return Likeness(rows[there[places]], cosines[places].astype(np.float64), out, smallness(total))
+        return TextSimilarity(rows[there[places]], cosines[places].astype(np.float64), out, smallness(total))
 
 
-class Look:
-    """One find, made by `Matcher.looking`. Do not share it between threads.
+class SearchSession:
+    """One find, made by `Matcher.session`. Do not share it between threads.
 
     `found` has the numbers that each source found and that are worth comparing, best first; a source that could not be
     asked is missing. `runs` tell what was asked, `problems` what went wrong. If this is the look for a person's words,
@@ -202,16 +203,16 @@ class Look:
         view: View,
         model: Model | None,
         target: Issue,
-        reading: Reading,
+        reading: AnalysedText,
         below: int | None,
-        closely: Closely | None = None,
-        itself: Look | None = None,
+        closely: TextComparison | None = None,
+        itself: SearchSession | None = None,
         *,
         only: Collection[int] | None = None,
         total: int | None = None,
     ) -> None:
         self._view, self._model, self._text, pair = view, model, reading.text, reading.pair
-        self._question = pose(view, target, reading.text[0], reading.analysis, pair)
+        self._question = make_query(view, target, reading.text[0], reading.analysis, pair)
         self._below, self._closely, self._itself, self._total = below, closely, itself, total
         self._retrieved = {FULL_TEXT: by_words(view, self._question, below)}
         if pair is not None:
@@ -252,14 +253,14 @@ class Look:
         there, candidates = load(self._view, pool, self._question.vectors is not None)
         if not len(there):
             return []
-        rarity = Rarity.of(self._view, without=self._question.number)
-        values = features.features(self._question, candidates, rarity)
+        rarity = TermRarity.of(self._view, without=self._question.number)
+        values = features.compute_features(self._question, candidates, rarity)
         explainer = Explainer(self._question, *self._text, rarity)
-        compared = Compared(
+        compared = Comparison(
             values,
             there,
             [issue.title for issue in candidates.issues],
-            others=by_others(self._question, candidates),
+            others=by_other_author(self._question, candidates),
             title=self._question.title,
             total=rarity.total if self._total is None else self._total,
             vague=explainer.vague,
@@ -276,15 +277,15 @@ class Look:
             for row in judged.order.tolist()
         ]
 
-    def likeness(self, numbers: Integers, total: int, order: Integers, leaders: int) -> Likeness | None:
-        """`Closely.likeness`, or None without a text model."""
+    def likeness(self, numbers: Integers, total: int, order: Integers, leaders: int) -> TextSimilarity | None:
+        """`TextComparison.likeness`, or None without a text model."""
         return self._closely.likeness(numbers, order, leaders, total) if self._closely else None
 
     def compared(self) -> tuple[Integers, Floats]:
         """Its candidates and their features, (candidates, features.NAMES), to learn models from."""
         there, candidates = load(self._view, self._pool, self._question.vectors is not None)
-        rarity = Rarity.of(self._view, without=self._question.number)
-        return there, features.features(self._question, candidates, rarity)
+        rarity = TermRarity.of(self._view, without=self._question.number)
+        return there, features.compute_features(self._question, candidates, rarity)
 
     def magnets(self) -> list[int]:
         """Issues that are reported again and again, but not those that came later than is looked at."""
@@ -319,7 +320,7 @@ class Look:
 def _is_no_evidence(view: View, analysis: Analysis, target: Issue, below: int | None) -> bool:
     """Whether the target's title says nothing (P3): by itself, or because many other issues have it."""
     known = view.look_up(analysis)["title"]
-    (found,) = view.search_all([Query("title", known.terms, idf(view.count, known.issues), shared(3))], below=below)
+    (found,) = view.search_all([Query("title", known.terms, idf(view.count, known.issues), binary(3))], below=below)
     issues = view.issues(found.best(_MOST_TITLES).numbers.tolist())
     mine = subject(target.title).casefold().split()
     same = [n for n, one in issues.items() if n != target.number and subject(one.title).casefold().split() == mine]

@@ -22,9 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bot.domain.entities import NOBODY, Actor, Issue
-from bot.search.index import Analysis, Bags, IndexedIssue, Kind, Query, Terms, View, bm25, idf, shared
-from bot.search.index.packing import Floats, Integers
-from bot.search.index.scoring import Scoring
+from bot.search.index import Analysis, Bags, IndexedIssue, Query, Terms, VectorKind, View, binary, bm25, idf
+from bot.search.index.arrays import Floats, Integers, Scoring
 from bot.search.index.vectors import Vectors
 
 # An App's login ends so by rule, and a machine user's by custom; imports from other trackers may come from either.
@@ -32,12 +31,11 @@ _MACHINE = ("bot", "[bot]")
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class IssueQuery:
     """An issue for which candidates are sought.
 
-    `known` holds its terms by field, `vectors` those by `Kind`, (3, dimensions), or None. `created_at` is in seconds
-    since 1970. `author` is empty unless it is a known person; `reported` counts the author's earlier issues. `labels`
-    are its own.
+    `known` holds its terms by field, `vectors` its vectors by `VectorKind`, (3, dimensions), or None. `created_at` is
+    in seconds since 1970. `author` is empty unless it is a known person; `reported` counts the author's earlier issues.
     """
 
     number: int
@@ -50,10 +48,10 @@ class Question:
     labels: tuple[str, ...] = ()
 
 
-def pose(view: View, target: Issue, title: str, analysis: Analysis, pair: Vectors | None) -> Question:
+def make_query(view: View, target: Issue, title: str, analysis: Analysis, pair: Vectors | None) -> IssueQuery:
     """Make the question and look up its terms. `title` is the target's own, or a person's search words."""
     author = known_author(target.author)
-    return Question(
+    return IssueQuery(
         number=target.number,
         title=title,
         author=author,
@@ -96,7 +94,7 @@ def load(view: View, numbers: Integers, with_vectors: bool) -> tuple[Integers, P
     return there, Pool([issues[number] for number in there.tolist()], title, words, codes, messages, vectors)
 
 
-def by_others(question: Question, pool: Pool) -> NDArray[np.bool_]:
+def by_other_author(question: IssueQuery, pool: Pool) -> NDArray[np.bool_]:
     """Which candidates are known to be by another author."""
     if not question.author:
         return np.zeros(len(pool.issues), dtype=np.bool_)
@@ -121,7 +119,7 @@ Retrieved = Mapping[str, Integers]
 """By the name of a list, its issues' numbers, best first."""
 
 
-def by_words(view: View, question: Question, below: int | None) -> Retrieved:
+def by_words(view: View, question: IssueQuery, below: int | None) -> Retrieved:
     """The lists of the full text."""
     known = question.known
     words, title = known["words"], known["title"]
@@ -130,20 +128,20 @@ def by_words(view: View, question: Question, below: int | None) -> Retrieved:
     in_words, in_titles = _weights(view, "words", title.terms), _weights(view, "title", words.terms)
     asked = {
         "words": (_query("words", words.terms, often * idf(view.count, words.issues), scoring), 150),
-        "titles": (_query("title", title.terms, idf(view.count, title.issues), shared(3)), 100),
+        "titles": (_query("title", title.terms, idf(view.count, title.issues), binary(3)), 100),
         "title in words": (_query("words", title.terms, in_words, scoring), 80),
-        "words in title": (_query("title", words.terms, in_titles, shared(3)), 80),
+        "words in title": (_query("title", words.terms, in_titles, binary(3)), 80),
     }
     for field, most in (("codes", 60), ("messages", 40)):
         terms = known[field]
-        asked[field] = (_query(field, terms.terms, idf(view.count, terms.issues), shared(20)), most)
+        asked[field] = (_query(field, terms.terms, idf(view.count, terms.issues), binary(20)), most)
     found = view.search_all([query for query, _ in asked.values()], below=below)
     return {name: one.best(k).numbers for one, (name, (_, k)) in zip(found, asked.items(), strict=True)}
 
 
 def by_vectors(view: View, pair: Vectors, below: int | None) -> Retrieved:
     """The lists of the vectors."""
-    near = view.nearest(pair, {Kind.BOTH: 150, Kind.TITLE: 100, Kind.TEXT: 80}, below=below)
+    near = view.nearest(pair, {VectorKind.BOTH: 150, VectorKind.TITLE: 100, VectorKind.TEXT: 80}, below=below)
     return {f"vector of {_OF[kind]}": scores.numbers for kind, scores in near.items()}
 
 
@@ -163,7 +161,7 @@ def fused(lists: Iterable[Integers], skip: int, most: int | None = POOL) -> Inte
     return others[:most]
 
 
-_OF = {Kind.TITLE: "the title", Kind.TEXT: "the text", Kind.BOTH: "both"}
+_OF = {VectorKind.TITLE: "the title", VectorKind.TEXT: "the text", VectorKind.BOTH: "both"}
 
 
 def _weights(view: View, field: str, terms: Integers) -> Floats:

@@ -1,14 +1,124 @@
-"""Groups candidates that are duplicates of one another; the member that the discussion belongs in leads the group.
+"""Recognises results that are one: a thing that was found twice (H3), and issues that are duplicates of one another.
 
-Pure. Numbers are of one repository, where the smaller number is the older issue.
+An issue or a pull request is identified by `owner/repo#number` alone: two issues with the same title are two issues.
+Anything else, such as a discussion, is identified by its address, its text or its title.
 """
 
 from __future__ import annotations
 
+import hashlib
+import re
+import unicodedata
 from collections import defaultdict
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
+
+from rapidfuzz import fuzz
+
+from bot.text.github_urls import normalize_url, thing_at
+
+ALIKE = 0.95
+TITLE_MAX = 1_000
+"""Characters of a title that are compared. GitHub's own have at most 256."""
+
+# No letter has so many marks, and sorting them takes time quadratic in their number. A joiner separates them, as in the
+# "Stream-Safe Text Format" of Unicode's annex 15.
+_MANY_MARKS = re.compile(r"(?:[^\w\s\0-\x7f]|[\uff9e\uff9f]){30}")
+_JOINER = "\u034f"
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A search result. `identity` is `owner/repo#number` for an issue or pull request, else empty.
+
+    `snippets` are parts of its text from the searches, `sources` the names of those that found it, `also_at` its other
+    addresses.
+    """
+
+    identity: str
+    url: str
+    title: str
+    snippets: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    also_at: tuple[str, ...] = ()
+
+
+def content_hash(body: str) -> str:
+    """SHA-256 of a text, as hexadecimal digits; white space, case and Unicode forms do not matter."""
+    return hashlib.sha256(_folded(body).encode("utf-8", "replace")).hexdigest()
+
+
+def title_similarity(one: str, other: str) -> float:
+    """Rapidfuzz's ratio of two titles in [0, 1], symmetric; white space and case do not matter.
+
+    It compares at most `TITLE_MAX` characters, because it takes quadratic time.
+    """
+    left, right = sorted((_folded(one[:TITLE_MAX]), _folded(other[:TITLE_MAX])))
+    return fuzz.ratio(left, right) / 100
+
+
+def collapse(documents: Iterable[Document], alike: float = ALIKE) -> list[Document]:
+    """Each thing once, in the given order. The first of equals stays, with the others' snippets, sources and addresses.
+
+    Things that are neither issues nor pull requests are equal if their texts are, or if their titles' similarity is at
+    least `alike`; empty ones do not count.
+    """
+    kept: list[Document] = []
+    by_key: dict[str, int] = {}
+    for document in documents:
+        keys = list(_keys(document))
+        place = next((by_key[key] for key in keys if key in by_key), None)
+        if place is None and not document.identity:
+            place = _same_title(document, kept, alike)
+        if place is None:
+            place = len(kept)
+            kept.append(document)
+        else:
+            kept[place] = _merged(kept[place], document)
+        for key in keys:
+            by_key.setdefault(key, place)
+    return kept
+
+
+def _keys(document: Document) -> Iterator[str]:
+    """Keys by which another document is the same thing."""
+    if document.identity:
+        # GitHub ignores case in names.
+        yield f"number {document.identity.lower()}"
+        return
+    if thing := thing_at(document.url):
+        yield f"number {thing.repo}#{thing.what}" if thing.kind == "thread" else f"thing {thing}"
+    elif document.url:
+        yield f"url {normalize_url(document.url)}"
+    text = "\n".join(document.snippets)
+    if text.strip():
+        yield f"text {content_hash(text)}"
+
+
+def _same_title(document: Document, kept: Sequence[Document], alike: float) -> int | None:
+    if not document.title.strip():
+        return None
+    for place, other in enumerate(kept):
+        if not other.identity and title_similarity(document.title, other.title) >= alike:
+            return place
+    return None
+
+
+def _merged(kept: Document, other: Document) -> Document:
+    addresses = dict.fromkeys((*kept.also_at, other.url, *other.also_at))
+    return replace(
+        kept,
+        also_at=tuple(url for url in addresses if url not in ("", kept.url)),
+        snippets=tuple(dict.fromkeys((*kept.snippets, *other.snippets))),
+        sources=tuple(dict.fromkeys((*kept.sources, *other.sources))),
+    )
+
+
+def _folded(text: str) -> str:
+    marked = _MANY_MARKS.sub(rf"\g<0>{_JOINER}", text)
+    return " ".join(unicodedata.normalize("NFKC", marked).casefold().split())
+
 
 T = TypeVar("T", bound=Hashable)
 
@@ -41,7 +151,7 @@ class Stated(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class DuplicateGroup:
     """Issues that report one thing: its `lead`, and the `others`, oldest first.
 
     `found` are the members that were candidates, best first.
@@ -54,7 +164,7 @@ class Group:
 
 def resolve(
     ranked: Sequence[int], originals: Mapping[int, int], known: Mapping[int, Stated], may_lead: Collection[int]
-) -> list[Group]:
+) -> list[DuplicateGroup]:
     """Group candidates; each group takes the place of its best candidate.
 
     `ranked` are candidates, best first. Groups are the connected components of `originals`, which maps duplicates to
@@ -74,7 +184,7 @@ def resolve(
         leaders = members[group] & set(may_lead)
         if leaders:
             lead = min(leaders, key=lambda number: (_rank(known[number]), number))
-            groups.append(Group(lead, tuple(sorted(members[group] - {lead})), tuple(candidates)))
+            groups.append(DuplicateGroup(lead, tuple(sorted(members[group] - {lead})), tuple(candidates)))
     return groups
 
 

@@ -1,11 +1,10 @@
 """Plans the queries to GitHub's search for one issue, within a small budget of requests (F8).
 
-GitHub ANDs words, so the title as a query finds next to nothing. But it takes OR and parentheses, and returns the best
-hundred matches: `(a OR b OR c OR d OR e OR f)` over rare words is a ranked retrieval, with the six alternatives that
-five operators allow. The plan starts with F4's literal query. Then come alternatives: the title's words in titles, the
-title's words in bodies, and in bodies a quoted error message with the rarest words of the whole text. Titles and bodies
-are searched apart, because together the titles win. docs/research/accuracy.md says how each query was chosen. A server
-that refuses OR gets pairs of rare words instead.
+GitHub ANDs words, so the title as a query finds next to nothing. But `(a OR b OR c OR d OR e OR f)` over rare words,
+with the six alternatives that five operators allow, is a ranked retrieval of the best hundred matches. The plan starts
+with F4's literal query. Then come the title's words in titles, the title's words in bodies, and in bodies a quoted
+error message with the rarest words of the whole text. Titles and bodies are searched apart, because together the titles
+win (docs/research/accuracy.md). A server that refuses OR gets pairs of rare words instead.
 """
 
 from __future__ import annotations
@@ -17,19 +16,22 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from bot.domain.entities import RepoRef, StateFilter
-from bot.search.ranking.keywords import MAX_LENGTH, extract_search_keywords, has_usable_words, join_within
 from bot.search.ranking.query import (
+    MAX_LENGTH,
     MAX_OPERATORS,
     Scope,
     any_of,
     build_query,
+    extract_search_keywords,
+    has_usable_words,
+    join_within,
     literal_query,
     neutralise,
     neutralise_term,
     phrase,
     qualifiers,
 )
-from bot.search.ranking.rarity import Rarity
+from bot.search.ranking.relevance import WordRarity
 from bot.text.messages import error_messages, searchable_phrase
 from bot.text.terms import TITLE_READ, is_unspaced, raw_words, terms_of, without_noise
 
@@ -45,10 +47,7 @@ _COMMON = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Queries in their order, and narrow ones that replace them on a server that refuses OR.
-
-    `words` are neutral words, rarest first, for searches elsewhere.
-    """
+    """Queries in order, `fallback` ones for a server that refuses OR, and neutral `words`, rarest first, for others."""
 
     queries: tuple[str, ...]
     fallback: tuple[str, ...] = ()
@@ -59,16 +58,16 @@ def plan_queries(
     repo: RepoRef,
     title: str,
     body: str,
-    rarity: Rarity,
+    rarity: WordRarity,
     *,
     budget: int = DEFAULT_BUDGET,
     state: StateFilter = "all",
     words_max: int = 5,
     template_headings: Iterable[str] = (),
 ) -> Plan:
-    """The plan for an issue: at most `budget` different queries, F4's literal one first; empty without usable words.
+    """The plan for an issue: at most `budget` different queries, F4's literal one first; none without usable words.
 
-    `rarity` must know the terms of the issue (`text.read`).
+    `rarity` must know the terms of the issue (`bot.text.terms.read`).
     """
     keywords = extract_search_keywords(title, body, template_headings, max_words=words_max)
     by_title, by_all = rank_words(title, body, rarity)
@@ -113,20 +112,17 @@ def plan_own_words(repo: RepoRef, words: str, *, budget: int = DEFAULT_BUDGET, s
 
 
 def natural_query(repo: RepoRef, title: str, state: StateFilter = "all") -> str:
-    """The title for GitHub's semantic search, without quotes and OR; "" for a title of stop words.
-
-    Such a title means nothing, and would use up one of ten requests a minute.
-    """
+    """The title for GitHub's semantic search (ten requests a minute), without quotes and OR; "" for stop words alone."""
     if not has_usable_words(title[:TITLE_READ]):
         return ""
     return f"{qualifiers(repo, state)} {join_within(neutralise(title[:TITLE_READ]).split(), MAX_LENGTH)}"
 
 
-def rank_words(title: str, body: str, rarity: Rarity) -> tuple[list[str], list[str]]:
-    """The title's words by rarity, and the words of title and body by rarity and count, best first.
+def rank_words(title: str, body: str, rarity: WordRarity) -> tuple[list[str], list[str]]:
+    """The title's words by rarity, and all words by rarity and count, best first.
 
-    If the statistics know the repository well, words that no other issue has come last, and body words that every fifth
-    issue has are left out.
+    If the statistics know the repository well, words that no other issue has come last, and common body words are left
+    out.
     """
     in_title, title_forms = _count(_searchable(title[:TITLE_READ], 2))
     in_body, body_forms = _count(_searchable(without_noise(body), 3))

@@ -1,28 +1,88 @@
-"""The relevance functions by which candidates are sorted (H5). All see the same results, and answer in [0, 1].
+"""How rare words are in a repository, and the relevance functions by which candidates are sorted (H5).
 
-BM25 and two variants tell how well texts match the words of another text:
+The word statistics are a sample: 200 issues rank words nearly as well as all (docs/research/accuracy.md). The relevance
+functions see the same results, and answer in [0, 1], since each score is divided by the highest possible one:
 
 - `bm25`: Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009.
 - `bm25plus`: Lv and Zhai, "Lower-bounding term frequency normalization", CIKM 2011: a word that occurs counts at least
   `DELTA`, however long the text.
 - `bm25f`: Robertson, Zaragoza and Taylor, "Simple BM25 extension to multiple weighted fields", CIKM 2004: the fields'
   counts are added up, each weighted and normalised by its own length, before they saturate.
-
-Each score is divided by the highest possible one, so that it lies in [0, 1].
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Protocol
 
 from bot.domain.entities import Issue
-from bot.search.ranking.rarity import Rarity, WordStats
 from bot.search.ranking.similarity import dice_sorensen
 from bot.text.terms import TITLE_READ, read, terms, without_noise
+
+
+class WordStats(Protocol):
+    """In how many issues of one repository each word was seen."""
+
+    def total(self) -> int:
+        """How many issues were counted."""
+
+    def counts(self, words: Collection[str]) -> Mapping[str, int]:
+        """In how many issues each of `words` occurs; words that occur in none may be missing."""
+
+    def add(self, issues: Mapping[int, Collection[str]]) -> None:
+        """Count the words of issues, by number; an issue that was counted before may be left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class WordRarity:
+    """The counts of some words at one moment. With `total` 0 all words are equally rare."""
+
+    total: int
+    counts: Mapping[str, int]
+
+    @classmethod
+    def of(cls, stats: WordStats, words: Collection[str]) -> WordRarity:
+        """Look up `words`, and only them."""
+        return cls(stats.total(), stats.counts(words))
+
+    def count(self, word: str) -> int:
+        """In how many issues the word was seen."""
+        return self.counts.get(word, 0)
+
+    def __call__(self, word: str) -> float:
+        """The inverse document frequency, divided by its largest value so that repositories of any size compare: 1 for
+        a word never seen, near 0 for one that every issue has.
+        """
+        seen = min(self.count(word), self.total)
+        return math.log(1 + (self.total + 1) / (seen + 0.5)) / math.log(1 + (self.total + 1) / 0.5)
+
+
+class CountedWords:
+    """WordStats in memory. With more than `most` words, those seen once are dropped: they say the least."""
+
+    def __init__(self, most: int = 200_000) -> None:
+        self._most = most
+        self._counts: Counter[str] = Counter()
+        self._issues: set[int] = set()
+
+    def total(self) -> int:
+        return len(self._issues)
+
+    def counts(self, words: Collection[str]) -> Mapping[str, int]:
+        return {word: self._counts[word] for word in words if word in self._counts}
+
+    def add(self, issues: Mapping[int, Collection[str]]) -> None:
+        for number, words in issues.items():
+            if number not in self._issues:
+                self._issues.add(number)
+                self._counts.update(set(words))
+        if len(self._counts) > self._most:
+            self._counts = Counter({word: count for word, count in self._counts.items() if count > 1})
+
 
 K1, B, DELTA = 1.2, 0.75, 1.0
 #: The weights of a word in a title, and in a body.
@@ -32,7 +92,7 @@ Counts = Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class FieldCounts:
     """A text in two fields, with the counts of each term."""
 
     title: Counts
@@ -48,7 +108,7 @@ class Text:
         return self.title.get(term, 0) + self.body.get(term, 0)
 
 
-def bm25(terms: Mapping[str, float], texts: Sequence[Text], least: float = 0.0) -> list[float]:
+def bm25(terms: Mapping[str, float], texts: Sequence[FieldCounts], least: float = 0.0) -> list[float]:
     """Score `texts` for a question with these `terms`, each with its weight (IDF × count in the question).
 
     A word that occurs counts at least `least`, however long the text.
@@ -62,12 +122,12 @@ def bm25(terms: Mapping[str, float], texts: Sequence[Text], least: float = 0.0) 
     return _scored(terms, texts, rate, K1 + 1 + least)
 
 
-def bm25plus(terms: Mapping[str, float], texts: Sequence[Text]) -> list[float]:
+def bm25plus(terms: Mapping[str, float], texts: Sequence[FieldCounts]) -> list[float]:
     """`bm25` with a lower bound, which keeps long texts from losing to texts without the word."""
     return bm25(terms, texts, DELTA)
 
 
-def bm25f(terms: Mapping[str, float], texts: Sequence[Text]) -> list[float]:
+def bm25f(terms: Mapping[str, float], texts: Sequence[FieldCounts]) -> list[float]:
     """`bm25` with title and body as separate fields."""
     titles = [TITLE_WEIGHT / spread for spread in _spreads([sum(text.title.values()) for text in texts])]
     bodies = [BODY_WEIGHT / spread for spread in _spreads([sum(text.body.values()) for text in texts])]
@@ -86,7 +146,7 @@ def inverse_document_frequency(total: int, containing: int) -> float:
 
 
 def _scored(
-    terms: Mapping[str, float], texts: Sequence[Text], rate: Callable[[int, str], float], most: float
+    terms: Mapping[str, float], texts: Sequence[FieldCounts], rate: Callable[[int, str], float], most: float
 ) -> list[float]:
     """Score texts; `rate` gives a term's part in the text at a place, at most `most`."""
     worth = most * sum(terms.values())
@@ -116,7 +176,7 @@ class Relevance(StrEnum):
 
 DEFAULT_RELEVANCE = Relevance.LEARNED
 
-_BY_WORDS: dict[Relevance, Callable[[Mapping[str, float], Sequence[Text]], list[float]]] = {
+_BY_WORDS: dict[Relevance, Callable[[Mapping[str, float], Sequence[FieldCounts]], list[float]]] = {
     Relevance.BM25: bm25,
     Relevance.BM25F: bm25f,
     Relevance.BM25PLUS: bm25plus,
@@ -136,12 +196,12 @@ def relevances(
     if by is Relevance.TITLE:
         return [dice_sorensen(target.title, candidate.title) for candidate in candidates]
     asked = read(target.title, target.body).all
-    rarity = Rarity.of(stats, asked.keys())
+    rarity = WordRarity.of(stats, asked.keys())
     worth = {
         term: count * inverse_document_frequency(rarity.total, rarity.count(term)) for term, count in asked.items()
     }
     return _BY_WORDS[by](worth, [_text(candidate) for candidate in candidates])
 
 
-def _text(issue: Issue) -> Text:
-    return Text(Counter(terms(issue.title[:TITLE_READ])), Counter(terms(without_noise(issue.body))))
+def _text(issue: Issue) -> FieldCounts:
+    return FieldCounts(Counter(terms(issue.title[:TITLE_READ])), Counter(terms(without_noise(issue.body))))

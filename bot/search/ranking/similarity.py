@@ -1,12 +1,18 @@
-"""How alike two titles are: Dice-Sørensen on bigrams (F5), and rapidfuzz as a second opinion."""
+"""How alike two titles are: Dice-Sørensen on bigrams (F5), rapidfuzz as a second opinion, and scoring by titles (F6)."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import pairwise
+from typing import Generic, Protocol, TypeVar
 
 from rapidfuzz import fuzz
 
+from bot.domain.errors import InvalidArgument
+from bot.domain.times import moment_or_none
 from bot.text.words import split_words
 
 
@@ -38,3 +44,59 @@ def title_ratio(a: str, b: str) -> float:
     if not left or not right:
         return 1.0 if a.strip() == b.strip() else 0.0
     return fuzz.token_sort_ratio(left, right) / 100
+
+
+class Titled(Protocol):
+    """What scoring needs of a candidate; of those with a `created_at` it knows who is older."""
+
+    @property
+    def number(self) -> int: ...
+    @property
+    def title(self) -> str: ...
+
+
+T = TypeVar("T", bound=Titled)
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredTitle(Generic[T]):
+    """A candidate with its two title similarities, both in [0, 1]."""
+
+    candidate: T
+    similarity: float
+    title_ratio: float
+
+
+def score_candidates(
+    target_title: str,
+    candidates: Iterable[T],
+    threshold: float = 0.3,
+    max_candidates: int | None = 10,
+    *,
+    target_number: int | None = None,
+) -> list[ScoredTitle[T]]:
+    """The candidates whose title similarity (F5) is at least `threshold`, most similar first, at most `max_candidates`.
+
+    The target itself, number `target_number`, is left out. Threshold 0.0 keeps every candidate, 1.0 only titles with
+    equal bigram sets. Among equals the older comes first, because a duplicate is closed in favour of the older issue:
+    by `created_at` (text in ISO 8601 is fine, and UTC without a zone), or by number where that is no time.
+    `max_candidates` None keeps all. Raises InvalidArgument for a threshold outside 0 to 1, and for less than one
+    candidate.
+    """
+    if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 <= threshold <= 1:
+        raise InvalidArgument("threshold", f"{threshold!r} is not between 0 and 1")
+    most = max_candidates
+    if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 1):
+        raise InvalidArgument("max_candidates", f"{most!r} is not 1 or more")
+    scored = [
+        ScoredTitle(candidate, similarity, title_ratio(target_title, candidate.title))
+        for candidate in candidates
+        if candidate.number != target_number
+        and (similarity := dice_sorensen(target_title, candidate.title)) >= threshold
+    ]
+    scored.sort(key=lambda found: (-found.similarity, _created(found.candidate), found.candidate.number))
+    return scored[:max_candidates]
+
+
+def _created(candidate: Titled) -> datetime:
+    return moment_or_none(getattr(candidate, "created_at", None)) or datetime.max.replace(tzinfo=UTC)

@@ -1,1 +1,195 @@
-"""The sources of candidates (H6), behind one protocol and asked in parallel."""
+"""Sources of candidates (H6): what each is asked and answers, asking them in parallel, merging their results (R).
+
+Sources are independent: one that fails or is late is reported (H1). A result of several sources keeps all their names
+(H2).
+"""
+
+from __future__ import annotations
+
+import logging
+import traceback
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from itertools import islice, zip_longest
+from typing import Protocol
+
+from bot.conversation.config.schema import SourceConfig
+from bot.domain.entities import Issue, Likeness, RepoRef, StateFilter
+from bot.domain.errors import Failed, Remark, Retryable, Told, told_by
+from bot.domain.report import QueryRun
+from bot.github.many import WorkflowStates
+from bot.github.search import SearchPage, SimilarIssues
+from bot.platform.tracing import carried, span
+from bot.search.ranking.fusion import RankedSourceList, SourceType, UnifiedRetrievalChunk, cross_corpus_rrf
+from bot.search.ranking.grouping import Document, collapse
+from bot.search.ranking.plan import Plan
+
+log = logging.getLogger(__name__)
+
+PER_PAGE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """`plan` is for searches by words, `natural` for one by meaning; either may be empty. Results in `state` count."""
+
+    target: Issue
+    plan: Plan
+    natural: str
+    state: StateFilter = "all"
+
+
+@dataclass(frozen=True, slots=True)
+class SourceResult:
+    """A ranked list for each query that was answered, the queries' outcomes, and failures, which are never raised.
+
+    `likeness` holds the source's own verdicts on results, by their keys.
+    """
+
+    source: str
+    lists: tuple[tuple[Issue, ...], ...] = ()
+    runs: tuple[QueryRun, ...] = ()
+    problems: tuple[Failed, ...] = ()
+    likeness: Mapping[str, Likeness] = field(default_factory=dict)
+
+    def __add__(self, further: SourceResult) -> SourceResult:
+        """Append a later answer of the same source."""
+        return SourceResult(
+            self.source,
+            self.lists + further.lists,
+            self.runs + further.runs,
+            self.problems + further.problems,
+            {**self.likeness, **further.likeness},
+        )
+
+
+def failed_query(source: str, query: str, failure: Exception | Told, told: Told | None = None) -> SourceResult:
+    """The answer for a query that failed; `told` replaces the failure's own message if readers must not see that."""
+    told = told or (failure if isinstance(failure, Told) else told_by(failure))
+    run = QueryRun(source, query, None, problem=told, later=isinstance(failure, Retryable))
+    return SourceResult(source, (), (run,), (Failed(source, told),))
+
+
+class Source(Protocol):
+    """A source of candidates. `name` is its key in settings and reports."""
+
+    name: str
+
+    def ask(self, question: SearchRequest) -> SourceResult:
+        """Search. Safe to call from several threads."""
+
+
+class GitHubReads(Protocol):
+    """What the finder and its sources ask of GitHub; `RepoClient` and its view for a thread have it."""
+
+    def issue(self, repo: RepoRef, number: int) -> Issue: ...
+    def search(self, query: str, *, hybrid: bool = False, per_page: int = PER_PAGE) -> SearchPage: ...
+    def recent_issues(self, repo: RepoRef, limit: int) -> list[Issue]: ...
+    def similar_issues(self, repo: RepoRef, number: int) -> SimilarIssues: ...
+    def workflow_states(self, repo: RepoRef, numbers: Sequence[int], field: str | None = None) -> WorkflowStates: ...
+
+
+def ask_all(sources: Sequence[Source], question: SearchRequest, within: float | None = None) -> list[SourceResult]:
+    """Ask all sources in parallel; the answers come in the order of the sources. A source's failure is never raised.
+
+    A source that takes longer than `within` seconds (None: no limit) is reported as late. It ends by itself, see
+    `bot.platform.at_work`.
+    """
+    if not sources or (len(sources) == 1 and within is None):
+        return [_ask(source, question) for source in sources]
+    threads = ThreadPoolExecutor(max_workers=len(sources), thread_name_prefix="source")
+    try:
+        asking = [threads.submit(carried(_ask), source, question) for source in sources]
+        answered, _ = wait(asking, timeout=within)
+    finally:
+        threads.shutdown(wait=within is None)
+    late = Remark.TOO_LATE.of(round(within or 0))
+    return [
+        one.result() if one in answered else SourceResult(source.name, problems=(Failed(source.name, late),))
+        for source, one in zip(sources, asking, strict=True)
+    ]
+
+
+def _ask(source: Source, question: SearchRequest) -> SourceResult:
+    try:
+        with span("source", source=source.name):
+            return source.ask(question)
+    except Exception as fault:
+        # A fault in one source must not cost what the others found. The message may quote an issue, and is not logged.
+        frames = "".join(traceback.format_tb(fault.__traceback__))
+        log.error("source %s failed: %s\n%s", source.name, type(fault).__name__, frames)
+        return SourceResult(source.name, problems=(Failed(source.name, Remark.FAILED.of()),))
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """An issue, pull request or discussion, the sources that found it, and GitHub's own verdict if it has ranked it."""
+
+    issue: Issue
+    sources: tuple[str, ...]
+    likeness: Likeness | None = None
+
+
+def merge_results(
+    answers: Iterable[SourceResult], now: datetime, use: Mapping[str, SourceConfig] | None = None
+) -> list[Hit]:
+    """Every result once, best first by reciprocal rank over all lists, recent ones a little ahead (R3).
+
+    `use` holds the sources' settings, with the weights of their lists.
+    """
+    issues: dict[str, Issue] = {}
+    sources: dict[str, dict[str, None]] = {}
+    likeness: dict[str, Likeness] = {}
+    lists = []
+    for answer in answers:
+        likeness.update(answer.likeness)
+        weight = (use or {}).get(answer.source, SourceConfig()).weight
+        for found in answer.lists:
+            for issue in found:
+                issues.setdefault(issue.key, issue)
+                sources.setdefault(issue.key, {})[answer.source] = None
+            kind = SourceType.ISSUE
+            chunks = [
+                UnifiedRetrievalChunk(one.key, one.title, kind, one.key, created_at=one.created_at) for one in found
+            ]
+            lists.append(RankedSourceList(kind, chunks, weight))
+    return [
+        Hit(issues[chunk.id], tuple(sources[chunk.id]), likeness.get(chunk.id))
+        for chunk in cross_corpus_rrf(lists, now=now)
+    ]
+
+
+def collapse_discussions(hits: Sequence[Hit]) -> Sequence[Hit]:
+    """Merge discussions that say the same (H3), since one may repeat another's text under another number.
+
+    The first takes over the texts of the others, so leave out what may not be shown before you call this.
+    """
+    if not any(hit.issue.is_discussion for hit in hits):
+        return hits
+    by_url = {hit.issue.url: hit for hit in reversed(hits)}
+    documents = [
+        Document(
+            identity="" if hit.issue.is_discussion else hit.issue.key,
+            url=hit.issue.url,
+            title=hit.issue.title,
+            snippets=(hit.issue.body,) if hit.issue.body else (),
+            sources=hit.sources,
+        )
+        for hit in hits
+    ]
+    return [
+        Hit(replace(hit.issue, body="\n\n".join(one.snippets)), one.sources, hit.likeness)
+        for one in collapse(documents)
+        for hit in (by_url[one.url],)
+    ]
+
+
+def limit_results(answer: SourceResult, limit: int | None) -> SourceResult:
+    """The answer with at most `limit` different results: those with the best ranks in any of its lists."""
+    if limit is None:
+        return answer
+    by_rank = (issue.key for row in zip_longest(*answer.lists) for issue in row if issue is not None)
+    kept = set(islice(dict.fromkeys(by_rank), limit))
+    return replace(answer, lists=tuple(tuple(one for one in found if one.key in kept) for found in answer.lists))

@@ -13,50 +13,54 @@ from typing import Protocol
 from bot.domain.entities import RepoRef
 from bot.domain.errors import Failed, GitHubError, Invalid, Remark, Retryable, told_by
 from bot.domain.report import QueryRun
-from bot.github.search import FoundDiscussions, SimilarIssues
+from bot.github.search import FoundDiscussions
 from bot.search.ranking.plan import any_that_fit
 from bot.search.ranking.query import build_query
-from bot.search.sources.protocol import PER_PAGE, Answer, Question, Searcher, unanswered
+from bot.search.sources import PER_PAGE, GitHubReads, SearchRequest, SourceResult, failed_query
 
 
-def ask_by_words(github: Searcher, name: str, queries: Sequence[str], instead: Sequence[str], budget: int) -> Answer:
+def ask_by_words(
+    github: GitHubReads, name: str, queries: Sequence[str], instead: Sequence[str], budget: int
+) -> SourceResult:
     """The answer of the source `name`, for at most `budget` requests.
 
     A server that refuses OR (422) gets the queries `instead`. A failure ends the search; earlier results are kept.
     """
     waiting, spare = list(queries), list(instead)
-    answer = Answer(name)
+    answer = SourceResult(name)
     while waiting and len(answer.runs) < budget:
         query = waiting.pop(0)
         try:
             page = github.search(query, per_page=PER_PAGE)
         except Invalid as refused:
             if " OR " in query and spare:
-                answer += Answer(name, runs=(QueryRun(name, query, None, problem=told_by(refused)),))
+                answer += SourceResult(name, runs=(QueryRun(name, query, None, problem=told_by(refused)),))
                 waiting = [other for other in waiting if " OR " not in other] + spare
                 spare = []
             else:
-                answer += unanswered(name, query, refused)
+                answer += failed_query(name, query, refused)
         except (GitHubError, Retryable) as failure:
-            return answer + unanswered(name, query, failure)
+            return answer + failed_query(name, query, failure)
         else:
             run = QueryRun(name, query, page.total_count, incomplete=page.incomplete, cached=page.cached_at)
-            answer += Answer(name, (page.items,), (run,))
+            answer += SourceResult(name, (page.items,), (run,))
     return answer
+
+
+class _OverGitHub:
+    def __init__(self, github: GitHubReads) -> None:
+        self._github = github
 
 
 LEXICAL = "github-search"
 
 
-class GitHubLexical:
+class GitHubLexical(_OverGitHub):
     """Sends the queries of the plan, and never more requests than these."""
 
     name = LEXICAL
 
-    def __init__(self, github: Searcher) -> None:
-        self._github = github
-
-    def ask(self, question: Question) -> Answer:
+    def ask(self, question: SearchRequest) -> SourceResult:
         queries = question.plan.queries
         return ask_by_words(self._github, LEXICAL, queries, question.plan.fallback, len(queries))
 
@@ -64,7 +68,7 @@ class GitHubLexical:
 HYBRID = "github-hybrid"
 
 
-class GitHubHybrid:
+class GitHubHybrid(_OverGitHub):
     """Sends the title as it is, without quotes and OR, which would make GitHub fall back to a lexical search.
 
     A fallback is no failure: its hits count, and the query's line says why.
@@ -72,71 +76,56 @@ class GitHubHybrid:
 
     name = HYBRID
 
-    def __init__(self, github: Searcher) -> None:
-        self._github = github
-
-    def ask(self, question: Question) -> Answer:
+    def ask(self, question: SearchRequest) -> SourceResult:
         query = question.natural
         if not query:
-            return Answer(HYBRID)
+            return SourceResult(HYBRID)
         try:
             page = self._github.search(query, hybrid=True, per_page=PER_PAGE)
         except (GitHubError, Retryable) as failure:
-            return unanswered(HYBRID, query, failure)
+            return failed_query(HYBRID, query, failure)
         note = Remark.BY_WORDS.of(", ".join(page.fallback_reasons)) if page.fallback_reasons else None
         run = QueryRun(HYBRID, query, page.total_count, problem=note, incomplete=page.incomplete, cached=page.cached_at)
-        return Answer(HYBRID, (page.items,), (run,))
+        return SourceResult(HYBRID, (page.items,), (run,))
 
 
 SIMILAR = "github-similar"
 
 
-class SimilarReader(Protocol):
-    """Reads GitHub's ranking for an issue, as `RepoClient` does."""
-
-    def similar_issues(self, repo: RepoRef, number: int) -> SimilarIssues: ...
-
-
-class GitHubSimilar:
+class GitHubSimilar(_OverGitHub):
     """Asks about the issue itself, whatever the search words. A repository without ranking counts as not asked."""
 
     name = SIMILAR
 
-    def __init__(self, github: SimilarReader) -> None:
-        self._github = github
-
-    def ask(self, question: Question) -> Answer:
+    def ask(self, question: SearchRequest) -> SourceResult:
         target = question.target
         if not target.id:
             # A draft, which GitHub does not have.
-            return Answer(SIMILAR)
+            return SourceResult(SIMILAR)
         query = f"#{target.number}"
         try:
             found = self._github.similar_issues(target.repo, target.number)
         except (GitHubError, Retryable) as failure:
-            return unanswered(SIMILAR, query, failure)
+            return failed_query(SIMILAR, query, failure)
         if not found.enabled:
-            return Answer(SIMILAR)
+            return SourceResult(SIMILAR)
         wanted = tuple(issue for issue, _ in found.items if question.state in ("all", issue.state))
         run = QueryRun(SIMILAR, query, len(found.items), cached=found.cached_at)
-        return Answer(SIMILAR, (wanted,), (run,), likeness={issue.key: says for issue, says in found.items})
+        return SourceResult(SIMILAR, (wanted,), (run,), likeness={issue.key: says for issue, says in found.items})
 
 
 PULL_REQUESTS = "pull-requests"
 
 
-class PullRequests:
+class PullRequests(_OverGitHub):
     """Searches titles for the title's rarest words; a server that refuses OR gets the two rarest."""
 
     name = PULL_REQUESTS
 
-    def __init__(self, github: Searcher) -> None:
-        self._github = github
-
-    def ask(self, question: Question) -> Answer:
+    def ask(self, question: SearchRequest) -> SourceResult:
         words, repo = question.plan.words, question.target.repo
         if not words:
-            return Answer(PULL_REQUESTS)
+            return SourceResult(PULL_REQUESTS)
         query = build_query(repo, any_that_fit(words), "title", question.state, "pr")
         narrow = build_query(repo, " ".join(words[:2]), "title", question.state, "pr")
         return ask_by_words(self._github, PULL_REQUESTS, [query], [narrow], budget=2)
@@ -149,8 +138,6 @@ _PAIRED = 3
 
 
 class DiscussionSearcher(Protocol):
-    """Searches discussions, as `RepoClient` does."""
-
     def discussions(self, repo: RepoRef, texts: Sequence[str]) -> FoundDiscussions: ...
 
 
@@ -162,17 +149,17 @@ class Discussions:
     def __init__(self, github: DiscussionSearcher) -> None:
         self._github = github
 
-    def ask(self, question: Question) -> Answer:
+    def ask(self, question: SearchRequest) -> SourceResult:
         words = question.plan.words[:_PAIRED]
         texts = [" ".join(pair) for pair in combinations(words, min(2, len(words)))] if words else []
         if not texts:
-            return Answer(DISCUSSIONS)
+            return SourceResult(DISCUSSIONS)
         try:
             found = self._github.discussions(question.target.repo, texts)
         except (GitHubError, Retryable) as failure:
-            return unanswered(DISCUSSIONS, texts[0], failure)
+            return failed_query(DISCUSSIONS, texts[0], failure)
         if not found.lists:
-            return unanswered(DISCUSSIONS, texts[0], found.reason or Remark.EMPTY.of())
+            return failed_query(DISCUSSIONS, texts[0], found.reason or Remark.EMPTY.of())
         runs = tuple(
             QueryRun(DISCUSSIONS, text, found.lists[text][0], cached=found.cached_at)
             if text in found.lists
@@ -183,4 +170,4 @@ class Discussions:
         lists = tuple(
             tuple(one for one in items if question.state in ("all", one.state)) for _, items in found.lists.values()
         )
-        return Answer(DISCUSSIONS, lists, runs, problems)
+        return SourceResult(DISCUSSIONS, lists, runs, problems)

@@ -75,7 +75,7 @@ indexed_issues = _table(
 
 indexed_bodies = _table("indexed_bodies", key("repo_id"), key("number"), column("body", sa.Text()))
 
-# The terms of each field, packed (`bot/search/index/packing.py`). `changed` is the sequence of the change.
+# The terms of each field, packed (`bot/search/index/arrays.py`). `changed` is the sequence of the change.
 indexed_terms = _table(
     "indexed_terms",
     key("repo_id"),

@@ -124,7 +124,7 @@ usage = sa.Table(
     column("at", TIME),
 )
 
-# What the judge said of two issues. `key` is of both texts, the model and the prompts (`bot/search/judge/question.py`).
+# What the judge said of two issues. `key` is of both texts, the model and the prompts (`bot/search/judge/prompt.py`).
 judgements = sa.Table(
     "judgements",
     metadata,

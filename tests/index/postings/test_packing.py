@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.search.index.packing import (
+from bot.search.index.arrays import (
     MOST_COUNTED,
     MOST_FIELDS,
     NO_TERMS,

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from numpy.typing import NDArray
 
 from bot.search.embedding import Embedder, EmbeddingError
-from bot.search.index import Index, IndexedIssue, Kind, TextAnalyser
+from bot.search.index import Index, IndexedIssue, TextAnalyser, VectorKind
 from bot.search.index import vectors as vectors_module
 from tests.index.conftest import HashingModel
 
@@ -28,7 +28,9 @@ def put(index: Index, repo_id: int = 1) -> None:
     index.put(repo_id, [IndexedIssue(n, title, f"text of {title}") for n, title in enumerate(TITLES, 1)])
 
 
-def nearest(index: Index, text: str, kind: Kind = Kind.BOTH, k: int = 10, below: int | None = None) -> list[int]:
+def nearest(
+    index: Index, text: str, kind: VectorKind = VectorKind.BOTH, k: int = 10, below: int | None = None
+) -> list[int]:
     pair = index.embed(1, index.analyse(1, text, ""))
     assert pair is not None
     with index.view(1) as view:
@@ -52,8 +54,8 @@ def test_cosines_are_those_of_the_model_around_the_centre(
     with index.view(1) as view:
         stored = view.vectors(np.arange(1, 7))
         assert np.abs(np.einsum("nkd,nkd->nk", stored, expected) - 1).max() < 5e-3
-        found = view.nearest(raw[0], dict.fromkeys(Kind, 6))
-        for kind in Kind:
+        found = view.nearest(raw[0], dict.fromkeys(VectorKind, 6))
+        for kind in VectorKind:
             cosines = expected[:, kind] @ expected[0, kind]
             assert found[kind].numbers[0] == 1
             assert np.abs(found[kind].scores - cosines[found[kind].numbers - 1]).max() < 0.02
@@ -64,32 +66,17 @@ def test_what_is_taken_out_or_changed_is_seen_by_every_process(engine: sa.Engine
     one, other = Index(engine, TextAnalyser(), model), Index(engine, TextAnalyser(), model)
     put(one)
     text = "window flickers on resize"
-    assert nearest(other, text, Kind.TITLE)[0] == 1
+    assert nearest(other, text, VectorKind.TITLE)[0] == 1
     one.remove(1, [1])
-    assert nearest(other, text, Kind.TITLE)[0] == 2
+    assert nearest(other, text, VectorKind.TITLE)[0] == 2
     one.put(1, [IndexedIssue(6, text), IndexedIssue(70_000, text)])
     for reader in (one, other):
-        assert nearest(reader, text, Kind.TITLE)[:2] == [6, 70_000]
-        assert nearest(reader, text, Kind.TITLE, below=6)[0] == 2
+        assert nearest(reader, text, VectorKind.TITLE)[:2] == [6, 70_000]
+        assert nearest(reader, text, VectorKind.TITLE, below=6)[0] == 2
         with reader.view(1) as view:
             assert not view.vectors(np.array([1, 99_999])).any()
     one.forget(1)
     assert nearest(other, text) == []
-
-
-def test_another_model_embeds_anew_in_steps(engine: sa.Engine, index: Index, other_model: Embedder) -> None:
-    put(index)
-    assert index.missing_vectors(1) == []
-    changed = Index(engine, TextAnalyser(), other_model)
-    assert changed.missing_vectors(1) == [6, 5, 4, 3, 2, 1]
-    assert changed.embed_missing(1, limit=2) == [6, 5]
-    assert sorted(nearest(changed, "window")) == [5, 6]
-    assert changed.missing_vectors(1) == [4, 3, 2, 1]
-    while changed.embed_missing(1, limit=2):
-        pass
-    assert nearest(changed, "cannot log in")[0] == 4
-    with changed.view(1) as view:
-        assert view.vector_count == view.count == 6
 
 
 def test_two_workers_with_different_models_never_mix_their_vectors(
@@ -135,15 +122,6 @@ def test_an_endpoint_that_gives_a_name_to_another_model_embeds_anew(
     assert len(caplog.records) == 1
 
 
-def test_vectors_can_be_left_for_later_and_go_with_an_edit(index: Index) -> None:
-    put(index)
-    index.put(1, [IndexedIssue(3, "entirely different")], embed=False)
-    assert index.missing_vectors(1) == [3]
-    assert 3 not in nearest(index, "entirely different")
-    index.embed_missing(1)
-    assert nearest(index, "entirely different", Kind.TITLE)[0] == 3
-
-
 class Slow:
     """A model, while which embeds something else happens."""
 
@@ -166,8 +144,8 @@ def test_an_edit_while_an_issue_is_embedded_is_not_overwritten(
     edited = IndexedIssue(3, "entirely different")
     slow = Index(engine, TextAnalyser(), Slow(model, lambda: index.put(1, [edited])))
     assert slow.embed_missing(1) == [4, 3]
-    assert nearest(index, "entirely different", Kind.TITLE)[0] == 3
-    assert nearest(index, "left for later 3", Kind.TITLE)[0] == 4
+    assert nearest(index, "entirely different", VectorKind.TITLE)[0] == 3
+    assert nearest(index, "left for later 3", VectorKind.TITLE)[0] == 4
     assert slow.missing_vectors(1) == []
 
 
@@ -182,7 +160,7 @@ def test_an_edit_that_was_taken_back_before_it_arrived_is_not_half_there(
     slow.put(1, [IndexedIssue(4, "another"), before._replace(updated_at=3.0)])
     with index.view(1) as view:
         assert view.texts([3])[3] == ("blue sky", "green grass")
-    assert nearest(index, "blue sky", Kind.TITLE)[0] == 3
+    assert nearest(index, "blue sky", VectorKind.TITLE)[0] == 3
 
 
 @pytest.mark.parametrize("erased", [False, True])
@@ -207,5 +185,8 @@ def test_without_a_model_everything_else_works(engine: sa.Engine) -> None:
     assert index.embed_missing(1) == []
     with index.view(1) as view:
         assert view.vector_count == 0
-        assert view.nearest(np.ones((2, 64), dtype=np.float32), {Kind.BOTH: 3})[Kind.BOTH].numbers.tolist() == []
+        assert (
+            view.nearest(np.ones((2, 64), dtype=np.float32), {VectorKind.BOTH: 3})[VectorKind.BOTH].numbers.tolist()
+            == []
+        )
         assert view.vectors(np.array([1])).shape == (1, 3, 0)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from bot.quality.evaluation.judging import Found, Trial
     from bot.quality.evaluation.metrics import Id
     from bot.quality.replay.running import Answered
-    from bot.search.judge.endpoint import Endpoint
+    from bot.search.judge.prompt import Endpoint
 
 # Questions that wait for an answer at once, seconds that one may take, and how often its client tries again.
 _AT_ONCE, _SECONDS, _RETRIES = 4, 120.0, 5
@@ -91,7 +91,7 @@ def with_judge(
 ) -> Judgement | None:
     """The trial judged; None where only the questions were wanted, which are written then."""
     from bot.quality.evaluation import judged as rules
-    from bot.search.judge.question import PROMPT
+    from bot.search.judge.prompt import PROMPT
 
     asked = rules.questions(answered)
     told = _cost(asked, len(answered))
@@ -133,7 +133,7 @@ def with_judge(
 
 def _cost(asked: Sequence[Asking], arrivals: int) -> dict[str, Any]:
     """What it would cost to ask all of it, before anything is asked."""
-    from bot.search.judge.endpoint import Price
+    from bot.search.judge.prompt import Price
 
     settings = host.load()
     price = Price(settings.judge_price_in, settings.judge_price_out)
@@ -196,17 +196,16 @@ def _asked(asked: Sequence[Asking], record: Path, repo: RepoRef | None, *, yes: 
 
 def _rows(endpoint: Endpoint, left: Sequence[Asking], seconds: float) -> Iterator[dict[str, Any]]:
     """An answer after the other as rows of a record. Raises UserError where the endpoint keeps failing."""
-    from bot.search.judge.endpoint import Unreached
-    from bot.search.judge.question import NoAnswer
+    from bot.search.judge.prompt import EndpointError, UnusableAnswer
 
-    def once(one: Asking) -> dict[str, Any] | Unreached:
+    def once(one: Asking) -> dict[str, Any] | EndpointError:
         row: dict[str, Any] = {"question": one.key, "id": one.id, "prompt": one.question.prompt}
         began = time.monotonic()
         try:
             written = endpoint.ask(one.question, max(seconds, _SECONDS))
-        except NoAnswer as useless:
+        except UnusableAnswer as useless:
             return {**row, "answer": None, "problem": str(useless)}
-        except Unreached as failure:
+        except EndpointError as failure:
             return failure
         try:
             answer = json.loads(written.text)
@@ -220,7 +219,7 @@ def _rows(endpoint: Endpoint, left: Sequence[Asking], seconds: float) -> Iterato
     try:
         for future in [threads.submit(once, one) for one in left]:
             row = future.result()
-            if isinstance(row, Unreached):
+            if isinstance(row, EndpointError):
                 failures += 1
                 if failures >= _FAILURES:
                     raise UserError(f"{row}. What was answered is kept: run it again to go on") from None

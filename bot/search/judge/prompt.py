@@ -1,11 +1,11 @@
-"""The question that a model gets (J2, J4): the prompt, the texts in a fence, the schema of the answer. Pure.
+"""The prompt that the judge sends to a model, and how its answer is read (J2, J4). Pure.
 
-What keeps a text from speaking for others:
+Three things keep a hostile text from deciding about others:
 
-- a boundary around each text that no text can name, since it follows from all of them and from a `secret`;
-- numbers made in the same way for the earlier issues, so that no text can say anything of another issue by its number;
-- two controls among the earlier issues: a copy of the new one's beginning, and a report of another program. A model
-  that obeys "call all of them the same" or "all of them different" says so of these, and has then given no answer.
+- Each text stands between boundaries that it cannot name: they are made from all texts and a `secret`.
+- The earlier issues get numbers made in the same way, so no text can name another issue.
+- Two controls stand among them: a copy of the new issue's beginning, and a report about another program. A model that
+  obeys "call all of them the same" or "different" gives itself away, and its answer is dropped.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from importlib import resources
-from typing import Any
+from typing import Any, Protocol
 
-from bot.domain.errors import DoppelError
+from bot.domain.errors import DoppelError, Retryable
 from bot.domain.opinion import Pairs, Said, Text, Verdict
 from bot.text.invisible import without_invisible
 
 PROMPT, CRITIC = "judge-1", "critic-1"
-"""The files in `prompts/`. Another wording is another file with another number: kept answers are of one of them."""
+"""Files in `prompts/`. A new wording needs a new file and number, because verdicts are kept by these names."""
 
 TARGET_MAX, CANDIDATE_MAX, TITLE_MAX = 1_600, 1_100, 200
-"""Characters of the new issue's text, of each earlier one's, and of a title."""
+"""Characters of the new issue's text, of an earlier one's, and of a title."""
 
 _COPIED = 240
 
@@ -53,9 +53,9 @@ SCHEMA: Mapping[str, Any] = {
     "required": ["candidates"],
     "additionalProperties": False,
 }
-"""The verdict comes last, so that a model has named what speaks for and against it before."""
+"""The verdict comes last, so that a model names its reasons first."""
 
-# Reports that are about no program with an issue tracker, whatever that is.
+# Reports that are about no program at all.
 _OTHERS = (
     ("The bakery's sign spells croissant with one s", "It hangs above the door in Mill Street. Please paint it anew."),
     ("The third step of the church tower is loose", "My foot slipped on Sunday. A carpenter should look at it."),
@@ -64,9 +64,9 @@ _OTHERS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """What is sent. `numbers` are those in the question, each with the issue's own; of the controls, `copy` may be
-    anything but different, and `other` nothing else.
+class Prompt:
+    """`numbers` maps an issue's number in the prompt to its own. A valid answer calls the control `copy` anything but
+    different, and `other` different.
     """
 
     prompt: str
@@ -78,17 +78,17 @@ class Question:
 
 
 def pair_key(target: Text, candidate: Text, by: str) -> str:
-    """What an answer is kept by: both texts, and the model with the prompt (J2)."""
+    """The key of a verdict: both texts, the model and the prompt (J2)."""
     return _digest(by, _content(target), _content(candidate)).hex()[:32]
 
 
 def question_key(pairs: Pairs, prompt: str = PROMPT) -> str:
-    """The same of a whole question, whichever model it is put to."""
+    """The key of a whole question, for any model."""
     return _digest(prompt, _content(pairs.target), *map(_content, pairs.candidates)).hex()[:32]
 
 
-def question(pairs: Pairs, secret: bytes = b"") -> Question:
-    """The question about all candidates at once, their order by chance. Without a secret it is always the same."""
+def question(pairs: Pairs, secret: bytes = b"") -> Prompt:
+    """Ask about all candidates at once, in random order. Without a secret the prompt is always the same."""
     begun = _digest(PROMPT, _content(pairs.target), *map(_content, pairs.candidates), secret=secret)
     copy = Text(0, pairs.target.title, pairs.target.body[:_COPIED], "open", pairs.target.created_at)
     title, body = _OTHERS[begun[0] % len(_OTHERS)]
@@ -98,15 +98,15 @@ def question(pairs: Pairs, secret: bytes = b"") -> Question:
     return _written(PROMPT, pairs.target, rows, begun, numbers, rows[-2][1], rows[-1][1])
 
 
-def critical(target: Text, candidate: Text, secret: bytes = b"") -> Question:
-    """The second, opposed question: about one candidate alone, so that no other text is in reach of it."""
+def build_critic_prompt(target: Text, candidate: Text, secret: bytes = b"") -> Prompt:
+    """Ask a critic about one candidate alone, out of reach of the other texts."""
     begun = _digest(CRITIC, _content(target), _content(candidate), secret=secret)
     order, number = _numbered(begun, 0)
     return _written(CRITIC, target, [(order, number, candidate)], begun, {number: candidate.number})
 
 
 def estimated_tokens(text: str) -> int:
-    """About how many tokens a text has; on logs and code a tenth more or less."""
+    """About how many tokens a text has, within a tenth for logs and code."""
     signs = sum(char > "\u2e7f" for char in text)
     return round((len(text) - signs) / 3.8 + signs)
 
@@ -119,18 +119,18 @@ def _written(
     numbers: Mapping[int, int],
     copy: int = 0,
     other: int = 0,
-) -> Question:
+) -> Prompt:
     boundary = begun[16:28].hex()
     parts = [_fenced(f"NEW issue, opened {_day(target.created_at)}", target, TARGET_MAX, boundary)]
     for _, number, text in sorted(rows, key=lambda row: row[0]):
         state = f"closed {_day(text.closed_at)}" if text.state == "closed" and text.closed_at else text.state
         head = f"EARLIER issue {number}, opened {_day(text.created_at)}, {state}"
         parts.append(_fenced(head, text, CANDIDATE_MAX, boundary))
-    return Question(prompt, _prompt(prompt).replace("{boundary}", boundary), "\n\n".join(parts), numbers, copy, other)
+    return Prompt(prompt, _prompt(prompt).replace("{boundary}", boundary), "\n\n".join(parts), numbers, copy, other)
 
 
 def _numbered(begun: bytes, at: int) -> tuple[bytes, int]:
-    """Where an earlier issue stands in the question, and its number there: of seven digits, none like another."""
+    """A key to sort an earlier issue by, and its number in the prompt: seven digits, all different."""
     digest = hashlib.blake2b(begun, salt=at.to_bytes(2), digest_size=16).digest()
     return digest[8:], 1_000_000 + int.from_bytes(digest[:4]) % 899_999 * 10 + at
 
@@ -165,24 +165,24 @@ def _prompt(name: str) -> str:
 
 
 CAUSE_MAX = 160
-"""Characters of what a model writes that are kept."""
+"""Characters that are kept of a cause."""
 
 ANSWER_MAX = 20_000
-"""Characters of an answer that are read; one to five candidates has a thousand."""
+"""Characters of an answer that are read; a usual one has a thousand."""
 
 _ACTIVE = re.compile(r"[a-z][a-z0-9+.-]*:/\S*|www\.\S+|[@#]", re.IGNORECASE)
 _LINE_MAX = 1_000
-"""Characters of a line that are looked at: the pattern above takes time by the square of the length."""
+"""Characters of a line that are read: the pattern above takes quadratic time."""
 
 
-class NoAnswer(DoppelError):
-    """What came back is no answer; the message says why, and quotes nothing of it."""
+class UnusableAnswer(DoppelError):
+    """The answer cannot be used. The message says why, and quotes nothing."""
 
 
-def read_answer(text: str, question: Question) -> dict[int, Said]:
+def read_answer(text: str, question: Prompt) -> dict[int, Said]:
     """What is said of each candidate, by the issue's own number. Raises NoAnswer where not just that was answered."""
     if len(text) > ANSWER_MAX:
-        raise NoAnswer("it is far too long")
+        raise UnusableAnswer("it is far too long")
     text = text.strip()
     if text.startswith("```") and text.endswith("```"):
         # A block of Markdown, perhaps with the name of the language.
@@ -190,24 +190,24 @@ def read_answer(text: str, question: Question) -> dict[int, Said]:
     try:
         answer = json.loads(text)
     except (ValueError, RecursionError):
-        raise NoAnswer("it is not JSON") from None
-    return taken(answer, question)
+        raise UnusableAnswer("it is not JSON") from None
+    return check_answer(answer, question)
 
 
-def taken(answer: Any, question: Question) -> dict[int, Said]:
-    """The same, of what was JSON."""
+def check_answer(answer: Any, question: Prompt) -> dict[int, Said]:
+    """`read_answer` for parsed JSON."""
     try:
         given = [(one["number"], _said(one)) for one in answer["candidates"]]
         said = dict(given)
     except (KeyError, TypeError, ValueError):
-        raise NoAnswer("it does not have the form that was asked for") from None
+        raise UnusableAnswer("it does not have the form that was asked for") from None
     asked = {*question.numbers, question.copy, question.other} - {0}
     if len(said) != len(given) or set(said) != asked or not all(type(number) is int for number in said):
-        raise NoAnswer("it is not about the issues that were asked about")
+        raise UnusableAnswer("it is not about the issues that were asked about")
     if question.copy and said[question.copy].verdict is Verdict.DIFFERENT:
-        raise NoAnswer("it calls a copy of the issue different")
+        raise UnusableAnswer("it calls a copy of the issue different")
     if question.other and said[question.other].verdict is not Verdict.DIFFERENT:
-        raise NoAnswer("it calls a report of something else the same or related")
+        raise UnusableAnswer("it calls a report of something else the same or related")
     return {own: said[number] for number, own in question.numbers.items()}
 
 
@@ -216,11 +216,49 @@ def _said(one: Any) -> Said:
 
 
 def _line(value: Any) -> str:
-    """On one line and short, without addresses and what makes mentions. A model that leaves it out has still given its
-    verdict.
-    """
+    """A short line without addresses and mentions; empty if the model left it out."""
     if value is None:
         return ""
     if not isinstance(value, str):
         raise TypeError
     return " ".join(_ACTIVE.sub(" ", without_invisible(value[:_LINE_MAX])).split())[:CAUSE_MAX]
+
+
+class EndpointError(Retryable):
+    """The endpoint cannot be reached, refuses, or asks for a pause of `after` seconds.
+
+    The message is for the host's operator, and quotes neither key nor texts.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """A model's answer, the tokens that the endpoint counted, and its name for the model; `cut`: it was cut off."""
+
+    text: str
+    tokens_in: int
+    tokens_out: int
+    model: str
+    cut: bool = False
+
+
+class Endpoint(Protocol):
+    """A model behind an address. Safe to share between threads."""
+
+    @property
+    def model(self) -> str:
+        """The model's name in the host's settings."""
+
+    def ask(self, question: Prompt, seconds: float) -> Completion:
+        """Put a question. Raises Unreached, and NoAnswer where what came is no message of a model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """The price of a million tokens, in the host's currency."""
+
+    into: float = 0.0
+    out: float = 0.0
+
+    def of(self, tokens_in: float, tokens_out: float) -> float:
+        return (self.into * tokens_in + self.out * tokens_out) / 1_000_000

@@ -1,50 +1,116 @@
-"""Where to look, and the looking: everything that is asked over the network, side by side."""
+"""Searches GitHub and the further sources: chooses whom to ask (H4), plans the queries, asks side by side, merges."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import logging
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
 
 from bot.conversation.config.schema import SourceConfig
 from bot.conversation.posts.own_issues import is_own_issue
 from bot.domain.entities import Issue, RepoRef, StateFilter
+from bot.domain.errors import GitHubError, Retryable
+from bot.domain.report import INDEX
 from bot.platform.at_work import hurried
 from bot.search.ranking.plan import DEFAULT_BUDGET, Plan, natural_query, plan_own_words, plan_queries
-from bot.search.ranking.rarity import Rarity, WordStats
-from bot.search.sources.choosing import FURTHER_SEARCHES, chosen
+from bot.search.ranking.relevance import WordRarity, WordStats
+from bot.search.sources import (
+    GitHubReads,
+    Hit,
+    SearchRequest,
+    Source,
+    SourceResult,
+    ask_all,
+    limit_results,
+    merge_results,
+)
+from bot.search.sources.configured import KNOWN_ISSUES, SIBLINGS, KnownIssues, Siblings
 from bot.search.sources.github import (
+    DISCUSSIONS,
+    HYBRID,
+    LEXICAL,
+    PULL_REQUESTS,
+    SIMILAR,
     Discussions,
     GitHubHybrid,
     GitHubLexical,
     GitHubSimilar,
     PullRequests,
-    SimilarReader,
 )
-from bot.search.sources.merging import Hit, limited, merge
-from bot.search.sources.named import KnownIssues, Siblings
-from bot.search.sources.protocol import Answer, Question, Searcher, Source, ask_all
-from bot.search.sources.vocabulary import RecentReader, make_acquaintance
 from bot.text.terms import read
+
+log = logging.getLogger(__name__)
+
+FULL_TEXT, VECTORS = INDEX
+
+#: Sources that need lexical searches in addition to the plan's.
+FURTHER_SEARCHES = (PULL_REQUESTS, SIBLINGS)
+
+SOURCE_NAMES = (*INDEX, LEXICAL, HYBRID, SIMILAR, KNOWN_ISSUES, PULL_REQUESTS, DISCUSSIONS, SIBLINGS)
+
+
+def enabled_sources(
+    named: Mapping[str, SourceConfig], *, indexed: bool, hybrid: bool = True
+) -> dict[str, SourceConfig]:
+    """The sources to ask, by name: as in the settings `named`, the others by default.
+
+    `indexed` tells whether the repository's own index is complete; else it is not asked. If it is asked, GitHub's
+    lexical search is off by default: it reads the same texts and understands less, and all repositories of an
+    installation share its 30 requests a minute. `hybrid` is the default for GitHub's semantic search.
+    """
+    local = indexed and any(name not in named or named[name].enabled for name in INDEX)
+    off = {PULL_REQUESTS, DISCUSSIONS, *([LEXICAL] if local else ()), *(() if hybrid else [HYBRID])}
+    found = {name: named.get(name, SourceConfig(enabled=name not in off)) for name in SOURCE_NAMES}
+    return {name: source for name, source in found.items() if source.enabled and (indexed or name not in INDEX)}
+
+
+def only_sources(*names: str) -> dict[str, SourceConfig]:
+    """Settings that switch on these sources alone."""
+    return {name: SourceConfig(enabled=name in names) for name in SOURCE_NAMES}
+
+
+#: Issues that are read on first contact with a repository. This costs no search.
+RECENT_ISSUES = 200
+
+
+class RecentIssuesCache:
+    """Caches the latest issues of repositories, which statistics need no newer; reads again while there are too few."""
+
+    def __init__(self, github: GitHubReads) -> None:
+        self._github = github
+        self._kept: dict[str, list[Issue]] = {}
+
+    def recent_issues(self, repo: RepoRef, limit: int) -> list[Issue]:
+        """The latest issues, at most `limit`. Raises what the reader raises."""
+        kept = self._kept.get(repo.key, ())
+        if len(kept) < limit:
+            kept = self._kept[repo.key] = self._github.recent_issues(repo, limit)
+        return list(kept[:limit])
+
+
+def count_words(stats: WordStats, issues: Iterable[Issue]) -> None:
+    """Add issues to the statistics."""
+    stats.add({issue.number: read(issue.title, issue.body).counted() for issue in issues})
+
+
+def ensure_word_stats(recent: RecentIssuesCache, stats: WordStats, repo: RepoRef) -> bool:
+    """Count the words of a repository on first contact; return whether there are statistics now.
+
+    If that fails, all words count alike for now, and the find goes on.
+    """
+    if stats.total():
+        return True
+    try:
+        issues = recent.recent_issues(repo, RECENT_ISSUES)
+    except (GitHubError, Retryable) as failure:
+        log.warning("the recent issues of %s could not be read, all words count alike: %s", repo, failure)
+        return False
+    count_words(stats, issues)
+    return True
+
 
 #: Hits whose texts are compared, best ranks first; what ranks lower is not worth the time.
 MOST_COMPARED = 200
-
-
-class WorkflowAnswer(Protocol):
-    """`bot.github.many.WorkflowStates`."""
-
-    @property
-    def states(self) -> Mapping[int, str | None]: ...
-    @property
-    def reason(self) -> str: ...
-
-
-class GitHubReads(Searcher, SimilarReader, RecentReader, Protocol):
-    """What the finder asks of GitHub; `RepoClient` and its view for a thread have it."""
-
-    def issue(self, repo: RepoRef, number: int) -> Issue: ...
-    def workflow_states(self, repo: RepoRef, numbers: Sequence[int], field: str | None = None) -> WorkflowAnswer: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +120,7 @@ class FinderSettings:
     `words_max` is F3's number of title words, `budget` F8's number of searches by words an issue, `hybrid` whether the
     one request by meaning is made where `sources` does not say, `template_headings` what the repository's issue forms
     supply, and `workflow_field` the project field that F7 shows (None: its default names). `sources` are settings by
-    name; those not named are asked as `bot.search.sources.choosing` says. `known_issues` are always considered.
+    name; those not named are asked as `bot.search.sources.federated` says. `known_issues` are always considered.
     """
 
     words_max: int = 5
@@ -67,7 +133,7 @@ class FinderSettings:
 
     def use(self, *, indexed: bool) -> dict[str, SourceConfig]:
         """The sources to ask, by name."""
-        return chosen(self.sources, indexed=indexed, hybrid=self.hybrid)
+        return enabled_sources(self.sources, indexed=indexed, hybrid=self.hybrid)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +141,7 @@ class Gathered:
     """What the sources brought up for one issue, best first and each once, before anything is judged."""
 
     plan: Plan
-    answers: tuple[Answer, ...]
+    answers: tuple[SourceResult, ...]
     hits: tuple[Hit, ...]
 
     @property
@@ -95,7 +161,7 @@ class Gathered:
 
 
 @dataclass(frozen=True, slots=True)
-class Network:
+class FederatedSearch:
     """Where a repository's issues are looked for over the network: GitHub's searches and the `further` sources.
 
     `stats` are the words of its issues, by which searches are planned, at first those of the `recent` ones. `indexed`
@@ -106,7 +172,7 @@ class Network:
     github: GitHubReads
     further: Sequence[Source]
     stats: WordStats
-    recent: RecentReader
+    recent: RecentIssuesCache
     settings: FinderSettings
     indexed: bool
     within: float | None = None
@@ -133,19 +199,19 @@ class Network:
         asked = [by_name[name] for name in use if name in by_name]
         if not asked:
             return Gathered(Plan(()), (), ())
-        make_acquaintance(self.recent, self.stats, target.repo)
+        ensure_word_stats(self.recent, self.stats, target.repo)
         # Each makes one at least: a source that was turned on and is never asked would be the worse surprise.
         budget = max(1, self.settings.budget - sum(source.name in FURTHER_SEARCHES for source in asked))
         plan = self._plan(target, state, words, budget)
-        question = Question(target, plan, natural_query(target.repo, words or target.title, state), state)
+        question = SearchRequest(target, plan, natural_query(target.repo, words or target.title, state), state)
         # What GitHub ranks itself costs no search: without an index it has answered before any is made (F8a).
         first = [source for source in asked if source.name == GitHubSimilar.name and not self.indexed]
         rest = [source for source in asked if source not in first]
         answers = tuple(
-            limited(_of_its_kind(answer, target), use[answer.source].limit)
+            limit_results(_of_its_kind(answer, target), use[answer.source].limit)
             for answer in (*ask_all(first, question), *ask_all(rest, question, within))
         )
-        return Gathered(plan, answers, tuple(merge(answers, target.created_at, use)))
+        return Gathered(plan, answers, tuple(merge_results(answers, target.created_at, use)))
 
     def _plan(self, target: Issue, state: StateFilter, words: str, budget: int) -> Plan:
         if words:
@@ -154,7 +220,7 @@ class Network:
             target.repo,
             target.title,
             target.body,
-            Rarity.of(self.stats, read(target.title, target.body).all),
+            WordRarity.of(self.stats, read(target.title, target.body).all),
             budget=budget,
             state=state,
             words_max=self.settings.words_max,
@@ -162,7 +228,7 @@ class Network:
         )
 
 
-def _of_its_kind(answer: Answer, target: Issue) -> Answer:
+def _of_its_kind(answer: SourceResult, target: Issue) -> SourceResult:
     """The answer without the target, and without what its source is not asked for, whatever a server sends.
 
     Only siblings bring issues of other repositories, after a look at who may read those.

@@ -1,12 +1,12 @@
-"""The backfill: reads issues from GitHub, writes the index, and queues the next step."""
+"""Fills the index of each repository and keeps it current: the backfill in steps, the writing, the status."""
 
 from __future__ import annotations
 
 import logging
 import uuid
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol
 
@@ -19,43 +19,85 @@ from bot.github.repository import RepoClient
 from bot.search.embedding import EmbeddingError
 from bot.search.index import Index, IndexedIssue
 from bot.search.index.issues import UNTOLD
-from bot.search.indexing.reading import EMBEDDED, LOST, PAGES, READ_CLOSELY, SLOWLY, pause, read_pages, retry
 from bot.search.issue_forms import IssueForms
+from bot.search.issue_pages import EMBEDDED, LOST, PAGES, READ_CLOSELY, SLOWLY, pause, read_pages, retry
 from bot.search.repository_settings import RepositorySettings
 from bot.storage import Store
-from bot.storage.repositories import Progress, StoredRepository
+from bot.storage.repositories import Backfills, Progress, StoredRepository
 from bot.text.terms import read
+
+WAITING, READING, EMBEDDING, READY, STOPPED = "waiting", "reading", "embedding", "ready", "stopped"
+
+
+@dataclass(frozen=True, slots=True)
+class IndexStatus:
+    """It has `issues` of about `expected` (None: unknown). `vectors` of them have vectors of the present model, and the
+    text model has read `texts`; None without such a model. `problem` says why it waits, or is empty.
+    """
+
+    repository: str
+    state: str
+    issues: int
+    expected: int | None
+    vectors: int | None
+    texts: int | None
+    problem: str
+
+
+def index_statuses(
+    repositories: Iterable[StoredRepository], backfills: Backfills, index: Index
+) -> Iterator[IndexStatus]:
+    for repository in repositories:
+        progress = backfills.get(repository.id)
+        issues, vectors = index.count(repository.id), index.vector_count(repository.id)
+        texts = index.text_count(repository.id)
+        state = state_of(progress, issues, vectors, texts)
+        # After the backfill, the count from before it is outdated.
+        expected = None if progress is None or progress.done else progress.expected
+        yield IndexStatus(
+            str(repository.ref), state, issues, expected, vectors, texts, progress.problem if progress else ""
+        )
+
+
+def state_of(progress: Progress | None, issues: int, vectors: int | None, texts: int | None = None) -> str:
+    """One word; EMBEDDING if only vectors or texts are missing."""
+    if progress is None:
+        return WAITING
+    if not progress.done:
+        return STOPPED if progress.problem else READING
+    return READY if all(made is None or made >= issues for made in (vectors, texts)) else EMBEDDING
+
 
 logger = logging.getLogger(__name__)
 
 LOOK_EVERY = 1800.0
-"""Seconds between two rounds through all repositories; an unchanged one takes one short request."""
+"""Seconds between two rounds through all repositories; an unchanged repository takes one short request."""
 
 
-class Queue(Protocol):
-    """Takes the next step: the bot's `Inbox`, or a caller that runs the steps itself."""
+class EventQueue(Protocol):
+    """Queues the next step: the bot's `Inbox`, or a caller that runs the steps itself."""
 
     def put(self, delivery_id: str, event: Event, delay_seconds: float = 0.0) -> bool: ...
 
 
-class Indexing:
+class Indexer:
     """Keeps the index of every repository. Thread safe.
 
-    The background queue runs the backfill in steps. Each step saves its progress after its issues, and queues the next
-    one under a fixed id. So after a crash only the step in the middle runs again.
+    The queue runs a backfill in steps. Each step saves its issues, queues the next step under a fixed id, and saves its
+    progress. So after a crash only one step runs again.
     """
 
     def __init__(
-        self, index: Index, store: Store, inbox: Queue, clock: Callable[[], datetime], *, closely: bool = True
+        self, index: Index, store: Store, inbox: EventQueue, clock: Callable[[], datetime], *, closely: bool = True
     ) -> None:
-        """Without `closely` the text model reads an issue only once a find looks at it."""
+        """Without `closely` the text model reads an issue only when a search first needs it."""
         self._index = index
         self._store = store
         self._inbox = inbox
         self._clock = clock
         self._backfills = store.backfills
         self._closely = closely
-        self._writer = Writer(index, store)
+        self._writer = IndexWriter(index, store)
         self._unexplained: dict[int, int] = {}
 
     def ready(self, repo_id: int) -> bool:
@@ -63,24 +105,23 @@ class Indexing:
         return self._backfills.complete(repo_id)
 
     def progress(self, repo_id: int) -> Progress:
-        """The progress of a repository's backfill."""
         return self._backfills.get(repo_id) or Progress()
 
     def begin(self, repository: Repository, installation: int | None, at: float) -> None:
-        """Queue the backfill of a repository to which we got access `at` a time (seconds since 1970).
+        """Queue the backfill of a repository to which the bot got access `at` a time (seconds since 1970).
 
-        Does nothing if it is under way or complete. Repeated calls with the same time queue nothing new.
+        Does nothing if it is under way or complete. A repeated call with the same time queues nothing new.
         """
         known = self._backfills.get(repository.id)
         if (known is None or known.stopped) and not repository.archived:
             self._queue(IndexEvent(installation, repository, f"new-{at:.3f}"), 0.0)
 
     def look_again(self) -> None:
-        """Queue a step for every repository: for changes that webhooks missed, and backfills that were lost."""
+        """Queue a step for every repository, for missed webhooks and lost backfills."""
         self._queue_round(self._store.repositories.list())
 
     def take_up(self) -> None:
-        """Queue a step for repositories without a backfill or vectors, or with a problem, as a worker starts."""
+        """As a worker starts, queue a step for repositories without a backfill or vectors, or with a problem."""
         self._queue_round(known for known in self._store.repositories.list() if self._waits(known.id))
 
     def _waits(self, repo_id: int) -> bool:
@@ -89,14 +130,14 @@ class Indexing:
         return progress is None or progress.problem != "" or any(one is not None and one < issues for one in made)
 
     def _queue_round(self, repositories: Iterable[StoredRepository]) -> None:
-        # A name by the time could be known already, from a clock that was ahead. A second round does no harm.
+        # No name by the time: a clock that was ahead may have used it.
         chain = f"round-{uuid.uuid4()}"
         for known in repositories:
             if not known.suspended and not known.archived:
                 self._queue(IndexEvent(known.installation, known.summary, chain), 0.0)
 
     def step(self, event: IndexEvent, repository: Repository, github: RepoClient) -> None:
-        """Read on, and queue the next step if there is more to do. `repository` has the present name."""
+        """Do one step, and queue the next if there is more to do. `repository` has the present name."""
         if event.checked is not None:
             self._check(replace(event, repository=repository), event.checked, github)
             return
@@ -118,7 +159,7 @@ class Indexing:
             progress, wait, surplus = replace(known or Progress(), problem=str(failure)), retry(failure.after), 0
         if progress.problem:
             logger.warning("%s: the index waits: %s", repository.ref, progress.problem)
-        # In this order: after a crash before the note, this step runs again and queues the next under the same id.
+        # Noted last: after a crash before that, this step runs again and queues the next under the same id.
         if progress.done and not (known and known.done):
             self._queue(replace(event, repository=repository, completed=True), 0.0)
         if wait is not None:
@@ -146,12 +187,10 @@ class Indexing:
     def _advance(
         self, known: Progress | None, repository: Repository, github: RepoClient
     ) -> tuple[Progress, float | None]:
-        """Do one step; returns the progress, and the seconds until the next step, None if nothing is left to do.
-
-        Raises Retryable if it achieved nothing.
+        """Returns the progress, and the seconds until the next step, None for the end. Raises Retryable if nothing was
+        achieved.
         """
         progress = known or Progress()
-        # Also if the first step failed before; an empty repository never has a cursor.
         first = not progress.cursor and not progress.done
         if first:
             progress = replace(progress, expected=self._count(known, repository, github))
@@ -182,7 +221,7 @@ class Indexing:
     def _complete(
         self, progress: Progress, repository: Repository, github: RepoClient
     ) -> tuple[Progress, float | None]:
-        """Do a part of what is left when all issues are read: vectors, originals."""
+        """When all issues are read, make some of the vectors, or ask for originals."""
         try:
             # After a change of the model all vectors are missing.
             embedded = self._index.embed_missing(repository.id, EMBEDDED)
@@ -201,7 +240,7 @@ class Indexing:
         return replace(progress, problem=problem), None
 
     def _count(self, known: Progress | None, repository: Repository, github: RepoClient) -> int | None:
-        """How many issues there are to read. Only the first failure raises: GraphQL can fail for good."""
+        """How many issues there are. Only the first failure raises, because GraphQL can fail for good."""
         try:
             return github.count_issues(repository.ref, repository.id)
         except Retryable:
@@ -210,13 +249,12 @@ class Indexing:
             return known.expected
 
     def _make_sure(self, repository: Repository, github: RepoClient) -> None:
-        """Raise NotFound if another repository has the name by now, whose issues would overwrite this one's."""
-        # A failure is no reason to wait: a name changes hands once in years.
+        """Raise NotFound if the name is another repository's by now, whose issues would overwrite this one's."""
         with suppress(Retryable):
             github.count_issues(repository.ref, repository.id)
 
     def _surplus(self, repository: Repository, github: RepoClient) -> int:
-        """How many more issues the index has than GitHub: their deletion was missed. 0 if GitHub does not say."""
+        """How many issues the index has that GitHub has not any more; 0 if GitHub does not say."""
         there = None
         with suppress(Retryable):
             there = github.count_issues(repository.ref, repository.id)
@@ -227,7 +265,7 @@ class Indexing:
         return max(0, self._index.count(repository.id) - (there - len(own)))
 
     def _check(self, event: IndexEvent, checked: int, github: RepoClient) -> None:
-        """Remove some issues that no longer exist, and queue the next step. At the end, note the surplus."""
+        """Remove some issues that no longer exist, and queue the next step; at the end, note what is left over."""
         repository = event.repository
         numbers = self._index.numbers(repository.id, checked, PAGES * PAGE)
         if not numbers:
@@ -240,10 +278,8 @@ class Indexing:
         self._queue(replace(event, step=event.step + 1, checked=numbers[-1]), PAGES * SLOWLY)
 
     def _begun(self, repo_id: int) -> Progress | None:
-        """Note the start of a backfill, so that `_note` sees if the repository is erased meanwhile; None if another
-        worker was faster.
-        """
-        # A unique time, so long ago that a repetition of this step need not wait.
+        """Note the start of a backfill, so that `_note` sees an erasure; None if another worker was faster."""
+        # A unique time, so long ago that this step can be repeated at once.
         begun = Progress(updated_at=-self._now())
         return begun if self._backfills.replace(repo_id, None, begun) else None
 
@@ -258,10 +294,9 @@ class Indexing:
         return self._clock().timestamp()
 
 
-class StoredFacts:
-    """`bot.search.index.About`, from the store.
-
-    `remote` says that the model is an endpoint elsewhere; `private_too` that the host lets it see private texts (C6a).
+class StoredRepositoryInfo:
+    """A `RepositoryInfo` from the store. `remote`: the model is elsewhere; `private_too`: it may get private texts
+    (C6a).
     """
 
     def __init__(
@@ -274,20 +309,17 @@ class StoredFacts:
         self._private_too = private_too
 
     def may_embed(self, repo_id: int) -> bool:
-        """Whether the model may read a repository: it is on this machine, the repository is public, or host and
-        repository agree. An unknown repository counts as private.
-        """
+        """Whether the model is on this machine, the repository is public, or host and repository agree."""
         known = self._store.repositories.get(repo_id) if self._remote else None
         if known is None:
             return not self._remote
         return not known.private or (self._private_too and self._settings.last_read(repo_id).remote_text)
 
     def form_lines(self, repo_id: int) -> Collection[str]:
-        """The lines of the forms as last read."""
         return self._forms.last_read(repo_id)
 
 
-class Writer:
+class IndexWriter:
     """Writes issues into an index and removes them. Thread safe."""
 
     def __init__(self, index: Index, store: Store) -> None:
@@ -295,7 +327,7 @@ class Writer:
         self._store = store
 
     def put(self, github: RepoClient, repository: Repository, issues: Sequence[Issue]) -> str:
-        """Put issues into the index; returns why they got no vectors, or an empty text."""
+        """Put issues into the index; returns why they got no vectors, or ""."""
         own = self._store.own_issues(repository.id)
         issues = [issue for issue in issues if issue.number not in own and not is_own_issue(issue)]
         if not issues:
@@ -311,12 +343,12 @@ class Writer:
         return ""
 
     def remove(self, repo_id: int, number: int) -> None:
-        """Remove an issue that no longer exists, and undo the counts of its words."""
+        """Remove an issue, and undo the counts of its words."""
         self._take_back(repo_id, {number: ("", "")})
         self._index.remove(repo_id, [number])
 
     def fill_originals(self, github: RepoClient, repository: Repository, most: int) -> str:
-        """Ask for originals that the index does not know, `most` at once; returns the problem, if there is one."""
+        """Ask for at most `most` unknown originals; returns the problem, or ""."""
         asked = self._index.untold(repository.id, most)
         if not asked:
             return ""
@@ -327,14 +359,14 @@ class Writer:
         return "duplicates: of what some issues are duplicates GitHub does not tell; it is asked again every half hour"
 
     def _originals(self, github: RepoClient, repository: Repository, issues: Sequence[Issue]) -> dict[int, int | None]:
-        """The originals of those that are duplicates, by GitHub or a command; `UNTOLD` if neither knows it."""
+        """The originals of duplicates, as GitHub or a command says; `UNTOLD` if neither does."""
         numbers = list(dict.fromkeys(issue.number for issue in issues if issue.state_reason == "duplicate"))
         return dict.fromkeys(numbers, UNTOLD) | self._known_originals(github, repository, numbers)
 
     def _known_originals(
         self, github: RepoClient, repository: Repository, numbers: Sequence[int]
     ) -> dict[int, int | None]:
-        """The same, without unknown ones: GraphQL can fail over one repository for good."""
+        """The same without unknown ones; GraphQL can fail for one repository for good."""
         try:
             found = dict(github.originals(repository.ref, numbers))
         except Unavailable as failure:
@@ -346,7 +378,7 @@ class Writer:
         return found
 
     def _take_back(self, repo_id: int, texts: Mapping[int, tuple[str, str]]) -> None:
-        """Undo the counts of issues whose words these new `texts` change, while the index has the old ones."""
+        """Undo the counts of words that these new `texts` change, while the index has the old ones."""
         with self._index.view(repo_id) as view:
             stored = view.texts(texts)
         before = {number: read(*text).counted() for number, text in stored.items()}
@@ -356,7 +388,7 @@ class Writer:
 
 
 def no_vectors(repository: Repository, failure: EmbeddingError) -> str:
-    """Why there are no vectors, for the progress, which the dashboard shows to people who do not run the host."""
+    """Why there are no vectors, in words for people who do not run the host."""
     if failure.told != str(failure):
         logger.warning("%s: %s", repository.ref, failure)
     return f"vectors: {failure.told}"

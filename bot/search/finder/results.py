@@ -11,18 +11,16 @@ from bot.domain.entities import Issue, IssueRef, RepoRef
 from bot.domain.errors import Failed, GitHubError, Retryable
 from bot.domain.opinion import Verdict
 from bot.domain.report import Candidate, Considered, Kind, Outcome, QueryRun, Reason
-from bot.search.finder.asking import Gathered, GitHubReads
 from bot.search.index import Index
 from bot.search.ranking.similarity import dice_sorensen, title_ratio
-from bot.search.sources.choosing import FULL_TEXT
+from bot.search.sources import GitHubReads, SourceResult, collapse_discussions
+from bot.search.sources.federated import FULL_TEXT, Gathered
 from bot.search.sources.github import GitHubLexical
-from bot.search.sources.merging import collapsed
-from bot.search.sources.protocol import Answer
 from bot.text.terms import own_text
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class RankedResult:
     """What is shown of one issue, or of a group of issues that repeat one another and that it leads.
 
     `relevance` is what the list is sorted by; `also` are the other members' numbers; `named` says that the target's
@@ -44,7 +42,7 @@ class Result:
 
 def present(
     target: Issue,
-    results: Iterable[Result],
+    results: Iterable[RankedResult],
     *,
     workflow_states: Mapping[int, str | None],
     workflow_reason: str = "",
@@ -123,7 +121,7 @@ def counted(
     """
     inside = {name: numbers for name, numbers in inside.items() if not only or name in only}
     answers = [answer for answer in gathered.answers if not only or answer.source in only]
-    hits = [hit for hit in collapsed(gathered.hits) if not only or not set(only).isdisjoint(hit.sources)]
+    hits = [hit for hit in collapse_discussions(gathered.hits) if not only or not set(only).isdisjoint(hit.sources)]
     total = sum(map(len, inside.values())) + sum(len(found) for answer in answers for found in answer.lists)
     different = {IssueRef(target.repo, number).key for numbers in inside.values() for number in numbers}
     different.update(hit.issue.key for hit in hits)
@@ -139,7 +137,7 @@ MOST_CONSIDERED = 10
 
 
 def considered(
-    target: Issue, results: Sequence[Result], inside: Mapping[str, Sequence[int]], answers: Sequence[Answer]
+    target: Issue, results: Sequence[RankedResult], inside: Mapping[str, Sequence[int]], answers: Sequence[SourceResult]
 ) -> tuple[Considered, ...]:
     """The `results`, best first, as evidence. `inside` are the numbers that the index found, by source."""
     places = {

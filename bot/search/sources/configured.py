@@ -17,8 +17,8 @@ from bot.domain.errors import Failed, Forbidden, GitHubError, NotFound, Remark, 
 from bot.domain.report import QueryRun
 from bot.search.ranking.plan import any_that_fit
 from bot.search.ranking.query import MAX_OPERATORS, build_query
+from bot.search.sources import GitHubReads, SearchRequest, SourceResult, failed_query
 from bot.search.sources.github import ask_by_words
-from bot.search.sources.protocol import Answer, Question, Searcher, unanswered
 
 KNOWN_ISSUES = "known-issues"
 
@@ -26,26 +26,20 @@ KNOWN_ISSUES = "known-issues"
 MOST_READ = 20
 
 
-class IssueReader(Protocol):
-    """Reads one issue, as `RepoClient` does."""
-
-    def issue(self, repo: RepoRef, number: int) -> Issue: ...
-
-
 class KnownIssues:
     """Reads the known issues, in the order of the settings."""
 
     name = KNOWN_ISSUES
 
-    def __init__(self, github: IssueReader, numbers: Sequence[int]) -> None:
+    def __init__(self, github: GitHubReads, numbers: Sequence[int]) -> None:
         self._github = github
         self._numbers = tuple(numbers)
 
-    def ask(self, question: Question) -> Answer:
+    def ask(self, question: SearchRequest) -> SourceResult:
         pinned = [number for number in self._numbers if number != question.target.number]
         asked, left = pinned[:MOST_READ], len(pinned[MOST_READ:])
         if not asked:
-            return Answer(KNOWN_ISSUES)
+            return SourceResult(KNOWN_ISSUES)
         found: list[Issue] = []
         for number in asked:
             try:
@@ -53,8 +47,8 @@ class KnownIssues:
             except NotFound:
                 continue
             except (GitHubError, Retryable) as failure:
-                return Answer(KNOWN_ISSUES, (tuple(found),)) + unanswered(KNOWN_ISSUES, _query(asked), failure)
-        return Answer(KNOWN_ISSUES, (tuple(found),), (known_run(asked, len(found), left),))
+                return SourceResult(KNOWN_ISSUES, (tuple(found),)) + failed_query(KNOWN_ISSUES, _query(asked), failure)
+        return SourceResult(KNOWN_ISSUES, (tuple(found),), (known_run(asked, len(found), left),))
 
 
 def known_run(asked: Sequence[int], found: int, left: int = 0) -> QueryRun:
@@ -80,8 +74,8 @@ TOGETHER = 3
 """Repositories in one query. GitHub allows five operators, and the words need some of them."""
 
 
-class RepositoryReader(Searcher, Protocol):
-    """Searches, and reads the present state of a repository, as `RepoClient` does."""
+class RepositoryReader(GitHubReads, Protocol):
+    """Reads the present state of a repository, too, as `RepoClient` does."""
 
     def repository(self, repo: RepoRef) -> Repository: ...
 
@@ -96,16 +90,16 @@ class Siblings:
         self._named = tuple(named)
         self._allowed = frozenset(name_key(one) for one in allowed)
 
-    def ask(self, question: Question) -> Answer:
+    def ask(self, question: SearchRequest) -> SourceResult:
         here = question.target.repo
         named = [repo for repo in dict.fromkeys(self._named) if repo.key != here.key]
         words = question.plan.words
         if not words or not named:
-            return Answer(SIBLINGS)
+            return SourceResult(SIBLINGS)
         try:
             public = self._public([repo for repo in named if self._may_name(repo, here)])
             if not public:
-                return Answer(SIBLINGS, problems=_left_out(named, public))
+                return SourceResult(SIBLINGS, problems=_left_out(named, public))
             queries = [
                 # n alternatives need n - 1 operators, among the repositories and among the words.
                 build_query(some, any_that_fit(words[: MAX_OPERATORS + 2 - len(some)]), "title", question.state)
@@ -118,11 +112,11 @@ class Siblings:
             still = {repo.key for repo in self._public([repo for repo in public if repo.key in found])}
         except (GitHubError, Retryable) as failure:
             # GitHub's message may name a repository that readers must not know of.
-            return unanswered(SIBLINGS, " ".join(words), failure, Remark.UNREAD.of())
+            return failed_query(SIBLINGS, " ".join(words), failure, Remark.UNREAD.of())
         lists = tuple(tuple(issue for issue in items if issue.repo.key in still) for items in answer.lists)
         if found - still:
             # The number of hits would tell something about a hidden repository.
-            return Answer(SIBLINGS, lists, (), (*answer.problems, Failed(SIBLINGS, Remark.HIDDEN.of())))
+            return SourceResult(SIBLINGS, lists, (), (*answer.problems, Failed(SIBLINGS, Remark.HIDDEN.of())))
         return replace(answer, lists=lists, problems=(*_left_out(named, public), *answer.problems))
 
     def _may_name(self, repo: RepoRef, here: RepoRef) -> bool:

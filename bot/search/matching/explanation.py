@@ -1,12 +1,19 @@
-"""Finds what two issues share (C3): error text, identifiers, words."""
+"""Finds what two issues share, as written (C3): error text, identifiers, words. These are a candidate's reasons."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cached_property
+
+import numpy as np
 
 from bot.domain.report import Reason, Shared
+from bot.search.index import Bags, Terms
+from bot.search.matching.features import TermRarity
+from bot.search.matching.retrieval import IssueQuery, Pool
 from bot.text.messages import error_messages, in_common, runs
+from bot.text.surfaces import surfaces_apart
 from bot.text.terms import is_unspaced, raw_words, status_code, terms_of, without_noise
 from bot.text.words import is_function_word
 
@@ -41,7 +48,7 @@ Spellings = Mapping[str, Mapping[str, str]]
 """Term → its spellings in case-folded form → the first occurrence of each, as written."""
 
 
-class Written:
+class ComparedText:
     """One issue's text, prepared for comparison with others."""
 
     def __init__(self, title: str, body: str) -> None:
@@ -56,7 +63,7 @@ def is_copy(one: tuple[str, str], other: tuple[str, str]) -> bool:
     return bool(one[1].strip()) and all(mine.split() == theirs.split() for mine, theirs in zip(one, other, strict=True))
 
 
-def shared_message(mine: Written, theirs: Written, forms: Iterable[str]) -> str:
+def shared_message(mine: ComparedText, theirs: ComparedText, forms: Iterable[str]) -> str:
     """The common part of an error message that both quote: of the first of these `forms` of mine; "" if there is none.
 
     At least half of the message's runs of words must be theirs too; what precedes it on its line may differ.
@@ -74,7 +81,9 @@ def shared_message(mine: Written, theirs: Written, forms: Iterable[str]) -> str:
     return ""
 
 
-def shared_words(mine: Written, theirs: Written, terms: Iterable[str]) -> tuple[list[str], list[str], list[str]]:
+def shared_words(
+    mine: ComparedText, theirs: ComparedText, terms: Iterable[str]
+) -> tuple[list[str], list[str], list[str]]:
     """The names from code, words of both titles, and other words that both have, in the order of `terms`.
 
     Only words that both spell the same way, but for case, are named. Status codes come after names. Other hexadecimal
@@ -129,7 +138,7 @@ def spellings(text: str) -> Spellings:
     return found
 
 
-def says_nothing(text: Written, terms: Iterable[str]) -> bool:
+def is_vague(text: ComparedText, terms: Iterable[str]) -> bool:
     """Whether no term of a text says what it is about, as in "Something is wrong" and "see title"."""
     words = (word for term in terms for word in text.all.get(term, {}).values())
     return not any(map(says_something, words))
@@ -148,3 +157,74 @@ def says_something(word: str) -> bool:
 
 def _shortened(text: str) -> str:
     return text if len(text) <= _LONGEST_QUOTE else f"{text[: _LONGEST_QUOTE - 1]}…"
+
+
+class Explainer:
+    """Explains candidates of one question, whose `title` and `body` are given."""
+
+    def __init__(self, question: IssueQuery, title: str, body: str, rarity: TermRarity) -> None:
+        self._text = title, body
+        self._known = question.known
+        self._labels = question.labels
+        self._rarities = rarity("words", question.known["words"].terms)
+
+    @cached_property
+    def _mine(self) -> ComparedText:
+        return ComparedText(*self._text)
+
+    @property
+    def vague(self) -> bool:
+        """Whether the question says nothing but its form's boilerplate."""
+        words = self._known["words"].words
+        # The title is quick to read, and mostly says something.
+        return is_vague(ComparedText(self._text[0], ""), words) and is_vague(self._mine, words)
+
+    def reasons(self, pool: Pool, row: int, title: str, body: str) -> tuple[Reason, ...]:
+        """What is shared with the candidate in a row of the pool, whose title and body are given; rarest words first.
+
+        Words are spelled as in the question. They are a stranger's text. A copy names nothing. Labels of different
+        surfaces come last.
+        """
+        apart = surfaces_apart(self._labels, pool.issues[row].labels)
+        differs = (Reason(Shared.SURFACE, apart),) if apart else ()
+        if is_copy(self._text, (title, body)):
+            return (Reason(Shared.COPY), *differs)
+        messages, words = self._known["messages"], self._known["words"]
+        # The index has left out boilerplate, so a message that it does not know is no evidence.
+        quoted = {messages.words[place] for place in _places(messages, pool.messages, row)}
+        forms = [form for form in self._mine.messages if _mostly(form, quoted)]
+        telling = [place for place in _places(words, pool.words, row) if self._rarities[place] >= TELLING]
+        rarest = [words.words[place] for place in sorted(telling, key=lambda at: -self._rarities[at])]
+        theirs = ComparedText(title, body)
+        message, shared = shared_message(self._mine, theirs, forms), shared_words(self._mine, theirs, rarest)
+        return (*shared_reasons(message, *shared), *differs)
+
+
+def as_written(terms: Iterable[str], text: str) -> list[str]:
+    """The words of `text` that the terms stand for, in the terms' order, each once; other terms are left out.
+
+    Stems are for comparing, but people look for the words that were written. A name from code stands for its parts.
+    """
+    whole: dict[str, str] = {}
+    parts: dict[str, str] = {}
+    spaced = text.isascii()
+    for raw in dict.fromkeys(raw_words(text)):
+        own = terms_of(raw)
+        if not spaced and is_unspaced(raw):
+            whole.update((pair, pair) for pair in own if pair not in whole)
+        elif own:
+            whole.setdefault(own[0], raw)
+        for term in own[1:]:
+            parts.setdefault(term, raw)
+    return list(dict.fromkeys(spelling for term in terms if (spelling := whole.get(term) or parts.get(term))))
+
+
+def _mostly(message: str, quoted: Collection[str]) -> bool:
+    """Whether at least half of a message's runs of words are quoted; what precedes it on its line may differ."""
+    parts = runs(message)
+    return 2 * sum(part in quoted for part in parts) >= len(parts)
+
+
+def _places(mine: Terms, bags: Bags, row: int) -> list[int]:
+    theirs = bags.terms[bags.starts[row] : bags.starts[row + 1]]
+    return np.flatnonzero(np.isin(mine.terms, theirs)).tolist()

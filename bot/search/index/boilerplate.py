@@ -8,13 +8,10 @@ from collections.abc import Mapping, Sequence
 
 import sqlalchemy as sa
 
-from bot.search.index import postings as lists
-from bot.search.index import state as states
-from bot.search.index import vocabulary
 from bot.search.index.analysis import (
     SUPPLIED_ISSUES,
-    About,
     Analysis,
+    RepositoryInfo,
     TextAnalyser,
     counted,
     hashes,
@@ -22,15 +19,16 @@ from bot.search.index.analysis import (
     supplied_before,
     whole,
 )
-from bot.search.index.database import fetch
-from bot.search.index.packing import unpack_terms
+from bot.search.index.arrays import unpack_terms
+from bot.search.index.database import fetch, load_state
+from bot.search.index.postings import issues_in, list_key, term_numbers
 from bot.storage.tables.index import indexed_terms
 
 
-class Reader:
-    """Serves all repositories of an index, with the index's engine and caches. It stores nothing."""
+class RepositoryAnalyser:
+    """Serves all repositories of an index. It stores nothing."""
 
-    def __init__(self, engine: sa.Engine, analyser: TextAnalyser, about: About) -> None:
+    def __init__(self, engine: sa.Engine, analyser: TextAnalyser, about: RepositoryInfo) -> None:
         self._engine = engine
         self._analyser = analyser
         self._about = about
@@ -40,12 +38,12 @@ class Reader:
     def read(self, repo_id: int, texts: dict[int, tuple[str, str]]) -> dict[int, Analysis]:
         """Analyse titles and bodies, by number, one after the other; each counts the lines of those before it.
 
-        An issue that is stored already is read as if it were new: its own lines are no sign of a form.
+        A stored issue is read as if it were new: its own lines are no sign of a form.
         """
         return self._read(repo_id, texts, again=False)
 
     def read_again(self, repo_id: int, texts: dict[int, tuple[str, str]]) -> dict[int, Analysis]:
-        """Analyse stored titles and bodies, by number. The boilerplate is what was left out when they were stored."""
+        """Analyse stored titles and bodies, by number, without the same boilerplate as when they were stored."""
         return self._read(repo_id, texts, again=True)
 
     def _read(self, repo_id: int, texts: dict[int, tuple[str, str]], *, again: bool) -> dict[int, Analysis]:
@@ -53,14 +51,14 @@ class Reader:
         copies = {number: whole(title, lines[number]) for number, (title, _) in texts.items()}
         own = {number: counted(every) for number, every in lines.items()}
         here = Counter(itertools.chain.from_iterable(own.values()))
-        # Asked before a connection is taken: the answer may need one too, and threads would wait for each other.
+        # Asked before a connection is taken: it may need one, too, and threads would wait for each other.
         forms = [counted(self._analyser.lines_of(line)) for line in self._about.form_lines(repo_id)]
         with self._engine.connect() as connection:
-            count = states.load(connection, repo_id).issues
+            count = load_state(connection, repo_id).issues
             asked = {*(itertools.chain.from_iterable(lines.values()) if again else here), *copies.values()}
             named = dict(zip(hashes(self._analyser.lines, asked), asked, strict=True))
             # Lines that any stored issue has, by their numbers as terms.
-            terms = {term: named[value] for value, term in vocabulary.look_up(connection, repo_id, named).items()}
+            terms = {term: named[value] for value, term in term_numbers(connection, repo_id, named).items()}
             seen = self._seen(connection, repo_id, terms)
             known = set(itertools.chain.from_iterable(forms))
             # Few lines are common enough to come from a form.
@@ -87,9 +85,9 @@ class Reader:
 
     def _seen(self, connection: sa.Connection, repo_id: int, terms: Mapping[int, str]) -> Counter[str]:
         """In how many stored issues each line occurs, as their own or as boilerplate."""
-        keys = {lists.key(field, term): line for term, line in terms.items() for field in self._counted}
+        keys = {list_key(field, term): line for term, line in terms.items() for field in self._counted}
         seen = Counter[str]()
-        for key, issues in lists.issues_in(connection, repo_id, keys).items():
+        for key, issues in issues_in(connection, repo_id, keys).items():
             seen[keys[key]] += issues
         return seen
 

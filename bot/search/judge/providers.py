@@ -1,8 +1,8 @@
-"""The two APIs in which models are asked (J1), through their makers' own clients (the extra `judge`).
+"""The APIs of model providers (J1), through their own client libraries (the extra `judge`).
 
-What fails and may pass is tried once more if that, and the pause that `retry-after` asks for, fits into the time that
-the question has. (The makers' own retries would sleep on, for an hour if asked to.) A client lives as long as its
-question: to close it is the one way to be rid of an endpoint that sends a byte now and then.
+A failure that may pass is retried once, if the pause that `retry-after` asks for fits into the question's time. (The
+libraries' own retries may sleep for an hour.) Each question has a client of its own, because closing it is the only way
+to get rid of an endpoint that sends a byte now and then.
 """
 
 from __future__ import annotations
@@ -19,26 +19,25 @@ from typing import Any
 
 from bot.domain.errors import SettingsError
 from bot.platform.local import pip_install
-from bot.search.judge.endpoint import Endpoint, Unreached, Written
-from bot.search.judge.question import SCHEMA, NoAnswer, Question
+from bot.search.judge.prompt import SCHEMA, Completion, Endpoint, EndpointError, Prompt, UnusableAnswer
 
 log = logging.getLogger(__name__)
 
-#: Tokens of an answer. What thinks before it answers counts that too.
+#: Tokens of an answer, with those of a model's reasoning.
 MOST_TOKENS = 4_000
-#: Questions that a process has under way. What hangs takes a place until it is cut off.
+#: Questions at once in a process; one that hangs takes a thread until it is cut off.
 _AT_ONCE = 8
 #: Longer pauses are not waited for by the client.
 LONGEST_PAUSE = 3_600.0
 
 _REFUSED = (400, 404, 422)
 _PASSING = (408, 409, 429)
-#: Seconds before another try where the server asks for no pause.
+#: Seconds before a retry if the server names none.
 _SOON = 0.25
 
 
 class _Client:
-    """What both have in common. `retries` are the library's own, for who can wait as long as a server wants."""
+    """What the providers have in common. `retries` are the library's own, for callers that can wait for long."""
 
     def __init__(self, url: str, model: str, key: str, retries: int) -> None:
         self.model = model
@@ -46,25 +45,29 @@ class _Client:
         self._form, self._works, self._lock = 0, False, threading.Lock()
         self._threads = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="judge")
 
+    package, client, suffix = "", "", ""
     forms: Sequence[Mapping[str, Any]] = ()
-    """What is added to a question, from what forces the answer's form to what every server takes."""
+    """Parameters to send with a prompt: first those that force the answer's form, last those that every server takes.
+    """
 
-    def ask(self, question: Question, seconds: float) -> Written:
+    def ask(self, question: Prompt, seconds: float) -> Completion:
         closing: list[Callable[[], None]] = []
-        answer: Future[Written] = self._threads.submit(self._forms, question, seconds, closing)
+        answer: Future[Completion] = self._threads.submit(self._forms, question, seconds, closing)
         try:
             return answer.result(timeout=seconds)
         except TimeoutError:
             answer.cancel()
-            raise Unreached(f"{self._url}: no answer within {seconds:g} s") from None
+            raise EndpointError(f"{self._url}: no answer within {seconds:g} s") from None
         finally:
             for close in closing:
                 # It may be in the middle of reading.
                 with suppress(Exception):
                     close()
 
-    def _forms(self, question: Question, seconds: float, closing: list[Callable[[], None]]) -> Written:
-        """Servers refuse what they do not know; what one has taken is asked first from then on."""
+    def _forms(self, question: Prompt, seconds: float, closing: list[Callable[[], None]]) -> Completion:
+        """Try one form after the other: servers refuse parameters that they do not know. Later prompts begin with the
+        form that worked.
+        """
         until = time.monotonic() + seconds
         with self._client(seconds) as client:
             closing.append(client.close)
@@ -74,9 +77,9 @@ class _Client:
                 except _RefusedError as refused:
                     if at + 1 == len(self.forms):
                         if self._works:
-                            # It takes others: it is this question's text that it objects to.
-                            raise NoAnswer(f"the endpoint refused the question: {refused}") from None
-                        raise Unreached(f"{self._url}: {refused}") from None
+                            # Other prompts worked, so it objects to this one's text.
+                            raise UnusableAnswer(f"the endpoint refused the question: {refused}") from None
+                        raise EndpointError(f"{self._url}: {refused}") from None
                     log.info("%s does not take %s: %s", self._url, ", ".join(self.forms[at]) or "it", refused)
                     continue
                 with self._lock:
@@ -85,7 +88,7 @@ class _Client:
                 return written
         raise AssertionError("there is always a form")
 
-    def _tried(self, client: Any, question: Question, form: Mapping[str, Any], until: float) -> Written:
+    def _tried(self, client: Any, question: Prompt, form: Mapping[str, Any], until: float) -> Completion:
         try:
             return self._once(client, question, form)
         except _PassingError as failure:
@@ -95,72 +98,71 @@ class _Client:
             time.sleep(pause)
             return self._once(client, question, form)
 
-    def _once(self, client: Any, question: Question, form: Mapping[str, Any]) -> Written:
+    def _once(self, client: Any, question: Prompt, form: Mapping[str, Any]) -> Completion:
         try:
             with self._telling():
                 return self._read(self._send(client, question, form))
         except (AttributeError, TypeError, LookupError, ValueError, OverflowError):
-            # What came has another form than the API's, such as a page of HTML.
-            raise NoAnswer("what came is no message of a model") from None
+            # The reply is not in the API's form, but a page of HTML, for one.
+            raise UnusableAnswer("what came is no message of a model") from None
 
     @contextmanager
     def _telling(self) -> Iterator[None]:
-        """The client's errors in our words. Theirs can quote what was sent."""
-        library = self._library()
+        """Translate the library's errors, which can quote what was sent."""
+        library = _imported(self.package)
         try:
             yield
         except library.APIStatusError as failure:
             status = int(failure.status_code)
             if status in _REFUSED:
                 raise _RefusedError(f"HTTP {status}") from None
-            kind = _PassingError if status in _PASSING or status >= 500 else Unreached
+            kind = _PassingError if status in _PASSING or status >= 500 else EndpointError
             raise kind(f"{self._url}: HTTP {status}", _pause(failure.response.headers)) from None
         except library.APIResponseValidationError:
-            raise NoAnswer("what came is no message of a model") from None
+            raise UnusableAnswer("what came is no message of a model") from None
         except library.APITimeoutError:
-            raise Unreached(f"{self._url}: it timed out") from None
+            raise EndpointError(f"{self._url}: it timed out") from None
         except library.APIError as failure:
             raise _PassingError(f"{self._url}: {type(failure).__name__}") from None
 
     def warm(self) -> None:
-        """Load the library, which can take longer than a question may."""
+        """Load the library now: it can take longer than a question may."""
         with self._client(1.0) as client:
-            self._entrance(client)
+            self._endpoint(client)
 
     @contextmanager
     def _client(self, seconds: float) -> Iterator[Any]:
-        library = self._library()
-        # A redirect would carry the texts to a place that nobody has named.
-        way = library.DefaultHttpxClient(follow_redirects=False, timeout=seconds)
-        with self._made(library, way) as client:
+        library = _imported(self.package)
+        # A redirect would carry the texts to an address that nobody has configured.
+        http = library.DefaultHttpxClient(follow_redirects=False, timeout=seconds)
+        # The libraries insist on a key, which local servers do not need.
+        key, make = self._key or "none", getattr(library, self.client)
+        url = self._url.removesuffix(self.suffix)
+        with make(base_url=url, api_key=key, http_client=http, max_retries=self._retries) as client:
             yield client
 
-    def _library(self) -> Any:
+    def _endpoint(self, client: Any) -> Any:
         raise NotImplementedError
 
-    def _made(self, library: Any, way: Any) -> Any:
+    def _send(self, client: Any, question: Prompt, form: Mapping[str, Any]) -> Any:
         raise NotImplementedError
 
-    def _entrance(self, client: Any) -> Any:
-        raise NotImplementedError
-
-    def _send(self, client: Any, question: Question, form: Mapping[str, Any]) -> Any:
-        raise NotImplementedError
-
-    def _read(self, answer: Any) -> Written:
+    def _read(self, answer: Any) -> Completion:
         raise NotImplementedError
 
 
-class _PassingError(Unreached):
-    """A failure that another try may not meet."""
+class _PassingError(EndpointError):
+    """A failure that a retry may not meet."""
 
 
 class _RefusedError(Exception):
-    """The server objects to this form of the question; another may do."""
+    """The server refuses these parameters; it may take others."""
 
 
 class OpenAIClient(_Client):
     """Chat completions. `url` is the address before `/chat/completions`."""
+
+    package, client = "openai", "OpenAI"
 
     _SCHEMA = {  # noqa: RUF012
         "response_format": {
@@ -168,7 +170,7 @@ class OpenAIClient(_Client):
             "json_schema": {"name": "verdicts", "strict": True, "schema": SCHEMA},
         }
     }
-    # Models that think take no temperature, and older servers know `max_tokens` alone.
+    # Reasoning models take no temperature; older servers know only `max_tokens`.
     forms = (
         {**_SCHEMA, "max_tokens": MOST_TOKENS, "temperature": 0},
         {**_SCHEMA, "max_completion_tokens": MOST_TOKENS},
@@ -176,26 +178,17 @@ class OpenAIClient(_Client):
         {},
     )
 
-    def _library(self) -> Any:
-        return _imported("openai")
-
-    def _made(self, library: Any, way: Any) -> Any:
-        # It insists on a key, which servers of one's own need not have.
-        return library.OpenAI(
-            base_url=self._url, api_key=self._key or "none", http_client=way, max_retries=self._retries
-        )
-
-    def _entrance(self, client: Any) -> Any:
+    def _endpoint(self, client: Any) -> Any:
         return client.chat.completions
 
-    def _send(self, client: Any, question: Question, form: Mapping[str, Any]) -> Any:
+    def _send(self, client: Any, question: Prompt, form: Mapping[str, Any]) -> Any:
         said = [{"role": "system", "content": question.system}, {"role": "user", "content": question.user}]
-        return self._entrance(client).create(model=self.model, messages=said, **form)
+        return self._endpoint(client).create(model=self.model, messages=said, **form)
 
-    def _read(self, answer: Any) -> Written:
+    def _read(self, answer: Any) -> Completion:
         (choice,) = answer.choices[:1]
         used = answer.usage
-        return Written(
+        return Completion(
             str(choice.message.content or ""),
             int(used.prompt_tokens if used else 0),
             int(used.completion_tokens if used else 0),
@@ -207,38 +200,30 @@ class OpenAIClient(_Client):
 class AnthropicClient(_Client):
     """Messages. `url` is the address before `/v1/messages`."""
 
-    forms = (
-        {"extra_body": {"output_config": {"format": {"type": "json_schema", "schema": SCHEMA}}}},
-        {},
-    )
+    package, client, suffix = "anthropic", "Anthropic", "/v1"
 
-    def _library(self) -> Any:
-        return _imported("anthropic")
+    forms = ({"extra_body": {"output_config": {"format": {"type": "json_schema", "schema": SCHEMA}}}}, {})
 
-    def _made(self, library: Any, way: Any) -> Any:
-        url = self._url.removesuffix("/v1")
-        return library.Anthropic(base_url=url, api_key=self._key or "none", http_client=way, max_retries=self._retries)
-
-    def _entrance(self, client: Any) -> Any:
+    def _endpoint(self, client: Any) -> Any:
         return client.messages
 
-    def _send(self, client: Any, question: Question, form: Mapping[str, Any]) -> Any:
+    def _send(self, client: Any, question: Prompt, form: Mapping[str, Any]) -> Any:
         said = [{"role": "user", "content": question.user}]
-        return self._entrance(client).create(
+        return self._endpoint(client).create(
             model=self.model, max_tokens=MOST_TOKENS, system=question.system, messages=said, **form
         )
 
-    def _read(self, answer: Any) -> Written:
+    def _read(self, answer: Any) -> Completion:
         text = "".join(block.text for block in answer.content if block.type == "text")
         used, cut = answer.usage, answer.stop_reason == "max_tokens"
-        return Written(text, int(used.input_tokens), int(used.output_tokens), str(answer.model), cut)
+        return Completion(text, int(used.input_tokens), int(used.output_tokens), str(answer.model), cut)
 
 
 CLIENTS: Mapping[str, type[_Client]] = {"openai": OpenAIClient, "anthropic": AnthropicClient}
 
 
 def endpoint(api: str, url: str, model: str, key: str, *, retries: int = 0) -> Endpoint:
-    """The model that the host has chosen. Raises SettingsError where its client is not installed."""
+    """The host's model. Raises SettingsError if its client library is not installed."""
     made = CLIENTS[api](url, model, key, retries)
     made.warm()
     return made
@@ -255,7 +240,7 @@ def _imported(name: str) -> Any:
 
 
 def _pause(headers: Any) -> float | None:
-    """The seconds that a server asks for, if it does; a date is left to the usual pause."""
+    """The seconds of a `retry-after`; None without one, or for a date."""
     try:
         seconds = float(headers.get("retry-after", ""))
     except ValueError:

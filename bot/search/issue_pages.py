@@ -1,8 +1,8 @@
-"""Reads a repository's issues in the order of their last change, at a pace that leaves enough of GitHub's limit.
+"""Reads a repository's issues in the order of their last change, and leaves enough of GitHub's rate limit.
 
 Each request asks for issues changed since the last one seen, not for a page number. An issue that changes during the
-backfill moves to the end and is read again there, so nothing is missed. After the end, the same request finds what is
-new. Only if a whole page was changed within one second does it follow GitHub's cursor.
+backfill moves to the end and is read again there. After the end, the same request finds what is new. Only if a whole
+page was changed within one second does it follow GitHub's cursor.
 """
 
 from __future__ import annotations
@@ -16,17 +16,16 @@ from bot.github.changes import Budget
 from bot.github.repository import RepoClient
 from bot.storage.repositories import Progress
 
-# One step of the background queue reads so many pages of a hundred, embeds so many issues, and has the text model read
-# so many, which takes a second or so of one core.
+# The pages of a hundred that one step reads, the issues that it embeds, and those that the text model reads: a second
+# of one core.
 PAGES, EMBEDDED, READ_CLOSELY = 5, 200, 50
-# Seconds for each request, while most of an hour's requests are left, and later. GitHub wants one at a time, and
-# allows fifteen a second.
+# Seconds for each request while most of an hour's requests are left, and later. GitHub allows fifteen a second.
 QUICKLY, SLOWLY = 0.2, 1.0
-# The shares of an hour's requests (5,000 and more) from which on it reads slowly, and not at all.
+# With a smaller share of an hour's requests left it reads slowly, or not at all.
 SPARING, RESERVED = 0.5, 0.3
 # Seconds before a failed step is tried again if GitHub does not say, and at most.
 AGAIN, LATEST = 300.0, 3600.0
-# Seconds after which a backfill that nobody continued counts as lost: more than any wait above.
+# Seconds after which a backfill that nobody continued counts as lost; longer than any wait above.
 LOST = 2 * LATEST
 
 
@@ -51,10 +50,10 @@ _LATE = timedelta(seconds=60)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PagePosition:
     """Where to go on: issues changed at `since` (ISO 8601, empty: ever) or later, after the cursor `after`.
 
-    `page` is for servers without cursors. They can skip an issue that changes while they list one crowded second.
+    `page` is for servers without cursors, which can skip an issue that changes while they list one crowded second.
     """
 
     since: str = ""
@@ -65,25 +64,25 @@ class Place:
         return f"{self.since} {self.page} {self.after}".rstrip() if self.page > 1 else self.since
 
     @classmethod
-    def parse(cls, text: str) -> Place:
+    def parse(cls, text: str) -> PagePosition:
         """Read what `str` wrote."""
         since, _, rest = text.partition(" ")
         page, _, after = rest.partition(" ")
         return cls(since, after, int(page or 1))
 
 
-def further(place: Place, last: datetime | None, after: str) -> Place:
-    """The next place after a page that others follow, whose last entry was changed at `last`.
+def next_position(place: PagePosition, last: datetime | None, after: str) -> PagePosition:
+    """The position after a page whose last entry was changed at `last`, None for an empty page.
 
-    `last` is None if the page is empty, because GitHub has left out a spammer's issues, for one.
+    GitHub leaves out a spammer's issues, for one.
     """
     since = _text(last - _SAME_SECOND) if last else ""
-    return Place(since) if since > place.since else replace(place, after=after, page=place.page + 1)
+    return PagePosition(since) if since > place.since else replace(place, after=after, page=place.page + 1)
 
 
-def resting(place: Place, last: datetime | None) -> Place:
-    """The place for the next round, after the last page; `last` is None if that is empty."""
-    return Place(_text(last - _LATE) if last else place.since)
+def last_position(place: PagePosition, last: datetime | None) -> PagePosition:
+    """The position for the next round, after the last page."""
+    return PagePosition(_text(last - _LATE) if last else place.since)
 
 
 def _text(moment: datetime) -> str:
@@ -92,10 +91,10 @@ def _text(moment: datetime) -> str:
 
 
 @dataclass(slots=True)
-class Pages:
-    """What a step has read: issues, the place to go on, and whether that is the `end`. `failure` stopped it early."""
+class PagesRead:
+    """The issues that a step has read, where to go on, and whether it reached the `end`; `failure` stopped it early."""
 
-    place: Place
+    place: PagePosition
     issues: list[Issue]
     end: bool = False
     etag: str = ""
@@ -104,9 +103,9 @@ class Pages:
     failure: Retryable | None = None
 
 
-def read_pages(progress: Progress, repository: Repository, github: RepoClient) -> Pages:
-    """Read some pages from the place of `progress` on. A failure keeps what was read before it."""
-    read = Pages(Place.parse(progress.cursor), [])
+def read_pages(progress: Progress, repository: Repository, github: RepoClient) -> PagesRead:
+    """Read some pages from the position of `progress` on; those before a failure are kept."""
+    read = PagesRead(PagePosition.parse(progress.cursor), [])
     try:
         while read.requests < PAGES and not read.end:
             etag = progress.etag if not read.requests else ""
@@ -117,9 +116,9 @@ def read_pages(progress: Progress, repository: Repository, github: RepoClient) -
             read.issues += page.issues
             read.budget, read.etag, read.end = page.budget, page.etag, not page.more
             if page.more:
-                read.place = further(place, page.last, page.after)
+                read.place = next_position(place, page.last, page.after)
             elif not page.unchanged:
-                read.place = resting(place, page.last)
+                read.place = last_position(place, page.last)
     except Retryable as failure:
         read.failure = failure
     return read

@@ -1,14 +1,14 @@
-"""The binary format of postings and of an issue's terms in the database.
+"""Postings and terms as arrays: their binary format in the database, and how postings are scored.
 
-A posting is one unsigned 64-bit number: the issue's number (32 bits), the length of the field in that issue (16), and
-the term's count in it (16). Because the length is in it, a list is scored without another look-up.
+A posting is one unsigned 64-bit number: the issue's number (32 bits), the length of its field (16), and the term's
+count in it (16). So a list can be scored without another look-up.
 """
 
 from __future__ import annotations
 
 import itertools
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,7 @@ Postings = NDArray[np.uint64]
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-#: Larger counts and lengths are cut: no score tells them apart.
+#: Larger counts and lengths are cut; they make no difference to scores.
 MOST_COUNTED = 255
 LONGEST_FIELD = 65_535
 #: The number of fields in packed terms; those that are not used yet are empty.
@@ -32,14 +32,12 @@ _NUMBER, _LENGTH = np.uint64(32), np.uint64(16)
 
 
 def pack_postings(numbers: NDArray[Any], lengths: NDArray[Any], counts: NDArray[Any]) -> Postings:
-    """Pack one posting for each issue."""
     cut = np.minimum(lengths, LONGEST_FIELD).astype(np.uint64) << _LENGTH
     packed = (numbers.astype(np.uint64) << _NUMBER) | cut | np.minimum(counts, MOST_COUNTED).astype(np.uint64)
     return np.asarray(packed, dtype=np.uint64)
 
 
 def read_postings(*blobs: bytes) -> Postings:
-    """Read the postings of all blobs, one after the other."""
     return np.frombuffer(b"".join(blobs), dtype="<u8")
 
 
@@ -105,3 +103,60 @@ def unpack_terms(blobs: Sequence[bytes], fields: Sequence[int]) -> list[Bags]:
         )
         for words, sizes in zip(terms, counts, strict=True)
     ]
+
+
+#: Takes the counts of a term and the lengths of the fields, and gives a score for each posting.
+Scoring = Callable[[Floats, Floats], Floats]
+
+
+def idf(total: int, issues: NDArray[Any]) -> Floats:
+    """ln(1 + (N - n + ½) / (n + ½)), never negative: Lucene's form of BM25's inverse document frequency."""
+    seen = np.minimum(issues, total)
+    return np.asarray(np.log1p((total - seen + 0.5) / (seen + 0.5)), dtype=np.float64)
+
+
+def bm25(average_length: float, k1: float = 1.2, b: float = 0.6) -> Scoring:
+    """BM25's saturation of the count, normalised by length.
+
+    Over a field whose counts are sums of other fields' weighted counts this is BM25F (Robertson, Zaragoza and Taylor,
+    "Simple BM25 extension to multiple weighted fields", 2004).
+    """
+
+    least, by_length = k1 * (1 - b), k1 * b / average_length
+    return lambda counts, lengths: counts * (k1 + 1) / (lengths * by_length + least + counts)
+
+
+def binary(offset: float = 1.0) -> Scoring:
+    """1 / √(offset + length): each term counts once, and less in a long field."""
+    return lambda _, lengths: 1.0 / np.sqrt(lengths + offset)
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Issues that share a term with the query, by ascending number; `complete` unless lists were too long to read."""
+
+    numbers: Integers
+    scores: Floats
+    complete: bool = True
+
+    def best(self, k: int) -> Scores:
+        """The k best, best first, older ones first among equals."""
+        if len(self.scores) > k:
+            # All that are as good as the k-th, so that age breaks ties.
+            least = np.partition(self.scores, -k)[-k]
+            picked = np.flatnonzero(self.scores >= least)
+        else:
+            picked = np.arange(len(self.scores))
+        order = picked[np.lexsort((self.numbers[picked], -self.scores[picked]))][:k]
+        return Scores(self.numbers[order], self.scores[order], self.complete)
+
+
+def add_up(numbers: Integers, scores: Floats, below: int | None, complete: bool) -> Scores:
+    """Sum up the scores of each number under `below`. All scores are above zero."""
+    sums = np.bincount(numbers, weights=scores).astype(np.float64, copy=False)
+    found = np.flatnonzero(sums)
+    sums = sums[found]
+    if below is not None:
+        end = np.searchsorted(found, below)
+        found, sums = found[:end], sums[:end]
+    return Scores(found, sums, complete)

@@ -1,0 +1,158 @@
+"""P2: hits that no index holds are scored in a temporary index, in the same way as all others.
+
+In an index of nothing but hits the words by which they were found would seem common. So it also holds the repository's
+latest issues, as background.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+
+from bot.domain.entities import Issue, IssueRef
+from bot.domain.errors import GitHubError, Retryable
+from bot.search.embedding import Embedder, EmbeddingError
+from bot.search.embedding.local import TextModel, default_model, fast_model
+from bot.search.finder.scoring import ScoredIssue
+from bot.search.index import Index, IndexedIssue, TextAnalyser
+from bot.search.index.analysis import FormLines, RepositoryInfo
+from bot.search.index.index import index_in_memory
+from bot.search.matching import Matcher, SearchSession
+from bot.search.sources import Hit
+from bot.search.sources.federated import RECENT_ISSUES, RecentIssuesCache
+
+log = logging.getLogger(__name__)
+
+#: Hits that are scored, best ranks first: each costs as much as a dozen that an index holds.
+MOST_UNINDEXED = 100
+# An incomplete index with fewer issues than this is a worse background than GitHub's list of the latest.
+_ENOUGH = 100
+# Numbers among which the latest issues are looked for; most may be those of pull requests.
+_NUMBERS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class TemporaryIndexes:
+    """Makes the temporary indexes.
+
+    They analyse and embed as the host's `index` does, complete or not; without one, with `embedder` and `text_model`.
+    `over` makes the matcher of an index.
+    """
+
+    index: Index | None = None
+    embedder: Embedder | None = field(default_factory=default_model)
+    text_model: Embedder | None = field(default_factory=TextModel)
+    over: Callable[[Index], Matcher] = Matcher
+
+    def forms(self, repo_id: int) -> FormLines:
+        """The lines of the repository's forms. Hold no connection to the database meanwhile: this may need one."""
+        return FormLines(() if self.index is None else self.index.about.form_lines(repo_id))
+
+    def background(self, recent: RecentIssuesCache, target: Issue, repo_id: int) -> list[IndexedIssue]:
+        """The repository's latest issues, from an index that is not complete, or from GitHub if that has few.
+
+        Hold no connection to the database meanwhile.
+        """
+        stored = [] if self.index is None else self.index.latest(repo_id, RECENT_ISSUES)
+        if len(stored) >= _ENOUGH:
+            return stored
+        try:
+            issues = recent.recent_issues(target.repo, RECENT_ISSUES)
+        except (GitHubError, Retryable) as failure:
+            log.warning("the recent issues of %s could not be read: %s", target.repo, failure)
+            return stored
+        return [IndexedIssue.of(issue) for issue in issues] or stored
+
+    @contextmanager
+    def opened(self, about: RepositoryInfo) -> Iterator[Index]:
+        """An empty index."""
+        analyser = TextAnalyser() if self.index is None else self.index.analyser
+        embedder = self.embedder if self.index is None else self.index.embedder
+        text_model = self.text_model if self.index is None else self.index.text_model
+        with index_in_memory(analyser, fast_model(embedder), about, text_model) as index:
+            yield index
+
+
+def issues_before(session: SearchSession, target: Issue) -> list[IndexedIssue]:
+    """The background from a complete index: the issues before the target."""
+    found = session.issues(range(max(1, target.number - _NUMBERS), target.number))
+    latest = sorted(found, reverse=True)[:RECENT_ISSUES]
+    return [found[number]._replace(body=body) for number, (_, body) in session.texts(latest).items()]
+
+
+class UnindexedScorer:
+    """Scores the hits of one find. It reads and makes nothing until there are some.
+
+    `words` are searched for beside the target's text. The repository has `total` issues. With `earlier_only` issues
+    that came after the target are left out.
+    """
+
+    def __init__(
+        self,
+        stack: ExitStack,
+        outside: TemporaryIndexes,
+        forms: FormLines,
+        background: Callable[[], Sequence[IndexedIssue]],
+        target: Issue,
+        repo_id: int,
+        *,
+        words: str = "",
+        total: int,
+        earlier_only: bool = False,
+    ) -> None:
+        self._stack, self._outside, self._forms, self._background = stack, outside, forms, background
+        self._target, self._repo_id = target, repo_id
+        self._words, self._total, self._earlier_only = words, total, earlier_only
+
+    def score(self, hits: Sequence[Hit]) -> list[ScoredIssue]:
+        """The best hits, most likely first. Their reasons can be asked for until the stack is closed."""
+        if not hits:
+            return []
+        hits = hits[:MOST_UNINDEXED]
+        rows, places, own = renumbered(self._target, [hit.issue for hit in hits], self._background())
+        index = self._stack.enter_context(self._outside.opened(self._forms))
+        try:
+            index.put(self._repo_id, rows)
+        except EmbeddingError as failure:
+            log.warning("what searches found is judged by words alone: %s", failure)
+            index.put(self._repo_id, rows, embed=False)
+        session = self._stack.enter_context(
+            self._outside.over(index).session(
+                self._repo_id,
+                replace(self._target, number=own),
+                words=self._words,
+                below=own if self._earlier_only else None,
+                total=self._total,
+            )
+        )
+        by_number = {places[hit.issue.key]: hit for hit in hits}
+        return [
+            ScoredIssue(hit.issue, match.confidence, hit.sources, match.explain)
+            for match in session.judge((), also=by_number)
+            for hit in (by_number[match.number],)
+        ]
+
+
+def renumbered(
+    target: Issue, hits: Sequence[Issue], background: Sequence[IndexedIssue]
+) -> tuple[list[IndexedIssue], Mapping[str, int], int]:
+    """Number hits and background anew, by age, because issues of several repositories can share numbers.
+
+    Returns the rows, the new numbers by key, and the target's. Background later than the target comes after it.
+    """
+    found = {hit.key: IndexedIssue.of(hit) for hit in hits}
+    rest = {IssueRef(target.repo, row.number).key: row for row in background}
+    every = rest | found
+    every.pop(target.key, None)
+    moment = target.created_at.timestamp()
+
+    def age(key: str) -> tuple[bool, float, int]:
+        row = every[key]
+        return key not in found and row.created_at > moment, row.created_at, row.number
+
+    order = sorted(every, key=age)
+    own = 1 + sum(not age(key)[0] for key in order)
+    numbers = {key: at + (at >= own) for at, key in enumerate(order, 1)}
+    return [every[key]._replace(number=numbers[key]) for key in order], numbers, own

@@ -1,5 +1,0 @@
-"""Fills the index of each repository and keeps it current."""
-
-from bot.search.indexing.indexing import LOOK_EVERY, Indexing, StoredFacts
-
-__all__ = ["LOOK_EVERY", "Indexing", "StoredFacts"]

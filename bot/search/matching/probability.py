@@ -1,0 +1,215 @@
+"""Turns a ranking into probabilities, in three learned steps; `weights.py` has the models.
+
+The ranking's score is good at the order within one list, and says nothing across lists. So the first step learns the
+log-odds that somebody *marks* a pair as duplicates, from the score relative to its list and from features that mean the
+same everywhere (`CONFIDENCE_NAMES`):
+
+| feature | what it says |
+|---|---|
+| `lead` | the score above the background: the mean score of ranks 6 to 25 |
+| `behind` | the score less that of the first |
+| `ahead` | of the first: its score less that of the second |
+| `mass` | the candidate's part in a softmax over the list |
+| `spread` | entropy of that softmax: high where many are equally good |
+| `firsts` | the share of the compared features by which the candidate is the first of its pool |
+| `size` | log of how many issues there are, at least fifty: among many, some match by chance |
+| `question_length` | log of the question's words |
+| `most NAME` | the highest value of a feature in the pool |
+| `usual NAME` | the mean of a feature among the best five |
+| … | the candidate's own features, as in `features.py`, with times of at most a year |
+
+The second step calibrates the log-odds by the repository's size (`CALIBRATION`). In a small repository they are
+lowered: a series, or a change and its follow-up, stands out there as much as two reports of one thing.
+
+People who mark duplicates miss most of them. So the third step learns, from what careful readers said of a few thousand
+pairs, the probability that a reader calls a pair the same report (P1). With the text model it is a stack of two
+(Wolpert, 1992); it has few weights, since there are few readings (docs/research/accuracy.md):
+
+| feature | what it says |
+|---|---|
+| `odds` | in a large repository, the log-odds that somebody marks the pair |
+| `odds in a small repository` | the same in a small one, where two reports of one thing may share no rare word |
+| `text` | the cosine of both texts by the text model (`bot/search/embedding/local.py`) |
+| `stands out` | in a small repository, how far that cosine is above those of either text's other neighbours |
+
+The last is twice the cosine, less the third best cosine of each of the two with any other issue, as in cross-domain
+similarity local scaling (Conneau and others, 2018, "Word translation without parallel data").
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bot.domain.likelihood import HIGHEST
+from bot.search.index.arrays import Floats, Integers
+from bot.search.matching import features
+from bot.search.matching.features import COMPARED, SMALL
+
+SMALL_BELOW = 3_000
+"""A repository of fewer issues counts as small; set by hand."""
+
+CALIBRATION = ("odds", "odds by size", "size")
+"""The features of the calibration."""
+
+SMALLNESS = "smallness"
+"""One more feature, whose weight is learned from small repositories alone, after the others."""
+
+
+def log_size(total: int) -> float:
+    """The logarithm of how many issues there are."""
+    return math.log(max(total, SMALL))
+
+
+def calibration(odds: float, total: int) -> tuple[float, ...]:
+    """The values of CALIBRATION and SMALLNESS for log-odds in a repository of `total` issues."""
+    tenth = log_size(total) / 10
+    return odds, odds * tenth, tenth, log_smallness(total)
+
+
+def log_smallness(total: int) -> float:
+    """How small a repository of `total` issues is: from 0 for a large one to 4.1 for fifty issues or fewer."""
+    return max(0.0, math.log(SMALL_BELOW) - log_size(total))
+
+
+LEADERS = 20
+"""The best of a list, which get a probability of their own; the others are at most as likely as the last of these."""
+
+BACKGROUND = slice(5, 25)
+"""The ranks (from 0) that show what an unrelated issue scores here; short lists have no such ranks."""
+
+LEAST_BACKGROUND = 3
+"""If the background has fewer candidates, all but the first stand for it."""
+
+ALONE = 3.0
+"""How far the only candidate of a list stands above the background."""
+
+MOST = ("words_shared", "vector_both", "vector_title", "titles", "codes", "messages", "hub", "rarest_five")
+USUAL = ("words_shared", "vector_both", "titles", "days", "hub")
+CONFIDENCE_NAMES = (
+    "lead",
+    "behind",
+    "ahead",
+    "mass",
+    "spread",
+    "firsts",
+    "size",
+    "question_length",
+    *(f"most {name}" for name in MOST),
+    *(f"usual {name}" for name in USUAL),
+    *features.NAMES,
+)
+
+_AT = {name: place for place, name in enumerate(features.NAMES)}
+_MOST, _USUAL, _COMPARED = ([_AT[name] for name in names] for names in (MOST, USUAL, COMPARED))
+_TIMES, _YEAR = [_AT["days"], _AT["closed_days"]], np.log1p(365.0)
+_FEW = 5
+
+
+def calibration_rows(odds: Floats, total: int) -> Floats:
+    """`calibration` of each of the log-odds."""
+    return np.array([calibration(one, total) for one in odds.tolist()])
+
+
+def confidence_rows(values: Floats, scores: Floats, total: int) -> Floats:
+    """(leaders, NAMES), from a whole list, best first: (candidates, features.NAMES) and the scores."""
+    leaders = min(LEADERS, len(scores))
+    background = scores[BACKGROUND]
+    if len(background) < LEAST_BACKGROUND:
+        background = scores[1:] if len(scores) > 1 else scores - ALONE
+    usual = float(background.mean())
+    second = scores[1] if len(scores) > 1 else usual
+    weights = np.exp(scores - scores[0])
+    weights /= weights.sum()
+    own, best = values[:leaders].copy(), scores[:leaders]
+    own[:, _TIMES] = np.minimum(own[:, _TIMES], _YEAR)
+    columns = (
+        best - usual,
+        best - scores[0],
+        np.concatenate([[scores[0] - second], np.zeros(leaders - 1)]),
+        weights[:leaders],
+        -(weights * np.log(weights + 1e-12)).sum(),
+        (own[:, _COMPARED] >= values[:, _COMPARED].max(axis=0)).mean(axis=1),
+        log_size(total),
+        own[:, _AT["length"]] + own[:, _AT["shorter"]],
+        *values[:, _MOST].max(axis=0),
+        *own[:_FEW, _USUAL].mean(axis=0),
+    )
+    return np.column_stack([*(np.broadcast_to(column, leaders) for column in columns), own])
+
+
+Vector = NDArray[np.float32]
+
+#: The features with the text model, and without it.
+WITH_TEXT = ("odds", "odds in a small repository", "text", "stands out")
+BY_ODDS = ("odds",)
+
+#: Set by hand: from this many issues on a repository is not small at all; from the second number down, it is fully so.
+LARGE, SMALLEST = 2_000, 60
+
+#: In a small repository this many issues that the text model finds closest are judged, whatever their words say.
+CLOSEST = 5
+
+# The least probability; candidates below it keep the order of the ranking.
+_LOWEST = 1e-4
+# With a cosine of the text model, log-odds beyond these add nothing. A small repository has its own lower bound.
+_LEAST, _LEAST_IN_SMALL, _MOST_ODDS = -8.0, -3.0, 4.0
+# Without one, few pairs that were read lie beyond this.
+_FAR = 6.0
+# The neighbour that shows how close others come; nearer ones may report the same thing. A missing neighbour, or one
+# farther away than unrelated texts of one project, counts as this cosine.
+_NEIGHBOUR, _USUAL_COSINE = 3, 0.3
+
+
+class TextSimilarity(NamedTuple):
+    """The text model's view of some `rows` of a pool: their `cosines` with the question, and how each `stands_out`."""
+
+    rows: Integers
+    cosines: Floats
+    stands_out: Floats
+    smallness: float
+
+    def of(self, which: Any) -> TextSimilarity:
+        """Some of its rows, by a mask or a slice."""
+        return TextSimilarity(self.rows[which], self.cosines[which], self.stands_out[which], self.smallness)
+
+
+def rows_with_text(odds: Floats, likeness: TextSimilarity) -> Floats:
+    """(candidates, WITH_TEXT)."""
+    large = np.clip(odds, _LEAST, _MOST_ODDS) * (1 - likeness.smallness)
+    small = np.clip(odds, _LEAST_IN_SMALL, _MOST_ODDS) * likeness.smallness
+    return np.stack([large, small, likeness.cosines, likeness.stands_out], axis=1)
+
+
+def rows_by_odds(odds: Floats) -> Floats:
+    """(candidates, BY_ODDS)."""
+    return np.clip(odds, -_FAR, _FAR)[:, None]
+
+
+def smallness(total: int) -> float:
+    """From 0, in a repository of LARGE issues or more, to 1, in one of SMALLEST."""
+    return min(1.0, max(0.0, math.log(LARGE / max(total, 1)) / math.log(LARGE / SMALLEST)))
+
+
+def stands_out(own: Vector, vectors: Vector, places: Integers, total: int) -> Floats:
+    """How far the candidates at `places` of `vectors` stand out, in a repository of `total` issues.
+
+    `vectors` is (issues, dimensions), of length one, and `own` is the question's vector.
+    """
+    with_own = vectors @ own
+    around = np.array([_neighbour(with_own, place) for place in places.tolist()])
+    beyond = np.array([_neighbour(vectors @ vectors[place], place) for place in places.tolist()])
+    return np.asarray((2 * with_own[places] - around - beyond) * smallness(total), dtype=np.float64)
+
+
+def _neighbour(cosines: Vector, without: int) -> float:
+    others = np.append(np.delete(cosines, without), [_USUAL_COSINE] * _NEIGHBOUR)
+    return float(np.partition(others, -_NEIGHBOUR)[-_NEIGHBOUR])
+
+
+def bounded_probability(log_odds: Floats) -> Floats:
+    """In [.0001, .98]: two readers agree in 98 of 100 pairs, and nothing is surer than they are."""
+    return np.asarray(np.clip(1 / (1 + np.exp(-np.clip(log_odds, -30, 30))), _LOWEST, HIGHEST), dtype=np.float64)
