@@ -13,7 +13,7 @@ from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 from bot.deliveries.database import QueueUnavailable
 from bot.deliveries.events import EVENT_NAMES, Ignored
 from bot.deliveries.inbox import Inbox, debounce
-from bot.deliveries.webhook import LARGEST_PAYLOAD, Accepted, Ping, Refused, Room, bound, read, read_body
+from bot.deliveries.webhook import LARGEST_PAYLOAD, Accepted, BodySlots, Ping, Refused, limit_forms, read, read_body
 from bot.domain.errors import SettingsError
 from bot.interfaces.monitoring import health
 from bot.platform.logs import OFTEN
@@ -62,7 +62,7 @@ def create_app(settings: Settings | None = None) -> Flask:
             "deliveries from forged ones (docs/config.md)."
         )
     app = Flask("doppel", static_folder=None)
-    bound(app, but=_WEBHOOK)
+    limit_forms(app, but=_WEBHOOK)
     receiver = app.extensions["doppel"] = _Receiver(settings)
     app.extensions["doppel.health"] = health.Health(settings, receiver.inbox)
     app.register_blueprint(routes)
@@ -77,7 +77,7 @@ def create_app(settings: Settings | None = None) -> Flask:
 def _set_up_first(settings: Settings) -> Flask:
     """The application as long as there is no App: whoever comes is led to the set-up page, and GitHub to come again."""
     app = Flask("doppel", static_folder=None)
-    bound(app)
+    limit_forms(app)
     app.register_error_handler(HTTPException, _http_error)
     for path in ("/", "/dashboard"):
         app.add_url_rule(path, path, lambda: redirect(url_for("setup.form")))
@@ -127,7 +127,7 @@ class _Receiver:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.inbox = Inbox(settings)
-        self.room = Room()
+        self.room = BodySlots()
         try:
             self.inbox.check()
         except QueueUnavailable as problem:

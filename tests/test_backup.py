@@ -24,7 +24,7 @@ from bot.app.wiring.worker import build_services, job_handler
 from bot.deliveries import queue as queue_module
 from bot.deliveries import worker as worker_module
 from bot.deliveries.database import SCHEDULE, WORKERS, jobs, queue_engine, state
-from bot.deliveries.inspection import DeadLetters
+from bot.deliveries.dead_letters import DeadLetters
 from bot.deliveries.worker import Job, Worker
 from bot.platform.settings import Settings
 from bot.simulator import Server, Simulator, start_simulator

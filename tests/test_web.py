@@ -18,8 +18,8 @@ from werkzeug.test import TestResponse
 
 from bot.deliveries import inbox
 from bot.deliveries.database import jobs, queue_engine
+from bot.deliveries.dead_letters import DeadLetters
 from bot.deliveries.events import OWN_ACTIONS, EvaluationEvent, IndexEvent, ScanEvent
-from bot.deliveries.inspection import DeadLetters
 from bot.deliveries.queue import Queue
 from bot.deliveries.webhook import LARGEST_PAYLOAD, sign
 from bot.domain.entities import RepoRef, Repository

@@ -18,8 +18,8 @@ from bot.domain.errors import Retryable
 from bot.platform.settings import Settings
 from bot.storage.engine import PATIENCE, make_engine, write
 from bot.storage.failures import is_locked, why
-from bot.storage.files import sqlite_file
 from bot.storage.migrate import alone, waiting
+from bot.storage.replaced import sqlite_file
 
 # Deliveries, whose outcome somebody waits for; background work on repositories, for which nobody does; and the part of
 # that which takes minutes or hours.

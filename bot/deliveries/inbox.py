@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from bot.deliveries.database import QueueUnavailable, jobs, named_failures, prepare, queue_engine, queue_of
 from bot.deliveries.events import Event, InstallationEvent, IssueEvent, to_json
-from bot.deliveries.queue import Entry, Queue
+from bot.deliveries.queue import NewJob, Queue
 from bot.platform.settings import Settings
 from bot.storage.engine import write
 from bot.storage.sqlite import SharedCommit, empty_log, is_full, take_write_lock
@@ -37,13 +37,13 @@ def debounce(event: Event, seconds: float) -> float:
     return seconds if isinstance(event, IssueEvent) and event.action == "edited" else 0.0
 
 
-def entry(delivery_id: str, event: Event, delay: float = 0.0) -> Entry:
-    """The queue's entry for an event. Repository and installation are 0 where it has none."""
+def new_job(delivery_id: str, event: Event, delay: float = 0.0) -> NewJob:
+    """The job for an event. Repository and installation are 0 where it has none."""
     # JSON may hold half of a surrogate pair, which no database can store.
     text = to_json(event).encode("utf-8", "replace").decode("utf-8")
     repository = 0 if isinstance(event, InstallationEvent) else event.repository.id
     queue = queue_of(event.partition)
-    return Entry(delivery_id, queue, event.installation or 0, repository, event.partition, text, delay)
+    return NewJob(delivery_id, queue, event.installation or 0, repository, event.partition, text, delay)
 
 
 class Inbox:
@@ -63,7 +63,7 @@ class Inbox:
 
     def put(self, delivery_id: str, event: Event, delay_seconds: float = 0.0) -> bool:
         """Commit a delivery to the queue; False if its id is known. Raises QueueUnavailable within a few seconds."""
-        new = entry(delivery_id, event, delay_seconds)
+        new = new_job(delivery_id, event, delay_seconds)
         if self._shared is None:
             with self._ready():
                 return self._queue.put([new])[0]

@@ -52,7 +52,7 @@ _HEADER = re.compile(r"content-type|user-agent|x-hub-signature-256|x-github-[a-z
 
 
 @dataclass(frozen=True, slots=True)
-class Delivery:
+class RelayedDelivery:
     """A delivery, ready to post to the receiver."""
 
     headers: Mapping[str, str]
@@ -132,7 +132,7 @@ def messages(chunks: Iterable[bytes]) -> Iterator[str]:
             yield event.data
 
 
-def read(data: str, secrets: Sequence[str]) -> Delivery | None:
+def read(data: str, secrets: Sequence[str]) -> RelayedDelivery | None:
     """The delivery in a message, if it is one, with the possible body that is signed, else the first."""
     try:
         message = json.loads(data)
@@ -151,7 +151,7 @@ def read(data: str, secrets: Sequence[str]) -> Delivery | None:
         return None
     signature = headers.get("x-hub-signature-256", "")
     signed = (body for body in possible if is_signed(signature, body, secrets))
-    return Delivery(headers, next(signed, possible[0]))
+    return RelayedDelivery(headers, next(signed, possible[0]))
 
 
 def bodies(message: Mapping[str, Any]) -> Iterator[bytes]:
@@ -180,7 +180,7 @@ def bodies(message: Mapping[str, Any]) -> Iterator[bytes]:
         yield from (one.encode("utf-8", "backslashreplace") for one in (text, written))
 
 
-def post(receiver: str, delivery: Delivery, sleep: Callable[[float], None]) -> bool:
+def post(receiver: str, delivery: RelayedDelivery, sleep: Callable[[float], None]) -> bool:
     """Post a delivery and log the answer; whether it was taken. Tries for some seconds if the receiver is away."""
     name, outcome = delivery.headers.get("x-github-delivery", "without an id"), ""
     for _ in range(TRIES):

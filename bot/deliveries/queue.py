@@ -5,28 +5,29 @@ One statement chooses and claims a job and gives its worker a lease, in the patt
 changes nothing if the row has another.
 """
 
-# ruff: noqa: S608 - only constants of this program are inserted into SQL.
-
 from __future__ import annotations
 
 import itertools
 import json
 import secrets
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from bot.deliveries.database import BACKGROUND_QUEUE, DIED, QUEUE, REPLAY_QUEUE, SCHEDULE, WORKERS, jobs
+from bot.deliveries.database import BACKGROUND_QUEUE, DIED, QUEUE, REPLAY_QUEUE, SCHEDULE, WORKERS, jobs, state
 from bot.domain.errors import Retryable
 from bot.storage.engine import database_time, write
 from bot.storage.failures import passes
 from bot.storage.sqlite import SharedCommit, empty_log
 
+# ruff: noqa: S608 - only constants of this program are inserted into SQL.
+
+
 # An installation that does not exist; events without one have 0.
-NOBODY = -1
+NO_INSTALLATION = -1
 
 LEASE = 30.0
 """Seconds for which a lease holds unless it is renewed."""
@@ -164,7 +165,7 @@ def decide(error: Exception, failures: int, chance: float) -> float | None:
     return wait * (1 + 0.1 * chance)
 
 
-class Entry(NamedTuple):
+class NewJob(NamedTuple):
     """A job to put into the queue. `delay` is in seconds."""
 
     id: str
@@ -177,7 +178,7 @@ class Entry(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class ClaimedJob:
     """A job that a worker has claimed. `attempts` counts the earlier runs that raised."""
 
     id: str
@@ -202,7 +203,7 @@ class Queue:
         self._is_sqlite = engine.dialect.name == "sqlite"
         self.now = sa.literal_column(self._clock, sa.Float())
 
-    def put(self, entries: Sequence[Entry]) -> list[bool]:
+    def put(self, entries: Sequence[NewJob]) -> list[bool]:
         """Commit some jobs together; whether each is new. A known id changes nothing."""
         if not entries:
             return []
@@ -235,14 +236,14 @@ class Queue:
         return set(itertools.compress(QUEUES, found[:half])), set(itertools.compress(QUEUES, found[half:]))
 
     def claim(
-        self, queue: str, most: int = 1, *, alone: bool = False, but: int = NOBODY, worker: str = ""
-    ) -> list[Claim]:
+        self, queue: str, most: int = 1, *, alone: bool = False, but: int = NO_INSTALLATION, worker: str = ""
+    ) -> list[ClaimedJob]:
         """Claim up to `most` jobs of a queue for `worker`, without the installation `but`.
 
         The installation with the fewest running jobs is next, then the repository served longest ago. Jobs of a
         partition come in order, one at a time. `alone` claims suspect jobs and no others.
         """
-        statement, claims = CLAIM_ALONE if alone else CLAIM, list[Claim]()
+        statement, claims = CLAIM_ALONE if alone else CLAIM, list[ClaimedJob]()
         try:
             with write(self.engine) as connection:
                 while len(claims) < most:
@@ -250,7 +251,7 @@ class Queue:
                     row = self._run(connection, statement, queue=queue, but=but, token=token).one_or_none()
                     if row is None:
                         break
-                    claims.append(Claim(*row))
+                    claims.append(ClaimedJob(*row))
         except sa.exc.IntegrityError:
             # Another worker has just claimed one of the same partition.
             return []
@@ -267,21 +268,21 @@ class Queue:
             self._run(connection, EXPIRE_WORKERS)
             return {id: state == "dead" for id, state in self._run(connection, EXPIRE)}
 
-    def finish(self, claim: Claim) -> bool:
+    def finish(self, claim: ClaimedJob) -> bool:
         """Mark the job as done and erase its payload. Whether the claim still held."""
         return self._end(claim, "state = 'done', payload = '', done_at = now()")
 
-    def fail(self, claim: Claim, error: str, wait: float | None) -> bool:
+    def fail(self, claim: ClaimedJob, error: str, wait: float | None) -> bool:
         """Try the job again in `wait` seconds; None gives it up. Whether the claim still held."""
         becomes = "state = 'dead', done_at = now()" if wait is None else AGAIN
         failed = {"attempts": claim.attempts + 1, "error": error} | ({} if wait is None else {"wait": wait})
         return self._end(claim, f"{becomes}, attempts = :attempts, last_error = :error", **failed)
 
-    def release(self, claim: Claim) -> bool:
+    def release(self, claim: ClaimedJob) -> bool:
         """Let the job wait again as if it had never been claimed. Whether the claim still held."""
         return self._end(claim, "state = 'waiting'")
 
-    def again(self, claim: Claim, wait: float) -> bool:
+    def again(self, claim: ClaimedJob, wait: float) -> bool:
         """Schedule the job's next run in `wait` seconds. Whether the claim still held."""
         return self._end(claim, AGAIN, wait=wait)
 
@@ -292,7 +293,7 @@ class Queue:
                 time.sleep(_PAUSE)
         empty_log(self.engine)
 
-    def _end(self, claim: Claim, values: str, **given: Any) -> bool:
+    def _end(self, claim: ClaimedJob, values: str, **given: Any) -> bool:
         end = (END % values, {"id": claim.id, "token": claim.token, **given})
         return self._ends.write(end) if self._is_sqlite else self._end_all([end])[0]
 
@@ -312,3 +313,65 @@ class Queue:
             self._texts[statement] = text
         # A statement takes only the values that it names.
         return connection.execute(text, {"lease": LEASE, "batch": _BATCH, **given})
+
+
+# Seconds. A turn further ahead than the next one was set by a clock that has been set back since.
+_SLACK = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduledTask:
+    """One of the workers calls `do` every `every` seconds, counted from 1970, and logs its errors.
+
+    With `at_start` it also gets a turn when a worker starts. `late` delays each turn by so many seconds, so that other
+    chores of the same time are done before.
+    """
+
+    name: str
+    every: float
+    do: Callable[[], None]
+    at_start: bool = False
+    late: float = 0.0
+
+    @property
+    def id(self) -> str:
+        """The id of its row in the queue."""
+        return f"{SCHEDULE}:{self.name}"
+
+    def wait(self, now: float) -> float:
+        """Seconds until the next turn, at a time in seconds since 1970."""
+        return self.every - (now - self.late) % self.every
+
+
+class Schedule:
+    """The chores of one worker in the queue. Raises what SQLAlchemy raises."""
+
+    def __init__(self, queue: Queue, chores: Iterable[ScheduledTask]) -> None:
+        self._queue = queue
+        self._chores = {chore.id: chore for chore in chores}
+
+    def chore(self, claim: ClaimedJob) -> ScheduledTask | None:
+        """The chore that was claimed; None if this version has none of that name."""
+        return self._chores.get(claim.id)
+
+    def again(self, claim: ClaimedJob, chore: ScheduledTask) -> bool:
+        """End this turn, however it went, and schedule the next. Whether the claim still held."""
+        with self._queue.engine.connect() as connection:
+            now = connection.execute(sa.select(self._queue.now)).scalar_one()
+        return self._queue.again(claim, chore.wait(now))
+
+    def keep(self, *, starting: bool = False) -> None:
+        """Enter missing chores, each due at once, and give those `at_start` a turn, when a worker starts.
+
+        Also repairs a turn that a clock had put off before it was set back, and a chore that was given up a turn ago.
+        """
+        if starting:
+            self._queue.put([NewJob(one, SCHEDULE, 0, 0, one, "") for one in self._chores])
+        c, now = jobs.c, self._queue.now
+        with write(self._queue.engine) as connection:
+            for one in self._chores.values():
+                early = sa.true() if starting and one.at_start else c.run_after > now + one.every + _SLACK
+                given_up = sa.and_(state("dead"), c.done_at < now - one.every)
+                which = sa.or_(sa.and_(state("waiting"), early), given_up)
+                turn = sa.update(jobs).where(c.id == one.id, which)
+                connection.execute(turn.values(state="waiting", run_after=now, done_at=None))

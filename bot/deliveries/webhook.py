@@ -118,7 +118,7 @@ _LARGE_ONES = 8
 _PATIENCE = 3.0
 
 
-def bound(app: Flask, *, but: str = "") -> None:
+def limit_forms(app: Flask, *, but: str = "") -> None:
     """Read every request of an application with a form's bounds, except at the endpoint `but`, which reads its own."""
     app.config["MAX_FORM_PARTS"] = MOST_FIELDS
 
@@ -148,7 +148,7 @@ def read_body(most: int, *, keep: bool = False) -> bytes:
     return body
 
 
-class Room:
+class BodySlots:
     """Keeps a process from holding too many large bodies at once, signed or not. Thread safe."""
 
     def __init__(self, places: int = _LARGE_ONES, patience: float = _PATIENCE) -> None:

@@ -3,7 +3,7 @@
 One thread claims (`_claim`) whenever a thread is free and a job may wait. Another renews the leases of running jobs and
 looks after the queue (`_keep`). A handler may run twice for one delivery (after a kill, or when the machine stood still
 for a while), so its work must be repeatable, and it checks its lease before each write to GitHub
-(`bot.platform.at_work`).
+(`bot.platform.lease`).
 """
 
 from __future__ import annotations
@@ -27,17 +27,16 @@ import sqlalchemy as sa
 from bot.deliveries import database
 from bot.deliveries.database import BACKGROUND_QUEUE, DIED, QUEUE, REPLAY_QUEUE, SCHEDULE
 from bot.deliveries.events import Event, from_json
-from bot.deliveries.queue import CHANNEL, LEASE, NOBODY, Claim, Queue, decide
-from bot.deliveries.schedule import Chore, Schedule
+from bot.deliveries.queue import CHANNEL, LEASE, NO_INSTALLATION, ClaimedJob, Queue, Schedule, ScheduledTask, decide
 from bot.domain.counting import counted
 from bot.domain.errors import DidNotEnd, Overtaken, UserError
-from bot.platform.at_work import held
+from bot.platform.lease import held
 from bot.platform.logs import OFTEN, describe, stack
 from bot.platform.metrics import JOBS
 from bot.platform.settings import Settings
 from bot.platform.tracing import Work, span, working_on
 from bot.storage.failures import why
-from bot.storage.replaced import present
+from bot.storage.replaced import open_databases
 
 log = logging.getLogger(__name__)
 
@@ -66,7 +65,7 @@ class Job:
 class _Running:
     """A job in its thread. It hangs if it runs after `until`, by the monotonic clock; None while it is ending."""
 
-    claim: Claim
+    claim: ClaimedJob
     until: float | None
     thread: int = 0
     lost: bool = False
@@ -87,7 +86,7 @@ class Worker:
         self,
         settings: Settings,
         handle: Callable[[Job], None],
-        chores: Sequence[Chore] = (),
+        chores: Sequence[ScheduledTask] = (),
         *,
         on_overdue: Callable[[], None] = lambda: None,
     ) -> None:
@@ -115,7 +114,9 @@ class Worker:
         database.prepare(self._engine)
         self._queue.enter(self._id)
         self._schedule.keep(starting=True)
-        self._databases = present((self._settings.database_url, database.queue_url(self._settings)), self._engine)
+        self._databases = open_databases(
+            (self._settings.database_url, database.queue_url(self._settings)), self._engine
+        )
         listening = partial(listen, self._engine, self._wake, self._ended)
         for work in (self._claim, self._keep, self._clean, listening):
             self._threads.append(threading.Thread(target=work, name="queue", daemon=True))
@@ -174,17 +175,17 @@ class Worker:
         if not on_trial and any(self._claim_from(queue, alone=True) for queue in sorted(suspects & free)):
             return True
         # No installation gets the last slot as well: it is reserved for a second one.
-        largest = max(busy, key=busy.__getitem__, default=NOBODY)
+        largest = max(busy, key=busy.__getitem__, default=NO_INSTALLATION)
         left = self._most - busy[largest]
         claimed = False
         for queue in due & free:
-            most, but = self._free[queue], NOBODY
+            most, but = self._free[queue], NO_INSTALLATION
             if queue == QUEUE:
-                most, but = (min(most, left), NOBODY) if left > 0 else (1, largest)
+                most, but = (min(most, left), NO_INSTALLATION) if left > 0 else (1, largest)
             claimed |= self._claim_from(queue, most, but=but)
         return claimed
 
-    def _claim_from(self, queue: str, most: int = 1, *, alone: bool = False, but: int = NOBODY) -> bool:
+    def _claim_from(self, queue: str, most: int = 1, *, alone: bool = False, but: int = NO_INSTALLATION) -> bool:
         claims = self._queue.claim(queue, most, alone=alone, but=but, worker=self._id)
         longest = LONGEST if queue == QUEUE else LONGEST_BEHIND
         for claim in claims:

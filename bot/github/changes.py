@@ -18,8 +18,8 @@ import httpx
 from bot.domain.entities import Issue, RepoRef
 from bot.domain.errors import GitHubError, NotFound, Unavailable
 from bot.github import convert
+from bot.github.batched_reads import ask_of_issues
 from bot.github.calls import PAGE, Api, is_failure
-from bot.github.many import ask_of_issues
 
 _COUNT = """query Count($owner: String!, $name: String!) {
   repository(owner: $owner, name: $name) { databaseId issues(first: 1) { totalCount } }

@@ -20,14 +20,14 @@ from githubkit.utils import UNSET
 from bot.domain.entities import Actor, Comment, Issue, Permission, RepoRef, Repository
 from bot.domain.errors import Invalid, InvalidArgument, NotFound
 from bot.github import convert, labels
+from bot.github.batched_reads import closers, duplicate_of, originals, reactions, workflow_states
 from bot.github.calls import PAGE, Api, operation
 from bot.github.changes import changed_issues, count_issues, history, missing_issues
 from bot.github.labels import Confidence
-from bot.github.many import closers, duplicate_of, originals, reactions, workflow_states
-from bot.github.search import search, search_discussions, similar_issues
-from bot.github.threads import threads
+from bot.github.search import search, search_discussions, similar_issues, threads
 from bot.github.votes import fold, unfold, votes
-from bot.platform.calls import ToolCallTracker, equal
+from bot.platform.call_rules import equal
+from bot.platform.call_tracker import ToolCallTracker
 
 LARGEST_FILE = 1024 * 1024
 """Bytes of the largest file that is read; GitHub's contents API sends nothing larger within JSON."""

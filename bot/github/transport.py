@@ -22,21 +22,21 @@ from bot.github.limits import (
     GRAPHQL,
     HYBRID,
     SEARCH,
-    Answer,
     Cost,
-    Limit,
+    NextStep,
     Ok,
-    Pacer,
     Raise,
+    RateLimit,
+    RateLimiter,
+    ResponseData,
     Retry,
-    Verdict,
     cost_of,
     decide,
     is_repeatable,
     kind_of,
     quota,
 )
-from bot.platform.at_work import Hurry, hurry, make_sure
+from bot.platform.lease import Hurry, hurry, make_sure
 from bot.platform.local import is_here
 from bot.platform.metrics import GITHUB_REMAINING, GITHUB_REQUESTS, GITHUB_SECONDS
 from bot.platform.tracing import span
@@ -95,7 +95,7 @@ _Outcome = httpx.Response | httpx.RequestError
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class PacedTransport(httpx.BaseTransport):
+class RateLimitedTransport(httpx.BaseTransport):
     """The transport of one installation, or of the App itself.
 
     A call may wait and repeat itself for `patience` seconds; after that the work is better put back into the queue.
@@ -107,7 +107,7 @@ class PacedTransport(httpx.BaseTransport):
     """
 
     connections: httpx.BaseTransport
-    pacer: Pacer
+    pacer: RateLimiter
     server_clock: ServerClock
     base_path: str
     api_version: str
@@ -162,7 +162,7 @@ class PacedTransport(httpx.BaseTransport):
             traced.set_attribute("status", response.status_code)
             return response
 
-    def _judge(self, call: _Call, outcome: _Outcome, attempt: int) -> Verdict:
+    def _judge(self, call: _Call, outcome: _Outcome, attempt: int) -> NextStep:
         """Decide what to do next, count the attempt, and tell the pacer what GitHub says of its limits."""
         response = outcome if isinstance(outcome, httpx.Response) else None
         verdict = decide(
@@ -207,11 +207,11 @@ def _shorten(request: httpx.Request, seconds: float) -> None:
     request.extensions = {**request.extensions, "timeout": limits}
 
 
-def _answer(response: httpx.Response | None, cost: Cost) -> Answer:
+def _answer(response: httpx.Response | None, cost: Cost) -> ResponseData:
     if response is None:
-        return Answer(0)
+        return ResponseData(0)
     matters = response.status_code >= 400 or cost.resource == GRAPHQL
-    return Answer(response.status_code, response.headers, response.content if matters else b"")
+    return ResponseData(response.status_code, response.headers, response.content if matters else b"")
 
 
 def _leads_away(url: httpx.URL, response: httpx.Response) -> bool:
@@ -223,7 +223,7 @@ def _leads_away(url: httpx.URL, response: httpx.Response) -> bool:
     return (target.scheme, target.host, target.port) != (url.scheme, url.host, url.port)
 
 
-def _came_back(response: httpx.Response | None, limit: Limit | None) -> str:
+def _came_back(response: httpx.Response | None, limit: RateLimit | None) -> str:
     """The result in the metric's words."""
     if response is None:
         return "unanswered"

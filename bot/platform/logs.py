@@ -61,7 +61,7 @@ def said(text: str, style: str) -> str:
     return JsonFormatter().format(logging.LogRecord(_OURS[0], logging.INFO, "", 0, text, (), None))
 
 
-class Quoted:
+class RepeatFilter:
     """Decides which of the lines marked `OFTEN` to write. Thread safe. `clock` counts seconds and never jumps."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -92,7 +92,7 @@ class _Handler(logging.StreamHandler[TextIO]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._quoted = Quoted()
+        self._quoted = RepeatFilter()
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write a line, unless it comes too often."""

@@ -14,7 +14,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from bot.deliveries.database import QUEUE, jobs, named_failures, state
-from bot.deliveries.inspection import is_dead
+from bot.deliveries.dead_letters import is_dead
 from bot.domain.decisions import REFUSED
 from bot.storage import Store
 from bot.storage.tables.index import indexed_issues

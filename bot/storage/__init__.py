@@ -1,15 +1,15 @@
 """What the bot stores, by repository id, on SQLite or PostgreSQL."""
 
-from bot.storage.comments import ADVISORY, Claim, CommentState, KeptComment
+from bot.storage.comments import ADVISORY, ClaimOutcome, CommentState, StoredComment
 from bot.storage.repositories import StoredRepository
 from bot.storage.store import Store, open_store
 
 __all__ = [
     "ADVISORY",
-    "Claim",
+    "ClaimOutcome",
     "CommentState",
-    "KeptComment",
     "Store",
+    "StoredComment",
     "StoredRepository",
     "open_store",
 ]

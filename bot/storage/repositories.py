@@ -9,8 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from bot.domain.entities import RepoRef, Repository
-from bot.storage.engine import write
-from bot.storage.part import Part
+from bot.storage.engine import TableGateway, write
 from bot.storage.tables.index import backfills, lock_index
 from bot.storage.tables.schema import digest_issues, repositories, scan_issues, texts
 
@@ -32,7 +31,7 @@ class StoredRepository:
         return Repository(self.id, self.ref, self.private, self.archived)
 
 
-class Repositories(Part):
+class Repositories(TableGateway):
     """The `repositories` table. `Store.forget` erases one, since other tables have rows of it too."""
 
     def upsert(self, repository: Repository, installation: int | None, now: float) -> None:
@@ -86,7 +85,7 @@ def _stored(row: sa.Row[Any]) -> StoredRepository:
     )
 
 
-class Kind(StrEnum):
+class OwnIssueKind(StrEnum):
     """The bot's own issues: `SCAN` shows the groups of the backlog, `DIGEST` the last week's work."""
 
     SCAN = "scan"
@@ -94,26 +93,26 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class KeptIssue:
+class StoredIssue:
     """The bot's own issue. `number` is None while nobody knows whether it was opened."""
 
     number: int | None
     updated_at: float
 
 
-class OwnIssues(Part):
+class OwnIssues(TableGateway):
     """The bot's own issues of one kind, one in each repository."""
 
-    def __init__(self, engine: sa.Engine, kind: Kind) -> None:
+    def __init__(self, engine: sa.Engine, kind: OwnIssueKind) -> None:
         super().__init__(engine)
         self.kind = kind
-        self._table = scan_issues if kind is Kind.SCAN else digest_issues
+        self._table = scan_issues if kind is OwnIssueKind.SCAN else digest_issues
 
-    def get(self, repo_id: int) -> KeptIssue | None:
+    def get(self, repo_id: int) -> StoredIssue | None:
         """The issue; None if there was none, or it was deleted."""
         table = self._table
         row = self._first(sa.select(table.c.number, table.c.updated_at).where(table.c.repo_id == repo_id))
-        return row and KeptIssue(*row)
+        return row and StoredIssue(*row)
 
     def set(self, repo_id: int, number: int | None, now: float) -> None:
         """Note the issue, or with None that the bot is about to open it."""
@@ -135,7 +134,7 @@ class OwnIssues(Part):
 
 
 @dataclass(frozen=True, slots=True)
-class StoredText:
+class CachedFile:
     """A cached file; `text` is None if it does not exist."""
 
     text: str | None
@@ -147,14 +146,14 @@ class StoredText:
         return abs(now - self.fetched_at) < seconds
 
 
-class Texts(Part):
+class CachedFiles(TableGateway):
     """The `texts` table: files by repository and a name that the caller chooses."""
 
-    def get(self, repo_id: int, name: str) -> StoredText | None:
+    def get(self, repo_id: int, name: str) -> CachedFile | None:
         """The text as last fetched; None if it never was."""
         query = sa.select(texts.c.text, texts.c.fetched_at).where(texts.c.repo_id == repo_id, texts.c.name == name)
         row = self._first(query)
-        return row and StoredText(*row)
+        return row and CachedFile(*row)
 
     def put(self, repo_id: int, name: str, text: str | None, now: float) -> None:
         """Keep a text. NUL characters, which PostgreSQL cannot store, become U+FFFD."""
@@ -198,7 +197,7 @@ class Progress:
         return self.problem != "" and not self.updated_at
 
 
-class Backfills(Part):
+class Backfills(TableGateway):
     """The `backfills` table."""
 
     def get(self, repo_id: int) -> Progress | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
-from bot.storage.part import Part
+from bot.storage.engine import TableGateway
 from bot.storage.tables.schema import sessions
 
 HOURS = 8
@@ -27,7 +27,7 @@ class Session:
     repositories: tuple[int, ...] = ()
 
 
-class Sessions(Part):
+class Sessions(TableGateway):
     """The `sessions` table. The browser has the session's name; the table has only its hash."""
 
     def begin(self, session: Session, now: float) -> str:

@@ -17,7 +17,7 @@ from sqlalchemy.pool import QueuePool, StaticPool
 
 from bot.platform.private_files import close_to_others, for_a_database, make_file
 from bot.storage.failures import is_locked
-from bot.storage.files import Named
+from bot.storage.replaced import DatabaseFile
 
 # Seconds between two tries to take SQLite's write lock: for as long as a commit usually takes, and later.
 _SHORT_WAIT, _LONG_WAIT, _SOON = 0.001, 0.01, 0.1
@@ -62,7 +62,7 @@ def sqlite_engine(url: str, patience: float, synchronous: str, pool_size: int) -
         execution_options={_TURN: threading.Lock(), _PATIENCE: patience},
     )
 
-    named = Named(engine.url)
+    named = DatabaseFile(engine.url)
 
     @sa.event.listens_for(engine, "do_connect")
     def keep_private(*_: Any) -> None:

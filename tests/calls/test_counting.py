@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 
-from bot.platform.calls import CallCounts, ToolCallTracker
+from bot.platform.call_tracker import CallCounts, ToolCallTracker
 
 
 class Told:

@@ -16,9 +16,9 @@ import sqlalchemy as sa
 from click.testing import CliRunner, Result
 
 from bot.app.cli import cli, main
+from bot.deliveries.dead_letters import holdings
 from bot.deliveries.events import Event
 from bot.deliveries.inbox import Inbox
-from bot.deliveries.inspection import holdings
 from bot.domain.entities import Actor, RepoRef, Repository
 from bot.domain.errors import UserError
 from bot.platform.settings import Settings

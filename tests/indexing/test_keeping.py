@@ -77,7 +77,7 @@ def test_an_issue_that_is_deleted_or_moved_is_not_found(filled: Host) -> None:
 
 def test_c6a_the_words_of_an_issue_that_is_gone_are_counted_no_more(filled: Host) -> None:
     """Those that it has lost by an edit neither; a deletion that no event told of does the same."""
-    words, counts = filled.services.store.words, filled.services.store.words.counts
+    words, counts = filled.services.store.word_counts, filled.services.store.word_counts.counts
     told = filled.sim.open_issue(REPO, "ann", "The password is hunter22", "Quokkas know it.").number
     missed = filled.sim.open_issue(REPO, "bob", "Quokkas sing", "All night.").number
     filled.work()

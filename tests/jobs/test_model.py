@@ -20,7 +20,7 @@ from hypothesis.stateful import (
 )
 
 from bot.deliveries.database import DIED, QUEUE, jobs, prepare, queue_engine
-from bot.deliveries.queue import DEADLY, HOLD, LEASE, Claim, Entry, Queue
+from bot.deliveries.queue import DEADLY, HOLD, LEASE, ClaimedJob, NewJob, Queue
 from bot.platform.settings import Settings
 from bot.storage.engine import write
 
@@ -57,7 +57,7 @@ class Machine(RuleBasedStateMachine):
         super().__init__()
         self.now, self.serial = 1_000_000.0, itertools.count()
         self.jobs: dict[str, Model] = {}
-        self.claims: list[Claim] = []
+        self.claims: list[ClaimedJob] = []
 
     @initialize()
     def begin(self) -> None:
@@ -75,7 +75,7 @@ class Machine(RuleBasedStateMachine):
     def put(self, new: list[tuple[int, int, float]]) -> None:
         for repository, issue, delay in new:
             number, partition = next(self.serial), f"{repository}#{issue}"
-            entry = Entry(f"d{number}", QUEUE, repository % 2, repository, partition, "text", delay)
+            entry = NewJob(f"d{number}", QUEUE, repository % 2, repository, partition, "text", delay)
             assert self.queue.put([entry, entry]) == [True, False]
             assert self.queue.put([entry._replace(payload="other", delay=0.0)]) == [False]
             self.jobs[entry.id] = Model(number, repository % 2, repository, partition, self.now + delay, self.now)
@@ -107,7 +107,7 @@ class Machine(RuleBasedStateMachine):
             job.state, job.started, job.lease = "running", self.now, self.now + LEASE
             self.claims.append(claim)
 
-    def end(self, claim: Claim, end: str, wait: int) -> None:
+    def end(self, claim: ClaimedJob, end: str, wait: int) -> None:
         job, ours = self.jobs[claim.id], self.holds(claim)
         if end == "renew":
             assert self.queue.renew([claim.token]) == ({claim.token} if ours else set())
@@ -145,7 +145,7 @@ class Machine(RuleBasedStateMachine):
         running = [job.partition for job in self.jobs.values() if job.state == "running"]
         assert len(running) == len(set(running)), "one at a time of each partition"
 
-    def holds(self, claim: Claim) -> bool:
+    def holds(self, claim: ClaimedJob) -> bool:
         latest = [one for one in self.claims if one.id == claim.id][-1]
         return self.jobs[claim.id].state == "running" and latest is claim
 

@@ -11,7 +11,7 @@ from bot.deliveries.database import QUEUE
 from bot.deliveries.inbox import Inbox
 from bot.deliveries.queue import Queue
 from bot.deliveries.worker import LONGEST, Worker
-from bot.platform.logs import Quoted
+from bot.platform.logs import RepeatFilter
 from bot.platform.settings import Settings
 from tests.jobs.conftest import Held, change, event, row
 from tests.waiting import wait_until
@@ -131,7 +131,7 @@ def test_while_the_database_is_away_a_worker_asks_again_and_says_so_once(
         return True
 
     assert idle[0]._steadily(ask)
-    quoted = Quoted()
+    quoted = RepeatFilter()
     assert [line.getMessage() for line in map(quoted.fit, caplog.records) if line] == [
         "the queue is unavailable, and asked again: nothing listens there"
     ]

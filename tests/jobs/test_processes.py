@@ -18,11 +18,11 @@ import sqlalchemy as sa
 
 from bot.app.wiring.process import OVERDUE
 from bot.deliveries.database import QUEUE, WORKERS, jobs, queue_engine, state
+from bot.deliveries.dead_letters import DeadLetters
 from bot.deliveries.inbox import Inbox
-from bot.deliveries.inspection import DeadLetters
 from bot.deliveries.queue import DEADLY
 from bot.platform.settings import Settings
-from bot.storage import files
+from bot.storage import replaced as files
 from bot.storage.engine import write
 from tests.jobs import worker_process
 from tests.jobs.conftest import event, give_name_to

@@ -10,10 +10,9 @@ import sqlalchemy as sa
 
 from bot.deliveries import queue as queue_module
 from bot.deliveries.database import BACKGROUND_QUEUE, DIED, QUEUE, SCHEDULE, jobs
-from bot.deliveries.inbox import Inbox, entry
-from bot.deliveries.inspection import DeadLetters, has_arrived, holdings
-from bot.deliveries.queue import DEADLY, KEEP_DEAD, KEEP_DONE, LEASE, QUEUES, Claim, Queue
-from bot.deliveries.schedule import Chore, Schedule
+from bot.deliveries.dead_letters import DeadLetters, has_arrived, holdings
+from bot.deliveries.inbox import Inbox, new_job
+from bot.deliveries.queue import DEADLY, KEEP_DEAD, KEEP_DONE, LEASE, QUEUES, ClaimedJob, Queue, Schedule, ScheduledTask
 from bot.interfaces.monitoring.exposition import of_queue
 from bot.interfaces.monitoring.queue import standing
 from bot.platform.settings import Settings
@@ -26,10 +25,10 @@ def queue(engine: sa.Engine) -> Queue:
 
 
 def put(queue: Queue, *ids: str, number: int = 7, repo_id: int = 5, delay: float = 0.0) -> None:
-    assert all(queue.put([entry(one, event(number, repo_id=repo_id), delay) for one in ids]))
+    assert all(queue.put([new_job(one, event(number, repo_id=repo_id), delay) for one in ids]))
 
 
-def claimed(queue: Queue, *, alone: bool = False) -> Claim:
+def claimed(queue: Queue, *, alone: bool = False) -> ClaimedJob:
     (claim,) = queue.claim(QUEUE, alone=alone)
     return claim
 
@@ -41,9 +40,9 @@ def let_die(queue: Queue, job: str) -> dict[str, bool]:
 
 
 def test_ids_are_unique_within_a_commit_and_between_two(queue: Queue) -> None:
-    one, two = entry("one", event(1)), entry("two", event(2))
+    one, two = new_job("one", event(1)), new_job("two", event(2))
     assert queue.put([one, one, two]) == [True, False, True]
-    assert queue.put([two, entry("three", event(3)), one]) == [False, True, False]
+    assert queue.put([two, new_job("three", event(3)), one]) == [False, True, False]
 
 
 def test_a_lease_holds_while_it_is_renewed_and_then_the_next_has_the_job(queue: Queue) -> None:
@@ -173,7 +172,7 @@ def test_what_waits_is_told_since_it_arrived_and_apart_from_what_failed(queue: Q
     put(queue, "failed", number=8)
     queue.fail(claimed(queue), "raised", 3600.0)
     put(queue, "waits", number=9)
-    queue.put([entry(step(5).delivery_id, step(5))])
+    queue.put([new_job(step(5).delivery_id, step(5))])
     change(queue.engine, "failed", arrived_at=queue.now - 3600)
     change(queue.engine, "waits", arrived_at=queue.now - 60)
     now = standing(queue.engine)
@@ -202,7 +201,7 @@ def test_workers_are_told_by_their_leases(queue: Queue) -> None:
 
 
 def test_chores_are_no_deliveries_and_no_dead_letters(queue: Queue, settings: Settings) -> None:
-    Schedule(queue, [Chore("sweep", 1800.0, lambda: None)]).keep(starting=True)
+    Schedule(queue, [ScheduledTask("sweep", 1800.0, lambda: None)]).keep(starting=True)
     change(queue.engine, "schedule:sweep", arrived_at=0.0)
     assert not any(standing(queue.engine).jobs.values()) and not any(standing(queue.engine).oldest.values())
     change(queue.engine, "schedule:sweep", state="dead", done_at=queue.now)
@@ -224,7 +223,7 @@ def test_c6a_what_was_given_up_and_erased_is_no_dead_letter(queue: Queue, inbox:
 
 
 def test_whether_a_delivery_has_arrived(queue: Queue, settings: Settings) -> None:
-    queue.put([entry(step(5).delivery_id, step(5))])
+    queue.put([new_job(step(5).delivery_id, step(5))])
     assert not has_arrived(settings, 0.0), "that is none of GitHub's"
     put(queue, "delivery")
     since = row(queue.engine, "delivery").arrived_at
@@ -233,6 +232,6 @@ def test_whether_a_delivery_has_arrived(queue: Queue, settings: Settings) -> Non
 
 def test_each_queue_is_looked_into(queue: Queue) -> None:
     assert queue.due() == (set(), set())
-    queue.put([entry("later", event(1), 60.0), entry(step(5).delivery_id, step(5))])
+    queue.put([new_job("later", event(1), 60.0), new_job(step(5).delivery_id, step(5))])
     assert queue.due() == ({BACKGROUND_QUEUE}, set())
     assert {QUEUE, BACKGROUND_QUEUE, SCHEDULE} < set(QUEUES)

@@ -14,7 +14,7 @@ from bot.deliveries.queue import HOLD
 from bot.deliveries.worker import Job
 from bot.domain.entities import RepoRef
 from bot.domain.errors import InvalidArgument, RateLimited, Unavailable
-from bot.platform.at_work import make_sure
+from bot.platform.lease import make_sure
 from bot.platform.metrics import REGISTRY
 from tests.jobs.conftest import Bench, change, event, replay, row
 from tests.waiting import LONGEST as AT_LAST

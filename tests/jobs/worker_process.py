@@ -10,9 +10,9 @@ from pathlib import Path
 from bot.app.wiring import process
 from bot.deliveries import queue, worker
 from bot.deliveries.events import IssueEvent
-from bot.deliveries.schedule import Chore
+from bot.deliveries.queue import ScheduledTask
 from bot.deliveries.worker import Job
-from bot.platform.at_work import make_sure
+from bot.platform.lease import make_sure
 from bot.platform.settings import Settings
 from tests.waiting import wait_until
 
@@ -55,7 +55,7 @@ def main(database_url: str, home: Path, longest: float = 0.0, chore_kills: bool 
         time.sleep(0.5)
         os._exit(KILLED)
 
-    chores = [Chore("kill", 1e12, kill)] if chore_kills else []
+    chores = [ScheduledTask("kill", 1e12, kill)] if chore_kills else []
     process.run(Settings(home=home, database_url=database_url, worker_threads=4), handle, chores)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from bot.deliveries.queue import DEADLY
 from bot.domain.errors import Unavailable
-from bot.platform.supervisor import DEATHS, KILLS, KILLS_WITHIN_SECONDS, WITHIN_SECONDS, Supervisor
+from bot.platform.processes import DEATHS, KILLS, KILLS_WITHIN_SECONDS, WITHIN_SECONDS, Supervisor
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.processes

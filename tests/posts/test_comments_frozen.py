@@ -16,7 +16,7 @@ from bot.conversation.posts.record import LEASE
 from bot.domain.entities import Comment, RepoRef
 from bot.domain.errors import Overtaken, Retryable
 from bot.github.repository import RepoClient
-from bot.platform.at_work import held
+from bot.platform.lease import held
 from bot.storage import CommentState
 from tests.posts.test_comments import Scene, draft
 from tests.posts.test_comments import scene as scene

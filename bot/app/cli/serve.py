@@ -17,8 +17,8 @@ from bot.platform import settings as host_settings
 from bot.platform.local import is_well
 from bot.platform.logs import configure_logging, said
 from bot.platform.metrics import count_together
+from bot.platform.processes import GUNICORN, PROXY, WORKER, Supervisor
 from bot.platform.settings import Settings
-from bot.platform.supervisor import GUNICORN, PROXY, WORKER, Supervisor
 
 READY_WITHIN_SECONDS = 180.0
 LOOK_EVERY_SECONDS = 0.5

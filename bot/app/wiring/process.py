@@ -8,7 +8,7 @@ import signal
 import threading
 from collections.abc import Callable, Sequence
 
-from bot.deliveries.schedule import Chore
+from bot.deliveries.queue import ScheduledTask
 from bot.deliveries.worker import Job, Worker
 from bot.platform.settings import Settings
 
@@ -24,7 +24,7 @@ LOOK_EVERY = 1.0
 OVERDUE = 70
 
 
-def run(settings: Settings, handle: Callable[[Job], None], chores: Sequence[Chore] = ()) -> None:
+def run(settings: Settings, handle: Callable[[Job], None], chores: Sequence[ScheduledTask] = ()) -> None:
     """Run a worker in this process until SIGTERM or SIGINT; running jobs then get 25 seconds to end.
 
     Must be called in the main thread. A job that takes longer is left to the next worker: the process ends without

@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 import requests
 
 from bot.domain.errors import DoppelError, Unavailable
-from bot.github.visitor import VisitorClient
+from bot.github.app import VisitorClient
 from bot.platform.local import is_here
 from bot.storage.sessions import Session
 

@@ -11,8 +11,9 @@ import difflib
 import io
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import dotenv
 import platformdirs
@@ -22,9 +23,11 @@ from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
 from bot.domain.errors import SettingsError
-from bot.platform.keys import read_key
-from bot.platform.settings.fields import Env, Settings
-from bot.platform.settings.values import database_url, path_of
+from bot.platform.settings.fields import Env, Settings, database_url, path_of
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
+
 
 _BEGIN = "-----BEGIN "
 _MOST_BYTES = 64 * 1024
@@ -280,3 +283,18 @@ def _read(path: Path, *, interpolate: bool = True) -> dict[str, str]:
     except UnicodeDecodeError:
         raise WrongSettings([f"{path}: this is not UTF-8; save the file in that encoding."]) from None
     return {name: value for name, value in found.items() if value is not None}
+
+
+@lru_cache(maxsize=4)
+def read_key(pem: str) -> PrivateKeyTypes:
+    """The key in a PEM, whatever its kind.
+
+    Reading it checks its primes, which takes as long as many requests. So it is done once a process: who loads the
+    settings looks whether it is a good one, and each client signs with it.
+
+    Raises TypeError where it is protected by a password, ValueError or UnsupportedAlgorithm where it is damaged.
+    """
+    # Loaded only here: most commands need no key.
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+    return load_pem_private_key(pem.encode("ascii", errors="replace"), password=None)

@@ -9,7 +9,7 @@ from typing import Protocol
 from bot.conversation.config.schema import SourceConfig
 from bot.conversation.posts.own_issues import is_own_issue
 from bot.domain.entities import Issue, RepoRef, StateFilter
-from bot.platform.at_work import hurried
+from bot.platform.lease import hurried
 from bot.search.ranking.plan import DEFAULT_BUDGET, Plan, natural_query, plan_own_words, plan_queries
 from bot.search.ranking.rarity import Rarity, WordStats
 from bot.search.sources.choosing import FURTHER_SEARCHES, chosen
@@ -32,7 +32,7 @@ MOST_COMPARED = 200
 
 
 class WorkflowAnswer(Protocol):
-    """`bot.github.many.WorkflowStates`."""
+    """`bot.github.batched_reads.WorkflowStates`."""
 
     @property
     def states(self) -> Mapping[int, str | None]: ...

@@ -44,7 +44,7 @@ _LEAST_SECONDS = 0.5
 
 
 class Record(Protocol):
-    """What is remembered of the judge; `bot.storage.judging.Judgements`."""
+    """What is remembered of the judge; `bot.storage.decisions.Judgements`."""
 
     def kept(self, repo_id: int, keys: Collection[str]) -> Mapping[str, Said]:
         """The answers that are known, by the key of the pair."""

@@ -12,8 +12,8 @@ from graphql import parse
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.github.batched_reads import ask_of_issues
 from bot.github.calls import Api
-from bot.github.many import ask_of_issues
 from tests.github.conftest import REPO
 
 

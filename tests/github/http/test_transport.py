@@ -14,7 +14,7 @@ from bot.domain.errors import GitHubError, NotFound, RateLimited, Unavailable
 from bot.github.client import GitHub
 from bot.github.repository import RepoClient
 from bot.github.transport import open_connections
-from bot.platform.at_work import hurried
+from bot.platform.lease import hurried
 from bot.platform.metrics import GITHUB_REQUESTS
 from bot.platform.tracing import carried
 from bot.simulator import Simulator

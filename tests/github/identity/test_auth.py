@@ -9,8 +9,7 @@ import pytest
 
 from bot.domain.entities import RepoRef
 from bot.domain.errors import Forbidden, KeyRefused, NotFound, SettingsError, Unavailable
-from bot.github.auth import AppCredentials, Tokens
-from bot.github.client import GitHub
+from bot.github.client import AppCredentials, GitHub, Tokens
 from bot.github.repository import RepoClient
 from bot.github.transport import ServerClock
 from bot.simulator import Clock, Simulator, start_simulator

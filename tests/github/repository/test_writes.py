@@ -6,7 +6,7 @@ import pytest
 
 from bot.domain.errors import Overtaken
 from bot.github.repository import RepoClient
-from bot.platform.at_work import held
+from bot.platform.lease import held
 from bot.simulator import Simulator
 from tests.github.conftest import REPO
 

@@ -8,7 +8,7 @@ import pytest
 
 from bot.app.wiring.indexes import store_there
 from bot.platform.settings import Settings
-from bot.storage.files import sqlite_file
+from bot.storage.replaced import sqlite_file
 
 
 @pytest.mark.parametrize(

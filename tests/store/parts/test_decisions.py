@@ -12,7 +12,7 @@ from bot.domain.decisions import Decision, Evidence, Outcome, dump, load
 from bot.storage import Store
 from bot.storage.decisions import KEPT_DAYS, KEPT_MOST, KEPT_OF_ISSUE
 from bot.storage.engine import make_engine
-from bot.storage.export import export
+from bot.storage.store import export
 from bot.storage.tables.schema import decisions as table
 
 EVIDENCE = (

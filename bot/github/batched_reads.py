@@ -23,7 +23,7 @@ from bot.github.convert import moment
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Batch:
     """GitHub's answer to one request.
 
     `repository` has the fields of the repository itself, None if GitHub gives none. `issues` has those that it gives,
@@ -49,7 +49,7 @@ def ask_of_issues(
     *,
     of_repository: str = "",
     texts: Mapping[str, str] | None = None,
-) -> Iterator[Part]:
+) -> Iterator[Batch]:
     """Ask for the `fields` of each issue and those `of_repository`, with a request for every hundred issues.
 
     `texts` are further variables: people's words travel in them, never inside the query. Raises as `Api.graphql` does.
@@ -70,7 +70,7 @@ def ask_of_issues(
             number: [error for error in errors if error.path and error.path[:2] == ["repository", f"i{number}"]]
             for number in asked
         }
-        yield Part(answer, found, errors, {number: some for number, some in errors_of.items() if some})
+        yield Batch(answer, found, errors, {number: some for number, some in errors_of.items() if some})
 
 
 _HOME = "repository { nameWithOwner }"

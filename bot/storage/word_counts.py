@@ -8,8 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 import sqlalchemy as sa
 
 from bot.domain.counting import batches
-from bot.storage.engine import write
-from bot.storage.part import Part
+from bot.storage.engine import TableGateway, write
 from bot.storage.tables.schema import counted, words
 
 # One issue, a stranger's text, must not fill the table with words that no other issue has.
@@ -25,7 +24,7 @@ _LOOK_EVERY = 1_000
 _WordsByNumber = Mapping[int, Collection[str]]
 
 
-class Words(Part):
+class WordCounts(TableGateway):
     """The `words` and `counted` tables."""
 
     def add(self, repo_id: int, issues: _WordsByNumber) -> int:

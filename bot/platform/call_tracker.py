@@ -15,7 +15,7 @@ from functools import wraps
 from typing import Any, Generic, ParamSpec, Protocol, TypedDict, TypeVar, cast
 
 from bot.domain.errors import InvalidArgument
-from bot.platform.calls.rules import RULES, Arguments, Rule, ToolRule, generic
+from bot.platform.call_rules import RULES, Arguments, Rule, ToolRule, generic
 
 log = logging.getLogger(__name__)
 
@@ -356,3 +356,29 @@ def set_tool_call_tracker(tracker: ToolCallTracker | None) -> None:
     global _tracker
     with _tracker_lock:
         _tracker = tracker
+
+
+#: Who answered: what a thread remembered, or GitHub.
+HITS, MISSES = "memory", "github"
+
+
+class CallCounts:
+    """Tells what a tracker has counted since the last time, tool by tool (T7). Thread safe."""
+
+    def __init__(self, tracker: ToolCallTracker, tell: Callable[[str, str, int], object]) -> None:
+        """`tell` takes the tool, who answered, and how often that was."""
+        self._tracker = tracker
+        self._tell = tell
+        self._told: dict[tuple[str, str], int] = {}
+        self._lock = threading.Lock()
+
+    def flush(self) -> None:
+        """Tell what is new."""
+        with self._lock:
+            for tool, counts in self._tracker.by_tool().items():
+                for who, now in zip((HITS, MISSES), counts, strict=True):
+                    told = self._told.get((tool, who), 0)
+                    # A tracker that was cleared counts from nought.
+                    if new := now - told if now >= told else now:
+                        self._tell(tool, who, new)
+                    self._told[tool, who] = now

@@ -23,30 +23,30 @@ MOST_KEPT = 16 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Remembered:
+class CachedResponse:
     """An earlier answer: the headers that a reader needs, and the body."""
 
     headers: Mapping[str, str]
     body: bytes
 
 
-class Memory:
+class ETagCache:
     """Answers by account and URL, up to `most` bytes. Thread safe."""
 
     def __init__(self, most: int = MOST_KEPT) -> None:
         self._most = most
         self._size = 0
-        self._answers: OrderedDict[tuple[str, str], Remembered] = OrderedDict()
+        self._answers: OrderedDict[tuple[str, str], CachedResponse] = OrderedDict()
         self._lock = threading.Lock()
 
-    def get(self, account: str, url: str) -> Remembered | None:
+    def get(self, account: str, url: str) -> CachedResponse | None:
         """The last answer that was kept."""
         with self._lock:
             if (found := self._answers.get((account, url))) is not None:
                 self._answers.move_to_end((account, url))
             return found
 
-    def put(self, account: str, url: str, answer: Remembered) -> None:
+    def put(self, account: str, url: str, answer: CachedResponse) -> None:
         """Keep an answer in place of the previous one."""
         with self._lock:
             if (before := self._answers.pop((account, url), None)) is not None:
@@ -70,7 +70,7 @@ _HEADERS = ("content-type", "etag", "link", "last-modified")
 class ConditionalTransport(httpx.BaseTransport):
     """Sends conditional requests through `inner` where `memory` has an answer for this `account`."""
 
-    def __init__(self, inner: httpx.BaseTransport, memory: Memory, *, account: str, base_path: str) -> None:
+    def __init__(self, inner: httpx.BaseTransport, memory: ETagCache, *, account: str, base_path: str) -> None:
         self._inner = inner
         self._memory = memory
         self._account = account
@@ -96,7 +96,7 @@ class ConditionalTransport(httpx.BaseTransport):
             body = response.read()
             if len(body) <= LARGEST_KEPT and _is_whole(body):
                 kept = {name: response.headers[name] for name in _HEADERS if name in response.headers}
-                self._memory.put(self._account, url, Remembered(kept, body))
+                self._memory.put(self._account, url, CachedResponse(kept, body))
         return response
 
     def _url(self, request: httpx.Request) -> str:
