@@ -125,9 +125,9 @@ def test_what_must_not_be_is_refused_with_what_helps(
         assert isinstance(result.exception, UserError)
         assert str(result.exception).endswith(told)
     queue = Queue(place(filled).queue)
-    queue.enter("somebody")
+    queue.register("somebody")
     assert "stop web and worker first" in str(say("--from", here, "--to", new).exception)
-    queue.leave("somebody")
+    queue.unregister("somebody")
     assert list(tmp_path.iterdir()) == []
 
     assert "Nothing was changed." in say("--from", here, "--to", new, "--dry-run").stdout

@@ -278,7 +278,7 @@ class TestPages:
         self, client: FlaskClient, settings: Settings
     ) -> None:
         engine = queue_engine(settings)
-        Queue(engine).enter("one")
+        Queue(engine).register("one")
         assert self.worker(client).startswith("ready, last heard of ")
         with engine.begin() as connection:
             connection.execute(sa.update(jobs).values(lease_until=jobs.c.lease_until - 42))

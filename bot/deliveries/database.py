@@ -7,7 +7,7 @@ it is a table beside the store's.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -24,14 +24,14 @@ from bot.storage.replaced import sqlite_file
 # Deliveries, whose outcome somebody waits for; background work on repositories, for which nobody does; and the part of
 # that which takes minutes or hours.
 QUEUE, BACKGROUND_QUEUE, REPLAY_QUEUE = "events", "background", "replays"
-# Scheduled work, with a row for each chore; and the workers that live, with a row and a lease for each.
+# Scheduled tasks, with a row for each; and the workers that live, with a row and a lease for each.
 SCHEDULE, WORKERS = "schedule", "workers"
 
 # The last error of a job that killed its workers.
 DIED = "its worker died each time it was tried"
 
 # The number of an advisory lock, and seconds to wait for another process that prepares the schema.
-_TURN, _PATIENCE = 7_205_759_405, 3.0
+_LOCK, _PATIENCE = 7_205_759_405, 3.0
 
 
 class QueueUnavailable(Retryable):
@@ -132,9 +132,9 @@ def prepare(engine: sa.Engine, *, patience: float | None = _PATIENCE) -> None:
     """Create the queue's table if it is missing. Raises TimeoutError or OperationalError if others take longer."""
     if sa.inspect(engine).has_table(jobs.name):
         return
-    with alone(engine, _TURN, "the queue", patience), write(engine) as connection:
+    with alone(engine, _LOCK, "the queue", patience), write(engine) as connection:
         metadata.create_all(connection)
-        carry_over(connection, jobs, queue_of, DIED)
+        carry_over(connection)
 
 
 @contextmanager
@@ -152,10 +152,10 @@ _STATES = {
 }
 
 
-def carry_over(connection: sa.Connection, jobs: sa.Table, queue_of: Callable[[str], str], died: str) -> None:
+def carry_over(connection: sa.Connection) -> None:
     """Move what waits or was given up in DBOS's tables into `jobs`, and drop these, in the caller's transaction.
 
-    Of what is done it keeps the ids, so that a redelivery changes nothing. `died` is the reason where no run ended.
+    Of what is done it keeps the ids, so that a redelivery changes nothing.
     """
     schema = None if connection.dialect.name == "sqlite" else "dbos"
     if not sa.inspect(connection).has_table("workflow_status", schema=schema):
@@ -178,9 +178,7 @@ def carry_over(connection: sa.Connection, jobs: sa.Table, queue_of: Callable[[st
         delivery, _, number = row.workflow_uuid.partition("~")
         latest[delivery] = max(latest.get(delivery, (0, row)), (int(number or 1), row), key=lambda one: one[0])
     if latest:
-        connection.execute(
-            sa.insert(jobs), [_job(delivery, row, queue_of, died) for delivery, (_, row) in latest.items()]
-        )
+        connection.execute(sa.insert(jobs), [_job(delivery, row) for delivery, (_, row) in latest.items()])
     if schema:
         connection.exec_driver_sql(f"DROP SCHEMA {schema} CASCADE")
     for name in sa.inspect(connection).get_table_names():
@@ -189,7 +187,7 @@ def carry_over(connection: sa.Connection, jobs: sa.Table, queue_of: Callable[[st
             connection.exec_driver_sql(f'DROP TABLE "{name}"')
 
 
-def _job(delivery: str, row: Any, queue_of: Callable[[str], str], died: str) -> dict[str, Any]:
+def _job(delivery: str, row: Any) -> dict[str, Any]:
     """A row of `jobs`; done where nobody can read it."""
     try:
         _, _, failures, _, partition, text = json.loads(row.given)["positionalArgs"]
@@ -197,7 +195,7 @@ def _job(delivery: str, row: Any, queue_of: Callable[[str], str], died: str) -> 
     except (ValueError, LookupError, TypeError, AttributeError):
         failures, partition, text, event, state = 0, delivery, "", None, "done"
     try:
-        reason = str(json.loads(row.reason)["message"]) if row.reason else died
+        reason = str(json.loads(row.reason)["message"]) if row.reason else DIED
     except (ValueError, LookupError, TypeError):
         reason = ""
     return {

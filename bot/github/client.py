@@ -157,13 +157,12 @@ SERVER_API_VERSION = "2022-11-28"
 
 
 class GitHub:
-    """Its clients share connections, GitHub's clock and, per installation, token and pacer. Thread safe.
+    """Its clients share connections, GitHub's clock and, per installation, token and rate limiter. Thread safe.
 
     `api_url` is `https://api.github.com`, `https://HOST/api/v3` for an Enterprise server (whose GraphQL is then at
     `/api/graphql`), or any other base. `api_version` defaults to one that the server is sure to know. A call may wait
     for limits and repeat itself for `patience` seconds before it raises RateLimited or Unavailable; GitHub may take
-    `timeout` seconds for one answer. `new_pacer` makes the pacer of an installation from its name. Tests replace
-    clocks, sleep and jitter.
+    `timeout` seconds for one answer. Tests replace clocks, sleep and jitter.
     """
 
     def __init__(
@@ -176,7 +175,6 @@ class GitHub:
         tracker: ToolCallTracker | None = None,
         patience: float = 20.0,
         timeout: float = 10.0,
-        new_pacer: Callable[[str], RateLimiter] | None = None,
         clock: Callable[[], float] = time.time,
         monotonic: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
@@ -189,7 +187,6 @@ class GitHub:
         self._tracker = tracker or ToolCallTracker(clock=clock)
         self._patience = patience
         self._timeout = timeout
-        self._new_pacer = new_pacer or (lambda _: RateLimiter(monotonic))
         self._memory = ETagCache()
         self._switched_off = SwitchedOff(monotonic)
         self._server_clock = ServerClock(clock)
@@ -218,7 +215,7 @@ class GitHub:
         return RepoClient(self._app_api((installation_id, *sorted(repository_ids))), self._tracker)
 
     def in_repository(self, installation_id: int, repo_id: int) -> RepoClient:
-        """One installation, with a token for one repository and public ones; it cannot reach other private ones."""
+        """One installation, with a token for one repository and public ones, which cannot reach other private ones."""
         return self.installation(installation_id, repository_ids=(repo_id,))
 
     def now(self) -> float:
@@ -242,7 +239,7 @@ class GitHub:
             return Api(self._client(TokenAuthStrategy(token), account, None), self._switched_off)
 
     def visitor(self, token: str) -> VisitorClient:
-        """A person who signs in. They all share one account's pacer, since each asks only a few things."""
+        """A person who signs in. They all share one rate limiter, since each asks only a few things."""
         with self._lock:
             return VisitorClient(Api(self._client(TokenAuthStrategy(token), "visitors", None), self._switched_off))
 
@@ -285,10 +282,10 @@ class GitHub:
         """githubkit's client, without its own limits, retries and caching. To be called under the lock."""
         path = self._api_url.path.rstrip("/")
         if account not in self._transports:
-            # GitHub counts limits by account: an installation has one pacer for all its tokens.
+            # GitHub counts limits by account: an installation has one rate limiter for all its tokens.
             paced = RateLimitedTransport(
                 connections=self._connections,
-                pacer=self._new_pacer(account),
+                limiter=RateLimiter(self._monotonic),
                 server_clock=self._server_clock,
                 base_path=path,
                 api_version=self.api_version,

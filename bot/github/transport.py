@@ -1,4 +1,4 @@
-"""Sends every request to GitHub: waits for its turn, sends, judges the answer, perhaps sends again.
+"""Sends every request to GitHub: waits for the rate limits, sends, judges the answer, perhaps sends again.
 
 It sits below githubkit, so that all its requests keep the limits, those for tokens included. githubkit opens and closes
 a client around each request; the connections here stay open.
@@ -10,9 +10,12 @@ import functools
 import logging
 import os
 import ssl
+import threading
 import urllib.request
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 
 import httpx
@@ -36,7 +39,7 @@ from bot.github.limits import (
     kind_of,
     quota,
 )
-from bot.platform.lease import Hurry, hurry, make_sure
+from bot.platform.lease import check_lease
 from bot.platform.local import is_here
 from bot.platform.metrics import GITHUB_REMAINING, GITHUB_REQUESTS, GITHUB_SECONDS
 from bot.platform.tracing import span
@@ -67,17 +70,41 @@ def _trusted(file: str | None, folder: str | None) -> ssl.SSLContext:
 
 
 @dataclass(frozen=True, slots=True)
-class _Call:
-    """One request, its path below the API's base, its cost, and the deadline for waits and retries.
+class TimeLimit:
+    """A request may take `seconds`, with waits and retries. Once `over` is set, no further one is sent."""
 
-    `hurry` is the caller's, if it cannot wait long.
+    seconds: float
+    over: threading.Event = field(default_factory=threading.Event)
+
+
+_time_limit: ContextVar[TimeLimit | None] = ContextVar("time_limit", default=None)
+
+
+@contextmanager
+def time_limit(seconds: float | None) -> Iterator[None]:
+    """Let each request inside the block take so many seconds, and send none after it; None sets no limit.
+
+    It is for sources whose answers are not waited for (F8b). Such a request never waits for a rate limit.
     """
+    limit = None if seconds is None else TimeLimit(seconds)
+    token = _time_limit.set(limit)
+    try:
+        yield
+    finally:
+        _time_limit.reset(token)
+        if limit is not None:
+            limit.over.set()
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """One request: its path below the API's base, its cost, the deadline for waits and retries, the time limit."""
 
     request: httpx.Request
     path: str
     cost: Cost
     deadline: float
-    hurry: Hurry | None = None
+    limit: TimeLimit | None = None
 
     @property
     def operation(self) -> str:
@@ -107,7 +134,7 @@ class RateLimitedTransport(httpx.BaseTransport):
     """
 
     connections: httpx.BaseTransport
-    pacer: RateLimiter
+    limiter: RateLimiter
     server_clock: ServerClock
     base_path: str
     api_version: str
@@ -120,37 +147,37 @@ class RateLimitedTransport(httpx.BaseTransport):
         """Send one request, as often as the limits and its nature allow."""
         path = request.url.path.removeprefix(self.base_path)
         cost = cost_of(request.method, path, request.url.params)
-        present = hurry()
-        patience = self.patience if present is None else min(self.patience, present.seconds)
-        call = _Call(request, path, cost, self.monotonic() + patience, present)
-        if present is not None:
-            _shorten(request, present.seconds)
+        limit = _time_limit.get()
+        patience = self.patience if limit is None else min(self.patience, limit.seconds)
+        call = _Call(request, path, cost, self.monotonic() + patience, limit)
+        if limit is not None:
+            _shorten(request, limit.seconds)
         request.headers["X-GitHub-Api-Version"] = self.api_version
         attempt = 0
         while True:
-            self._wait_for_turn(call)
+            self._wait_for_limits(call)
             outcome = self._try(call, attempt)
             verdict = self._judge(call, outcome, attempt)
             if not isinstance(verdict, Retry):
                 return _result(call, outcome, verdict)
             log.info("%s: %s; again in %.1f s", call.operation, _what(outcome), verdict.after)
-            # After a limit the pacer makes this thread wait, as all others.
+            # After a rate limit the limiter makes this thread wait, as all others.
             if verdict.limit is None:
                 self.sleep(verdict.after)
             attempt += 1
 
-    def _wait_for_turn(self, call: _Call) -> None:
-        if call.hurry is not None and call.hurry.over.is_set():
+    def _wait_for_limits(self, call: _Call) -> None:
+        if call.limit is not None and call.limit.over.is_set():
             raise Unavailable(f"{call.operation}: nobody waits for it any more")
-        while delay := self.pacer.take(call.cost):
-            if call.hurry is not None or self.monotonic() + delay > call.deadline:
+        while delay := self.limiter.take(call.cost):
+            if call.limit is not None or self.monotonic() + delay > call.deadline:
                 raise RateLimited(_used_up(call), after=delay)
             self.sleep(delay)
 
     def _try(self, call: _Call, attempt: int) -> _Outcome:
         """Send it once, and read the body of the answer."""
         if call.request.method not in _SAFE:
-            make_sure()
+            check_lease()
         with GITHUB_SECONDS.labels(call.kind).time(), span("github", kind=call.kind, attempt=attempt + 1) as traced:
             try:
                 response = self.connections.handle_request(call.request)
@@ -163,7 +190,7 @@ class RateLimitedTransport(httpx.BaseTransport):
             return response
 
     def _judge(self, call: _Call, outcome: _Outcome, attempt: int) -> NextStep:
-        """Decide what to do next, count the attempt, and tell the pacer what GitHub says of its limits."""
+        """Decide what to do next, count the attempt, and pass on what GitHub says of its limits."""
         response = outcome if isinstance(outcome, httpx.Response) else None
         verdict = decide(
             _answer(response, call.cost),
@@ -172,7 +199,7 @@ class RateLimitedTransport(httpx.BaseTransport):
             patience=call.deadline - self.monotonic(),
             now=self.server_clock.now(),
             resource=call.cost.resource,
-            strikes=self.pacer.strikes(),
+            strikes=self.limiter.strikes(),
             jitter=self.jitter(),
         )
         limit = verdict.limit if isinstance(verdict, Retry | Raise) else None
@@ -180,11 +207,11 @@ class RateLimitedTransport(httpx.BaseTransport):
         if response is None:
             return verdict
         if limit is not None:
-            self.pacer.refused(limit)
+            self.limiter.refused(limit)
         elif response.is_success:
-            self.pacer.succeeded()
+            self.limiter.succeeded()
         if (left := quota(response.headers, self.server_clock.now())) is not None:
-            self.pacer.learn(call.cost.resource, *left)
+            self.limiter.learn(call.cost.resource, *left)
             GITHUB_REMAINING.labels(call.cost.resource).set(left[0])
         return verdict
 

@@ -117,7 +117,7 @@ def start_world(home: Path) -> Iterator[World]:
         patch = stack.enter_context(pytest.MonkeyPatch.context())
         server = stack.enter_context(start_simulator())
         patch.setattr(retries, "_FIRST_WAIT", 0.1)
-        patch.setattr(worker_module, "LOOK_EVERY", 0.05)
+        patch.setattr(worker_module, "POLL_EVERY", 0.05)
         server.sim.app.hook.secret = SECRET
         settings = Settings(
             home=home,

@@ -137,7 +137,7 @@ def bench(
     bench = Bench(settings)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(queue, "_FIRST_WAIT", 0.1)
-        patch.setattr(worker_module, "LOOK_EVERY", 0.05)
+        patch.setattr(worker_module, "POLL_EVERY", 0.05)
         bench.worker.start()
         yield bench
         assert bench.worker.stop()

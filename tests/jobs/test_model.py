@@ -20,7 +20,7 @@ from hypothesis.stateful import (
 )
 
 from bot.deliveries.database import DIED, QUEUE, jobs, prepare, queue_engine
-from bot.deliveries.queue import DEADLY, HOLD, LEASE, ClaimedJob, NewJob, Queue
+from bot.deliveries.queue import HOLD, LEASE, POISON, ClaimedJob, NewJob, Queue
 from bot.platform.settings import Settings
 from bot.storage.engine import write
 
@@ -99,7 +99,7 @@ class Machine(RuleBasedStateMachine):
         calm = any(job.crashes < 2 for job in waiting)
         assert self.queue.due() == ({QUEUE} if calm else set(), {QUEUE} if self.next(alone=True) else set())
         expected = self.next(alone)
-        claims = self.queue.claim(QUEUE, alone=alone)
+        claims = self.queue.claim(QUEUE, suspects=alone)
         assert [claim.id for claim in claims] == ([expected] if expected else [])
         for claim in claims:
             job = self.jobs[claim.id]
@@ -126,10 +126,10 @@ class Machine(RuleBasedStateMachine):
     def expire(self) -> None:
         ends = {id: job.lease - self.now for id, job in self.jobs.items() if job.state == "running"}
         lost = {id: self.jobs[id] for id, left in ends.items() if left < 0 or left > LEASE + 60}
-        assert self.queue.expire() == {id: job.crashes + 1 >= DEADLY for id, job in lost.items()}
+        assert self.queue.expire() == {id: job.crashes + 1 >= POISON for id, job in lost.items()}
         for job in lost.values():
             job.crashes += 1
-            job.state = "dead" if job.crashes >= DEADLY else "waiting"
+            job.state = "dead" if job.crashes >= POISON else "waiting"
 
     def look(self) -> None:
         """Whether the table is as the reference."""

@@ -12,7 +12,7 @@ from bot.deliveries import queue as queue_module
 from bot.deliveries.database import BACKGROUND_QUEUE, DIED, QUEUE, SCHEDULE, jobs
 from bot.deliveries.dead_letters import DeadLetters, has_arrived, holdings
 from bot.deliveries.inbox import Inbox, new_job
-from bot.deliveries.queue import DEADLY, KEEP_DEAD, KEEP_DONE, LEASE, QUEUES, ClaimedJob, Queue, Schedule, ScheduledTask
+from bot.deliveries.queue import KEEP_DEAD, KEEP_DONE, LEASE, POISON, QUEUES, ClaimedJob, Queue, Schedule, ScheduledTask
 from bot.interfaces.monitoring.exposition import of_queue
 from bot.interfaces.monitoring.queue import standing
 from bot.platform.settings import Settings
@@ -29,7 +29,7 @@ def put(queue: Queue, *ids: str, number: int = 7, repo_id: int = 5, delay: float
 
 
 def claimed(queue: Queue, *, alone: bool = False) -> ClaimedJob:
-    (claim,) = queue.claim(QUEUE, alone=alone)
+    (claim,) = queue.claim(QUEUE, suspects=alone)
     return claim
 
 
@@ -69,12 +69,12 @@ def test_one_that_stood_still_keeps_what_nobody_has_taken_over(queue: Queue) -> 
 
 def test_a_job_whose_worker_dies_each_time_is_claimed_alone_and_then_given_up(queue: Queue, settings: Settings) -> None:
     put(queue, "deadly", "behind")
-    for death in range(DEADLY):
+    for death in range(POISON):
         suspected = death >= 2
         assert (QUEUE in queue.due()[1]) == suspected
-        assert queue.claim(QUEUE, alone=not suspected) == []
+        assert queue.claim(QUEUE, suspects=not suspected) == []
         assert claimed(queue, alone=suspected).suspect == suspected
-        assert let_die(queue, "deadly") == {"deadly": death == DEADLY - 1}
+        assert let_die(queue, "deadly") == {"deadly": death == POISON - 1}
     letters = DeadLetters(settings)
     (letter,) = letters.list()
     assert (letter.delivery_id, letter.attempts, letter.reason) == ("deadly", 0, DIED)
@@ -87,17 +87,17 @@ def test_a_job_whose_worker_dies_each_time_is_claimed_alone_and_then_given_up(qu
 @pytest.mark.parametrize("end", ["fail", "again"])
 def test_what_comes_to_an_end_has_killed_nobody(queue: Queue, end: str) -> None:
     put(queue, "job")
-    for _ in range(DEADLY + 1):
+    for _ in range(POISON + 1):
         claimed(queue)
         assert let_die(queue, "job") == {"job": False}
         claim = claimed(queue)
-        assert queue.fail(claim, "raised", 0.0) if end == "fail" else queue.again(claim, 0.0)
+        assert queue.fail(claim, "raised", 0.0) if end == "fail" else queue.reschedule(claim, 0.0)
 
 
 def test_what_the_orderly_end_of_its_worker_cuts_off_is_not_given_up(queue: Queue) -> None:
     """As a replay of hours on a host that is deployed to all day: nobody has died of it."""
     put(queue, "long")
-    for _ in range(DEADLY + 1):
+    for _ in range(POISON + 1):
         assert queue.release(claimed(queue))
     assert row(queue.engine, "long").crashes == 0
 
@@ -190,13 +190,13 @@ def test_workers_are_told_by_their_leases(queue: Queue) -> None:
     now = standing(queue.engine)
     assert (now.workers, now.heartbeat) == (0, None)
     for worker in ("one", "two"):
-        queue.enter(worker)
+        queue.register(worker)
     assert queue.renew(["one", "two", "unknown"]) == {"one", "two"}
     change(queue.engine, "workers:two", lease_until=queue.now - 100)
     now = standing(queue.engine)
     assert now.workers == 1 and now.heartbeat is not None and now.heartbeat < LEASE
     assert (queue.expire(), queue.renew(["two"])) == ({}, set())
-    queue.leave("one")
+    queue.unregister("one")
     assert standing(queue.engine).heartbeat is None
 
 

@@ -12,9 +12,9 @@ import sqlalchemy as sa
 
 from bot.deliveries import worker as worker_module
 from bot.deliveries.database import SCHEDULE
-from bot.deliveries.queue import DEADLY, Queue, Schedule, ScheduledTask
+from bot.deliveries.queue import POISON, Queue, Schedule, ScheduledTask
 from bot.deliveries.worker import Worker
-from bot.platform.lease import make_sure
+from bot.platform.lease import check_lease
 from bot.platform.settings import Settings
 from tests.jobs.conftest import change, row
 from tests.waiting import stays, wait_until
@@ -28,7 +28,7 @@ SWEEP = "schedule:sweep"
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker_module, "LOOK_EVERY", 0.05)
+    monkeypatch.setattr(worker_module, "POLL_EVERY", 0.05)
     monkeypatch.setattr(worker_module, "RENEW_EVERY", 0.1)
 
 
@@ -83,12 +83,12 @@ def test_what_another_worker_has_taken_over_writes_nothing_more_on_github(
     told, goes_on = list[str](), threading.Event()
 
     def do() -> None:
-        make_sure()
+        check_lease()
         first = not told
         told.append("ours")
         if first:
             goes_on.wait()
-            make_sure()
+            check_lease()
             told.append("written")
 
     with working(settings, ScheduledTask("sweep", NEVER, do), ScheduledTask("other", NEVER, lambda: None)):
@@ -129,8 +129,8 @@ def test_a_chore_that_kills_its_workers_is_given_up_until_a_turn_later(settings:
     queue = Queue(engine)
     schedule = Schedule(queue, [ScheduledTask("sweep", 1000.0, lambda: None)])
     schedule.keep(starting=True)
-    for death in range(DEADLY):
-        assert queue.claim(SCHEDULE, alone=death >= 2)
+    for death in range(POISON):
+        assert queue.claim(SCHEDULE, suspects=death >= 2)
         change(engine, SWEEP, lease_until=0.0)
         queue.expire()
         schedule.keep(starting=True)
@@ -138,8 +138,8 @@ def test_a_chore_that_kills_its_workers_is_given_up_until_a_turn_later(settings:
     change(engine, SWEEP, done_at=queue.now - 1001)
     schedule.keep()
     assert not queue.claim(SCHEDULE), "it is suspected still"
-    (claim,) = queue.claim(SCHEDULE, alone=True)
-    assert claim and schedule.again(claim, ScheduledTask("sweep", 1000.0, lambda: None))
+    (claim,) = queue.claim(SCHEDULE, suspects=True)
+    assert claim and schedule.reschedule(claim, ScheduledTask("sweep", 1000.0, lambda: None))
     assert row(engine, SWEEP).crashes == 0
 
 

@@ -14,7 +14,7 @@ from bot.deliveries.queue import HOLD
 from bot.deliveries.worker import Job
 from bot.domain.entities import RepoRef
 from bot.domain.errors import InvalidArgument, RateLimited, Unavailable
-from bot.platform.lease import make_sure
+from bot.platform.lease import check_lease
 from bot.platform.metrics import REGISTRY
 from tests.jobs.conftest import Bench, change, event, replay, row
 from tests.waiting import LONGEST as AT_LAST
@@ -245,11 +245,11 @@ def test_what_another_has_taken_over_writes_nothing_more(
 
     def write_twice(job: Job) -> None:
         first = len(bench.calls("overtaken")) == 1
-        make_sure()
+        check_lease()
         written.append("first" if first else "second")
         if first:
             goes_on.wait(AT_LAST)
-            make_sure()
+            check_lease()
             written.append("lost")
 
     bench.reactions["overtaken"] = write_twice
@@ -266,7 +266,7 @@ def test_a_job_whose_end_cannot_be_written_stays_with_its_worker_until_it_can(
     bench: Bench, number: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The database is away when the handler returns: the job must not be done again for want of its end."""
-    monkeypatch.setattr("bot.deliveries.worker.AGAIN_AFTER", 0.05)
+    monkeypatch.setattr("bot.deliveries.worker.RETRY_AFTER", 0.05)
     refuse = (
         "CREATE TRIGGER refusing BEFORE UPDATE ON jobs FOR EACH ROW WHEN (NEW.id = 'unwritten' AND NEW.state = 'done')"
     )

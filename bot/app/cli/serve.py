@@ -118,7 +118,7 @@ def worker() -> None:
 
     from bot.app.wiring import process
     from bot.app.wiring.clients import prepare_databases
-    from bot.app.wiring.worker import build_services, chores, job_handler
+    from bot.app.wiring.worker import build_services, job_handler, scheduled_tasks
     from bot.interfaces.monitoring.exposition import counted
 
     settings = host_settings.load()
@@ -132,7 +132,7 @@ def worker() -> None:
     prepare_databases(settings)
     services = build_services(settings)
     services.indexing.take_up()
-    process.run(settings, job_handler(services), chores(services))
+    process.run(settings, job_handler(services), scheduled_tasks(services))
 
 
 @click.command()

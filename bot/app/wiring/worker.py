@@ -91,7 +91,7 @@ def job_handler(services: Services) -> Callable[[Job], None]:
     return handle
 
 
-def chores(services: Services) -> tuple[ScheduledTask, ...]:
+def scheduled_tasks(services: Services) -> tuple[ScheduledTask, ...]:
     """What the workers do without being told by a delivery."""
     return (
         ScheduledTask("reconcile", RECONCILE_EVERY, partial(reconcile, services)),

@@ -9,7 +9,7 @@ from typing import Protocol
 from bot.conversation.config.schema import SourceConfig
 from bot.conversation.posts.own_issues import is_own_issue
 from bot.domain.entities import Issue, RepoRef, StateFilter
-from bot.platform.lease import hurried
+from bot.github.transport import time_limit
 from bot.search.ranking.plan import DEFAULT_BUDGET, Plan, natural_query, plan_own_words, plan_queries
 from bot.search.ranking.rarity import Rarity, WordStats
 from bot.search.sources.choosing import FURTHER_SEARCHES, chosen
@@ -114,7 +114,7 @@ class Network:
     def gather(self, target: Issue, state: StateFilter, words: str) -> Gathered:
         """Ask all of them; `words` replace those of the target. Without any to ask nothing is planned or read."""
         within = self.within if self.indexed else None
-        with hurried(within):
+        with time_limit(within):
             return self._gather(target, state, words, within)
 
     def _gather(self, target: Issue, state: StateFilter, words: str, within: float | None) -> Gathered:

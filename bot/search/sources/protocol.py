@@ -86,8 +86,8 @@ log = logging.getLogger(__name__)
 def ask_all(sources: Sequence[Source], question: Question, within: float | None = None) -> list[Answer]:
     """Ask all sources in parallel; the answers come in the order of the sources. A source's failure is never raised.
 
-    A source that takes longer than `within` seconds (None: no limit) is reported as late. It ends by itself, see
-    `bot.platform.lease`.
+    A source that takes longer than `within` seconds (None: no limit) is reported as late. It ends by itself
+    (`bot.github.transport.time_limit`).
     """
     if not sources or (len(sources) == 1 and within is None):
         return [_ask(source, question) for source in sources]

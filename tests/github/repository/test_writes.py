@@ -6,7 +6,7 @@ import pytest
 
 from bot.domain.errors import Overtaken
 from bot.github.repository import RepoClient
-from bot.platform.lease import held
+from bot.platform.lease import working_under_lease
 from bot.simulator import Simulator
 from tests.github.conftest import REPO
 
@@ -60,7 +60,7 @@ def test_a_write_finds_a_renamed_repository(client: RepoClient, sim: Simulator) 
 def test_nothing_is_written_for_work_that_is_anothers_by_now(client: RepoClient, sim: Simulator) -> None:
     """A machine that stood still goes on in the middle of a job: it may read, and must change nothing."""
     mine = True
-    with held(lambda: mine):
+    with working_under_lease(lambda: mine):
         comment = client.create_comment(REPO, 2, "Seen before: #1")
         mine = False
         with pytest.raises(Overtaken):
