@@ -62,7 +62,7 @@ def create_app(settings: Settings | None = None) -> Flask:
             "deliveries from forged ones (docs/config.md)."
         )
     app = Flask("doppel", static_folder=None)
-    limit_forms(app, but=_WEBHOOK)
+    limit_forms(app, except_endpoint=_WEBHOOK)
     receiver = app.extensions["doppel"] = _Receiver(settings)
     app.extensions["doppel.health"] = health.Health(settings, receiver.inbox)
     app.register_blueprint(routes)
@@ -75,7 +75,7 @@ def create_app(settings: Settings | None = None) -> Flask:
 
 
 def _set_up_first(settings: Settings) -> Flask:
-    """The application as long as there is no App: whoever comes is led to the set-up page, and GitHub to come again."""
+    """The application as long as there is no App: it leads people to the set-up page, and answers GitHub with 503."""
     app = Flask("doppel", static_folder=None)
     limit_forms(app)
     app.register_error_handler(HTTPException, _http_error)
@@ -127,7 +127,7 @@ class _Receiver:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.inbox = Inbox(settings)
-        self.room = BodySlots()
+        self.body_slots = BodySlots()
         try:
             self.inbox.check()
         except QueueUnavailable as problem:
@@ -153,7 +153,7 @@ class _Receiver:
 def webhook() -> tuple[Response, int]:
     """Take a delivery: 202 once it is committed to the queue, or needs no work."""
     receiver = _receiver()
-    with receiver.room.take(request.content_length):
+    with receiver.body_slots.take(request.content_length):
         delivery = read(dict(request.headers), read_body(LARGEST_PAYLOAD), receiver.settings.webhook_secrets)
     match delivery:
         case Refused(status, reason):

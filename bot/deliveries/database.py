@@ -7,7 +7,7 @@ it is a table beside the store's.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -144,6 +144,14 @@ def named_failures() -> Iterator[None]:
         yield
     except (sa.exc.SQLAlchemyError, OSError) as error:
         raise QueueUnavailable(f"the queue's database failed: {why(error)}") from error
+
+
+def read_jobs(engine: sa.Engine, query: sa.Select[Any]) -> Sequence[sa.Row[Any]]:
+    """The rows of a query. Raises QueueUnavailable."""
+    with named_failures():
+        prepare(engine)
+        with engine.connect() as connection:
+            return connection.execute(query).all()
 
 
 _STATES = {

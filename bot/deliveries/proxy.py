@@ -53,7 +53,7 @@ _HEADER = re.compile(r"content-type|user-agent|x-hub-signature-256|x-github-[a-z
 
 @dataclass(frozen=True, slots=True)
 class RelayedDelivery:
-    """A delivery, ready to post to the receiver."""
+    """A delivery from the channel, ready to post to the receiver."""
 
     headers: Mapping[str, str]
     body: bytes
@@ -93,7 +93,7 @@ def forward(
             log.info("the channel has closed the connection")
         else:
             # The problem's own text has the address, and anybody who knows that can listen.
-            log.warning("the channel does not answer (%s), again in %.0f s", _kind(problem), wait)
+            log.warning("the channel does not answer (%s), again in %.0f s", _reason(problem), wait)
         sleep(wait)
         wait = min(2 * wait, LONGEST_WAIT)
 
@@ -191,7 +191,7 @@ def post(receiver: str, delivery: RelayedDelivery, sleep: Callable[[float], None
                 session.headers.update(delivery.headers)
                 answer = session.post(receiver, delivery.body, timeout=ANSWER_SECONDS, allow_redirects=False)
         except requests.RequestException as problem:
-            outcome = _kind(problem)
+            outcome = _reason(problem)
         else:
             outcome = str(answer.status_code)
             if answer.status_code != 503:
@@ -206,5 +206,5 @@ def post(receiver: str, delivery: RelayedDelivery, sleep: Callable[[float], None
     return outcome == "202"
 
 
-def _kind(problem: Exception) -> str:
+def _reason(problem: Exception) -> str:
     return str(problem) if isinstance(problem, Unavailable) else type(problem).__name__

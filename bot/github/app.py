@@ -1,4 +1,4 @@
-"""What only the App itself may do: read who it is, its installations, its webhook and deliveries.
+"""What only the App itself may do (installations, webhook, deliveries), and what people do who sign in or create one.
 
 https://docs.github.com/rest/apps
 """
@@ -75,7 +75,6 @@ class AppClient:
         self._skew = skew
 
     def get_app(self) -> AppInfo:
-        """Who we are."""
         data: Any = self._api.call("read the App", self._api.rest.apps.get_authenticated)
         return AppInfo(data.get("slug") or "", dict(data["permissions"]), tuple(data["events"]))
 
@@ -120,7 +119,6 @@ class AppClient:
         return _installation(data)
 
     def installations(self) -> list[Installation]:
-        """Every installation of the App."""
         listed = self._api.pages("list the installations", self._api.rest.apps.list_installations, most=_MOST)
         return [_installation(data) for data in listed]
 
@@ -141,7 +139,6 @@ class AppClient:
         return data.get("url") or ""
 
     def set_hook_url(self, url: str) -> None:
-        """Change the address to which GitHub delivers."""
         request = partial(self._api.rest.apps.update_webhook_config_for_app, url=url, content_type="json")
         self._api.call("change the webhook's settings", request)
 
@@ -201,10 +198,9 @@ class VisitorClient:
         self._api = api
 
     def login(self) -> str:
-        """The person's login."""
         return str(self._api.call("read who signs in", self._api.rest.users.get_authenticated)["login"])
 
-    def looked_after(self) -> Iterator[int]:
+    def repositories_to_triage(self) -> Iterator[int]:
         """The ids of the App's repositories in which the person may triage."""
         rest = self._api.rest.apps
         first = self._api.call(

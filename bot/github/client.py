@@ -46,10 +46,7 @@ _JWT_EARLIER, _JWT_LATER, _JWT_KEPT = 60, 540, 480
 
 
 class Tokens(MemCache):
-    """Tokens in memory, until shortly before they expire. Thread safe.
-
-    `monotonic` counts seconds and never goes back; `server_clock` corrects what githubkit reckons by the host's clock.
-    """
+    """Tokens until shortly before they expire. `server_clock` corrects what githubkit reckons by the host's clock."""
 
     def __init__(self, monotonic: Callable[[], float], server_clock: ServerClock) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
@@ -60,7 +57,6 @@ class Tokens(MemCache):
         self._lock = threading.Lock()
 
     def get(self, key: str) -> str | None:
-        """The token, if it is still good."""
         with self._lock:
             token, expires = self._tokens.get(key, ("", 0.0))
         return token if self._monotonic() < expires else None
@@ -70,7 +66,6 @@ class Tokens(MemCache):
         self.keep(key, value, ex.total_seconds() - (self._server_clock.skew or 0.0))
 
     def keep(self, key: str, value: str, seconds: float) -> None:
-        """Keep a token for so many seconds."""
         with self._lock:
             self._tokens[key] = (value, self._monotonic() + seconds)
 
@@ -88,16 +83,14 @@ class TokenStore(MemCacheStrategy):
         self._tokens = tokens
 
     def get_cache_storage(self) -> Tokens:
-        """The tokens."""
         return self._tokens
 
 
 @dataclass(frozen=True, slots=True)
 class AppCredentials(BaseAuthStrategy):
-    """The App, or with `installation_id` one installation of it; `repository_ids` narrow its token to a few.
+    """The App, or with `installation_id` one installation of it, with a token for `repository_ids` only.
 
-    A narrowed token costs one more token request an hour and repository. With it, a search query into which somebody
-    has smuggled another name cannot see the installation's other private repositories.
+    So a search query into which somebody has smuggled another name cannot see other private repositories.
     """
 
     app_id: int
@@ -108,7 +101,6 @@ class AppCredentials(BaseAuthStrategy):
     repository_ids: Sequence[int] = ()
 
     def get_auth_flow(self, github: GitHubCore[Any]) -> AppAuth:
-        """githubkit's flow that signs each request."""
         return _Signer(
             github,
             self.app_id,
@@ -140,10 +132,9 @@ class _Signer(AppAuth):
         return token
 
     def _get_api_route(self, url: httpx.URL) -> httpx.URL:
-        """The route by which githubkit decides whether to sign as the App or as the installation.
+        """The route by which githubkit decides whether to sign as the App or as the installation: a client is only one.
 
-        Each client here is only one of them. By the address itself, githubkit would take the label `installation` for a
-        route of the App's, and trip over a `#`.
+        By the address itself, githubkit would take the label `installation` for a route of the App's.
         """
         return httpx.URL("/app" if self.installation_id is UNSET else "/")
 
@@ -187,7 +178,7 @@ class GitHub:
         self._tracker = tracker or ToolCallTracker(clock=clock)
         self._patience = patience
         self._timeout = timeout
-        self._memory = ETagCache()
+        self._etag_cache = ETagCache()
         self._switched_off = SwitchedOff(monotonic)
         self._server_clock = ServerClock(clock)
         self._monotonic = monotonic
@@ -203,7 +194,6 @@ class GitHub:
         return f"GitHub({str(self._api_url)!r}, app_id={self._app_id})"
 
     def app(self) -> AppClient:
-        """The App itself."""
         return AppClient(self._app_api(()), lambda id_: self._app_api((id_,)), lambda: self._server_clock.skew)
 
     def login(self) -> str:
@@ -230,7 +220,7 @@ class GitHub:
             api.forget_tokens()
 
     def user(self, token: str) -> RepoClient:
-        """A person's or a workflow's token, for the command line."""
+        """Whoever has this token: a person or a workflow."""
         return RepoClient(self._token_api(token.strip()), self._tracker)
 
     def _token_api(self, token: str) -> Api:
@@ -294,7 +284,7 @@ class GitHub:
                 sleep=self._sleep,
                 jitter=self._jitter,
             )
-            self._transports[account] = ConditionalTransport(paced, self._memory, account=account, base_path=path)
+            self._transports[account] = ConditionalTransport(paced, self._etag_cache, account=account, base_path=path)
         return githubkit.GitHub(
             auth,
             base_url=self._api_url,

@@ -106,16 +106,14 @@ def decide(
 def find_limit(
     answer: ResponseData, *, now: float, resource: str, strikes: int = 0, jitter: float = 0.0
 ) -> RateLimit | None:
-    """The rate limit that this answer reports, if any. Arguments as for `decide`.
+    """The rate limit that this answer reports, if any; arguments as for `decide`. (Not every 403 is one.)
 
-    A 403 stands for a limit and for a missing permission; headers and message tell them apart. The primary limit covers
-    one resource, a secondary one everything.
+    The primary limit covers one resource, a secondary one everything.
     """
     headers = answer.headers
     if answer.status == 422:
-        # "Validation failed, or the endpoint has been spammed", says GitHub's manual. For the latter the error has the
-        # code `abuse` (https://github.com/octokit/plugin-throttling.js/issues/775) or the message of GraphQL's
-        # mutations, which REST passes on (https://github.com/cli/cli/issues/4801).
+        # "The endpoint has been spammed": the error has the code `abuse` (octokit/plugin-throttling.js, 775) or the
+        # message of GraphQL's mutations, which REST passes on (cli/cli, 4801).
         errors = _errors(_read(answer.body))
         hasty = any(one.get("code") == "abuse" or one.get("message") == _TOO_QUICK for one in errors)
         message, used_up = _TOO_QUICK if hasty else "", False
@@ -206,12 +204,8 @@ def _number(text: str | None) -> float | None:
     return float(text) if text and text.isascii() and text.isdigit() and len(text) <= 10 else None
 
 
-CORE = "core"
-APP = "app"
-SEARCH = "search"
-HYBRID = "semantic_search"
-GRAPHQL = "graphql"
-CONTENT = "content"
+CORE, APP, SEARCH, HYBRID = "core", "app", "search", "semantic_search"
+GRAPHQL, CONTENT = "graphql", "content"
 
 # GitHub counts requests as they arrive, not as they leave here, so our periods are a second longer.
 _MINUTE = 61.0
@@ -263,9 +257,9 @@ def is_repeatable(method: str, path: str) -> bool:
 
 
 class RateLimiter:
-    """Says when a request may be sent. `clock` counts seconds and never goes back (`time.monotonic`). Thread safe.
+    """Says when a request may be sent, by sliding windows: a token bucket would let twice its size through in a minute.
 
-    It counts in a sliding window: a bucket that refills would let twice its size through in one of GitHub's minutes.
+    `clock` counts seconds and never goes back (`time.monotonic`). Thread safe.
     """
 
     def __init__(self, clock: Callable[[], float], limits: Mapping[str, Sequence[tuple[int, float]]] = LIMITS) -> None:
@@ -294,7 +288,7 @@ class RateLimiter:
             return delay
 
     def learn(self, resource: str, remaining: int, seconds: float) -> None:
-        """Note how many requests of a resource GitHub allows for so many seconds more."""
+        """Note how many requests of a resource remain for so many seconds more."""
         if remaining < 1:
             with self._lock:
                 self._block(resource, seconds)

@@ -1,7 +1,7 @@
-"""GitHub's issue search: lexical, or hybrid (lexical and by meaning). https://docs.github.com/rest/search/search
+"""GitHub's searches: issues (lexical or hybrid), similar issues (F8a), discussions, and threads with commands.
 
-Also GitHub's own ranking of similar issues (F8a), and the search of discussions, which only GraphQL has
-(https://docs.github.com/graphql/guides/using-the-graphql-api-for-discussions).
+https://docs.github.com/rest/search/search
+https://docs.github.com/graphql/guides/using-the-graphql-api-for-discussions
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ def configure_logging(level: str, style: str = "text") -> None:
     threading.excepthook = _thread_ended
 
 
-def said(text: str, style: str) -> str:
+def as_log_line(text: str, style: str) -> str:
     """A command's message to people, in the form of the log lines around it."""
     if style != "json":
         return text
@@ -92,12 +92,12 @@ class _Handler(logging.StreamHandler[TextIO]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._quoted = RepeatFilter()
+        self._repeats = RepeatFilter()
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write a line, unless it comes too often."""
         try:
-            fit = self._quoted.fit(record)
+            fit = self._repeats.fit(record)
         except Exception:
             self.handleError(record)
             return

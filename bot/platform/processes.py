@@ -1,4 +1,4 @@
-"""Runs web and worker as children of one process (`doppel serve`, the demo), and restarts those that die.
+"""Child processes: web and worker under a supervisor (`doppel serve`, the demo), and pools that end with their parent.
 
 A child that keeps dying ends everything with an error, since a person must then mend something outside. A signal may
 have killed a child because of a job, which the queue gives up after some deaths (`bot.deliveries.queue`). Several such

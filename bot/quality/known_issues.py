@@ -15,7 +15,7 @@ from bot.search.finder import Finder, FindOptions, bot_options
 from bot.search.finder.asking import Gathered
 from bot.search.repository_settings import Loaded
 from bot.storage import Store
-from bot.storage.word_counts import WordCounts
+from bot.storage.repositories import WordCounts
 from bot.text.github_urls import named_by
 from bot.text.terms import read
 

@@ -17,9 +17,8 @@ from bot.domain.counting import batches
 from bot.domain.entities import RepoRef, name_key, same_login
 from bot.domain.errors import GitHubError, NotFound, Unavailable
 from bot.domain.judgements import Fold, Kind, Signal, Who
-from bot.github.labels import ADD_LABEL, CLOSE, duplicate_label
+from bot.github.feedback import ADD_LABEL, CLOSE, FOLDED_AS, PAGE, Vote, Votes, VotesPage, duplicate_label
 from bot.github.repository import RepoClient
-from bot.github.votes import FOLDED_AS, PAGE, Vote, Votes, VotesPage
 from bot.storage import Store
 from bot.storage.feedback import WatchedComment
 

@@ -13,7 +13,7 @@ from bot.storage.tables.schema import heeded, muted, repositories, usage
 
 
 class HandledCommands(TableGateway):
-    """The `heeded` table. `said_at` is GitHub's time of the comment's text; `text_hash` is of that and the commands."""
+    """The `heeded` table: carried-out commands. `said_at` is GitHub's time of the text, `text_hash` of both."""
 
     def begin(self, repo_id: int, number: int, comment_id: int, *, said_at: str, text_hash: str, delivery: str) -> bool:
         """Whether this delivery is to carry out these commands: they are new, or it has begun and not finished them.
@@ -32,7 +32,7 @@ class HandledCommands(TableGateway):
             return connection.execute(begun).scalar_one_or_none() is False
 
     def end(self, repo_id: int, number: int, comment_id: int, *, text_hash: str) -> None:
-        """Note that these commands were carried out and answered."""
+        """Note that the commands were carried out and answered."""
         mine = sa.and_(_of_comment(heeded, repo_id, number, comment_id), heeded.c.text_hash == text_hash)
         self._change(sa.update(heeded).where(mine).values(done=True))
 

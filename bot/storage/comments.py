@@ -1,4 +1,4 @@
-"""The bot's own comments, so that a retry, a crash or a redelivery never posts one twice (C2).
+"""The bot's own comments, so that a retry, crash or redelivery never posts one twice (C2).
 
 A comment answers either an issue (the one advisory comment; `command_id` is `ADVISORY`) or the commands in the comment
 `command_id`. The caller first claims it, then writes on GitHub, then settles it: with the comment, or with none if

@@ -111,7 +111,7 @@ DAY, HOUR = 86_400.0, 3_600.0
 
 @dataclass(frozen=True, slots=True)
 class JudgeUsage:
-    """What questions took."""
+    """Calls to the judge, with their tokens and cost."""
 
     calls: int = 0
     tokens_in: int = 0
@@ -121,7 +121,7 @@ class JudgeUsage:
 
 @dataclass(frozen=True, slots=True)
 class StoredJudgement:
-    """What was said of issue `other` beside another one, and by which model with which prompts."""
+    """What the judge said of issue `other`; `by` names the model and the prompts."""
 
     other: int
     said: Said
@@ -129,7 +129,7 @@ class StoredJudgement:
 
 
 class Judgements(TableGateway):
-    """As `bot.search.judge.judge.Record` says; budgets are of the last 24 hours, and for authors of the last hour."""
+    """See `bot.search.judge.judge.Record`. Budgets are of the last 24 hours, and for authors of the last hour."""
 
     def kept(self, repo_id: int, keys: Collection[str]) -> Mapping[str, Said]:
         query = sa.select(judgements).where(judgements.c.repo_id == repo_id, judgements.c.key.in_(keys))

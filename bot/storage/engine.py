@@ -13,7 +13,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
-from bot.storage.sqlite import sqlite_engine, take_write_lock, turn_to_write
+from bot.storage.sqlite import sqlite_engine, take_write_lock, write_slot
 
 # Seconds for which a statement waits for other processes, unless the caller must answer sooner.
 PATIENCE = 30.0
@@ -38,8 +38,8 @@ def make_engine(
 ) -> sa.Engine:
     """An engine for a `sqlite:///PATH` or `postgresql+psycopg://` URL; connects on first use.
 
-    A statement waits `patience` seconds for a lock, and a caller for a connection. `synchronous` is SQLite's: NORMAL
-    survives every crash of a process, FULL a power failure too, for an fsync with each commit.
+    Waits `patience` seconds for a lock or a connection. `synchronous` is SQLite's: NORMAL survives every crash of a
+    process, FULL a power failure too.
     """
     if url.startswith("sqlite"):
         return sqlite_engine(url, patience, synchronous, pool_size)
@@ -77,8 +77,8 @@ def write(engine: sa.Engine) -> Iterator[sa.Connection]:
         with engine.begin() as connection:
             yield connection
         return
-    # The turn lasts to the end, so that the next thread gets the lock at once and need not poll for it.
-    with turn_to_write(engine), engine.begin() as connection:
+    # Held to the end, so that the next thread gets the lock at once and need not poll for it.
+    with write_slot(engine), engine.begin() as connection:
         take_write_lock(connection)
         yield connection
 
@@ -91,7 +91,7 @@ def database_time(engine: sa.Engine) -> sa.ColumnElement[float]:
 
 
 class TableGateway:
-    """A group of related tables. Thread safe: each call takes a connection of its own."""
+    """The base class of the store's parts (Fowler's Table Data Gateway). Thread safe: each call has its connection."""
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine

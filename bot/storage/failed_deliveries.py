@@ -1,4 +1,4 @@
-"""Failed deliveries, until they are taken or GitHub forgets them."""
+"""Deliveries that failed, until a redelivery is taken or GitHub forgets them."""
 
 from __future__ import annotations
 
@@ -72,7 +72,6 @@ class FailedDeliveries(TableGateway):
                 connection.execute(self._upsert(marks, {"name": _DELIVERIES}, {"at": read_until}))
 
     def all(self) -> list[FailedDelivery]:
-        """All failed deliveries."""
         return [FailedDelivery(*row) for row in self._all(sa.select(missed))]
 
     def asked(self, guid: str, now: float) -> None:

@@ -17,7 +17,7 @@ from bot.storage.tables.schema import calibrations, comments, rejected_elsewhere
 
 
 class Verdicts(TableGateway):
-    """The `verdicts` table."""
+    """The `verdicts` table: people's commands `not` a duplicate and duplicate `of` (C4)."""
 
     def add(
         self,
@@ -127,7 +127,7 @@ _elsewhere = rejected_elsewhere.c
 
 
 class CrossRepositoryRejections(TableGateway):
-    """The `rejected_elsewhere` table."""
+    """The `rejected_elsewhere` table: `not` commands about issues of other repositories."""
 
     def add(self, repo_id: int, said: Rejection) -> None:
         """Keep a rejection. One that was undone counts again if an edit repeats the command."""

@@ -1,7 +1,8 @@
-"""Whether a SQLite database's name still leads to the file that this process has open.
+"""Notices that somebody has replaced the database, by restoring a backup beside a running bot, against the manual.
 
-Somebody may restore a backup beside a running bot, against the manual. The old file then loses all further writes, so
-the bot stops writing to it. It uses the new one only when that has stopped changing: it may be half of a copy.
+A replaced SQLite file loses all further writes, so connections stop using it. They use the new one only when that has
+stopped changing: it may be half of a copy. A worker has indexes of the old database in memory, and the new one may lack
+tables, so the worker ends and the next one starts afresh.
 """
 
 from __future__ import annotations
@@ -42,12 +43,12 @@ def _looked_at(file: str) -> tuple[int, int, int] | None:
     return found.st_ino, found.st_size, found.st_mtime_ns
 
 
-# A number that no file has.
+# No file has this inode.
 _LOST = -1
 
 
 class DatabaseFile:
-    """The file that one engine uses. Thread safe."""
+    """The SQLite file that one engine uses. Thread safe."""
 
     def __init__(self, url: sa.URL) -> None:
         file = sqlite_file(url)
@@ -59,14 +60,14 @@ class DatabaseFile:
         self._since = 0.0
 
     def opened(self) -> int | None:
-        """Note a new connection; returns the number of its file."""
+        """Note a new connection; returns the inode of its file."""
         found = self._look()
         if self._ours is None and found is not None:
             self._ours = found[0]
         return found and found[0]
 
     def present(self) -> int | None:
-        """The number of the file to use, None before there is one. Raises OperationalError while none may be used."""
+        """The inode of the file to use, None before there is one. Raises OperationalError while none may be used."""
         if self._ours is None:
             return None
         found = self._look()
@@ -76,7 +77,7 @@ class DatabaseFile:
             now = time.monotonic()
             if self._ours != _LOST:
                 log.error("%s was replaced or taken away while it is in use", self._file)
-                # The next file can get its number as soon as nobody has it open.
+                # The next file can get its inode as soon as nobody has it open.
                 self._ours, self._seen, self._since = _LOST, found, now
             if found != self._seen:
                 self._seen, self._since = found, now

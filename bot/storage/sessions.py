@@ -45,7 +45,6 @@ class Sessions(TableGateway):
         return None if row is None else Session(row.login, tuple(json.loads(row.repositories)))
 
     def end(self, name: str) -> None:
-        """End a session."""
         self._change(sa.delete(sessions).where(sessions.c.key == _key(name)))
 
     def prune(self, now: float) -> int:

@@ -1,4 +1,4 @@
-"""The store as one object: a part for each concern, and what erases across all of them."""
+"""The store as one object: a gateway for each concern, and what erases and exports across all tables."""
 
 from __future__ import annotations
 
@@ -16,14 +16,20 @@ from bot.storage.engine import PATIENCE, make_engine, write
 from bot.storage.failed_deliveries import FailedDeliveries
 from bot.storage.feedback import Calibrations, CrossRepositoryRejections, Signals, Verdicts, WatchedComments
 from bot.storage.migrate import migrate
-from bot.storage.repositories import Backfills, CachedFiles, OwnIssueKind, OwnIssues, Repositories, StoredRepository
+from bot.storage.repositories import (
+    Backfills,
+    CachedFiles,
+    OwnIssueKind,
+    OwnIssues,
+    Repositories,
+    StoredRepository,
+    WordCounts,
+)
 from bot.storage.sessions import Sessions
 from bot.storage.sqlite import empty_log
 from bot.storage.tables.schema import tables_of_repositories
-from bot.storage.word_counts import WordCounts
 
-# Connections beyond one for each thread: for background work and chores, and for threads that need a second one, for
-# the words' counts, while they read an index.
+# Connections beyond one for each thread: for background work and tasks, and for threads that need a second one.
 _SPARE = 4
 
 
@@ -87,7 +93,6 @@ class Store:
                     connection.execute(sa.delete(table).where(table.c.repo_id == repo_id, either))
 
     def close(self) -> None:
-        """Close the connections."""
         self.engine.dispose()
 
 

@@ -9,8 +9,8 @@ import sqlalchemy as sa
 
 from bot.domain.entities import Permission, RepoRef
 from bot.domain.errors import Forbidden, Unavailable
+from bot.github.feedback import VotesPage
 from bot.github.repository import RepoClient
-from bot.github.votes import VotesPage
 from bot.quality.polling import MOST_REQUESTS, WATCHED_FOR, Allowance, Round
 from bot.simulator.state.issues import Comment
 from bot.storage import CommentState

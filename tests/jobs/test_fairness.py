@@ -25,12 +25,6 @@ def served(queue: Queue, *events: IssueEvent) -> list[str]:
     return order
 
 
-def test_repositories_alternate_and_each_stays_in_order(engine: sa.Engine) -> None:
-    noisy = [event(n, repo_id=10) for n in range(4)]
-    order = served(Queue(engine), *noisy, event(1, repo_id=9), event(2, repo_id=9), event(1, repo_id=11))
-    assert order == ["10-0", "9-4", "11-6", "10-1", "9-5", "10-2", "10-3"]
-
-
 def test_the_installation_with_the_fewest_running_jobs_is_next(engine: sa.Engine) -> None:
     queue = Queue(engine)
     queue.put([new_job(f"loud-{n}", event(n, repo_id=10 + n, installation=1)) for n in range(9)])

@@ -47,16 +47,6 @@ def test_the_queue_has_a_file_beside_the_store_or_is_in_the_same_postgres() -> N
     assert queue_url(settings_for("postgresql+psycopg://u:p@h/d", home)) == "postgresql+psycopg://u:p@h/d"
 
 
-def test_the_queue_lies_beside_the_store(tmp_path: Path) -> None:
-    """The queue lies beside the store, wherever that is."""
-    settings = Settings(home=tmp_path / "home", database_url=f"sqlite:///{tmp_path / 'data' / 'store.db'}")
-    inbox = Inbox(settings)
-    inbox.check()
-    inbox.close()
-    assert (tmp_path / "data" / "store-queue.db").exists()
-    assert not (tmp_path / "home").exists()
-
-
 def test_the_schema_can_be_ensured_by_many_at_once_and_again(database_url: str, tmp_path: Path) -> None:
     settings = settings_for(database_url, tmp_path)
     with ThreadPoolExecutor(6) as pool:

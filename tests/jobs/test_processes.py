@@ -294,16 +294,3 @@ def test_a_chore_that_kills_its_worker_is_given_up_and_takes_no_delivery_with_it
     last.terminate()
     assert ended(last) == 0
     assert [line[0] for line in workers.log("begin")] == ["innocent", "innocent", "innocent", "behind"]
-
-
-def test_what_the_orderly_end_of_its_worker_cuts_off_again_and_again_is_not_given_up(workers: Workers) -> None:
-    """As a replay of hours on a host that is deployed to all day: nobody has died of it."""
-    workers.put("long", 1, hold=True)
-    for _ in range(POISON + 1):
-        process = workers.start(60.0)
-        wait_until(lambda: len(workers.log("begin")) == len(workers.started))
-        process.terminate()
-        assert ended(process) == 0
-    workers.go()
-    workers.start(60.0)
-    wait_until(lambda: len(workers.log("end")) == 1)

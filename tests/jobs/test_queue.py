@@ -9,10 +9,10 @@ import pytest
 import sqlalchemy as sa
 
 from bot.deliveries import queue as queue_module
-from bot.deliveries.database import BACKGROUND_QUEUE, DIED, QUEUE, SCHEDULE, jobs
-from bot.deliveries.dead_letters import DeadLetters, has_arrived, holdings
-from bot.deliveries.inbox import Inbox, new_job
-from bot.deliveries.queue import KEEP_DEAD, KEEP_DONE, LEASE, POISON, QUEUES, ClaimedJob, Queue, Schedule, ScheduledTask
+from bot.deliveries.database import BACKGROUND_QUEUE, DIED, QUEUE, jobs
+from bot.deliveries.dead_letters import DeadLetters
+from bot.deliveries.inbox import Inbox, has_arrived, new_job, queued_content
+from bot.deliveries.queue import KEEP_DEAD, KEEP_DONE, LEASE, POISON, ClaimedJob, Queue, Schedule, ScheduledTask
 from bot.interfaces.monitoring.exposition import of_queue
 from bot.interfaces.monitoring.queue import standing
 from bot.platform.settings import Settings
@@ -217,9 +217,9 @@ def test_c6a_what_was_given_up_and_erased_is_no_dead_letter(queue: Queue, inbox:
         put(queue, one, repo_id=repo_id)
         queue.fail(claimed(queue), "raised", None)
     assert standing(queue.engine).dead == 2
-    assert [one["id"] for one in holdings(settings, 5)] == ["lost"]
+    assert [one["id"] for one in queued_content(settings, 5)] == ["lost"]
     inbox.erase(5)
-    assert (holdings(settings, 5), standing(queue.engine).dead) == ([], 1)
+    assert (queued_content(settings, 5), standing(queue.engine).dead) == ([], 1)
 
 
 def test_whether_a_delivery_has_arrived(queue: Queue, settings: Settings) -> None:
@@ -228,10 +228,3 @@ def test_whether_a_delivery_has_arrived(queue: Queue, settings: Settings) -> Non
     put(queue, "delivery")
     since = row(queue.engine, "delivery").arrived_at
     assert has_arrived(settings, since - 1) and not has_arrived(settings, since)
-
-
-def test_each_queue_is_looked_into(queue: Queue) -> None:
-    assert queue.due() == (set(), set())
-    queue.put([new_job("later", event(1), 60.0), new_job(step(5).delivery_id, step(5))])
-    assert queue.due() == ({BACKGROUND_QUEUE}, set())
-    assert {QUEUE, BACKGROUND_QUEUE, SCHEDULE} < set(QUEUES)

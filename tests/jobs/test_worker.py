@@ -57,16 +57,6 @@ def test_each_issue_in_order_of_arrival_and_several_at_a_time(bench: Bench) -> N
     assert not together.broken, "three issues were not worked on at the same time"
 
 
-def test_a_job_says_when_its_delivery_was_taken(bench: Bench, number: int) -> None:
-    # The database's clock may differ in what it rounds.
-    before = time.time() - 0.1
-    bench.inbox.put("taken", event(number))
-    after = time.time() + 0.1
-    wait_until(lambda: bench.calls("taken"))
-    (job,) = [one for one in bench.handled if one.delivery_id == "taken"]
-    assert before <= job.arrived <= after
-
-
 def test_a_redelivery_is_a_no_op_before_and_after_it_was_handled(
     bench: Bench, number: int, counted: Callable[[str], float]
 ) -> None:

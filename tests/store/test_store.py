@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from bot.domain.entities import RepoRef, Repository
 from bot.domain.judgements import KeptCalibration, Rejection, VerdictKind
 from bot.storage import Store
-from bot.storage import word_counts as words_module
+from bot.storage import repositories as words_module
 from bot.storage.commands import UsageLimit
 from bot.storage.tables.schema import metadata
 from tests.store.posting import note_posted

@@ -15,7 +15,7 @@ from bot.domain.errors import SettingsError, Unavailable
 from bot.platform import local
 from bot.platform import settings as host_settings
 from bot.platform.local import is_well
-from bot.platform.logs import configure_logging, said
+from bot.platform.logs import as_log_line, configure_logging
 from bot.platform.metrics import count_together
 from bot.platform.processes import GUNICORN, PROXY, WORKER, Supervisor
 from bot.platform.settings import Settings
@@ -99,7 +99,7 @@ def _set_up(supervisor: Supervisor, settings: Settings, token: str) -> bool:
 
 
 def _say(text: str, settings: Settings) -> None:
-    click.echo(said(text, settings.log_format), err=True)
+    click.echo(as_log_line(text, settings.log_format), err=True)
 
 
 def _wait_until_ready(supervisor: Supervisor, url: str) -> None:

@@ -16,7 +16,6 @@ from bot.github.limits import (
     Retry,
     decide,
     find_limit,
-    message_of,
     quota,
     retry_after,
 )
@@ -35,13 +34,6 @@ def judge(answer: ResponseData, **changes: object) -> NextStep:
 @pytest.mark.parametrize("status", [200, 201, 204, 301, 304, 400, 401, 404, 410, 422])
 def test_answers_that_waiting_cannot_change_are_handed_over(status: int) -> None:
     assert judge(ResponseData(status)) == Ok()
-
-
-def test_g_then_the_reset_of_the_resource_that_is_used_up() -> None:
-    headers = {"x-ratelimit-remaining": "0", "x-ratelimit-reset": str(int(NOW) + 9)}
-    limit = find_limit(ResponseData(403, headers, PRIMARY), now=NOW, resource="search")
-    assert limit is not None
-    assert (limit.after, limit.resource, limit.stated) == (10.0, "search", True)
 
 
 RESET = str(int(NOW) + 1000)
@@ -76,17 +68,6 @@ def test_g_graphql_tells_of_limits_in_its_body(
 @pytest.mark.parametrize("body", [QUOTED, IN_PART, b"rate limit", b'["rate limit"]', b'{"errors": "rate limit"}', b""])
 def test_what_people_write_about_limits_is_none(body: bytes) -> None:
     assert find_limit(ResponseData(200, {"retry-after": "5"}, body), now=NOW, resource="graphql") is None
-
-
-def test_g_else_a_minute_at_least_and_longer_each_time() -> None:
-    waits = []
-    for strikes in range(8):
-        limit = find_limit(ResponseData(403, {}, SECONDARY), now=NOW, resource="core", strikes=strikes)
-        assert limit is not None
-        assert limit.resource is None
-        assert not limit.stated
-        waits.append(limit.after)
-    assert waits == [60, 120, 240, 480, 960, 960, 960, 960]
 
 
 @pytest.mark.parametrize(
@@ -170,11 +151,6 @@ def test_no_answer_is_too_odd_and_no_wait_is_too_short_or_too_long(
         wanted = retry_after(answer.headers, NOW)
         assert limit.after >= (wanted or 0)
         assert limit.stated or limit.after >= 60
-
-
-@given(st.binary(max_size=200))
-def test_any_body_has_a_message_even_if_it_is_empty(body: bytes) -> None:
-    assert "\n" not in message_of(body)
 
 
 def test_retry_after_can_be_a_date() -> None:

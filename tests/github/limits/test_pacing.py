@@ -67,27 +67,6 @@ def test_g_eighty_writes_a_minute_and_five_hundred_an_hour() -> None:
     assert done == 500
 
 
-def test_what_github_says_is_used_up_is_not_asked_for() -> None:
-    clock = Clock()
-    pacer = RateLimiter(clock)
-    pacer.learn("search", remaining=2, seconds=40)
-    assert pacer.take(SEARCH) == 0.0
-    pacer.learn("search", remaining=0, seconds=40)
-    assert (pacer.take(SEARCH), pacer.take(READ)) == (40.0, 0.0)
-    clock.time += 40
-    assert pacer.take(SEARCH) == 0.0
-
-
-def test_a_secondary_limit_stops_everything_and_a_primary_one_its_resource() -> None:
-    clock = Clock()
-    pacer = RateLimiter(clock)
-    pacer.refused(RateLimit(30.0, "search", stated=True))
-    assert (pacer.take(SEARCH), pacer.take(READ)) == (30.0, 0.0)
-    pacer.refused(RateLimit(10.0, None, stated=True))
-    pacer.refused(RateLimit(5.0, None, stated=True))
-    assert (pacer.take(SEARCH), pacer.take(READ)) == (30.0, 10.0)
-
-
 def test_strikes_grow_with_each_pause_not_with_each_thread_and_end_with_a_success() -> None:
     clock = Clock()
     pacer = RateLimiter(clock)

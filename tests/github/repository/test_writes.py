@@ -17,25 +17,6 @@ def issues(sim: Simulator) -> None:
     sim.open_issue("acme/app", "bob", "The second", "")
 
 
-def test_c4_closing_as_githubs_own_kind_of_duplicate(client: RepoClient, sim: Simulator) -> None:
-    original = client.issue(REPO, 1)
-    closed = client.close_as_duplicate(REPO, 2, original.id)
-    assert (closed.number, closed.state, closed.state_reason) == (2, "closed", "duplicate")
-    stored = sim.issue("acme/app", 2)
-    assert stored.duplicate_of is sim.issue("acme/app", 1)
-    reopened = client.reopen(REPO, 2)
-    assert (reopened.state, reopened.state_reason) == ("open", "reopened")
-
-
-def test_g_labels_are_added_to_those_that_are_there(client: RepoClient) -> None:
-    client.add_labels(REPO, 1, ["duplicate"])
-    client.add_labels(REPO, 1, [])
-    assert set(client.issue(REPO, 1).labels) == {"bug", "duplicate"}
-    client.remove_label(REPO, 1, "duplicate")
-    client.remove_label(REPO, 1, "duplicate")
-    assert client.issue(REPO, 1).labels == ("bug",)
-
-
 @pytest.mark.parametrize("name", ["area: parser", "what/if?", "50%", "#1", "..", ".", "été", "installation"])
 def test_any_label_can_be_taken_off(client: RepoClient, sim: Simulator, name: str) -> None:
     sim.create_label("acme/app", name)
