@@ -4,12 +4,4 @@ from bot.storage.comments import ADVISORY, ClaimOutcome, CommentState, StoredCom
 from bot.storage.repositories import StoredRepository
 from bot.storage.store import Store, open_store
 
-__all__ = [
-    "ADVISORY",
-    "ClaimOutcome",
-    "CommentState",
-    "Store",
-    "StoredComment",
-    "StoredRepository",
-    "open_store",
-]
+__all__ = ["ADVISORY", "ClaimOutcome", "CommentState", "Store", "StoredComment", "StoredRepository", "open_store"]

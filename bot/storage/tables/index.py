@@ -11,7 +11,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from bot.storage.tables.schema import TIME, column, key, metadata
+from bot.storage.tables.schema import columns, flags, keys, metadata, numbers, strings, times
 
 #: Marks the tables whose rows of one issue only the index itself may delete.
 INDEX = {"index": True}
@@ -24,7 +24,7 @@ def lock_index(connection: sa.Connection, repo_id: int) -> None:
         connection.execute(sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtextextended(f"index/{repo_id}", 0))))
 
 
-def _table(name: str, *columns: Any, narrow: bool = False) -> sa.Table:
+def _index_table(name: str, *columns: Any, narrow: bool = False) -> sa.Table:
     table = sa.Table(name, metadata, *columns, info=INDEX, sqlite_with_rowid=not narrow)
     # PostgreSQL's planner expects one row of a repository that came after the last ANALYZE, and reads all its rows for
     # each key. Without statistics it expects many rows of each.
@@ -36,107 +36,81 @@ def _table(name: str, *columns: Any, narrow: bool = False) -> sa.Table:
 # One row for each repository. `sequence` counts the changes, which tells a process that its memory is outdated;
 # `lengths` has the summed lengths of each field as JSON; `centre` is the mean vector, around which cosines are taken;
 # `reading` is the version of the analyser that read the issues.
-index_states = _table(
+index_states = _index_table(
     "index_states",
-    key("repo_id"),
-    column("sequence", sa.BigInteger()),
-    column("issues", sa.BigInteger()),
-    column("next_term", sa.BigInteger()),
-    column("lengths", sa.Text()),
-    column("model", sa.Text()),
-    column("vectors", sa.BigInteger()),
-    column("vector_sum", sa.LargeBinary()),
-    column("centre", sa.LargeBinary()),
-    column("reading", sa.BigInteger()),
+    *keys("repo_id"),
+    *numbers("sequence", "issues", "next_term"),
+    *strings("lengths", "model"),
+    *numbers("vectors"),
+    *columns(sa.LargeBinary(), "vector_sum", "centre"),
+    *numbers("reading"),
 )
 
 # An issue as GitHub shows it, without the body, which is seldom read.
-indexed_issues = _table(
+indexed_issues = _index_table(
     "indexed_issues",
-    key("repo_id"),
-    key("number"),
-    column("id", sa.BigInteger()),
-    column("title", sa.Text()),
-    column("state", sa.Text()),
-    column("state_reason", sa.Text(), nullable=True),
-    column("author", sa.Text()),
-    column("bot", sa.Boolean()),
-    column("labels", sa.Text()),
-    column("created_at", TIME),
-    column("updated_at", TIME),
-    column("closed_at", TIME, nullable=True),
-    column("thumbs_up", sa.Integer()),
-    column("thumbs_down", sa.Integer()),
-    column("comments", sa.Integer()),
-    column("duplicate_of", sa.BigInteger(), nullable=True),
+    *keys("repo_id", "number"),
+    *numbers("id"),
+    *strings("title", "state"),
+    *strings("state_reason", nullable=True),
+    *strings("author"),
+    *flags("bot"),
+    *strings("labels"),
+    *times("created_at", "updated_at"),
+    *times("closed_at", nullable=True),
+    *columns(sa.Integer(), "thumbs_up", "thumbs_down", "comments"),
+    *numbers("duplicate_of", nullable=True),
     sa.Index("ix_indexed_issues_author", "repo_id", "author", "number"),
     narrow=True,
 )
 
-indexed_bodies = _table("indexed_bodies", key("repo_id"), key("number"), column("body", sa.Text()))
+indexed_bodies = _index_table("indexed_bodies", *keys("repo_id", "number"), *strings("body"))
 
-# The terms of each field, packed (`bot/search/index/packing.py`). `changed` is the sequence of the change.
-indexed_terms = _table(
-    "indexed_terms",
-    key("repo_id"),
-    key("number"),
-    column("changed", sa.BigInteger()),
-    column("terms", sa.LargeBinary()),
-    sa.Index("ix_indexed_terms_changed", "repo_id", "changed"),
-)
 
-indexed_vectors = _table(
-    "indexed_vectors",
-    key("repo_id"),
-    key("number"),
-    column("changed", sa.BigInteger()),
-    column("vectors", sa.LargeBinary()),
-    sa.Index("ix_indexed_vectors_changed", "repo_id", "changed"),
-)
+def _by_change(name: str, column: str) -> sa.Table:
+    """Packed data of each issue; `changed` is the sequence of the change."""
+    packed = (*keys("repo_id", "number"), *numbers("changed"), *columns(sa.LargeBinary(), column))
+    return _index_table(name, *packed, sa.Index(f"ix_{name}_changed", "repo_id", "changed"))
+
+
+# The terms of each field (`bot/search/index/packing.py`), and the vectors.
+indexed_terms, indexed_vectors = _by_change("indexed_terms", "terms"), _by_change("indexed_vectors", "vectors")
 
 # The text model's vector (`bot/search/embedding/local.py`) of title and body, as a scale and bytes. If `changed`
 # differs from that in `indexed_terms`, the vector is of a former text.
-text_vectors = _table(
+text_vectors = _index_table(
     "text_vectors",
-    key("repo_id"),
-    key("number"),
-    column("changed", sa.BigInteger()),
-    column("model", sa.Text()),
-    column("vector", sa.LargeBinary()),
+    *keys("repo_id", "number"),
+    *numbers("changed"),
+    *strings("model"),
+    *columns(sa.LargeBinary(), "vector"),
 )
 
 # A term's number in a repository, by a hash of the term.
-index_vocabulary = _table(
+index_vocabulary = _index_table(
     "index_vocabulary",
-    key("repo_id"),
-    key("hash"),
-    column("term", sa.BigInteger()),
+    *keys("repo_id", "hash"),
+    *numbers("term"),
     sa.Index("ix_index_vocabulary_term", "repo_id", "term"),
     narrow=True,
 )
 
 # How many issues have a term in a field (`list` is both in one number), and the last few of them.
-index_lists = _table(
-    "index_lists",
-    key("repo_id"),
-    key("list"),
-    column("issues", sa.BigInteger()),
-    column("tail", sa.LargeBinary()),
-    narrow=True,
+index_lists = _index_table(
+    "index_lists", *keys("repo_id", "list"), *numbers("issues"), *columns(sa.LargeBinary(), "tail"), narrow=True
 )
 
 # The earlier issues of a frequent term, in chunks.
-index_chunks = _table("index_chunks", key("repo_id"), key("list"), key("chunk"), column("postings", sa.LargeBinary()))
+index_chunks = _index_table("index_chunks", *keys("repo_id", "list", "chunk"), *columns(sa.LargeBinary(), "postings"))
 
 # The progress of the first reading of a repository's issues.
-backfills = _table(
+backfills = _index_table(
     "backfills",
-    key("repo_id"),
-    column("cursor", sa.Text()),
-    column("etag", sa.Text()),
-    column("seen", sa.BigInteger()),
-    column("expected", sa.BigInteger(), nullable=True),
-    column("done", sa.Boolean()),
-    column("problem", sa.Text()),
-    column("updated_at", TIME),
+    *keys("repo_id"),
+    *strings("cursor", "etag"),
+    *numbers("seen"),
+    *numbers("expected", nullable=True),
+    *flags("done"),
+    *strings("problem"),
+    *times("updated_at"),
 )

@@ -15,175 +15,145 @@ metadata = sa.MetaData()
 # SQLite numbers rows by itself only if the primary key's type is exactly INTEGER.
 ROW_ID = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 TIME = sa.Float(53)
+Columns = list[sa.Column[Any]]
 
 
-def column(name: str, kind: Any, *, nullable: bool = False, **options: Any) -> sa.Column[Any]:
-    """A column that refuses NULL unless it is `nullable`."""
-    return sa.Column(name, kind, nullable=nullable, **options)
+def columns(kind: Any, *names: str, nullable: bool = False, **options: Any) -> Columns:
+    """Columns of one type, which refuse NULL unless they are `nullable`."""
+    return [sa.Column(name, kind, nullable=nullable, **options) for name in names]
 
 
-def key(name: str) -> sa.Column[int]:
-    """A number in the primary key that the database does not count up, such as GitHub's ids."""
-    return column(name, sa.BigInteger(), primary_key=True, autoincrement=False)
+def keys(*names: str) -> Columns:
+    """Numbers in the primary key that the database does not count up, such as GitHub's ids."""
+    return columns(sa.BigInteger(), *names, primary_key=True, autoincrement=False)
 
 
-repositories = sa.Table(
+def text_keys(*names: str) -> Columns:
+    return columns(sa.Text(), *names, primary_key=True)
+
+
+def numbers(*names: str, **options: Any) -> Columns:
+    return columns(sa.BigInteger(), *names, **options)
+
+
+def strings(*names: str, **options: Any) -> Columns:
+    return columns(sa.Text(), *names, **options)
+
+
+def times(*names: str, **options: Any) -> Columns:
+    """Seconds since 1970."""
+    return columns(TIME, *names, **options)
+
+
+def flags(*names: str) -> Columns:
+    return columns(sa.Boolean(), *names)
+
+
+def _table(name: str, *parts: Any) -> sa.Table:
+    return sa.Table(name, metadata, *parts)
+
+
+def _row_id() -> Columns:
+    return columns(ROW_ID, "id", primary_key=True)
+
+
+# GitHub ignores the case of names, so `lookup` is in lower case. Two rows can share a name while a renaming is on its
+# way to us.
+repositories = _table(
     "repositories",
-    metadata,
-    key("repo_id"),
-    column("owner", sa.Text()),
-    column("name", sa.Text()),
-    # GitHub ignores the case of names. Two rows can share a name while a renaming is on its way to us.
-    column("lookup", sa.Text(), index=True),
-    column("private", sa.Boolean()),
-    column("archived", sa.Boolean()),
-    column("installation", sa.BigInteger(), index=True, nullable=True),
-    column("suspended", sa.Boolean()),
-    column("updated_at", TIME),
+    *keys("repo_id"),
+    *strings("owner", "name"),
+    *strings("lookup", index=True),
+    *flags("private", "archived"),
+    *numbers("installation", index=True, nullable=True),
+    *flags("suspended"),
+    *times("updated_at"),
 )
 
 # The bot's own comments: the advisory one of an issue (`command_id` 0), or the reply to the commands in a comment.
-comments = sa.Table(
+# `shown` has the candidates that it last showed, as JSON.
+comments = _table(
     "comments",
-    metadata,
-    key("repo_id"),
-    key("number"),
-    key("command_id"),
-    column("state", sa.Text()),
-    column("comment_id", sa.BigInteger(), nullable=True),
-    column("text_hash", sa.Text()),
-    column("body_hash", sa.Text()),
-    # The candidates that it last showed, as JSON.
-    column("shown", sa.Text()),
-    column("updated_at", TIME),
+    *keys("repo_id", "number", "command_id"),
+    *strings("state"),
+    *numbers("comment_id", nullable=True),
+    *strings("text_hash", "body_hash", "shown"),
+    *times("updated_at"),
 )
 
-verdicts = sa.Table(
+# A command that comes twice gives one verdict.
+verdicts = _table(
     "verdicts",
-    metadata,
-    column("id", ROW_ID, primary_key=True),
-    column("repo_id", sa.BigInteger()),
-    column("number", sa.BigInteger()),
-    column("other", sa.BigInteger()),
-    column("kind", sa.Text()),
-    column("actor", sa.Text()),
-    column("at", TIME),
-    column("undone_at", TIME, nullable=True),
-    column("undone_by", sa.BigInteger(), nullable=True),
-    column("command_id", sa.BigInteger()),
-    column("details", sa.Text()),
-    # A command that comes twice gives one verdict.
+    *_row_id(),
+    *numbers("repo_id", "number", "other"),
+    *strings("kind", "actor"),
+    *times("at"),
+    *times("undone_at", nullable=True),
+    *numbers("undone_by", nullable=True),
+    *numbers("command_id"),
+    *strings("details"),
     sa.UniqueConstraint("repo_id", "command_id", "kind", "number", "other", name="uq_verdicts_command"),
     sa.Index("ix_verdicts_number", "repo_id", "number"),
     sa.Index("ix_verdicts_other", "repo_id", "other"),
 )
 
-rejected_elsewhere = sa.Table(
+# `issue` is OWNER/REPO#NUMBER in lower case.
+rejected_elsewhere = _table(
     "rejected_elsewhere",
-    metadata,
-    key("repo_id"),
-    key("number"),
-    # OWNER/REPO#NUMBER in lower case.
-    column("issue", sa.Text(), primary_key=True),
-    key("command_id"),
-    column("actor", sa.Text()),
-    column("at", TIME),
-    column("undone_at", TIME, nullable=True),
-    column("undone_by", sa.BigInteger(), nullable=True),
+    *keys("repo_id", "number"),
+    *text_keys("issue"),
+    *keys("command_id"),
+    *strings("actor"),
+    *times("at"),
+    *times("undone_at", nullable=True),
+    *numbers("undone_by", nullable=True),
 )
 
 # The commands of a comment that are carried out: those of its newest text by GitHub's time (`said_at`), and the
 # delivery that does it. `text_hash` is of that time and the commands.
-heeded = sa.Table(
+heeded = _table(
     "heeded",
-    metadata,
-    key("repo_id"),
-    key("number"),
-    key("comment_id"),
-    column("text_hash", sa.Text(), primary_key=True),
-    column("said_at", sa.Text()),
-    column("delivery", sa.Text()),
-    column("done", sa.Boolean()),
+    *keys("repo_id", "number", "comment_id"),
+    *text_keys("text_hash"),
+    *strings("said_at", "delivery"),
+    *flags("done"),
 )
 
-muted = sa.Table(
-    "muted",
-    metadata,
-    key("repo_id"),
-    key("number"),
-    column("actor", sa.Text()),
-    column("at", TIME),
-)
+muted = _table("muted", *keys("repo_id", "number"), *strings("actor"), *times("at"))
 
-usage = sa.Table(
-    "usage",
-    metadata,
-    key("repo_id"),
-    column("login", sa.Text(), primary_key=True),
-    column("use", sa.Text(), primary_key=True),
-    column("at", TIME),
-)
+usage = _table("usage", *keys("repo_id"), *text_keys("login", "use"), *times("at"))
 
 # What the judge said of two issues. `key` is of both texts, the model and the prompts (`bot/search/judge/question.py`).
-judgements = sa.Table(
+judgements = _table(
     "judgements",
-    metadata,
-    key("repo_id"),
-    column("key", sa.Text(), primary_key=True),
-    column("number", sa.BigInteger()),
-    column("other", sa.BigInteger()),
-    column("verdict", sa.Text()),
-    column("shared_cause", sa.Text()),
-    column("differs", sa.Text()),
-    column("said_by", sa.Text()),
-    column("at", TIME),
+    *keys("repo_id"),
+    *text_keys("key"),
+    *numbers("number", "other"),
+    *strings("verdict", "shared_cause", "differs", "said_by"),
+    *times("at"),
     sa.Index("ix_judgements_number", "repo_id", "number"),
 )
 
 # A question to the judge, counted with what it will take at most until its answer is there.
-judge_calls = sa.Table(
+judge_calls = _table(
     "judge_calls",
-    metadata,
-    column("id", ROW_ID, primary_key=True),
-    column("repo_id", sa.BigInteger()),
-    column("number", sa.BigInteger()),
-    column("login", sa.Text()),
-    column("at", TIME, index=True),
-    column("tokens_in", sa.BigInteger()),
-    column("tokens_out", sa.BigInteger()),
-    column("cost", TIME),
-    column("seconds", TIME),
+    *_row_id(),
+    *numbers("repo_id", "number"),
+    *strings("login"),
+    *times("at", index=True),
+    *numbers("tokens_in", "tokens_out"),
+    *columns(TIME, "cost", "seconds"),
 )
 
-words = sa.Table(
-    "words",
-    metadata,
-    key("repo_id"),
-    column("word", sa.Text(), primary_key=True),
-    column("issues", sa.BigInteger()),
-)
+words = _table("words", *keys("repo_id"), *text_keys("word"), *numbers("issues"))
 
 # The issues that `words` counts already, so that a repeated delivery counts none twice.
-counted = sa.Table("counted", metadata, key("repo_id"), key("number"))
+counted = _table("counted", *keys("repo_id", "number"))
 
-texts = sa.Table(
-    "texts",
-    metadata,
-    key("repo_id"),
-    column("name", sa.Text(), primary_key=True),
-    column("text", sa.Text(), nullable=True),
-    column("fetched_at", TIME),
-)
+texts = _table("texts", *keys("repo_id"), *text_keys("name"), *strings("text", nullable=True), *times("fetched_at"))
 
 # The dashboard's sessions: `key` is the hash of the browser's token, `repositories` JSON, `at` the time of signing in.
-sessions = sa.Table(
-    "sessions",
-    metadata,
-    column("key", sa.Text(), primary_key=True),
-    column("login", sa.Text()),
-    column("repositories", sa.Text()),
-    column("at", TIME),
-)
+sessions = _table("sessions", *text_keys("key"), *strings("login", "repositories"), *times("at"))
 
 
 def tables_of_repositories() -> list[sa.Table]:
@@ -192,106 +162,75 @@ def tables_of_repositories() -> list[sa.Table]:
 
 
 # The bot's decisions about issues (`bot/domain/decisions`): `evidence` is JSON without any text of an issue.
-decisions = sa.Table(
+decisions = _table(
     "decisions",
-    metadata,
-    column("id", ROW_ID, primary_key=True),
-    column("repo_id", sa.BigInteger()),
-    column("number", sa.BigInteger()),
-    column("at", TIME),
-    column("cause", sa.Text()),
-    column("mode", sa.Text()),
-    column("outcome", sa.Text()),
-    column("reason", sa.Text()),
-    column("bar", sa.Float(53)),
-    column("evidence", sa.Text()),
+    *_row_id(),
+    *numbers("repo_id", "number"),
+    *times("at"),
+    *strings("cause", "mode", "outcome", "reason"),
+    *columns(sa.Float(53), "bar"),
+    *strings("evidence"),
     sa.Index("ix_decisions_at", "repo_id", "at"),
     sa.Index("ix_decisions_number", "repo_id", "number"),
 )
 
 # Feedback on a decision other than by a command (`bot.quality.feedback`): one signal of each kind from each person
 # about one pair, or with `other` 0 about the whole comment. `who` is what they may do here.
-signals = sa.Table(
+signals = _table(
     "signals",
-    metadata,
-    key("repo_id"),
-    key("number"),
-    column("kind", sa.Text(), primary_key=True),
-    column("login", sa.Text(), primary_key=True),
-    key("other"),
-    column("same", sa.Boolean()),
-    column("who", sa.Text()),
-    column("at", TIME),
+    *keys("repo_id", "number"),
+    *text_keys("kind", "login"),
+    *keys("other"),
+    *flags("same"),
+    *strings("who"),
+    *times("at"),
 )
 
 # The bot's comments whose reactions are read: `node_id` is GraphQL's id, empty until it is known, `fold` what the bot
 # has done about a 👎.
-watched = sa.Table(
-    "watched",
-    metadata,
-    key("repo_id"),
-    key("number"),
-    column("comment_id", sa.BigInteger()),
-    column("node_id", sa.Text()),
-    column("fold", sa.Text()),
-)
+watched = _table("watched", *keys("repo_id", "number"), *numbers("comment_id"), *strings("node_id", "fold"))
 
 # A repository's calibrated threshold `bar` (null: the one of the settings), by the feedback after `since`.
-calibrations = sa.Table(
+calibrations = _table(
     "calibrations",
-    metadata,
-    key("repo_id"),
-    column("bar", sa.Float(53), nullable=True),
-    column("since", TIME),
-    column("changed_at", TIME),
-    column("basis", sa.Text()),
+    *keys("repo_id"),
+    *columns(sa.Float(53), "bar", nullable=True),
+    *times("since", "changed_at"),
+    *strings("basis"),
 )
 
 
 def _own_issues(name: str) -> sa.Table:
     """The bot's own issues of one kind. `number` is null from before one is opened until GitHub has answered."""
-    number = column("number", sa.BigInteger(), nullable=True)
-    return sa.Table(name, metadata, key("repo_id"), number, column("updated_at", TIME))
+    return _table(name, *keys("repo_id"), *numbers("number", nullable=True), *times("updated_at"))
 
 
 digest_issues, scan_issues = _own_issues("digest_issues"), _own_issues("scan_issues")
 
 # The newest evaluation of each repository, as JSON.
-evaluations = sa.Table(
+evaluations = _table(
     "evaluations",
-    metadata,
-    key("repo_id"),
-    column("stage", sa.Text()),
-    column("chain", sa.Text()),
-    column("asked_at", TIME),
-    column("problem", sa.Text()),
-    column("result", sa.Text(), nullable=True),
-    column("made_at", TIME, nullable=True),
+    *keys("repo_id"),
+    *strings("stage", "chain"),
+    *times("asked_at"),
+    *strings("problem"),
+    *strings("result", nullable=True),
+    *times("made_at", nullable=True),
 )
 
 # Deliveries that were not taken, by GUID: the last attempt, and how often we asked for another.
-missed = sa.Table(
+missed = _table(
     "missed",
-    metadata,
-    column("guid", sa.Text(), primary_key=True),
-    column("delivery_id", sa.BigInteger()),
-    column("failed_at", TIME),
-    column("status_code", sa.BigInteger()),
-    column("asked", sa.BigInteger()),
-    column("asked_at", TIME),
+    *text_keys("guid"),
+    *numbers("delivery_id"),
+    *times("failed_at"),
+    *numbers("status_code", "asked"),
+    *times("asked_at"),
 )
 
 # How far GitHub's growing lists have been read, by name.
-marks = sa.Table("marks", metadata, column("name", sa.Text(), primary_key=True), column("at", TIME))
+marks = _table("marks", *text_keys("name"), *times("at"))
 
 # The scan's findings for one issue: `candidates` as JSON, `sequence` of the index at that time, `model` the weights and
 # vectors that judged.
-scan_answers = sa.Table(
-    "scan_answers",
-    metadata,
-    key("repo_id"),
-    key("number"),
-    column("sequence", sa.BigInteger()),
-    column("model", sa.Text()),
-    column("candidates", sa.Text()),
-)
+scan_answers = _table("scan_answers", *keys("repo_id", "number"), *numbers("sequence"), *strings("model", "candidates"))
