@@ -39,9 +39,6 @@ private key. docs/dashboard.md says where they come from.
 </html>
 """
 
-# What is answered, in the words of the metric.
-_OUTCOMES = {"queued": "accepted"}
-
 routes = Blueprint("receiver", __name__)
 _WEBHOOK = "receiver.webhook"
 
@@ -111,7 +108,7 @@ def _signs_in(settings: Settings) -> bool:
 
 
 def _dashboard_off() -> Response:
-    """Say to a person that the dashboard is off, and how it is switched on; programs are told as of any other path."""
+    """Tell a person that the dashboard is off and how to switch it on; a program gets 404 as for any other path."""
     if request.accept_mimetypes.best_match(["application/json", "text/html"]) != "text/html":
         abort(404)
     return Response(_OFF, 404, mimetype="text/html")
@@ -122,7 +119,7 @@ def _not_set_up() -> tuple[Response, int]:
 
 
 class _Receiver:
-    """What the routes work with."""
+    """The state of the routes."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -134,7 +131,7 @@ class _Receiver:
             log.warning("starting without the queue: %s", problem)
 
     def take(self, delivery: Accepted) -> dict[str, str]:
-        """Do what the delivery needs before it is acknowledged; says what that was. Raises QueueUnavailable."""
+        """Queue the delivery if it needs work; returns the outcome for the answer. Raises QueueUnavailable."""
         match delivery.content:
             case Ping():
                 return {"status": "pong"}
@@ -165,7 +162,7 @@ def webhook() -> tuple[Response, int]:
                 outcome = receiver.take(delivery)
                 traced.set_attribute("event", delivery.name)
                 traced.set_attribute("outcome", outcome["status"])
-                DELIVERIES.labels(_OUTCOMES.get(outcome["status"], outcome["status"])).inc()
+                DELIVERIES.labels("accepted" if outcome["status"] == "queued" else outcome["status"]).inc()
                 log.info("delivery %s (%s): %s", delivery.delivery_id, delivery.name, outcome["status"])
             return jsonify(delivery=delivery.delivery_id, **outcome), 202
 

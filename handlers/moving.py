@@ -19,7 +19,7 @@ from bot.platform.settings import Settings
 from bot.storage.engine import make_engine, shown, write
 from bot.storage.migrate import has_schema, is_current, migrate
 from bot.storage.replaced import sqlite_file
-from bot.storage.tables.schema import metadata
+from bot.storage.schema import metadata
 
 # What belongs to the index.
 _LEFT_OUT = {"backfills"}

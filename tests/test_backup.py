@@ -30,7 +30,7 @@ from bot.platform.settings import Settings
 from bot.simulator import Server, Simulator, start_simulator
 from bot.simulator.state.issues import Comment
 from bot.storage import open_store
-from bot.storage.tables.schema import metadata
+from bot.storage.schema import metadata
 from tests.conftest import KINDS
 from tests.served import deliver_here
 from tests.waiting import LONGEST, wait_until

@@ -22,7 +22,7 @@ from bot.domain.entities import Actor, RepoRef, Repository
 from bot.domain.errors import SettingsError, UserError
 from bot.platform.settings import Settings
 from bot.storage import open_store
-from bot.storage.tables.schema import metadata
+from bot.storage.schema import metadata
 from handlers.moving import Place, copy, place
 from tests.store.made import rows
 

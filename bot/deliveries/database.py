@@ -21,8 +21,7 @@ from bot.storage.failures import is_locked, why
 from bot.storage.migrate import alone, waiting
 from bot.storage.replaced import sqlite_file
 
-# Deliveries, whose outcome somebody waits for; background work on repositories, for which nobody does; and the part of
-# that which takes minutes or hours.
+# Deliveries, whose outcome somebody waits for; background work on repositories; and evaluations, which take hours.
 QUEUE, BACKGROUND_QUEUE, REPLAY_QUEUE = "events", "background", "replays"
 # Scheduled tasks, with a row for each; and the workers that live, with a row and a lease for each.
 SCHEDULE, WORKERS = "schedule", "workers"
@@ -41,8 +40,8 @@ class QueueUnavailable(Retryable):
 metadata = sa.MetaData()
 
 # `number` is the order of arrival. `state` is waiting, running, done or dead. `attempts` counts the runs that raised,
-# `crashes` those whose worker died. Times are the database's, in seconds since 1970. When a job is done its payload
-# goes, but its id stays for a week, so that a redelivery changes nothing.
+# `crashes` those whose worker died. Times are the database's, in seconds since 1970. The id of a job that is done stays
+# for a week, without its payload, so that a redelivery changes nothing.
 jobs = sa.Table(
     "jobs",
     metadata,
@@ -67,7 +66,7 @@ jobs = sa.Table(
 
 
 def state(*names: str) -> sa.ColumnElement[bool]:
-    """Whether a job is in one of these states, spelled out as in the indexes, which SQLite would not use else."""
+    """Whether a job is in one of these states, spelled as in the partial indexes, or SQLite would not use them."""
     listed: list[sa.ColumnElement[str]] = [sa.literal_column(f"'{name}'") for name in names]
     return jobs.c.state == listed[0] if len(listed) == 1 else jobs.c.state.in_(listed)
 
@@ -139,7 +138,7 @@ def prepare(engine: sa.Engine, *, patience: float | None = _PATIENCE) -> None:
 
 @contextmanager
 def named_failures() -> Iterator[None]:
-    """Turn everything that a database can raise into QueueUnavailable."""
+    """Turn all errors of the database into QueueUnavailable."""
     try:
         yield
     except (sa.exc.SQLAlchemyError, OSError) as error:
@@ -154,16 +153,14 @@ def read_jobs(engine: sa.Engine, query: sa.Select[Any]) -> Sequence[sa.Row[Any]]
             return connection.execute(query).all()
 
 
-_STATES = {
-    **dict.fromkeys(("ENQUEUED", "DELAYED", "PENDING"), "waiting"),
-    **dict.fromkeys(("ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"), "dead"),
-}
+# DBOS's states of workflows; all others are done.
+_WAITING, _DEAD = ("ENQUEUED", "DELAYED", "PENDING"), ("ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
 
 
 def carry_over(connection: sa.Connection) -> None:
     """Move what waits or was given up in DBOS's tables into `jobs`, and drop these, in the caller's transaction.
 
-    Of what is done it keeps the ids, so that a redelivery changes nothing.
+    It keeps the ids of what is done, so that a redelivery changes nothing.
     """
     schema = None if connection.dialect.name == "sqlite" else "dbos"
     if not sa.inspect(connection).has_table("workflow_status", schema=schema):
@@ -199,7 +196,8 @@ def _job(delivery: str, row: Any) -> dict[str, Any]:
     """A row of `jobs`; done where nobody can read it."""
     try:
         _, _, failures, _, partition, text = json.loads(row.given)["positionalArgs"]
-        event, state = from_json(text), _STATES.get(row.status, "done")
+        state = "waiting" if row.status in _WAITING else "dead" if row.status in _DEAD else "done"
+        event = from_json(text)
     except (ValueError, LookupError, TypeError, AttributeError):
         failures, partition, text, event, state = 0, delivery, "", None, "done"
     try:

@@ -13,16 +13,14 @@ from bot.domain.entities import RepoRef
 from bot.platform.settings import Settings
 from bot.storage.engine import database_time, write
 
-# More than pile up in the month for which they are kept.
-MOST = 10_000
+MOST = 10_000  # more than pile up in the month for which they are kept
 
 
 @dataclass(frozen=True, slots=True)
 class DeadLetter:
-    """A delivery that is tried again only when a person asks for it.
+    """A job that was given up. `event` is such as `issues.opened`; `attempts` is 0 if no attempt ever ended.
 
-    `event` is GitHub's name with the action (`issues.opened`). `attempts` is 0 if no attempt ever ended. `failed_at` is
-    in seconds since 1970. `reason` is the last error by `bot.platform.logs.describe`: no secrets, no issue's words.
+    `failed_at` is in seconds since 1970, `reason` the last error without secrets and issues' words (`logs.describe`).
     """
 
     delivery_id: str
@@ -37,7 +35,6 @@ class DeadLetters:
     """The dead letters, for people who host the bot. All methods raise QueueUnavailable if the database is away."""
 
     def __init__(self, settings: Settings) -> None:
-        """Does not connect."""
         self._engine = queue_engine(settings, pool_size=3)
 
     def of(self, repo_id: int) -> tuple[DeadLetter, ...]:
@@ -65,7 +62,7 @@ class DeadLetters:
 
 def is_dead() -> sa.ColumnElement[bool]:
     """Whether a job is a dead letter."""
-    # The first condition repeats the index's own, as SQLite wants it.
+    # The first condition is that of the index, which SQLite would not use otherwise.
     return sa.and_(state("done", "dead"), jobs.c.state == "dead", jobs.c.queue != SCHEDULE)
 
 

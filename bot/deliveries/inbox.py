@@ -39,9 +39,7 @@ _REFUSES = sa.text(
 
 
 def debounce(event: Event, seconds: float) -> float:
-    """How many seconds a delivery waits in the queue: several edits of an issue often come together, and the first job
-    to run answers the latest text.
-    """
+    """How many seconds a delivery waits: several edits of an issue often come together, and one answer serves all."""
     return seconds if isinstance(event, IssueEvent) and event.action == "edited" else 0.0
 
 
@@ -98,9 +96,9 @@ class Inbox:
                 raise QueueUnavailable("the queue's database is read-only")
 
     def erase(self, repository_id: int, before: float | None = None) -> None:
-        """Erase what the queue holds of a repository, dead letters too. The ids stay, against redeliveries.
+        """Erase a repository's payloads, dead letters too, but what arrived later than `before` (seconds since 1970).
 
-        `before` spares what arrived later (seconds since 1970). A running job loses its content when it ends.
+        The ids stay, against redeliveries. A running job loses its payload when it ends.
         """
         here = [jobs.c.repository == repository_id, jobs.c.state.in_(["waiting", "dead"])]
         if before is not None:

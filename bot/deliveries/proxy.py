@@ -155,7 +155,7 @@ def read(data: str, secrets: Sequence[str]) -> RelayedDelivery | None:
 
 
 def bodies(message: Mapping[str, Any]) -> Iterator[bytes]:
-    """What GitHub may have sent, the likeliest first: the raw bytes if the channel has them, and the rebuilt body.
+    """The possible bodies, the likeliest first: the raw bytes if the channel has them, and the rebuilt body.
 
     GitHub writes control characters in upper case (`\\u001B`), JavaScript and Python in lower case, as Octokit's
     verification has found. Numbers that JavaScript cannot hold, and a whole number written as `1.0`, are lost.

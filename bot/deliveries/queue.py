@@ -68,7 +68,7 @@ BLOCKED = f"""EXISTS (
     SELECT 1 FROM jobs AS other WHERE other.state IN ('waiting', 'running') AND other.partition = job.partition
     AND (other.state = 'running' OR other.number < job.number AND other.run_after < now() + {HOLD}))"""
 
-# Takes several jobs as one JSON text, and leaves out those that are known.
+# Inserts several jobs, as one JSON text, without known ids.
 PUT_ON_SQLITE = """
 INSERT INTO jobs (id, queue, installation, repository, partition, payload, arrived_at, run_after)
 SELECT value ->> 'id', value ->> 'queue', value ->> 'installation', value ->> 'repository', value ->> 'partition',
@@ -147,10 +147,7 @@ DELETE FROM jobs WHERE number IN (
 
 
 def decide(error: Exception, failures: int, chance: float) -> float | None:
-    """Seconds until the next try after failure number `failures` (from 1); None makes the job a dead letter.
-
-    `chance` in [0, 1) spreads the waits of many jobs.
-    """
+    """Seconds until the next try after so many failures; None: a dead letter. `chance` in [0, 1) spreads the waits."""
     if failures >= (MOST_TRIES if isinstance(error, Retryable) or passes(error) else MOST_TRIES_OF_A_FAULT):
         return None
     wait = min(_LONGEST_WAIT, _FIRST_WAIT * _GROWTH ** (failures - 1))
@@ -174,7 +171,7 @@ class NewJob(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ClaimedJob:
-    """A job that a worker has claimed. `attempts` counts the earlier runs that raised."""
+    """A job that a worker holds by the lease `token`. `attempts` counts the earlier runs that raised."""
 
     id: str
     queue: str
@@ -213,14 +210,13 @@ class Queue:
 
     def register(self, worker: str) -> None:
         """Register a worker. `renew` takes its name as the token of its lease."""
-        row = {"id": f"{WORKERS}:{worker}", "queue": WORKERS, "partition": f"{WORKERS}:{worker}", "state": "running"}
-        nothing = {"installation": 0, "repository": 0, "run_after": self.now, "arrived_at": self.now}
+        id, now = f"{WORKERS}:{worker}", self.now
+        row = {"id": id, "queue": WORKERS, "installation": 0, "repository": 0, "partition": id, "state": "running"}
+        times = {"run_after": now, "arrived_at": now, "lease_until": now + LEASE}
         with write(self.engine) as connection:
-            lease = {"lease_token": worker, "lease_until": self.now + LEASE}
-            connection.execute(sa.insert(jobs).values(**row, **nothing, **lease))
+            connection.execute(sa.insert(jobs).values(**row, **times, lease_token=worker))
 
     def unregister(self, worker: str) -> None:
-        """Remove a worker that ends."""
         self._change(UNREGISTER, worker=worker)
 
     def due(self) -> tuple[set[str], set[str]]:
@@ -264,7 +260,7 @@ class Queue:
             return {id: state == "dead" for id, state in self._run(connection, EXPIRE)}
 
     def finish(self, claim: ClaimedJob) -> bool:
-        """Mark the job as done and erase its payload. Whether the claim still held."""
+        """Mark the job as done and erase its payload; whether the claim still held."""
         return self._end(claim, "state = 'done', payload = '', done_at = now()")
 
     def fail(self, claim: ClaimedJob, error: str, wait: float | None) -> bool:
@@ -282,7 +278,7 @@ class Queue:
         return self._end(claim, RETRY, wait=wait)
 
     def clean(self) -> None:
-        """Delete what ended long ago, in batches, so that nobody waits long for the lock."""
+        """Delete what ended long ago, in batches, so that others need not wait long for the lock."""
         for ended, keep in (("done", KEEP_DONE), ("dead", KEEP_DEAD)):
             while self._change(CLEAN, ended=ended, keep=keep) == _BATCH:
                 time.sleep(_PAUSE)

@@ -49,10 +49,7 @@ RETRY_AFTER, _UNKNOWN_TASK = 1.0, 60.0
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One delivery as handlers see it. It was accepted when it `arrived`, in seconds since 1970.
-
-    `attempt` is 1 and one more for each time the handler raised; the death of a worker does not count.
-    """
+    """A delivery for a handler. `attempt` counts from 1, without crashes; `arrived` is in seconds since 1970."""
 
     delivery_id: str
     event: Event
@@ -70,7 +67,6 @@ class _Running:
     lost: bool = False
 
     def place(self) -> str:
-        """The last frames of its thread, without any values."""
         frame = sys._current_frames().get(self.thread)
         frames = traceback.extract_stack(frame)[-3:] if frame else []
         return "; ".join(f"{one.filename}:{one.lineno} in {one.name}" for one in frames)
@@ -89,9 +85,9 @@ class Worker:
         *,
         on_overdue: Callable[[], None] = lambda: None,
     ) -> None:
-        """`handle` raises Retryable to be called again later, UserError to end it; anything else counts as a fault.
+        """`handle` raises Retryable to be called again later, UserError to end the job; all else counts as a fault.
 
-        The worker calls `on_overdue` when its process must end: a job hangs, or the database was replaced.
+        `on_overdue` must end the process: a job hangs, or the database was replaced.
         """
         self._settings = settings
         self._handle = handle
@@ -157,10 +153,10 @@ class Worker:
                 self._wake.wait(POLL_EVERY)
 
     def _claim_some(self) -> bool:
-        """Claim jobs of each queue that has a free thread; whether it claimed any.
+        """Claim jobs of each queue that has a free slot; whether it claimed any.
 
-        One suspect job runs at a time. Beside a suspect delivery nothing else runs, so that a job that kills its worker
-        takes no other with it. Other suspects run beside deliveries, since they can take hours.
+        One suspect job runs at a time. Nothing runs beside a suspect delivery, so that it takes no other job with it.
+        Other suspects run beside deliveries, since they can take hours.
         """
         with self._changed:
             free = {queue for queue, threads in self._free.items() if threads}
@@ -173,7 +169,7 @@ class Worker:
             return not busy and self._claim_from(QUEUE, suspects=True)
         if not suspects_running and any(self._claim_from(queue, suspects=True) for queue in sorted(suspects & free)):
             return True
-        # No installation gets the last slot as well: it is reserved for a second one.
+        # The last slot is reserved for a second installation.
         largest = max(busy, key=busy.__getitem__, default=NO_INSTALLATION)
         left = self._most - busy[largest]
         claimed = False
@@ -195,7 +191,7 @@ class Worker:
             try:
                 threading.Thread(target=self._run, args=(one,), name=f"job-{queue}", daemon=True).start()
             except RuntimeError:
-                # The system gives no further thread. The job waits again when its lease has run out.
+                # The system gives no further thread. The job waits again when its lease has expired.
                 self._remove(one)
                 raise
         return bool(claims)
@@ -313,7 +309,7 @@ class Worker:
         if self._id not in leases:
             self._queue.register(self._id)
         for one in running:
-            # A job that has ended meanwhile has no lease either, which no longer matters to anybody.
+            # A job that has ended meanwhile has no lease either, which does not matter.
             one.lost = one.lost or one.claim.token not in leases
         for one in hanging:
             log.error("%s does not end, and neither does its thread: this worker ends", one.claim.id)
@@ -327,9 +323,8 @@ class Worker:
     def _expire(self) -> None:
         """Take back the jobs of workers that are gone."""
         expired = self._queue.expire()
+        JOBS.labels("dead").inc(sum(expired.values()))
         for job, dead in expired.items():
-            if dead:
-                JOBS.labels("dead").inc()
             level, fate = (logging.ERROR, DIED) if dead else (logging.WARNING, "it waits again")
             log.log(level, "%s was lost: %s", job, fate)
         if expired:

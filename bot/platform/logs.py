@@ -115,10 +115,10 @@ class _Handler(logging.StreamHandler[TextIO]):
 
 
 class _Formatter(logging.Formatter):
-    """What both forms have in common."""
+    """Exceptions and times, the same in both forms."""
 
     def formatException(self, ei: _ExcInfo) -> str:
-        """The kinds of the exceptions and where they came from, without their texts, the first cause last."""
+        """The types and tracebacks of the exceptions, without their texts, the first cause last."""
         lines = []
         error, seen = ei[1], set[int]()
         while error is not None and id(error) not in seen:

@@ -1,8 +1,7 @@
 """Child processes: web and worker under a supervisor (`doppel serve`, the demo), and pools that end with their parent.
 
-A child that keeps dying ends everything with an error, since a person must then mend something outside. A signal may
-have killed a child because of a job, which the queue gives up after some deaths (`bot.deliveries.queue`). Several such
-jobs can come at once, so more of these deaths are allowed.
+A child that keeps ending by itself ends everything with an error, since a person must mend something outside. More
+deaths by signals are allowed: poison jobs may kill workers, until the queue gives them up (`bot.deliveries.queue`).
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from bot.domain.entities import name_key
 from bot.storage.engine import TableGateway, write
-from bot.storage.tables.schema import heeded, muted, repositories, usage
+from bot.storage.schema import heeded, muted, repositories, usage
 
 
 class HandledCommands(TableGateway):

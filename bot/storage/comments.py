@@ -16,7 +16,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from bot.storage.engine import TableGateway, write
-from bot.storage.tables.schema import comments
+from bot.storage.schema import comments
 
 ADVISORY = 0
 
@@ -100,7 +100,7 @@ class Comments(TableGateway):
         return ClaimOutcome.BUSY if state == CommentState.INTENDED else ClaimOutcome.SETTLED
 
     def claimed_at(self, repo_id: int, number: int, command_id: int) -> float | None:
-        """When the comment was claimed; None if nobody holds a claim."""
+        """When the comment was claimed; None without a claim."""
         claimed = sa.select(comments.c.updated_at)
         return self._scalar(claimed.where(_key(repo_id, number, command_id), comments.c.state == CommentState.INTENDED))
 
@@ -169,9 +169,9 @@ class Comments(TableGateway):
         self._change(insert.on_conflict_do_update(index_elements=_KEY, set_={"state": state, **answered}, where=_THERE))
 
     def doubt(self, repo_id: int, number: int, command_id: int, *, now: float) -> None:
-        """Note that nobody knows what the comment says: it answers nothing until the next attempt has edited it.
+        """Note that the comment's text is unknown: it answers nothing until the next attempt has edited it.
 
-        If the comment itself is unknown, the next attempt may begin at once, and must look first.
+        If the comment itself is unknown, the next attempt may begin at once, as `DOUBTFUL`.
         """
         unknown = comments.c.comment_id.is_(None)
         values = {
@@ -183,7 +183,7 @@ class Comments(TableGateway):
         self._change(sa.update(comments).where(_key(repo_id, number, command_id), _THERE).values(values))
 
     def lose(self, repo_id: int, number: int, command_id: int) -> None:
-        """Note that nobody knows which comment it is: the next attempt may begin at once, and must look first."""
+        """Note that the comment is unknown: the next attempt may begin at once, as `DOUBTFUL`."""
         unknown = {"comment_id": None, "text_hash": "", "body_hash": ""}
         values = {"state": CommentState.INTENDED, **unknown, "updated_at": 0.0}
         self._change(sa.update(comments).where(_key(repo_id, number, command_id), _THERE).values(values))

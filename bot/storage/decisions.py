@@ -13,7 +13,7 @@ from bot.domain.decisions import Decision, Outcome, dump, load
 from bot.domain.entities import name_key
 from bot.domain.opinion import Limits, Said, Verdict
 from bot.storage.engine import TableGateway, write
-from bot.storage.tables.schema import decisions, judge_calls, judgements
+from bot.storage.schema import decisions, judge_calls, judgements
 
 KEPT_DAYS = 400
 """Days after which a decision is erased: a year of feedback, and a month more for what came before it."""

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from bot.domain.counting import batches
 from bot.storage.engine import TableGateway, write
-from bot.storage.tables.schema import marks, missed
+from bot.storage.schema import marks, missed
 
 _DELIVERIES = "deliveries"
 # Far below the most parameters of a statement.

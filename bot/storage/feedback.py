@@ -13,7 +13,7 @@ from bot.domain.entities import name_key
 from bot.domain.judgements import Fold, KeptCalibration, Kind, Rejection, Signal, Verdict, VerdictKind, Who
 from bot.storage.comments import ADVISORY, CommentState
 from bot.storage.engine import TableGateway, write
-from bot.storage.tables.schema import calibrations, comments, rejected_elsewhere, signals, verdicts, watched
+from bot.storage.schema import calibrations, comments, rejected_elsewhere, signals, verdicts, watched
 
 
 class Verdicts(TableGateway):

@@ -13,8 +13,7 @@ import sqlalchemy as sa
 from bot.domain.counting import batches
 from bot.domain.entities import RepoRef, Repository
 from bot.storage.engine import TableGateway, write
-from bot.storage.tables.index import backfills, lock_index
-from bot.storage.tables.schema import counted, digest_issues, repositories, scan_issues, texts, words
+from bot.storage.schema import backfills, counted, digest_issues, lock_index, repositories, scan_issues, texts, words
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +74,7 @@ class Repositories(TableGateway):
         self._change(theirs.values(suspended=suspended))
 
     def locked(self, connection: sa.Connection, repo_id: int) -> StoredRepository | None:
-        """The repository with this id. Its row is locked until the transaction ends, even if it does not exist yet."""
+        """The repository. Its row, even one that does not exist yet, is locked until the transaction ends."""
         lock_index(connection, repo_id)
         mine = sa.select(repositories).where(repositories.c.repo_id == repo_id).with_for_update()
         row = connection.execute(mine).first()
@@ -153,18 +152,18 @@ class CachedFiles(TableGateway):
     """The `texts` table: cached files by repository and a name that the caller chooses."""
 
     def get(self, repo_id: int, name: str) -> CachedFile | None:
-        """The text as last fetched; None if it never was."""
+        """The file as last fetched; None if it never was."""
         query = sa.select(texts.c.text, texts.c.fetched_at).where(texts.c.repo_id == repo_id, texts.c.name == name)
         row = self._first(query)
         return row and CachedFile(*row)
 
     def put(self, repo_id: int, name: str, text: str | None, now: float) -> None:
-        """Keep a text. NUL characters, which PostgreSQL cannot store, become U+FFFD."""
+        """Cache a file. NUL characters, which PostgreSQL cannot store, become U+FFFD."""
         values = {"text": None if text is None else text.replace("\0", "\ufffd"), "fetched_at": now}
         self._change(self._upsert(texts, {"repo_id": repo_id, "name": name}, values))
 
     def drop(self, repo_id: int) -> None:
-        """Forget the repository's texts, because of a push or a new name."""
+        """Forget the repository's files, because of a push or a new name."""
         self._change(sa.delete(texts).where(texts.c.repo_id == repo_id))
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from bot.storage.engine import TableGateway
-from bot.storage.tables.schema import sessions
+from bot.storage.schema import sessions
 
 HOURS = 8
 """How long a session lasts. `bot.interfaces.dashboard.access` checks the person's permissions anew all the time."""

@@ -25,9 +25,9 @@ from bot.storage.repositories import (
     StoredRepository,
     WordCounts,
 )
+from bot.storage.schema import tables_of_repositories
 from bot.storage.sessions import Sessions
 from bot.storage.sqlite import empty_log
-from bot.storage.tables.schema import tables_of_repositories
 
 # Connections beyond one for each thread: for background work and tasks, and for threads that need a second one.
 _SPARE = 4

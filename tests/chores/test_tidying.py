@@ -19,8 +19,8 @@ from bot.storage import Store
 from bot.storage.commands import UsageLimit
 from bot.storage.decisions import KEPT_DAYS
 from bot.storage.engine import make_engine
+from bot.storage.schema import sessions, usage
 from bot.storage.sessions import HOURS, Session
-from bot.storage.tables.schema import sessions, usage
 from handlers.scheduled.tidying import erase_old, tidy
 from handlers.services import Services
 

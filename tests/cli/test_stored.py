@@ -23,7 +23,7 @@ from bot.domain.errors import UserError
 from bot.platform.settings import Settings
 from bot.quality.evaluation.history import KeptHistory, PastRecord, kept_repositories
 from bot.storage import Store, open_store
-from bot.storage.tables.schema import metadata
+from bot.storage.schema import metadata
 
 MINE, OTHER = 5, 55
 APP = RepoRef("Acme", "App")

@@ -24,7 +24,7 @@ from bot.quality.feedback import decided_in
 from bot.search.index import IndexedIssue
 from bot.storage.decisions import Decisions
 from bot.storage.engine import write
-from bot.storage.tables.schema import texts
+from bot.storage.schema import texts
 from tests.dashboard.conftest import HOSTILE, Host, words
 from tests.effort import queries
 

@@ -11,7 +11,7 @@ from bot.search.index import Index, IndexedIssue, Query, TextAnalyser, shared, v
 from bot.search.index.memory import Memories
 from bot.search.index.state import Version
 from bot.search.matching import Matcher
-from bot.storage.tables.index import index_vocabulary
+from bot.storage.schema import index_vocabulary
 from tests.index.conftest import HashingModel
 
 VERSION = Version(1, 1, 1, "", "", 0)

@@ -13,7 +13,7 @@ from bot.domain.judgements import KeptCalibration, Rejection, VerdictKind
 from bot.storage import Store
 from bot.storage import repositories as words_module
 from bot.storage.commands import UsageLimit
-from bot.storage.tables.schema import metadata
+from bot.storage.schema import metadata
 from tests.store.posting import note_posted
 
 ACME = RepoRef("acme", "App")

@@ -20,9 +20,8 @@ from bot.storage.failures import why
 from bot.storage.migrate import is_later
 from bot.storage.replaced import sqlite_file
 from bot.storage.repositories import OFF
+from bot.storage.schema import backfills, repositories
 from bot.storage.sqlite import is_full
-from bot.storage.tables.index import backfills
-from bot.storage.tables.schema import repositories
 
 _T = TypeVar("_T")
 

@@ -23,7 +23,7 @@ _LEVELS_ELSEWHERE = {"TRACE": "DEBUG", "WARN": "WARNING", "FATAL": "ERROR", "CRI
 
 
 def upper(word: str) -> str:
-    """A choice in capitals, or a level of the log as other programs name it."""
+    """A choice in capitals, or a log level by another program's name."""
     return _LEVELS_ELSEWHERE.get(word.upper(), word.upper())
 
 
@@ -35,7 +35,7 @@ def channel(value: str) -> str:
 
 
 def address(value: str) -> str:
-    """An http(s) address that is told in messages, so it must not hold a password."""
+    """An http(s) address that messages may show, so it must not hold a password."""
     if "@" in urlsplit(channel(value)).netloc:
         raise ValueError(
             "this holds a name or password before the @, which messages would show; leave it out. Keys and tokens have "
@@ -55,10 +55,7 @@ def repositories(value: Any) -> Any:
 
 
 def path_of(name: str, text: str) -> Path:
-    """The path that a variable holds. A shell puts the user's folder in place of `~`, but nobody does so in `.env`.
-
-    Raises SettingsError where there is no such user, or one without a folder, as in some containers.
-    """
+    """The path that a variable holds, with `~` expanded. Raises SettingsError for a user without a home directory."""
     try:
         return Path(text).expanduser()
     except RuntimeError:
@@ -66,10 +63,9 @@ def path_of(name: str, text: str) -> Path:
 
 
 def database_url(value: str, name: str = "DATABASE_URL", otherwise: str = "SQLite in DOPPEL_HOME") -> str:
-    """The SQLAlchemy URL; hosts such as Heroku say `postgres://` and name no driver. `name` is what sets it, and
-    `otherwise` what is used where that is left out; empty where it cannot be.
+    """The SQLAlchemy URL; hosts such as Heroku say `postgres://` and name no driver.
 
-    Raises SettingsError, without the value: in whatever way it is wrong, a password may be in it.
+    `name` is the setting, `otherwise` what is used without it, for the message. Raises SettingsError without the value.
     """
     scheme, sep, rest = value.partition("://")
     if sep and scheme in ("postgres", "postgresql", "postgresql+psycopg"):
@@ -81,7 +77,7 @@ def database_url(value: str, name: str = "DATABASE_URL", otherwise: str = "SQLit
 
 
 def _postgres_url(url: str, name: str) -> str:
-    """The same; raises SettingsError if it cannot be read, or what is read as its host may be part of the password."""
+    """The URL. Raises SettingsError if it cannot be parsed, or part of the password would be taken for the host."""
     # Most commands need it anyway, and those without a database start sooner.
     from sqlalchemy import make_url
     from sqlalchemy.exc import ArgumentError
@@ -112,7 +108,7 @@ _UPPER, _LOWER = BeforeValidator(upper), BeforeValidator(str.lower)
 
 @dataclass(frozen=True)
 class Env:
-    """A setting's variable; its default where the field's own does not tell; its meaning, if not the field's."""
+    """A setting's variable, with its default and meaning if they differ from the field's."""
 
     name: str
     default: str = ""
@@ -234,7 +230,7 @@ class Settings(BaseModel):
 
     @property
     def new(self) -> bool:
-        """Whether nothing of an App is set, so that one can be created; half an App is a mistake to be told."""
+        """Whether nothing of an App is set, so that one can be created."""
         return self.app_id is None and not self.private_key and not self.webhook_secrets
 
     @property
@@ -244,12 +240,12 @@ class Settings(BaseModel):
 
     @property
     def simulated(self) -> bool:
-        """Whether GitHub is this machine itself, as only a simulator can be."""
+        """Whether GitHub is on this machine, so a simulator."""
         return is_here(self.github_api_url)
 
     @property
     def bind(self) -> str:
-        """What the receiver listens on, as gunicorn takes it."""
+        """The address to listen on, for gunicorn."""
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
     @property

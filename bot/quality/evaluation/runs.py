@@ -11,7 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from bot.quality.evaluation.report import Evaluation
 from bot.storage.engine import TableGateway, write
-from bot.storage.tables.schema import evaluations as table
+from bot.storage.schema import evaluations as table
 
 DAY, SOON, LOST = 86_400.0, 600.0, 8 * 3600.0
 """Seconds from the click until a repository can be evaluated again: where that ended as it should, where it failed, and

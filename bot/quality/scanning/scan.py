@@ -24,11 +24,11 @@ from bot.quality.scanning.pairs import Answer, Entry, Found, Result
 from bot.search.index.database import among, upsert
 from bot.storage import Store
 from bot.storage.engine import TableGateway, write
-from bot.storage.tables.index import indexed_issues as issues
-from bot.storage.tables.index import indexed_terms as terms
-from bot.storage.tables.index import indexed_vectors as vectors
-from bot.storage.tables.index import lock_index
-from bot.storage.tables.schema import scan_answers as table
+from bot.storage.schema import indexed_issues as issues
+from bot.storage.schema import indexed_terms as terms
+from bot.storage.schema import indexed_vectors as vectors
+from bot.storage.schema import lock_index
+from bot.storage.schema import scan_answers as table
 
 _ROWS = 2_000
 

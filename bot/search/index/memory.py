@@ -22,7 +22,7 @@ from bot.search.index.packing import unpack_terms
 from bot.search.index.postings import List
 from bot.search.index.state import State, Version
 from bot.search.index.vectors import Neighbours, grown
-from bot.storage.tables.index import index_lists, indexed_terms
+from bot.storage.schema import index_lists, indexed_terms
 
 T = TypeVar("T")
 

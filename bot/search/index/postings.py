@@ -29,8 +29,8 @@ from bot.search.index.packing import (
     read_postings,
     unpack_terms,
 )
-from bot.storage.tables.index import index_chunks as chunks
-from bot.storage.tables.index import index_lists as lists
+from bot.storage.schema import index_chunks as chunks
+from bot.storage.schema import index_lists as lists
 
 #: The longest tail in bytes: 96 postings, so that five such rows fit on a page of SQLite.
 TAIL = 96 * 8

@@ -24,7 +24,7 @@ from bot.search.index.analysis import (
 )
 from bot.search.index.database import fetch
 from bot.search.index.packing import unpack_terms
-from bot.storage.tables.index import indexed_terms
+from bot.storage.schema import indexed_terms
 
 
 class Reader:

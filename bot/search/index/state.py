@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from bot.search.index.database import fetch, upsert
 from bot.storage.engine import database_time
-from bot.storage.tables.index import index_states as table
-from bot.storage.tables.index import lock_index
+from bot.storage.schema import index_states as table
+from bot.storage.schema import lock_index
 
 NO_KEYS: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
 NO_VECTORS: NDArray[np.float64] = np.zeros((0, 0))

@@ -16,7 +16,7 @@ from bot.search.index.packing import Integers
 from bot.search.index.reader import Reader
 from bot.search.index.vectors import rounded
 from bot.storage.engine import write
-from bot.storage.tables.index import indexed_terms, lock_index, text_vectors
+from bot.storage.schema import indexed_terms, lock_index, text_vectors
 
 Vector = NDArray[np.float32]
 Fresh = dict[int, tuple[int, Vector]]

@@ -20,8 +20,8 @@ from bot.search.index.database import delete, fetch, upsert
 from bot.search.index.packing import Integers
 from bot.search.index.scoring import Scores
 from bot.search.index.state import NO_VECTORS, State
-from bot.storage.tables.index import indexed_terms
-from bot.storage.tables.index import indexed_vectors as table
+from bot.storage.schema import indexed_terms
+from bot.storage.schema import indexed_vectors as table
 
 _log = logging.getLogger(__name__)
 

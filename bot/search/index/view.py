@@ -34,7 +34,7 @@ from bot.search.index.scoring import Scores, Scoring, add_up
 from bot.search.index.state import State
 from bot.search.index.text_vectors import Fresh, TextVectors
 from bot.search.index.vectors import Kind, Neighbours, Vectors
-from bot.storage.tables.index import indexed_issues, indexed_terms
+from bot.storage.schema import indexed_issues, indexed_terms
 
 #: Postings that one search may read, those of the best terms. It bounds the cost in a large repository.
 BUDGET = 60_000

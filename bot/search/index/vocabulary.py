@@ -16,7 +16,7 @@ import sqlalchemy as sa
 
 from bot.search.index.database import delete, fetch, upsert
 from bot.search.index.packing import Integers
-from bot.storage.tables.index import index_vocabulary as table
+from bot.storage.schema import index_vocabulary as table
 
 #: Below this no number is used again: an array of this length is a quarter of a megabyte.
 SPARED = 1 << 16
