@@ -33,7 +33,7 @@ from bench.hosting import KINDS, cpu_seconds, database, memory_mb
 from bot.app.demo.processes import environment
 from bot.deliveries.database import QUEUE, jobs, prepare, queue_engine, state
 from bot.deliveries.events import IssueEvent
-from bot.deliveries.inbox import entry
+from bot.deliveries.inbox import new_job
 from bot.deliveries.queue import Queue
 from bot.deliveries.worker import Job
 from bot.domain.entities import Actor, RepoRef, Repository
@@ -149,7 +149,7 @@ def fill(settings: Settings, events: list[IssueEvent]) -> None:
     """Put events into the queue, many in a transaction."""
     engine = queue_engine(settings)
     prepare(engine)
-    queue, entries = Queue(engine), [entry(f"event-{n}", event) for n, event in enumerate(events)]
+    queue, entries = Queue(engine), [new_job(f"event-{n}", event) for n, event in enumerate(events)]
     for start in range(0, len(entries), 500):
         queue.put(entries[start : start + 500])
     engine.dispose()

@@ -12,14 +12,8 @@ if TYPE_CHECKING:
     from bot.domain.entities import RepoRef, StateFilter
     from bot.domain.report import Report
     from bot.interfaces.agents.run import SECTION_SLUGS, run_deduplication
-    from bot.platform.calls import (
-        ToolCallTracker,
-        ToolRule,
-        equal,
-        fields,
-        get_tool_call_tracker,
-        set_tool_call_tracker,
-    )
+    from bot.platform.call_rules import ToolRule, equal, fields
+    from bot.platform.call_tracker import ToolCallTracker, get_tool_call_tracker, set_tool_call_tracker
     from bot.search.finder import Finder
     from bot.search.ranking.fusion import (
         RankedSourceList,
@@ -71,7 +65,8 @@ _NAMES = {
     "bot.domain.entities": "RepoRef",
     "bot.domain.report": "Report",
     "bot.interfaces.agents.run": "SECTION_SLUGS run_deduplication",
-    "bot.platform.calls": "ToolCallTracker ToolRule equal fields get_tool_call_tracker set_tool_call_tracker",
+    "bot.platform.call_tracker": "ToolCallTracker get_tool_call_tracker set_tool_call_tracker",
+    "bot.platform.call_rules": "ToolRule equal fields",
     "bot.search.finder": "Finder",
     "bot.search.ranking.fusion": "RankedSourceList SourceType UnifiedRetrievalChunk cross_corpus_rrf "
     "deduplicate_chunks source_label",

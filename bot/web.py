@@ -13,7 +13,7 @@ from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 from bot.deliveries.database import QueueUnavailable
 from bot.deliveries.events import EVENT_NAMES, Ignored
 from bot.deliveries.inbox import Inbox, debounce
-from bot.deliveries.webhook import LARGEST_PAYLOAD, Accepted, Ping, Refused, Room, bound, read, read_body
+from bot.deliveries.webhook import LARGEST_PAYLOAD, Accepted, BodySlots, Ping, Refused, limit_forms, read, read_body
 from bot.domain.errors import SettingsError
 from bot.interfaces.monitoring import health
 from bot.platform.logs import OFTEN
@@ -39,9 +39,6 @@ private key. docs/dashboard.md says where they come from.
 </html>
 """
 
-# What is answered, in the words of the metric.
-_OUTCOMES = {"queued": "accepted"}
-
 routes = Blueprint("receiver", __name__)
 _WEBHOOK = "receiver.webhook"
 
@@ -62,7 +59,7 @@ def create_app(settings: Settings | None = None) -> Flask:
             "deliveries from forged ones (docs/config.md)."
         )
     app = Flask("doppel", static_folder=None)
-    bound(app, but=_WEBHOOK)
+    limit_forms(app, except_endpoint=_WEBHOOK)
     receiver = app.extensions["doppel"] = _Receiver(settings)
     app.extensions["doppel.health"] = health.Health(settings, receiver.inbox)
     app.register_blueprint(routes)
@@ -75,9 +72,9 @@ def create_app(settings: Settings | None = None) -> Flask:
 
 
 def _set_up_first(settings: Settings) -> Flask:
-    """The application as long as there is no App: whoever comes is led to the set-up page, and GitHub to come again."""
+    """The application as long as there is no App: it leads people to the set-up page, and answers GitHub with 503."""
     app = Flask("doppel", static_folder=None)
-    bound(app)
+    limit_forms(app)
     app.register_error_handler(HTTPException, _http_error)
     for path in ("/", "/dashboard"):
         app.add_url_rule(path, path, lambda: redirect(url_for("setup.form")))
@@ -111,7 +108,7 @@ def _signs_in(settings: Settings) -> bool:
 
 
 def _dashboard_off() -> Response:
-    """Say to a person that the dashboard is off, and how it is switched on; programs are told as of any other path."""
+    """Tell a person that the dashboard is off and how to switch it on; a program gets 404 as for any other path."""
     if request.accept_mimetypes.best_match(["application/json", "text/html"]) != "text/html":
         abort(404)
     return Response(_OFF, 404, mimetype="text/html")
@@ -122,19 +119,19 @@ def _not_set_up() -> tuple[Response, int]:
 
 
 class _Receiver:
-    """What the routes work with."""
+    """The state of the routes."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.inbox = Inbox(settings)
-        self.room = Room()
+        self.body_slots = BodySlots()
         try:
             self.inbox.check()
         except QueueUnavailable as problem:
             log.warning("starting without the queue: %s", problem)
 
     def take(self, delivery: Accepted) -> dict[str, str]:
-        """Do what the delivery needs before it is acknowledged; says what that was. Raises QueueUnavailable."""
+        """Queue the delivery if it needs work; returns the outcome for the answer. Raises QueueUnavailable."""
         match delivery.content:
             case Ping():
                 return {"status": "pong"}
@@ -153,7 +150,7 @@ class _Receiver:
 def webhook() -> tuple[Response, int]:
     """Take a delivery: 202 once it is committed to the queue, or needs no work."""
     receiver = _receiver()
-    with receiver.room.take(request.content_length):
+    with receiver.body_slots.take(request.content_length):
         delivery = read(dict(request.headers), read_body(LARGEST_PAYLOAD), receiver.settings.webhook_secrets)
     match delivery:
         case Refused(status, reason):
@@ -165,7 +162,7 @@ def webhook() -> tuple[Response, int]:
                 outcome = receiver.take(delivery)
                 traced.set_attribute("event", delivery.name)
                 traced.set_attribute("outcome", outcome["status"])
-                DELIVERIES.labels(_OUTCOMES.get(outcome["status"], outcome["status"])).inc()
+                DELIVERIES.labels("accepted" if outcome["status"] == "queued" else outcome["status"]).inc()
                 log.info("delivery %s (%s): %s", delivery.delivery_id, delivery.name, outcome["status"])
             return jsonify(delivery=delivery.delivery_id, **outcome), 202
 

@@ -8,7 +8,7 @@ from bot.deliveries.events import EvaluationEvent
 from bot.domain.errors import Retryable
 from bot.quality.evaluation.history import erase_history
 from bot.quality.evaluation.runs import Runs, Stage
-from bot.storage.files import sqlite_file
+from bot.storage.replaced import sqlite_file
 from handlers.services import Services
 
 logger = logging.getLogger(__name__)

@@ -36,7 +36,7 @@ def finder_for(
     index = services.indexing.progress(visit.repository.id)
     return Finder(
         github,
-        words=RepositoryWords(services.store.words, visit.repository.id, issue),
+        words=RepositoryWords(services.store.word_counts, visit.repository.id, issue),
         issues=index.size,
         settings=finder_settings(visit.config, headings=forms, workflow_field=services.settings.workflow_field),
         matcher=services.matcher if index.done else None,

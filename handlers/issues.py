@@ -10,7 +10,7 @@ from bot.conversation.posts.marker import answered_by
 from bot.conversation.posts.own_issues import is_own_issue
 from bot.deliveries.events import DEFERRED, INDEXED, OVERTAKEN, CommentEvent, IssueEvent, own_issue_event
 from bot.domain.entities import Actor, Issue
-from bot.storage.commands import Limit
+from bot.storage.commands import UsageLimit
 from handlers import feedback
 from handlers.advice.advice import advise
 from handlers.advice.drafting import note_left_alone
@@ -118,7 +118,7 @@ def _too_many(visit: Visit, issue: Issue, event: IssueEvent) -> str:
     The look is queued for an hour later, for a day; after that only who asks is answered.
     """
     services, repo_id, now = visit.services, visit.repository.id, visit.services.now()
-    limit = Limit(visit.config.per_author, _HOUR)
+    limit = UsageLimit(visit.config.per_author, _HOUR)
     # No login contains a space, so that this counts apart from the commands.
     who = f"{issue.author.login} in {repo_id}"
     if services.store.usage.refuse(repo_id, who, [f"issue {issue.number}"], (limit,), now) is None:

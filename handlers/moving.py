@@ -17,9 +17,9 @@ from bot.domain.errors import UserError
 from bot.interfaces.monitoring.queue import heartbeats
 from bot.platform.settings import Settings
 from bot.storage.engine import make_engine, shown, write
-from bot.storage.files import sqlite_file
 from bot.storage.migrate import has_schema, is_current, migrate
-from bot.storage.tables.schema import metadata
+from bot.storage.replaced import sqlite_file
+from bot.storage.schema import metadata
 
 # What belongs to the index.
 _LEFT_OUT = {"backfills"}

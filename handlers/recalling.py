@@ -19,7 +19,7 @@ from bot.domain.entities import NOBODY, Actor, Comment, Permission, Repository, 
 from bot.domain.errors import GitHubError, Retryable
 from bot.domain.judgements import Rejection, Verdict, VerdictKind, Who
 from bot.github.repository import RepoClient
-from bot.github.threads import Thread
+from bot.github.search import Thread
 from bot.platform.addresses import hosts_of
 from handlers.services import Services
 
@@ -32,7 +32,7 @@ _LATE = 120.0
 
 def is_new(services: Services, repo_id: int) -> bool:
     """Whether this store has learnt nothing from the repository's threads yet."""
-    return services.store.texts.get(repo_id, _NOTE) is None
+    return services.store.cached_files.get(repo_id, _NOTE) is None
 
 
 def recall(github: RepoClient, repository: Repository, services: Services) -> bool:
@@ -49,14 +49,14 @@ def recall(github: RepoClient, repository: Repository, services: Services) -> bo
 
 
 def _recall(github: RepoClient, repository: Repository, services: Services) -> None:
-    now, known = services.now(), services.store.texts.get(repository.id, _NOTE)
+    now, known = services.now(), services.store.cached_files.get(repository.id, _NOTE)
     since = "" if known is None else _text(datetime.fromtimestamp(known.fetched_at - _LATE, UTC))
     rights: dict[str, Permission] = {}
     for thread in github.threads(repository.ref, since):
         if not thread.whole:
             thread = replace(thread, comments=tuple(github.comments(repository.ref, thread.number)))
         _Recalled(github, repository, services, thread, rights).learn()
-    services.store.texts.put(repository.id, _NOTE, "", now)
+    services.store.cached_files.put(repository.id, _NOTE, "", now)
 
 
 def _text(moment: datetime) -> str:
@@ -107,12 +107,12 @@ class _Recalled:
         parsed = parse(comment.body, self._repo, hosts_of(self._services.settings.github_api_url), app)
         said_at, text = _text(comment.updated_at), (*self._where, comment.id)
         hashed = digest(said_at, *(one.line for one in parsed))
-        if not self._store.heeded.begin(*text, said_at=said_at, text_hash=hashed, delivery=_NOTE):
+        if not self._store.handled_commands.begin(*text, said_at=said_at, text_hash=hashed, delivery=_NOTE):
             return
         for one in parsed:
             if isinstance(one, Command) and allowed(one.row.who, self._right(comment.author), self._is_author(comment)):
                 self._take(one, comment)
-        self._store.heeded.end(*text, text_hash=hashed)
+        self._store.handled_commands.end(*text, text_hash=hashed)
 
     def _take(self, command: Command, comment: Comment) -> None:
         """What the command has left behind in a store; GitHub itself has the rest."""

@@ -19,7 +19,7 @@ from bot.domain.entities import Issue, RepoRef, Repository
 from bot.github.repository import RepoClient, ThreadClient
 from bot.quality.calibration import Bar, bar_in_force
 from bot.search.repository_settings import LoadedSettings
-from bot.storage import KeptComment
+from bot.storage import StoredComment
 from handlers.erasing import take_over
 from handlers.services import Services
 
@@ -69,7 +69,7 @@ class Visit:
         """Where the advisory comment is kept."""
         return Slot(self.repository.id, self.repo, self.number, ADVICE.begins)
 
-    def kept_comment(self) -> KeptComment | None:
+    def kept_comment(self) -> StoredComment | None:
         """The advisory comment as last written; None where the question never came up."""
         return self.services.store.comments.get(self.repository.id, self.number)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from bot.storage import Store
-from bot.storage.tables.schema import metadata
+from bot.storage.schema import metadata
 
 
 def stored(store: Store, repo_id: int) -> int:

@@ -24,13 +24,13 @@ from bot.app.wiring.worker import build_services, job_handler
 from bot.deliveries import queue as queue_module
 from bot.deliveries import worker as worker_module
 from bot.deliveries.database import SCHEDULE, WORKERS, jobs, queue_engine, state
-from bot.deliveries.inspection import DeadLetters
+from bot.deliveries.dead_letters import DeadLetters
 from bot.deliveries.worker import Job, Worker
 from bot.platform.settings import Settings
 from bot.simulator import Server, Simulator, start_simulator
 from bot.simulator.state.issues import Comment
 from bot.storage import open_store
-from bot.storage.tables.schema import metadata
+from bot.storage.schema import metadata
 from tests.conftest import KINDS
 from tests.served import deliver_here
 from tests.waiting import LONGEST, wait_until

@@ -14,15 +14,15 @@ from click.testing import CliRunner, Result
 
 from bot.app.cli import cli
 from bot.deliveries.database import jobs, queue_engine
+from bot.deliveries.dead_letters import DeadLetters
 from bot.deliveries.events import IssueEvent
 from bot.deliveries.inbox import Inbox
-from bot.deliveries.inspection import DeadLetters
 from bot.deliveries.queue import Queue
 from bot.domain.entities import Actor, RepoRef, Repository
 from bot.domain.errors import SettingsError, UserError
 from bot.platform.settings import Settings
 from bot.storage import open_store
-from bot.storage.tables.schema import metadata
+from bot.storage.schema import metadata
 from handlers.moving import Place, copy, place
 from tests.store.made import rows
 
@@ -125,9 +125,9 @@ def test_what_must_not_be_is_refused_with_what_helps(
         assert isinstance(result.exception, UserError)
         assert str(result.exception).endswith(told)
     queue = Queue(place(filled).queue)
-    queue.enter("somebody")
+    queue.register("somebody")
     assert "stop web and worker first" in str(say("--from", here, "--to", new).exception)
-    queue.leave("somebody")
+    queue.unregister("somebody")
     assert list(tmp_path.iterdir()) == []
 
     assert "Nothing was changed." in say("--from", here, "--to", new, "--dry-run").stdout

@@ -15,7 +15,7 @@ from unittest.mock import patch
 import pytest
 
 from bot.platform.local import pip_install
-from bot.platform.supervisor import ENVIRON, Supervisor
+from bot.platform.processes import ENVIRON, Supervisor
 from bot.search.embedding.local import PACKAGE
 from tests.calling import free_port
 
@@ -76,7 +76,7 @@ def test_every_way_to_start_a_process_gives_it_the_same_settings() -> None:
     worker = procfile.partition("worker: ")[2]
     for name, value in ENVIRON.items():
         assert f"{name}={value}" in dockerfile and f"{name}={value} " in worker
-    with patch("bot.platform.supervisor.subprocess.Popen") as started:
+    with patch("bot.platform.processes.subprocess.Popen") as started:
         Supervisor({"worker": ["doppel", "worker"]}, {"MALLOC_ARENA_MAX": "3"}).start()
     given = started.call_args.kwargs["env"]
     assert given == {**ENVIRON, "MALLOC_ARENA_MAX": "3"}, "a host's own setting is kept"

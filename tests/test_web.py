@@ -18,8 +18,8 @@ from werkzeug.test import TestResponse
 
 from bot.deliveries import inbox
 from bot.deliveries.database import jobs, queue_engine
+from bot.deliveries.dead_letters import DeadLetters
 from bot.deliveries.events import OWN_ACTIONS, EvaluationEvent, IndexEvent, ScanEvent
-from bot.deliveries.inspection import DeadLetters
 from bot.deliveries.queue import Queue
 from bot.deliveries.webhook import LARGEST_PAYLOAD, sign
 from bot.domain.entities import RepoRef, Repository
@@ -278,7 +278,7 @@ class TestPages:
         self, client: FlaskClient, settings: Settings
     ) -> None:
         engine = queue_engine(settings)
-        Queue(engine).enter("one")
+        Queue(engine).register("one")
         assert self.worker(client).startswith("ready, last heard of ")
         with engine.begin() as connection:
             connection.execute(sa.update(jobs).values(lease_until=jobs.c.lease_until - 42))

@@ -19,7 +19,7 @@ from typing import IO
 import psutil
 
 from bot.platform.local import is_well
-from bot.platform.supervisor import GUNICORN
+from bot.platform.processes import GUNICORN
 
 WORKER = (sys.executable, "-m", "bench.chaos.worker")
 ROOT = Path(__file__).resolve().parents[2]

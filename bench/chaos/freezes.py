@@ -19,7 +19,7 @@ from bench.chaos.world import World
 from bot.deliveries.database import QUEUE, jobs, queue_engine, state
 from bot.storage.comments import CommentState
 from bot.storage.engine import make_engine
-from bot.storage.tables.schema import comments
+from bot.storage.schema import comments
 
 PATIENCE = 2.0
 """Seconds in which a moment is looked for at which a comment is about to be written; then twice as many for any."""

@@ -18,7 +18,7 @@ from bench.chaos.judge import Deliveries, judge
 from bench.chaos.mishaps import Weather, calamities, strike
 from bench.chaos.plan import Plan, Result
 from bench.chaos.world import World
-from bot.deliveries.inspection import DeadLetters
+from bot.deliveries.dead_letters import DeadLetters
 from bot.simulator import start_simulator
 
 

@@ -83,13 +83,13 @@ def main() -> None:
 def _forget_claims() -> None:
     """Break what makes a repeated attempt safe: nobody remembers or looks whether a comment is already there."""
     from bot.conversation.posts.comments import CommentKeeper
-    from bot.storage.comments import Claim, Comments
+    from bot.storage.comments import ClaimOutcome, Comments
 
     claim, settle = Comments.claim, Comments.settle
 
-    def always_clear(store: Comments, *where: int, now: float, lease: float) -> Claim:
+    def always_clear(store: Comments, *where: int, now: float, lease: float) -> ClaimOutcome:
         claim(store, *where, now=now, lease=lease)
-        return Claim.CLEAR
+        return ClaimOutcome.CLEAR
 
     def whoever_wrote_last(store: Comments, *where: int, since: float, **known: Any) -> bool:
         kept = store.get(*where)

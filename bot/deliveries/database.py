@@ -7,7 +7,7 @@ it is a table beside the store's.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -18,20 +18,19 @@ from bot.domain.errors import Retryable
 from bot.platform.settings import Settings
 from bot.storage.engine import PATIENCE, make_engine, write
 from bot.storage.failures import is_locked, why
-from bot.storage.files import sqlite_file
 from bot.storage.migrate import alone, waiting
+from bot.storage.replaced import sqlite_file
 
-# Deliveries, whose outcome somebody waits for; background work on repositories, for which nobody does; and the part of
-# that which takes minutes or hours.
+# Deliveries, whose outcome somebody waits for; background work on repositories; and evaluations, which take hours.
 QUEUE, BACKGROUND_QUEUE, REPLAY_QUEUE = "events", "background", "replays"
-# Scheduled work, with a row for each chore; and the workers that live, with a row and a lease for each.
+# Scheduled tasks, with a row for each; and the workers that live, with a row and a lease for each.
 SCHEDULE, WORKERS = "schedule", "workers"
 
 # The last error of a job that killed its workers.
 DIED = "its worker died each time it was tried"
 
 # The number of an advisory lock, and seconds to wait for another process that prepares the schema.
-_TURN, _PATIENCE = 7_205_759_405, 3.0
+_LOCK, _PATIENCE = 7_205_759_405, 3.0
 
 
 class QueueUnavailable(Retryable):
@@ -41,8 +40,8 @@ class QueueUnavailable(Retryable):
 metadata = sa.MetaData()
 
 # `number` is the order of arrival. `state` is waiting, running, done or dead. `attempts` counts the runs that raised,
-# `crashes` those whose worker died. Times are the database's, in seconds since 1970. When a job is done its payload
-# goes, but its id stays for a week, so that a redelivery changes nothing.
+# `crashes` those whose worker died. Times are the database's, in seconds since 1970. The id of a job that is done stays
+# for a week, without its payload, so that a redelivery changes nothing.
 jobs = sa.Table(
     "jobs",
     metadata,
@@ -67,7 +66,7 @@ jobs = sa.Table(
 
 
 def state(*names: str) -> sa.ColumnElement[bool]:
-    """Whether a job is in one of these states, spelled out as in the indexes, which SQLite would not use else."""
+    """Whether a job is in one of these states, spelled as in the partial indexes, or SQLite would not use them."""
     listed: list[sa.ColumnElement[str]] = [sa.literal_column(f"'{name}'") for name in names]
     return jobs.c.state == listed[0] if len(listed) == 1 else jobs.c.state.in_(listed)
 
@@ -132,30 +131,36 @@ def prepare(engine: sa.Engine, *, patience: float | None = _PATIENCE) -> None:
     """Create the queue's table if it is missing. Raises TimeoutError or OperationalError if others take longer."""
     if sa.inspect(engine).has_table(jobs.name):
         return
-    with alone(engine, _TURN, "the queue", patience), write(engine) as connection:
+    with alone(engine, _LOCK, "the queue", patience), write(engine) as connection:
         metadata.create_all(connection)
-        carry_over(connection, jobs, queue_of, DIED)
+        carry_over(connection)
 
 
 @contextmanager
 def named_failures() -> Iterator[None]:
-    """Turn everything that a database can raise into QueueUnavailable."""
+    """Turn all errors of the database into QueueUnavailable."""
     try:
         yield
     except (sa.exc.SQLAlchemyError, OSError) as error:
         raise QueueUnavailable(f"the queue's database failed: {why(error)}") from error
 
 
-_STATES = {
-    **dict.fromkeys(("ENQUEUED", "DELAYED", "PENDING"), "waiting"),
-    **dict.fromkeys(("ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"), "dead"),
-}
+def read_jobs(engine: sa.Engine, query: sa.Select[Any]) -> Sequence[sa.Row[Any]]:
+    """The rows of a query. Raises QueueUnavailable."""
+    with named_failures():
+        prepare(engine)
+        with engine.connect() as connection:
+            return connection.execute(query).all()
 
 
-def carry_over(connection: sa.Connection, jobs: sa.Table, queue_of: Callable[[str], str], died: str) -> None:
+# DBOS's states of workflows; all others are done.
+_WAITING, _DEAD = ("ENQUEUED", "DELAYED", "PENDING"), ("ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
+
+
+def carry_over(connection: sa.Connection) -> None:
     """Move what waits or was given up in DBOS's tables into `jobs`, and drop these, in the caller's transaction.
 
-    Of what is done it keeps the ids, so that a redelivery changes nothing. `died` is the reason where no run ended.
+    It keeps the ids of what is done, so that a redelivery changes nothing.
     """
     schema = None if connection.dialect.name == "sqlite" else "dbos"
     if not sa.inspect(connection).has_table("workflow_status", schema=schema):
@@ -178,9 +183,7 @@ def carry_over(connection: sa.Connection, jobs: sa.Table, queue_of: Callable[[st
         delivery, _, number = row.workflow_uuid.partition("~")
         latest[delivery] = max(latest.get(delivery, (0, row)), (int(number or 1), row), key=lambda one: one[0])
     if latest:
-        connection.execute(
-            sa.insert(jobs), [_job(delivery, row, queue_of, died) for delivery, (_, row) in latest.items()]
-        )
+        connection.execute(sa.insert(jobs), [_job(delivery, row) for delivery, (_, row) in latest.items()])
     if schema:
         connection.exec_driver_sql(f"DROP SCHEMA {schema} CASCADE")
     for name in sa.inspect(connection).get_table_names():
@@ -189,15 +192,16 @@ def carry_over(connection: sa.Connection, jobs: sa.Table, queue_of: Callable[[st
             connection.exec_driver_sql(f'DROP TABLE "{name}"')
 
 
-def _job(delivery: str, row: Any, queue_of: Callable[[str], str], died: str) -> dict[str, Any]:
+def _job(delivery: str, row: Any) -> dict[str, Any]:
     """A row of `jobs`; done where nobody can read it."""
     try:
         _, _, failures, _, partition, text = json.loads(row.given)["positionalArgs"]
-        event, state = from_json(text), _STATES.get(row.status, "done")
+        state = "waiting" if row.status in _WAITING else "dead" if row.status in _DEAD else "done"
+        event = from_json(text)
     except (ValueError, LookupError, TypeError, AttributeError):
         failures, partition, text, event, state = 0, delivery, "", None, "done"
     try:
-        reason = str(json.loads(row.reason)["message"]) if row.reason else died
+        reason = str(json.loads(row.reason)["message"]) if row.reason else DIED
     except (ValueError, LookupError, TypeError):
         reason = ""
     return {

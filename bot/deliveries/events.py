@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 
 from bot.domain.entities import Actor, Repository
 
-# How the partitions of background work begin, and of the part of it that takes hours.
+# The prefixes of partitions of background work, and of the part of it that takes hours.
 BACKGROUND = "index:"
 REPLAY = f"{BACKGROUND}replay:"
 
@@ -44,18 +44,9 @@ class IssueEvent:
 
 
 # Actions of `issues` that the bot queues for itself, and that no delivery has.
-JUDGED = "judged"
-"""A command on another issue said, or took back, that the two differ."""
-
-OVERTAKEN = "overtaken"
-"""An earlier issue, which it repeats, entered the index after it was checked."""
-
-INDEXED = "indexed"
-"""The index is complete; when the issue was checked, it was not, and nothing was found."""
-
-DEFERRED = "deferred"
-"""Its author had opened too many within the hour for it to be looked at."""
-
+# A command on another issue said, or took back, that the two differ; an earlier issue, which it repeats, entered the
+# index after the check; the index, incomplete at the check, is complete; its author had opened too many in the hour.
+JUDGED, OVERTAKEN, INDEXED, DEFERRED = "judged", "overtaken", "indexed", "deferred"
 OWN_ACTIONS = frozenset({JUDGED, OVERTAKEN, INDEXED, DEFERRED})
 
 
@@ -229,7 +220,7 @@ def full_name(event: Event) -> str:
     return f"{event.name}.{event.action}".rstrip(".")
 
 
-_KINDS: dict[str, type[Event]] = {
+_CLASSES: dict[str, type[Event]] = {
     "issue": IssueEvent,
     "comment": CommentEvent,
     "installation": InstallationEvent,
@@ -239,7 +230,7 @@ _KINDS: dict[str, type[Event]] = {
     "scan": ScanEvent,
     "evaluation": EvaluationEvent,
 }
-_NAMES = {kind: name for name, kind in _KINDS.items()}
+_NAMES = {kind: name for name, kind in _CLASSES.items()}
 
 
 def to_json(event: Event) -> str:
@@ -262,7 +253,7 @@ def from_json(text: str) -> Event:
 
 @cache
 def _reader(kind: str) -> TypeAdapter[Event]:
-    return TypeAdapter(_KINDS[kind])
+    return TypeAdapter(_CLASSES[kind])
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,7 +55,7 @@ def parse(name: str, payload: Any) -> Event | Ignored:
         return Ignored(f"no handler for event {name[:100]!r}", unknown=True)
     if not isinstance(payload, Mapping):
         raise MalformedPayload("the payload must be a JSON object")
-    for key in _OTHERS.get(name, ()):
+    for key in _FOREIGN_FIELDS.get(name, ()):
         if payload.get(key) is not None:
             raise MalformedPayload(f"payload.{key} belongs to another event than {name}")
     return reader(name, _Fields(payload, "payload"))
@@ -74,7 +74,7 @@ class _Fields:
             return default
         # In Python a bool is an int; in GitHub's JSON it never stands for one.
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-            raise MalformedPayload(f"{self._path}.{key} must be {_WORDS[kind]}")
+            raise MalformedPayload(f"{self._path}.{key} must be {_TYPES[kind]}")
         return value
 
     def text(self, key: str, default: str | None = None) -> str:
@@ -107,7 +107,7 @@ class _Fields:
         return [value for value in self._typed(key, list, [], required=False) if isinstance(value, str)]
 
 
-_WORDS = {str: "a string", int: "an integer", bool: "true or false", dict: "an object", list: "a list"}
+_TYPES = {str: "a string", int: "an integer", bool: "true or false", dict: "an object", list: "a list"}
 
 
 def _actor(parent: _Fields, key: str) -> Actor:
@@ -256,7 +256,7 @@ _READERS: dict[str, Callable[[str, _Fields], Event | Ignored]] = {
 
 # GitHub signs the payload but not the event's name: an eavesdropper could send a delivery again as another event, such
 # as a comment's deletion as the issue's.
-_OTHERS: dict[str, tuple[str, ...]] = {
+_FOREIGN_FIELDS: dict[str, tuple[str, ...]] = {
     "issues": ("comment",),
     "installation": ("issue", "comment"),
     "installation_repositories": ("issue", "comment"),

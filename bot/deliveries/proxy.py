@@ -52,8 +52,8 @@ _HEADER = re.compile(r"content-type|user-agent|x-hub-signature-256|x-github-[a-z
 
 
 @dataclass(frozen=True, slots=True)
-class Delivery:
-    """A delivery, ready to post to the receiver."""
+class RelayedDelivery:
+    """A delivery from the channel, ready to post to the receiver."""
 
     headers: Mapping[str, str]
     body: bytes
@@ -93,7 +93,7 @@ def forward(
             log.info("the channel has closed the connection")
         else:
             # The problem's own text has the address, and anybody who knows that can listen.
-            log.warning("the channel does not answer (%s), again in %.0f s", _kind(problem), wait)
+            log.warning("the channel does not answer (%s), again in %.0f s", _reason(problem), wait)
         sleep(wait)
         wait = min(2 * wait, LONGEST_WAIT)
 
@@ -132,7 +132,7 @@ def messages(chunks: Iterable[bytes]) -> Iterator[str]:
             yield event.data
 
 
-def read(data: str, secrets: Sequence[str]) -> Delivery | None:
+def read(data: str, secrets: Sequence[str]) -> RelayedDelivery | None:
     """The delivery in a message, if it is one, with the possible body that is signed, else the first."""
     try:
         message = json.loads(data)
@@ -151,11 +151,11 @@ def read(data: str, secrets: Sequence[str]) -> Delivery | None:
         return None
     signature = headers.get("x-hub-signature-256", "")
     signed = (body for body in possible if is_signed(signature, body, secrets))
-    return Delivery(headers, next(signed, possible[0]))
+    return RelayedDelivery(headers, next(signed, possible[0]))
 
 
 def bodies(message: Mapping[str, Any]) -> Iterator[bytes]:
-    """What GitHub may have sent, the likeliest first: the raw bytes if the channel has them, and the rebuilt body.
+    """The possible bodies, the likeliest first: the raw bytes if the channel has them, and the rebuilt body.
 
     GitHub writes control characters in upper case (`\\u001B`), JavaScript and Python in lower case, as Octokit's
     verification has found. Numbers that JavaScript cannot hold, and a whole number written as `1.0`, are lost.
@@ -180,7 +180,7 @@ def bodies(message: Mapping[str, Any]) -> Iterator[bytes]:
         yield from (one.encode("utf-8", "backslashreplace") for one in (text, written))
 
 
-def post(receiver: str, delivery: Delivery, sleep: Callable[[float], None]) -> bool:
+def post(receiver: str, delivery: RelayedDelivery, sleep: Callable[[float], None]) -> bool:
     """Post a delivery and log the answer; whether it was taken. Tries for some seconds if the receiver is away."""
     name, outcome = delivery.headers.get("x-github-delivery", "without an id"), ""
     for _ in range(TRIES):
@@ -191,7 +191,7 @@ def post(receiver: str, delivery: Delivery, sleep: Callable[[float], None]) -> b
                 session.headers.update(delivery.headers)
                 answer = session.post(receiver, delivery.body, timeout=ANSWER_SECONDS, allow_redirects=False)
         except requests.RequestException as problem:
-            outcome = _kind(problem)
+            outcome = _reason(problem)
         else:
             outcome = str(answer.status_code)
             if answer.status_code != 503:
@@ -206,5 +206,5 @@ def post(receiver: str, delivery: Delivery, sleep: Callable[[float], None]) -> b
     return outcome == "202"
 
 
-def _kind(problem: Exception) -> str:
+def _reason(problem: Exception) -> str:
     return str(problem) if isinstance(problem, Unavailable) else type(problem).__name__

@@ -5,61 +5,58 @@ One statement chooses and claims a job and gives its worker a lease, in the patt
 changes nothing if the row has another.
 """
 
-# ruff: noqa: S608 - only constants of this program are inserted into SQL.
-
 from __future__ import annotations
 
 import itertools
 import json
 import secrets
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from bot.deliveries.database import BACKGROUND_QUEUE, DIED, QUEUE, REPLAY_QUEUE, SCHEDULE, WORKERS, jobs
+from bot.deliveries.database import BACKGROUND_QUEUE, DIED, QUEUE, REPLAY_QUEUE, SCHEDULE, WORKERS, jobs, state
 from bot.domain.errors import Retryable
 from bot.storage.engine import database_time, write
 from bot.storage.failures import passes
 from bot.storage.sqlite import SharedCommit, empty_log
 
-# An installation that does not exist; events without one have 0.
-NOBODY = -1
+# ruff: noqa: S608 - only constants of this program are inserted into SQL.
+
+
+# No installation has this id; events without one have 0.
+NO_INSTALLATION = -1
 
 LEASE = 30.0
 """Seconds for which a lease holds unless it is renewed."""
 
-# Seconds. GitHub redelivers for three days (Enterprise Server: seven), and a redelivery must change nothing.
+# Seconds. GitHub redelivers for three days (Enterprise Server: seven); a known id makes a redelivery change nothing.
 KEEP_DONE = 7 * 86_400 + 3_600
 KEEP_DEAD = 30 * 86_400
 
 # Rows that one transaction of cleaning deletes, and the pause after it in seconds.
 _BATCH, _PAUSE = 500, 0.05
 
-# GitHub's manual asks clients to wait as long as `retry-after` says, and otherwise to back off exponentially ("Best
-# practices for using the REST API"). These are ten waits: 10 s, 30 s, 90 s, … 6 h, 21 hours together, so that a night's
-# outage loses nothing.
-MOST_TRIES = 11
-# A fault of ours seldom mends itself; a second and third try rule out bad luck.
-MOST_TRIES_OF_A_FAULT = 3
-
+# Ten waits of 10 s, 30 s, 90 s, … 6 h, 21 hours together, so that a night's outage loses nothing. (Exponential, as
+# GitHub's "Best practices for using the REST API" asks.) A fault of ours seldom mends itself and gets three tries.
+MOST_TRIES, MOST_TRIES_OF_A_FAULT = 11, 3
 _FIRST_WAIT, _GROWTH, _LONGEST_WAIT = 10.0, 3.0, 6 * 3600.0
 
 # `Queue` replaces `now()` by the database's clock. Conditions on `state` repeat those of the partial indexes, word for
 # word: SQLite uses such an index for no other condition.
 QUEUES = (QUEUE, BACKGROUND_QUEUE, REPLAY_QUEUE, SCHEDULE)
 
+# Seconds. A job waits for an earlier one of its partition that is due within this time, but not for hours.
 HOLD = 300.0
-"""Seconds. A job waits for an earlier one of its partition that is due within this time, but not for hours."""
 
-DEADLY = 5
-"""A job that has killed so many workers is given up. From the second on it is suspect, and runs alone. With three,
-innocent jobs were given up where workers were killed every few seconds."""
+# A job that has killed so many workers is poison and becomes a dead letter. From the second crash on it is suspect and
+# runs alone. With three, innocent jobs were given up where workers were killed every few seconds.
+POISON = 5
 
-# Seconds. A clock that has been set back since has stamped an arrival or lease further ahead than the first, or a retry
-# further ahead than the second.
+# Seconds. A time further ahead was stamped by a clock that was set back since: an arrival or lease beyond the first, a
+# retry beyond the second.
 _AHEAD, _FAR_AHEAD = 60.0, 8 * 3600.0
 
 DUE = f"""(job.run_after <= now()
@@ -71,7 +68,7 @@ BLOCKED = f"""EXISTS (
     SELECT 1 FROM jobs AS other WHERE other.state IN ('waiting', 'running') AND other.partition = job.partition
     AND (other.state = 'running' OR other.number < job.number AND other.run_after < now() + {HOLD}))"""
 
-# Takes several jobs as one JSON text, and leaves out those that are known.
+# Inserts several jobs, as one JSON text, without known ids.
 PUT_ON_SQLITE = """
 INSERT INTO jobs (id, queue, installation, repository, partition, payload, arrived_at, run_after)
 SELECT value ->> 'id', value ->> 'queue', value ->> 'installation', value ->> 'repository', value ->> 'partition',
@@ -99,7 +96,7 @@ WITH RECURSIVE waiting (repository) AS (
 ), candidates AS (
     SELECT (SELECT number FROM jobs AS job
             WHERE state = 'waiting' AND crashes < 2 AND queue = :queue AND repository = waiting.repository
-            AND installation <> :but AND {DUE} AND NOT {BLOCKED}
+            AND installation <> :without AND {DUE} AND NOT {BLOCKED}
             ORDER BY number LIMIT 1) AS first,
         (SELECT started_at FROM jobs WHERE repository = waiting.repository AND started_at IS NOT NULL
             ORDER BY started_at DESC LIMIT 1) AS served
@@ -115,11 +112,10 @@ WHERE state = 'waiting' AND number = (
     LIMIT 1 FOR UPDATE OF job SKIP LOCKED)
 RETURNING id, queue, lease_token, installation, payload, attempts, arrived_at, crashes >= 2"""
 
-# The same of suspects.
-CLAIM_ALONE = CLAIM.replace("crashes < 2", "crashes >= 2")
+CLAIM_SUSPECT = CLAIM.replace("crashes < 2", "crashes >= 2")
 
 IS_DUE = f"SELECT 1 FROM jobs AS job WHERE state = 'waiting' AND queue = '%s' AND {DUE}"
-LOOK = "SELECT " + ", ".join(
+DUE_QUEUES = "SELECT " + ", ".join(
     f"EXISTS ({IS_DUE % queue}{which})"
     for which in (" AND crashes < 2", f" AND crashes >= 2 AND NOT {BLOCKED}")
     for queue in QUEUES
@@ -129,20 +125,20 @@ RENEW = """
 UPDATE jobs SET lease_until = now() + :lease
 WHERE state = 'running' AND lease_token IN :tokens RETURNING lease_token"""
 
-LOST = f"state = 'running' AND (lease_until < now() OR lease_until > now() + :lease + {_AHEAD})"
-LEAVE = f"DELETE FROM jobs WHERE queue = '{WORKERS}' AND lease_token = :worker"
-EXPIRE_WORKERS = f"DELETE FROM jobs WHERE {LOST} AND queue = '{WORKERS}'"
+EXPIRED = f"state = 'running' AND (lease_until < now() OR lease_until > now() + :lease + {_AHEAD})"
+UNREGISTER = f"DELETE FROM jobs WHERE queue = '{WORKERS}' AND lease_token = :worker"
+EXPIRE_WORKERS = f"DELETE FROM jobs WHERE {EXPIRED} AND queue = '{WORKERS}'"
 EXPIRE = f"""
-UPDATE jobs SET state = CASE WHEN crashes + 1 < {DEADLY} THEN 'waiting' ELSE 'dead' END,
-    last_error = CASE WHEN crashes + 1 < {DEADLY} THEN last_error ELSE '{DIED}' END,
-    done_at = CASE WHEN crashes + 1 < {DEADLY} THEN NULL ELSE now() END,
+UPDATE jobs SET state = CASE WHEN crashes + 1 < {POISON} THEN 'waiting' ELSE 'dead' END,
+    last_error = CASE WHEN crashes + 1 < {POISON} THEN last_error ELSE '{DIED}' END,
+    done_at = CASE WHEN crashes + 1 < {POISON} THEN NULL ELSE now() END,
     crashes = crashes + 1, lease_token = NULL, lease_until = NULL
-WHERE {LOST} AND queue <> '{WORKERS}' RETURNING id, state"""
+WHERE {EXPIRED} AND queue <> '{WORKERS}' RETURNING id, state"""
 
 END = """
 UPDATE jobs SET %s, lease_token = NULL, lease_until = NULL
 WHERE id = :id AND lease_token = :token AND state = 'running'"""
-AGAIN = "state = 'waiting', crashes = 0, run_after = now() + :wait"
+RETRY = "state = 'waiting', crashes = 0, run_after = now() + :wait"
 
 CLEAN = """
 DELETE FROM jobs WHERE number IN (
@@ -151,10 +147,7 @@ DELETE FROM jobs WHERE number IN (
 
 
 def decide(error: Exception, failures: int, chance: float) -> float | None:
-    """Seconds until the next try after failure number `failures` (from 1); None makes the job a dead letter.
-
-    `chance` in [0, 1) spreads the waits of many jobs.
-    """
+    """Seconds until the next try after so many failures; None: a dead letter. `chance` in [0, 1) spreads the waits."""
     if failures >= (MOST_TRIES if isinstance(error, Retryable) or passes(error) else MOST_TRIES_OF_A_FAULT):
         return None
     wait = min(_LONGEST_WAIT, _FIRST_WAIT * _GROWTH ** (failures - 1))
@@ -164,7 +157,7 @@ def decide(error: Exception, failures: int, chance: float) -> float | None:
     return wait * (1 + 0.1 * chance)
 
 
-class Entry(NamedTuple):
+class NewJob(NamedTuple):
     """A job to put into the queue. `delay` is in seconds."""
 
     id: str
@@ -177,8 +170,8 @@ class Entry(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
-    """A job that a worker has claimed. `attempts` counts the earlier runs that raised."""
+class ClaimedJob:
+    """A job that a worker holds by the lease `token`. `attempts` counts the earlier runs that raised."""
 
     id: str
     queue: str
@@ -202,7 +195,7 @@ class Queue:
         self._is_sqlite = engine.dialect.name == "sqlite"
         self.now = sa.literal_column(self._clock, sa.Float())
 
-    def put(self, entries: Sequence[Entry]) -> list[bool]:
+    def put(self, entries: Sequence[NewJob]) -> list[bool]:
         """Commit some jobs together; whether each is new. A known id changes nothing."""
         if not entries:
             return []
@@ -215,42 +208,41 @@ class Queue:
         first = {entry.id: number for number, entry in reversed([*enumerate(entries)])}
         return [entry.id in new and first[entry.id] == number for number, entry in enumerate(entries)]
 
-    def enter(self, worker: str) -> None:
+    def register(self, worker: str) -> None:
         """Register a worker. `renew` takes its name as the token of its lease."""
-        row = {"id": f"{WORKERS}:{worker}", "queue": WORKERS, "partition": f"{WORKERS}:{worker}", "state": "running"}
-        nothing = {"installation": 0, "repository": 0, "run_after": self.now, "arrived_at": self.now}
+        id, now = f"{WORKERS}:{worker}", self.now
+        row = {"id": id, "queue": WORKERS, "installation": 0, "repository": 0, "partition": id, "state": "running"}
+        times = {"run_after": now, "arrived_at": now, "lease_until": now + LEASE}
         with write(self.engine) as connection:
-            lease = {"lease_token": worker, "lease_until": self.now + LEASE}
-            connection.execute(sa.insert(jobs).values(**row, **nothing, **lease))
+            connection.execute(sa.insert(jobs).values(**row, **times, lease_token=worker))
 
-    def leave(self, worker: str) -> None:
-        """Remove a worker that ends."""
-        self._change(LEAVE, worker=worker)
+    def unregister(self, worker: str) -> None:
+        self._change(UNREGISTER, worker=worker)
 
     def due(self) -> tuple[set[str], set[str]]:
         """The queues with due jobs that are not suspect, and the queues with suspect jobs that can be claimed."""
         with self.engine.connect() as connection:
-            found = self._run(connection, LOOK).one()
+            found = self._run(connection, DUE_QUEUES).one()
         half = len(QUEUES)
         return set(itertools.compress(QUEUES, found[:half])), set(itertools.compress(QUEUES, found[half:]))
 
     def claim(
-        self, queue: str, most: int = 1, *, alone: bool = False, but: int = NOBODY, worker: str = ""
-    ) -> list[Claim]:
-        """Claim up to `most` jobs of a queue for `worker`, without the installation `but`.
+        self, queue: str, most: int = 1, *, suspects: bool = False, without: int = NO_INSTALLATION, worker: str = ""
+    ) -> list[ClaimedJob]:
+        """Claim up to `most` jobs of a queue for `worker`, without an installation.
 
         The installation with the fewest running jobs is next, then the repository served longest ago. Jobs of a
-        partition come in order, one at a time. `alone` claims suspect jobs and no others.
+        partition come in order, one at a time. `suspects` claims only suspect jobs.
         """
-        statement, claims = CLAIM_ALONE if alone else CLAIM, list[Claim]()
+        statement, claims = CLAIM_SUSPECT if suspects else CLAIM, list[ClaimedJob]()
         try:
             with write(self.engine) as connection:
                 while len(claims) < most:
                     token = f"{worker}:{secrets.token_hex(8)}"
-                    row = self._run(connection, statement, queue=queue, but=but, token=token).one_or_none()
+                    row = self._run(connection, statement, queue=queue, without=without, token=token).one_or_none()
                     if row is None:
                         break
-                    claims.append(Claim(*row))
+                    claims.append(ClaimedJob(*row))
         except sa.exc.IntegrityError:
             # Another worker has just claimed one of the same partition.
             return []
@@ -262,37 +254,37 @@ class Queue:
             return set(self._run(connection, RENEW, tokens=[*tokens]).scalars())
 
     def expire(self) -> dict[str, bool]:
-        """Take back the jobs whose leases have run out: by id, whether each is given up. The others wait again."""
+        """Take back jobs whose leases have expired; by id, whether each is a dead letter now. The others wait again."""
         with write(self.engine) as connection:
             self._run(connection, EXPIRE_WORKERS)
             return {id: state == "dead" for id, state in self._run(connection, EXPIRE)}
 
-    def finish(self, claim: Claim) -> bool:
-        """Mark the job as done and erase its payload. Whether the claim still held."""
+    def finish(self, claim: ClaimedJob) -> bool:
+        """Mark the job as done and erase its payload; whether the claim still held."""
         return self._end(claim, "state = 'done', payload = '', done_at = now()")
 
-    def fail(self, claim: Claim, error: str, wait: float | None) -> bool:
+    def fail(self, claim: ClaimedJob, error: str, wait: float | None) -> bool:
         """Try the job again in `wait` seconds; None gives it up. Whether the claim still held."""
-        becomes = "state = 'dead', done_at = now()" if wait is None else AGAIN
+        becomes = "state = 'dead', done_at = now()" if wait is None else RETRY
         failed = {"attempts": claim.attempts + 1, "error": error} | ({} if wait is None else {"wait": wait})
         return self._end(claim, f"{becomes}, attempts = :attempts, last_error = :error", **failed)
 
-    def release(self, claim: Claim) -> bool:
+    def release(self, claim: ClaimedJob) -> bool:
         """Let the job wait again as if it had never been claimed. Whether the claim still held."""
         return self._end(claim, "state = 'waiting'")
 
-    def again(self, claim: Claim, wait: float) -> bool:
+    def reschedule(self, claim: ClaimedJob, wait: float) -> bool:
         """Schedule the job's next run in `wait` seconds. Whether the claim still held."""
-        return self._end(claim, AGAIN, wait=wait)
+        return self._end(claim, RETRY, wait=wait)
 
     def clean(self) -> None:
-        """Delete what ended long ago, in batches, so that nobody waits long for the lock."""
+        """Delete what ended long ago, in batches, so that others need not wait long for the lock."""
         for ended, keep in (("done", KEEP_DONE), ("dead", KEEP_DEAD)):
             while self._change(CLEAN, ended=ended, keep=keep) == _BATCH:
                 time.sleep(_PAUSE)
         empty_log(self.engine)
 
-    def _end(self, claim: Claim, values: str, **given: Any) -> bool:
+    def _end(self, claim: ClaimedJob, values: str, **given: Any) -> bool:
         end = (END % values, {"id": claim.id, "token": claim.token, **given})
         return self._ends.write(end) if self._is_sqlite else self._end_all([end])[0]
 
@@ -312,3 +304,63 @@ class Queue:
             self._texts[statement] = text
         # A statement takes only the values that it names.
         return connection.execute(text, {"lease": LEASE, "batch": _BATCH, **given})
+
+
+# Seconds. A run further ahead than the next one was set by a clock that has been set back since.
+_SLACK = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduledTask:
+    """One of the workers calls `run` every `every` seconds, counted from 1970, and logs its errors.
+
+    With `at_start` it also runs when a worker starts. `late` delays each run by so many seconds, after other tasks.
+    """
+
+    name: str
+    every: float
+    run: Callable[[], None]
+    at_start: bool = False
+    late: float = 0.0
+
+    @property
+    def id(self) -> str:
+        """The id of its row in the queue."""
+        return f"{SCHEDULE}:{self.name}"
+
+    def wait(self, now: float) -> float:
+        """Seconds until the next run, at a time in seconds since 1970."""
+        return self.every - (now - self.late) % self.every
+
+
+class Schedule:
+    """The scheduled tasks of one worker: each is a row of the queue, so that one of all workers claims it in time."""
+
+    def __init__(self, queue: Queue, tasks: Iterable[ScheduledTask]) -> None:
+        self._queue = queue
+        self._tasks = {task.id: task for task in tasks}
+
+    def task(self, claim: ClaimedJob) -> ScheduledTask | None:
+        """The task that was claimed; None if this version has none of that name."""
+        return self._tasks.get(claim.id)
+
+    def reschedule(self, claim: ClaimedJob, task: ScheduledTask) -> bool:
+        """End this run, however it went, and schedule the next. Whether the claim still held."""
+        with self._queue.engine.connect() as connection:
+            now = connection.execute(sa.select(self._queue.now)).scalar_one()
+        return self._queue.reschedule(claim, task.wait(now))
+
+    def keep(self, *, starting: bool = False) -> None:
+        """When a worker starts, enter missing tasks, due at once, and make those `at_start` due.
+
+        Also repairs a run that a clock had put off before it was set back, and a task that was given up a run ago.
+        """
+        if starting:
+            self._queue.put([NewJob(id, SCHEDULE, 0, 0, id, "") for id in self._tasks])
+        c, now = jobs.c, self._queue.now
+        with write(self._queue.engine) as connection:
+            for task in self._tasks.values():
+                early = sa.true() if starting and task.at_start else c.run_after > now + task.every + _SLACK
+                given_up = sa.and_(state("dead"), c.done_at < now - task.every)
+                due = sa.update(jobs).where(c.id == task.id, sa.or_(sa.and_(state("waiting"), early), given_up))
+                connection.execute(due.values(state="waiting", run_after=now, done_at=None))

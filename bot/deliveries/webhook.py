@@ -29,8 +29,7 @@ LARGEST_PAYLOAD = 25 * 1024 * 1024
 
 _JSON = "application/json"
 _FORM = "application/x-www-form-urlencoded"
-# The id is not signed. The queue also holds the bot's own jobs, none of which has a GUID, so no delivery can take the
-# place of one.
+# The id is not signed. None of the bot's own jobs in the queue has a GUID, so no delivery can take the place of one.
 _GUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _EVENT_NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
 
@@ -118,13 +117,13 @@ _LARGE_ONES = 8
 _PATIENCE = 3.0
 
 
-def bound(app: Flask, *, but: str = "") -> None:
-    """Read every request of an application with a form's bounds, except at the endpoint `but`, which reads its own."""
+def limit_forms(app: Flask, *, except_endpoint: str = "") -> None:
+    """Read every request of an application with a form's bounds, except at one endpoint, which reads its own."""
     app.config["MAX_FORM_PARTS"] = MOST_FIELDS
 
     @app.before_request
     def read_form() -> None:
-        if request.endpoint == but:
+        if request.endpoint == except_endpoint:
             return
         body = read_body(LARGEST_FORM, keep=True)
         if len(body) > LARGEST_FORM or body.count(b"&") >= MOST_FIELDS:
@@ -148,11 +147,11 @@ def read_body(most: int, *, keep: bool = False) -> bytes:
     return body
 
 
-class Room:
+class BodySlots:
     """Keeps a process from holding too many large bodies at once, signed or not. Thread safe."""
 
-    def __init__(self, places: int = _LARGE_ONES, patience: float = _PATIENCE) -> None:
-        self._places, self._patience = threading.BoundedSemaphore(places), patience
+    def __init__(self, slots: int = _LARGE_ONES, patience: float = _PATIENCE) -> None:
+        self._slots, self._patience = threading.BoundedSemaphore(slots), patience
 
     @contextmanager
     def take(self, length: int | None) -> Iterator[None]:
@@ -160,9 +159,9 @@ class Room:
         if length is not None and length <= USUAL:
             yield
             return
-        if not self._places.acquire(timeout=self._patience):
+        if not self._slots.acquire(timeout=self._patience):
             raise ServiceUnavailable
         try:
             yield
         finally:
-            self._places.release()
+            self._slots.release()

@@ -1,9 +1,8 @@
 """The worker: claims jobs from the queue and runs each in a thread of its own.
 
-One thread claims (`_claim`) whenever a thread is free and a job may wait. Another renews the leases of running jobs and
-looks after the queue (`_keep`). A handler may run twice for one delivery (after a kill, or when the machine stood still
-for a while), so its work must be repeatable, and it checks its lease before each write to GitHub
-(`bot.platform.at_work`).
+One thread claims jobs whenever a slot is free. Another is the heartbeat: it renews the leases of running jobs and takes
+back those of dead workers. A handler may run twice for one delivery (after a kill, or when the machine stood still), so
+its work must be repeatable, and `bot.github` checks the lease before each write (`bot.platform.lease`).
 """
 
 from __future__ import annotations
@@ -27,34 +26,30 @@ import sqlalchemy as sa
 from bot.deliveries import database
 from bot.deliveries.database import BACKGROUND_QUEUE, DIED, QUEUE, REPLAY_QUEUE, SCHEDULE
 from bot.deliveries.events import Event, from_json
-from bot.deliveries.queue import CHANNEL, LEASE, NOBODY, Claim, Queue, decide
-from bot.deliveries.schedule import Chore, Schedule
+from bot.deliveries.queue import CHANNEL, LEASE, NO_INSTALLATION, ClaimedJob, Queue, Schedule, ScheduledTask, decide
 from bot.domain.counting import counted
 from bot.domain.errors import DidNotEnd, Overtaken, UserError
-from bot.platform.at_work import held
+from bot.platform.lease import working_under_lease
 from bot.platform.logs import OFTEN, describe, stack
 from bot.platform.metrics import JOBS
 from bot.platform.settings import Settings
 from bot.platform.tracing import Work, span, working_on
 from bot.storage.failures import why
-from bot.storage.replaced import present
+from bot.storage.replaced import open_databases
 
 log = logging.getLogger(__name__)
 
-# All in seconds. The second is how long a worker waits to be woken before it looks for due jobs itself.
-RENEW_EVERY, LOOK_EVERY, CLEAN_EVERY = LEASE / 6, 0.5, 600.0
+# All in seconds. A worker that nobody wakes polls for due jobs.
+RENEW_EVERY, POLL_EVERY, CLEAN_EVERY = LEASE / 6, 0.5, 600.0
 # A delivery, and a background job, that runs for so long hangs. A replay of a repository's past takes hours.
-LONGEST, LONGEST_BEHIND = 900.0, 6 * 3600.0
-# The pause before the next try while the database is away, and for a chore that only another version knows.
-AGAIN_AFTER, _OF_OTHERS = 1.0, 60.0
+LONGEST, LONGEST_BACKGROUND = 900.0, 6 * 3600.0
+# The pause before the next try while the database is away, and for a task that only another version knows.
+RETRY_AFTER, _UNKNOWN_TASK = 1.0, 60.0
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One delivery as handlers see it. It was accepted when it `arrived`, in seconds since 1970.
-
-    `attempt` is 1 and one more for each time the handler raised; the death of a worker does not count.
-    """
+    """A delivery for a handler. `attempt` counts from 1, without crashes; `arrived` is in seconds since 1970."""
 
     delivery_id: str
     event: Event
@@ -64,15 +59,14 @@ class Job:
 
 @dataclass(eq=False, slots=True)
 class _Running:
-    """A job in its thread. It hangs if it runs after `until`, by the monotonic clock; None while it is ending."""
+    """A job in its thread. It hangs if it runs after `deadline`, by the monotonic clock; None while it is ending."""
 
-    claim: Claim
-    until: float | None
+    claim: ClaimedJob
+    deadline: float | None
     thread: int = 0
     lost: bool = False
 
     def place(self) -> str:
-        """The last frames of its thread, without any values."""
         frame = sys._current_frames().get(self.thread)
         frames = traceback.extract_stack(frame)[-3:] if frame else []
         return "; ".join(f"{one.filename}:{one.lineno} in {one.name}" for one in frames)
@@ -80,44 +74,46 @@ class _Running:
 
 class Worker:
     """Runs `handle` for jobs of the queue: `worker_threads` deliveries at a time, one background job, one replay, and
-    each chore. One more slot for deliveries is reserved for a second installation.
+    each scheduled task. One more slot for deliveries is reserved for a second installation.
     """
 
     def __init__(
         self,
         settings: Settings,
         handle: Callable[[Job], None],
-        chores: Sequence[Chore] = (),
+        tasks: Sequence[ScheduledTask] = (),
         *,
         on_overdue: Callable[[], None] = lambda: None,
     ) -> None:
-        """`handle` raises Retryable to be called again later, UserError to end it; anything else counts as a fault.
+        """`handle` raises Retryable to be called again later, UserError to end the job; all else counts as a fault.
 
-        The worker calls `on_overdue` when its process must end: a job hangs, or the database was replaced.
+        `on_overdue` must end the process: a job hangs, or the database was replaced.
         """
         self._settings = settings
         self._handle = handle
         self._on_overdue = on_overdue
         self._most = settings.worker_threads
-        self._free = {QUEUE: self._most + 1, BACKGROUND_QUEUE: 1, REPLAY_QUEUE: 1, SCHEDULE: len(chores)}
+        self._free = {QUEUE: self._most + 1, BACKGROUND_QUEUE: 1, REPLAY_QUEUE: 1, SCHEDULE: len(tasks)}
         self._engine = database.queue_engine(settings, pool_size=self._most + 12)
         self._queue = Queue(self._engine)
-        self._schedule = Schedule(self._queue, chores)
+        self._schedule = Schedule(self._queue, tasks)
         self._id = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
         self._changed = threading.Condition()
         self._running: set[_Running] = set()
         self._wake, self._stopping, self._ended = threading.Event(), threading.Event(), threading.Event()
         self._threads: list[threading.Thread] = []
-        self._looked = time.monotonic()
+        self._heartbeat_at = time.monotonic()
 
     def start(self) -> None:
         """Begin to claim jobs; returns when the worker is ready."""
         database.prepare(self._engine)
-        self._queue.enter(self._id)
+        self._queue.register(self._id)
         self._schedule.keep(starting=True)
-        self._databases = present((self._settings.database_url, database.queue_url(self._settings)), self._engine)
+        self._databases = open_databases(
+            (self._settings.database_url, database.queue_url(self._settings)), self._engine
+        )
         listening = partial(listen, self._engine, self._wake, self._ended)
-        for work in (self._claim, self._keep, self._clean, listening):
+        for work in (self._claim, self._heartbeat, self._clean, listening):
             self._threads.append(threading.Thread(target=work, name="queue", daemon=True))
             self._threads[-1].start()
 
@@ -136,7 +132,7 @@ class Worker:
             self._ended.set()
             for thread in self._threads:
                 thread.join(RENEW_EVERY)
-            self._queue.leave(self._id)
+            self._queue.unregister(self._id)
         except Exception as error:
             # The database is away. The leases will run out, and the process must end all the same.
             log.warning("the end of this worker could not be noted: %s", describe(error))
@@ -151,42 +147,42 @@ class Worker:
                 claimed = self._claim_some()
             except Exception as error:
                 log.warning("the queue is unavailable, and asked again: %s", describe(error), extra=OFTEN)
-                self._stopping.wait(AGAIN_AFTER)
+                self._stopping.wait(RETRY_AFTER)
                 continue
             if not claimed:
-                self._wake.wait(LOOK_EVERY)
+                self._wake.wait(POLL_EVERY)
 
     def _claim_some(self) -> bool:
-        """Claim jobs of each queue that has a free thread; whether it claimed any.
+        """Claim jobs of each queue that has a free slot; whether it claimed any.
 
-        One suspect job runs at a time. Beside a suspect delivery nothing else runs, so that a job that kills its worker
-        takes no other with it. Other suspects run beside deliveries, since they can take hours.
+        One suspect job runs at a time. Nothing runs beside a suspect delivery, so that it takes no other job with it.
+        Other suspects run beside deliveries, since they can take hours.
         """
         with self._changed:
             free = {queue for queue, threads in self._free.items() if threads}
             busy = Counter(one.claim.installation for one in self._running if one.claim.queue == QUEUE)
-            on_trial = [one.claim.queue for one in self._running if one.claim.suspect]
-        if not free or QUEUE in on_trial:
+            suspects_running = [one.claim.queue for one in self._running if one.claim.suspect]
+        if not free or QUEUE in suspects_running:
             return False
         due, suspects = self._queue.due()
-        if not on_trial and QUEUE in suspects:
-            return not busy and self._claim_from(QUEUE, alone=True)
-        if not on_trial and any(self._claim_from(queue, alone=True) for queue in sorted(suspects & free)):
+        if not suspects_running and QUEUE in suspects:
+            return not busy and self._claim_from(QUEUE, suspects=True)
+        if not suspects_running and any(self._claim_from(queue, suspects=True) for queue in sorted(suspects & free)):
             return True
-        # No installation gets the last slot as well: it is reserved for a second one.
-        largest = max(busy, key=busy.__getitem__, default=NOBODY)
+        # The last slot is reserved for a second installation.
+        largest = max(busy, key=busy.__getitem__, default=NO_INSTALLATION)
         left = self._most - busy[largest]
         claimed = False
         for queue in due & free:
-            most, but = self._free[queue], NOBODY
+            most, without = self._free[queue], NO_INSTALLATION
             if queue == QUEUE:
-                most, but = (min(most, left), NOBODY) if left > 0 else (1, largest)
-            claimed |= self._claim_from(queue, most, but=but)
+                most, without = (min(most, left), NO_INSTALLATION) if left > 0 else (1, largest)
+            claimed |= self._claim_from(queue, most, without=without)
         return claimed
 
-    def _claim_from(self, queue: str, most: int = 1, *, alone: bool = False, but: int = NOBODY) -> bool:
-        claims = self._queue.claim(queue, most, alone=alone, but=but, worker=self._id)
-        longest = LONGEST if queue == QUEUE else LONGEST_BEHIND
+    def _claim_from(self, queue: str, most: int = 1, *, suspects: bool = False, without: int = NO_INSTALLATION) -> bool:
+        claims = self._queue.claim(queue, most, suspects=suspects, without=without, worker=self._id)
+        longest = LONGEST if queue == QUEUE else LONGEST_BACKGROUND
         for claim in claims:
             one = _Running(claim, time.monotonic() + longest)
             with self._changed:
@@ -195,21 +191,21 @@ class Worker:
             try:
                 threading.Thread(target=self._run, args=(one,), name=f"job-{queue}", daemon=True).start()
             except RuntimeError:
-                # The system gives no further thread. The job waits again when its lease has run out.
-                self._gone(one)
+                # The system gives no further thread. The job waits again when its lease has expired.
+                self._remove(one)
                 raise
         return bool(claims)
 
     def _run(self, one: _Running) -> None:
         one.thread = threading.get_ident()
         try:
-            with held(partial(self._holds, one)):
-                self._do_chore(one) if one.claim.queue == SCHEDULE else self._deliver(one)
+            with working_under_lease(partial(self._holds_lease, one)):
+                self._run_task(one) if one.claim.queue == SCHEDULE else self._deliver(one)
         finally:
-            self._gone(one)
+            self._remove(one)
             self._wake.set()
 
-    def _gone(self, one: _Running) -> None:
+    def _remove(self, one: _Running) -> None:
         with self._changed:
             self._running.discard(one)
             self._free[one.claim.queue] += 1
@@ -225,10 +221,10 @@ class Worker:
             except Exception as raised:
                 error = raised
             # From here on it waits only for the queue's database, which may be away for hours.
-            one.until = None
-            traced.set_attribute("outcome", self._settle(one, error))
+            one.deadline = None
+            traced.set_attribute("outcome", self._record_outcome(one, error))
 
-    def _settle(self, one: _Running, error: Exception | None) -> str:
+    def _record_outcome(self, one: _Running, error: Exception | None) -> str:
         """Record how a run ended, unless another worker has the job; returns the outcome in the metric's words."""
         claim, failures, level = one.claim, one.claim.attempts + 1, logging.DEBUG
         outcome, note = "done", partial(self._queue.finish, claim)
@@ -240,7 +236,7 @@ class Worker:
             level, outcome, says = logging.ERROR, "dead", f"given up after {counted(failures, 'attempt')}"
             if wait is not None:
                 level, outcome, says = logging.WARNING, "failed", f"failed, and is tried again in {wait:.0f} s"
-        if one.lost or isinstance(error, Overtaken) or not self._steadily(note):
+        if one.lost or isinstance(error, Overtaken) or not self._until_answered(note):
             level, outcome, says = logging.WARNING, "overtaken", "was taken over by another worker"
         JOBS.labels(outcome).inc()
         if level > logging.DEBUG:
@@ -248,36 +244,36 @@ class Worker:
             log.log(level, "delivery %s %s%s", claim.id, says, why)
         return outcome
 
-    def _do_chore(self, one: _Running) -> None:
-        chore = self._schedule.chore(one.claim)
-        if chore is None:
+    def _run_task(self, one: _Running) -> None:
+        task = self._schedule.task(one.claim)
+        if task is None:
             # It belongs to another version, whose workers may run beside this one.
-            self._steadily(lambda: self._queue.again(one.claim, _OF_OTHERS))
+            self._until_answered(lambda: self._queue.reschedule(one.claim, _UNKNOWN_TASK))
             return
         try:
-            chore.do()
+            task.run()
         except Overtaken:
-            log.warning("chore %s was taken over by another worker", chore.name)
+            log.warning("chore %s was taken over by another worker", task.name)
         except Exception as error:
-            log.warning("chore %s failed, and is done again in its next turn\n%s", chore.name, stack(error))
-        one.until = None
-        self._steadily(lambda: self._schedule.again(one.claim, chore))
+            log.warning("chore %s failed, and is done again in its next turn\n%s", task.name, stack(error))
+        one.deadline = None
+        self._until_answered(lambda: self._schedule.reschedule(one.claim, task))
 
-    def _holds(self, one: _Running) -> bool:
+    def _holds_lease(self, one: _Running) -> bool:
         """Renew the lease of a job; whether it still held. Raises QueueUnavailable."""
         with database.named_failures():
             return not one.lost and bool(self._queue.renew([one.claim.token]))
 
-    def _steadily(self, ask: Callable[[], bool]) -> bool:
+    def _until_answered(self, ask: Callable[[], bool]) -> bool:
         """Ask until the database answers: a finished job must not run again because its end was not recorded."""
         while True:
             try:
                 return ask()
             except Exception as error:
                 log.warning("the queue is unavailable, and asked again: %s", why(error), extra=OFTEN)
-                time.sleep(AGAIN_AFTER)
+                time.sleep(RETRY_AFTER)
 
-    def _keep(self) -> None:
+    def _heartbeat(self) -> None:
         while not self._ended.wait(RENEW_EVERY):
             try:
                 self._renew(time.monotonic())
@@ -285,7 +281,7 @@ class Worker:
                     log.error("the database is another one than before: this worker ends, to begin anew")
                     self._on_overdue()
                     return
-                self._take_back()
+                self._expire()
                 self._schedule.keep()
             except Exception as error:
                 log.warning("the queue's upkeep failed and will be tried again: %s", describe(error), extra=OFTEN)
@@ -303,43 +299,40 @@ class Worker:
         with self._changed:
             running = [*self._running]
         # Counted from the last try, since this process also runs while the database is away.
-        stood, self._looked = now - self._looked, now
+        stood, self._heartbeat_at = now - self._heartbeat_at, now
         if stood > 6 * RENEW_EVERY:
             # The whole process stood still, and its jobs with it.
             for one in running:
-                one.until = one.until and one.until + stood
-        hanging = [one for one in running if one.until is not None and one.until < now and not one.lost]
+                one.deadline = one.deadline and one.deadline + stood
+        hanging = [one for one in running if one.deadline is not None and one.deadline < now and not one.lost]
         leases = self._queue.renew([self._id, *(one.claim.token for one in running)])
         if self._id not in leases:
-            self._queue.enter(self._id)
+            self._queue.register(self._id)
         for one in running:
-            # A job that has ended meanwhile has no lease either, which no longer matters to anybody.
+            # A job that has ended meanwhile has no lease either, which does not matter.
             one.lost = one.lost or one.claim.token not in leases
         for one in hanging:
             log.error("%s does not end, and neither does its thread: this worker ends", one.claim.id)
             self._on_overdue()
-            if (chore := self._schedule.chore(one.claim)) is not None:
-                self._schedule.again(one.claim, chore)
+            if (task := self._schedule.task(one.claim)) is not None:
+                self._schedule.reschedule(one.claim, task)
             else:
-                self._settle(one, DidNotEnd(f"it did not end: {one.place()}"))
+                self._record_outcome(one, DidNotEnd(f"it did not end: {one.place()}"))
             one.lost = True
 
-    def _take_back(self) -> None:
+    def _expire(self) -> None:
         """Take back the jobs of workers that are gone."""
-        back = self._queue.expire()
-        for job, dead in back.items():
-            if dead:
-                JOBS.labels("dead").inc()
+        expired = self._queue.expire()
+        JOBS.labels("dead").inc(sum(expired.values()))
+        for job, dead in expired.items():
             level, fate = (logging.ERROR, DIED) if dead else (logging.WARNING, "it waits again")
             log.log(level, "%s was lost: %s", job, fate)
-        if back:
+        if expired:
             self._wake.set()
 
 
 # Seconds between two looks at a file: short after a change, and growing while nothing happens.
 _SHORTEST, _LONGEST, _GROWTH = 0.01, 0.1, 1.05
-# Seconds before the next try while the database is away, and between two looks at `ended`.
-_AGAIN_AFTER = 1.0
 
 
 def listen(engine: sa.Engine, wake: threading.Event, ended: threading.Event) -> None:
@@ -351,7 +344,7 @@ def listen(engine: sa.Engine, wake: threading.Event, ended: threading.Event) -> 
         # SQLAlchemy, the driver and the system raise different errors here.
         except Exception as error:
             log.warning("the queue cannot tell what is new: %s", why(error), extra=OFTEN)
-            ended.wait(_AGAIN_AFTER)
+            ended.wait(RETRY_AFTER)
 
 
 def _watch_file(engine: sa.Engine, wake: threading.Event, ended: threading.Event) -> None:
@@ -376,7 +369,7 @@ def _listen(engine: sa.Engine, wake: threading.Event, ended: threading.Event) ->
         assert isinstance(driver, psycopg.Connection)
         try:
             while not ended.is_set():
-                for _ in driver.notifies(timeout=_AGAIN_AFTER, stop_after=1):
+                for _ in driver.notifies(timeout=RETRY_AFTER, stop_after=1):
                     wake.set()
         finally:
             # In the pool it would go on listening.

@@ -1,4 +1,4 @@
-"""What only the App itself may do: read who it is, its installations, its webhook and deliveries.
+"""What only the App itself may do (installations, webhook, deliveries), and what people do who sign in or create one.
 
 https://docs.github.com/rest/apps
 """
@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from typing import Any, Literal
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, quote, urlsplit
 
 from githubkit.utils import UNSET
 
@@ -52,7 +52,7 @@ REFUSED_SIGNATURE = 401
 
 
 @dataclass(frozen=True, slots=True)
-class Delivery:
+class DeliveryAttempt:
     """One attempt at a delivery. `guid` is `X-GitHub-Delivery`, the same each time; `status_code` 0 means no answer.
 
     `taken` is GitHub's status `OK`: the receiver answered well.
@@ -75,7 +75,6 @@ class AppClient:
         self._skew = skew
 
     def get_app(self) -> AppInfo:
-        """Who we are."""
         data: Any = self._api.call("read the App", self._api.rest.apps.get_authenticated)
         return AppInfo(data.get("slug") or "", dict(data["permissions"]), tuple(data["events"]))
 
@@ -120,7 +119,6 @@ class AppClient:
         return _installation(data)
 
     def installations(self) -> list[Installation]:
-        """Every installation of the App."""
         listed = self._api.pages("list the installations", self._api.rest.apps.list_installations, most=_MOST)
         return [_installation(data) for data in listed]
 
@@ -141,13 +139,12 @@ class AppClient:
         return data.get("url") or ""
 
     def set_hook_url(self, url: str) -> None:
-        """Change the address to which GitHub delivers."""
         request = partial(self._api.rest.apps.update_webhook_config_for_app, url=url, content_type="json")
         self._api.call("change the webhook's settings", request)
 
     def deliveries(
         self, *, status: Literal["success", "failure"] | None = None, most: int = 1_000
-    ) -> Iterator[Delivery]:
+    ) -> Iterator[DeliveryAttempt]:
         """The attempts of the last three days (Enterprise: seven), newest first, page by page as they are used."""
         operation, cursor = "list the deliveries", None
         while most > 0:
@@ -160,7 +157,7 @@ class AppClient:
             response = self._api.send(operation, request)
             for data in self._api.read(operation, response):
                 most -= 1
-                yield Delivery(
+                yield DeliveryAttempt(
                     id=data["id"],
                     guid=data["guid"],
                     status_code=data["status_code"],
@@ -187,4 +184,59 @@ def _installation(data: Mapping[str, Any]) -> Installation:
         account=account.get("login") or account.get("slug") or "",
         permissions=dict(data["permissions"]),
         suspended=data.get("suspended_at") is not None,
+    )
+
+
+# A person who looks after more sees only the first ones.
+_MOST_INSTALLATIONS, _MOST_REPOSITORIES = 20, 300
+
+
+class VisitorClient:
+    """Asks with one person's token, which is then forgotten."""
+
+    def __init__(self, api: Api) -> None:
+        self._api = api
+
+    def login(self) -> str:
+        return str(self._api.call("read who signs in", self._api.rest.users.get_authenticated)["login"])
+
+    def repositories_to_triage(self) -> Iterator[int]:
+        """The ids of the App's repositories in which the person may triage."""
+        rest = self._api.rest.apps
+        first = self._api.call(
+            "list the installations of who signs in",
+            partial(rest.list_installations_for_authenticated_user, per_page=_MOST_INSTALLATIONS),
+        )
+        for installation in first["installations"]:
+            listed = self._api.pages(
+                "list the repositories of who signs in",
+                partial(rest.list_installation_repos_for_authenticated_user, installation["id"]),
+                most=_MOST_REPOSITORIES,
+                within="repositories",
+            )
+            yield from (one["id"] for one in listed if (one.get("permissions") or {}).get("triage"))
+
+
+@dataclass(frozen=True, slots=True)
+class NewApp:
+    """A new App with its secrets, which GitHub tells only once."""
+
+    id: int
+    slug: str
+    private_key: str = field(repr=False)
+    webhook_secret: str = field(repr=False)
+    client_id: str
+    client_secret: str = field(repr=False)
+
+
+def convert_manifest(api: Api, code: str) -> NewApp:
+    """Exchange the code that GitHub gave a new App's maker; works once, within the hour. Raises NotFound otherwise."""
+    made = api.call("exchange the manifest's code", partial(api.rest.apps.create_from_manifest, quote(code, safe="")))
+    return NewApp(
+        id=made["id"],
+        slug=made["slug"],
+        private_key=made["pem"],
+        webhook_secret=made["webhook_secret"] or "",
+        client_id=made["client_id"],
+        client_secret=made["client_secret"],
     )

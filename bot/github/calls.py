@@ -85,10 +85,9 @@ DAY = 86_400.0
 
 
 class SwitchedOff:
-    """The features that GitHub lacks in some places. Thread safe: each change is one assignment.
+    """The features that GitHub lacks in some places, as this process has learned (T6). Thread safe.
 
-    Each process learns them itself, for one request a day, which is cheaper than sharing them (T6). `clock` counts
-    seconds and never goes back.
+    `clock` counts seconds and never goes back.
     """
 
     def __init__(self, clock: Callable[[], float]) -> None:
@@ -106,18 +105,14 @@ class SwitchedOff:
 
 P = ParamSpec("P")
 T = TypeVar("T")
-# GraphQL's message if GitHub itself fails, and its type of error for a query that takes too many of GitHub's resources
-# (https://github.blog/changelog/2025-09-01-graphql-api-resource-limits).
+# GraphQL's message if GitHub itself fails, and its error type for a query that takes too many resources.
 _FAILED, _TOO_MUCH = "Something went wrong while executing your query", "RESOURCE_LIMITS_EXCEEDED"
 PAGE = 100
 """The most items that GitHub puts on a page."""
 
 
 class Api:
-    """Calls GitHub; its refusals become our errors. `forget_tokens` drops the tokens of this identity.
-
-    `installed` says that this is an installation, whose tokens GitHub renews only while it has access.
-    """
+    """Calls GitHub as one identity; `forget_tokens` drops its tokens. `installed` says that it is an installation."""
 
     def __init__(
         self,
@@ -137,8 +132,8 @@ class Api:
     def send(self, operation: str, request: Callable[[], T]) -> T:
         """Send `request`; `operation` says in a few words what it is, for errors.
 
-        A 401 means that a token was revoked or has outlived a wrong clock, so it tries once more with a new one. A
-        second 401 raises Unavailable for an installation's token, and KeyRefused for the App's own.
+        After a 401 (the token was revoked, or has outlived a wrong clock) it tries once more with a new token. A second
+        401 raises Unavailable for an installation's token, and KeyRefused for the App's own.
         """
         for attempt in (1, 2):
             try:

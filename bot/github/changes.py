@@ -18,8 +18,8 @@ import httpx
 from bot.domain.entities import Issue, RepoRef
 from bot.domain.errors import GitHubError, NotFound, Unavailable
 from bot.github import convert
+from bot.github.batched_reads import read_issues
 from bot.github.calls import PAGE, Api, is_failure
-from bot.github.many import ask_of_issues
 
 _COUNT = """query Count($owner: String!, $name: String!) {
   repository(owner: $owner, name: $name) { databaseId issues(first: 1) { totalCount } }
@@ -113,7 +113,7 @@ def count_issues(api: Api, repo: RepoRef, repo_id: int) -> int | None:
     operation = f"count the issues of {repo}"
     data, _ = api.graphql(operation, _COUNT, {"owner": repo.owner, "name": repo.name})
     found = data.get("repository") or {}
-    _make_sure(operation, found, repo_id)
+    _check_is_same(operation, found, repo_id)
     total = (found.get("issues") or {}).get("totalCount")
     return total if isinstance(total, int) else None
 
@@ -122,17 +122,17 @@ def missing_issues(api: Api, repo: RepoRef, numbers: Sequence[int], repo_id: int
     """Which of these issues are surely gone, in one request for each hundred. `repo_id` as for `count_issues`."""
     operation = f"ask which issues of {repo} are there"
     missing: set[int] = set()
-    for part in ask_of_issues(api, operation, repo, numbers, "number", of_repository="databaseId"):
-        _make_sure(operation, part.repository or {}, repo_id)
+    for batch in read_issues(api, operation, repo, numbers, "number", of_repository="databaseId"):
+        _check_is_same(operation, batch.repository or {}, repo_id)
         missing |= {
             number
-            for number, errors in part.errors_of.items()
-            if number not in part.issues and any(error.type == "NOT_FOUND" for error in errors)
+            for number, errors in batch.errors_of.items()
+            if number not in batch.issues and any(error.type == "NOT_FOUND" for error in errors)
         }
     return missing
 
 
-def _make_sure(operation: str, found: Mapping[str, Any], repo_id: int) -> None:
+def _check_is_same(operation: str, found: Mapping[str, Any], repo_id: int) -> None:
     """Raise NotFound if this is another repository. GraphQL leaves out ids of more than 31 bits."""
     if found.get("databaseId") not in (None, repo_id):
         raise NotFound(operation, 404, "the name belongs to another repository now")

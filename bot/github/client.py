@@ -1,4 +1,10 @@
-"""The entry to GitHub: one object for each process, which makes the clients of the App and its installations."""
+"""The entry to GitHub: one object for each process, which makes the clients of the App and its installations.
+
+It authenticates as the App (a signed token for ten minutes) or as an installation (a token for an hour):
+
+https://docs.github.com/apps/creating-github-apps/authenticating-with-a-github-app/about-authentication-with-a-github-app
+githubkit fetches the tokens; this module gives it GitHub's clock to sign by, and a place to keep them.
+"""
 
 from __future__ import annotations
 
@@ -7,23 +13,131 @@ import random
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
 
 import githubkit
 import httpx
+import jwt
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 from githubkit.auth import BaseAuthStrategy, TokenAuthStrategy, UnauthAuthStrategy
+from githubkit.auth.app import AppAuth
+from githubkit.cache import MemCache, MemCacheStrategy
+from githubkit.utils import UNSET
 
 from bot.domain.errors import SettingsError
-from bot.github.app import AppClient
-from bot.github.auth import AppCredentials, Tokens, TokenStore
+from bot.github.app import AppClient, NewApp, VisitorClient, convert_manifest
 from bot.github.calls import Api, SwitchedOff
-from bot.github.conditional import ConditionalTransport, Memory
-from bot.github.limits import Pacer
+from bot.github.etag_cache import ConditionalTransport, ETagCache
+from bot.github.limits import RateLimiter
 from bot.github.repository import RepoClient
-from bot.github.transport import PacedTransport, ServerClock, open_connections
-from bot.github.visitor import NewApp, VisitorClient, convert_manifest
+from bot.github.transport import RateLimitedTransport, ServerClock, open_connections
 from bot.platform.addresses import is_server
-from bot.platform.calls import ToolCallTracker
+from bot.platform.call_tracker import ToolCallTracker
+from bot.platform.settings.loading import read_key
+
+if TYPE_CHECKING:
+    from githubkit import GitHubCore
+
+
+# Seconds. GitHub takes ten minutes at most; the minute before now allows for clocks that differ.
+_JWT_EARLIER, _JWT_LATER, _JWT_KEPT = 60, 540, 480
+
+
+class Tokens(MemCache):
+    """Tokens until shortly before they expire. `server_clock` corrects what githubkit reckons by the host's clock."""
+
+    def __init__(self, monotonic: Callable[[], float], server_clock: ServerClock) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self._monotonic = monotonic
+        self._server_clock = server_clock
+        # Each with the moment at which it expires.
+        self._tokens: dict[str, tuple[str, float]] = {}
+        self._lock = threading.Lock()
+
+    def get(self, key: str) -> str | None:
+        with self._lock:
+            token, expires = self._tokens.get(key, ("", 0.0))
+        return token if self._monotonic() < expires else None
+
+    def set(self, key: str, value: str, ex: timedelta) -> None:
+        """Keep an installation token for its hour less a minute: `ex` runs from our now to GitHub's `expires_at`."""
+        self.keep(key, value, ex.total_seconds() - (self._server_clock.skew or 0.0))
+
+    def keep(self, key: str, value: str, seconds: float) -> None:
+        with self._lock:
+            self._tokens[key] = (value, self._monotonic() + seconds)
+
+    def forget(self) -> None:
+        """Drop all tokens, because GitHub refuses them."""
+        with self._lock:
+            self._tokens.clear()
+
+
+class TokenStore(MemCacheStrategy):
+    """Gives githubkit the tokens of one client, in place of a cache that all clients of a process share."""
+
+    def __init__(self, tokens: Tokens) -> None:
+        super().__init__()
+        self._tokens = tokens
+
+    def get_cache_storage(self) -> Tokens:
+        return self._tokens
+
+
+@dataclass(frozen=True, slots=True)
+class AppCredentials(BaseAuthStrategy):
+    """The App, or with `installation_id` one installation of it, with a token for `repository_ids` only.
+
+    So a search query into which somebody has smuggled another name cannot see other private repositories.
+    """
+
+    app_id: int
+    private_key: str = field(repr=False)
+    server_clock: ServerClock
+    tokens: Tokens
+    installation_id: int | None = None
+    repository_ids: Sequence[int] = ()
+
+    def get_auth_flow(self, github: GitHubCore[Any]) -> AppAuth:
+        return _Signer(
+            github,
+            self.app_id,
+            self.private_key,
+            installation_id=UNSET if self.installation_id is None else self.installation_id,
+            repository_ids=tuple(self.repository_ids) or UNSET,
+            server_clock=self.server_clock,
+            tokens=self.tokens,
+        )
+
+
+@dataclass(repr=False)
+class _Signer(AppAuth):
+    """githubkit's flow, with GitHub's clock, one fixed identity, and a `repr` that shows no key."""
+
+    server_clock: ServerClock = field(kw_only=True)
+    tokens: Tokens = field(kw_only=True)
+
+    def get_jwt(self) -> str:
+        """The App's token, signed anew every eight minutes."""
+        key = f"doppel:jwt:{self.issuer}"
+        if not (token := self.tokens.get(key)):
+            now = int(self.server_clock.now())
+            claims = {"iss": self.issuer, "iat": now - _JWT_EARLIER, "exp": now + _JWT_LATER}
+            private = read_key(self.private_key)
+            assert isinstance(private, RSAPrivateKey), "the settings take no other"
+            token = jwt.encode(claims, private, algorithm="RS256")
+            self.tokens.keep(key, token, _JWT_KEPT)
+        return token
+
+    def _get_api_route(self, url: httpx.URL) -> httpx.URL:
+        """The route by which githubkit decides whether to sign as the App or as the installation: a client is only one.
+
+        By the address itself, githubkit would take the label `installation` for a route of the App's.
+        """
+        return httpx.URL("/app" if self.installation_id is UNSET else "/")
+
 
 API_VERSION = "2026-03-10"
 """https://docs.github.com/rest/about-the-rest-api/api-versions."""
@@ -34,13 +148,12 @@ SERVER_API_VERSION = "2022-11-28"
 
 
 class GitHub:
-    """Its clients share connections, GitHub's clock and, per installation, token and pacer. Thread safe.
+    """Its clients share connections, GitHub's clock and, per installation, token and rate limiter. Thread safe.
 
     `api_url` is `https://api.github.com`, `https://HOST/api/v3` for an Enterprise server (whose GraphQL is then at
     `/api/graphql`), or any other base. `api_version` defaults to one that the server is sure to know. A call may wait
     for limits and repeat itself for `patience` seconds before it raises RateLimited or Unavailable; GitHub may take
-    `timeout` seconds for one answer. `new_pacer` makes the pacer of an installation from its name. Tests replace
-    clocks, sleep and jitter.
+    `timeout` seconds for one answer. Tests replace clocks, sleep and jitter.
     """
 
     def __init__(
@@ -53,7 +166,6 @@ class GitHub:
         tracker: ToolCallTracker | None = None,
         patience: float = 20.0,
         timeout: float = 10.0,
-        new_pacer: Callable[[str], Pacer] | None = None,
         clock: Callable[[], float] = time.time,
         monotonic: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
@@ -66,8 +178,7 @@ class GitHub:
         self._tracker = tracker or ToolCallTracker(clock=clock)
         self._patience = patience
         self._timeout = timeout
-        self._new_pacer = new_pacer or (lambda _: Pacer(monotonic))
-        self._memory = Memory()
+        self._etag_cache = ETagCache()
         self._switched_off = SwitchedOff(monotonic)
         self._server_clock = ServerClock(clock)
         self._monotonic = monotonic
@@ -83,7 +194,6 @@ class GitHub:
         return f"GitHub({str(self._api_url)!r}, app_id={self._app_id})"
 
     def app(self) -> AppClient:
-        """The App itself."""
         return AppClient(self._app_api(()), lambda id_: self._app_api((id_,)), lambda: self._server_clock.skew)
 
     def login(self) -> str:
@@ -95,7 +205,7 @@ class GitHub:
         return RepoClient(self._app_api((installation_id, *sorted(repository_ids))), self._tracker)
 
     def in_repository(self, installation_id: int, repo_id: int) -> RepoClient:
-        """One installation, with a token for one repository and public ones; it cannot reach other private ones."""
+        """One installation, with a token for one repository and public ones, which cannot reach other private ones."""
         return self.installation(installation_id, repository_ids=(repo_id,))
 
     def now(self) -> float:
@@ -110,7 +220,7 @@ class GitHub:
             api.forget_tokens()
 
     def user(self, token: str) -> RepoClient:
-        """A person's or a workflow's token, for the command line."""
+        """Whoever has this token: a person or a workflow."""
         return RepoClient(self._token_api(token.strip()), self._tracker)
 
     def _token_api(self, token: str) -> Api:
@@ -119,12 +229,12 @@ class GitHub:
             return Api(self._client(TokenAuthStrategy(token), account, None), self._switched_off)
 
     def visitor(self, token: str) -> VisitorClient:
-        """A person who signs in. They all share one account's pacer, since each asks only a few things."""
+        """A person who signs in. They all share one rate limiter, since each asks only a few things."""
         with self._lock:
             return VisitorClient(Api(self._client(TokenAuthStrategy(token), "visitors", None), self._switched_off))
 
     def convert_manifest(self, code: str) -> NewApp:
-        """`bot.github.visitor.convert_manifest`, without a token."""
+        """`bot.github.app.convert_manifest`, without a token."""
         with self._lock:
             api = Api(self._client(UnauthAuthStrategy(), "nobody", None), self._switched_off)
         return convert_manifest(api, code)
@@ -162,10 +272,10 @@ class GitHub:
         """githubkit's client, without its own limits, retries and caching. To be called under the lock."""
         path = self._api_url.path.rstrip("/")
         if account not in self._transports:
-            # GitHub counts limits by account: an installation has one pacer for all its tokens.
-            paced = PacedTransport(
+            # GitHub counts limits by account: an installation has one rate limiter for all its tokens.
+            paced = RateLimitedTransport(
                 connections=self._connections,
-                pacer=self._new_pacer(account),
+                limiter=RateLimiter(self._monotonic),
                 server_clock=self._server_clock,
                 base_path=path,
                 api_version=self.api_version,
@@ -174,7 +284,7 @@ class GitHub:
                 sleep=self._sleep,
                 jitter=self._jitter,
             )
-            self._transports[account] = ConditionalTransport(paced, self._memory, account=account, base_path=path)
+            self._transports[account] = ConditionalTransport(paced, self._etag_cache, account=account, base_path=path)
         return githubkit.GitHub(
             auth,
             base_url=self._api_url,

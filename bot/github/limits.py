@@ -30,7 +30,7 @@ _TOO_QUICK = "was submitted too quickly"
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ResponseData:
     """GitHub's answer. `status` is 0 if there was none; header names are lower case.
 
     `body` matters for 403, 422 and 429, and for GraphQL, which reports limits with status 200 as well.
@@ -47,7 +47,7 @@ class Ok:
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class RateLimit:
     """GitHub's "not now": for how many seconds, for which resource (None: everything), and whether it said how long."""
 
     after: float
@@ -60,21 +60,21 @@ class Retry:
     """Ask again after so many seconds."""
 
     after: float
-    limit: Limit | None = None
+    limit: RateLimit | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Raise:
     """Give up for now, because of a rate `limit`, or because GitHub is out of order."""
 
-    limit: Limit | None = None
+    limit: RateLimit | None = None
 
 
-Verdict = Ok | Retry | Raise
+NextStep = Ok | Retry | Raise
 
 
 def decide(
-    answer: Answer,
+    answer: ResponseData,
     *,
     attempt: int,
     repeatable: bool,
@@ -83,7 +83,7 @@ def decide(
     resource: str,
     strikes: int = 0,
     jitter: float = 0.0,
-) -> Verdict:
+) -> NextStep:
     """Judge one answer.
 
     `attempt` counts the retries so far, `patience` the seconds left for this request, `strikes` the limits before this
@@ -103,17 +103,17 @@ def decide(
     return Raise()
 
 
-def find_limit(answer: Answer, *, now: float, resource: str, strikes: int = 0, jitter: float = 0.0) -> Limit | None:
-    """The rate limit that this answer reports, if any. Arguments as for `decide`.
+def find_limit(
+    answer: ResponseData, *, now: float, resource: str, strikes: int = 0, jitter: float = 0.0
+) -> RateLimit | None:
+    """The rate limit that this answer reports, if any; arguments as for `decide`. (Not every 403 is one.)
 
-    A 403 stands for a limit and for a missing permission; headers and message tell them apart. The primary limit covers
-    one resource, a secondary one everything.
+    The primary limit covers one resource, a secondary one everything.
     """
     headers = answer.headers
     if answer.status == 422:
-        # "Validation failed, or the endpoint has been spammed", says GitHub's manual. For the latter the error has the
-        # code `abuse` (https://github.com/octokit/plugin-throttling.js/issues/775) or the message of GraphQL's
-        # mutations, which REST passes on (https://github.com/cli/cli/issues/4801).
+        # "The endpoint has been spammed": the error has the code `abuse` (octokit/plugin-throttling.js, 775) or the
+        # message of GraphQL's mutations, which REST passes on (cli/cli, 4801).
         errors = _errors(_read(answer.body))
         hasty = any(one.get("code") == "abuse" or one.get("message") == _TOO_QUICK for one in errors)
         message, used_up = _TOO_QUICK if hasty else "", False
@@ -128,12 +128,12 @@ def find_limit(answer: Answer, *, now: float, resource: str, strikes: int = 0, j
         return None
     covers = resource if used_up and "secondary" not in message else None
     if (after := retry_after(headers, now)) is not None:
-        return Limit(after, covers, stated=True)
+        return RateLimit(after, covers, stated=True)
     if used_up and (reset := _until_reset(headers, now)) is not None:
-        return Limit(max(reset, 0.0) + _ROUNDING, covers, stated=True)
+        return RateLimit(max(reset, 0.0) + _ROUNDING, covers, stated=True)
     if answer.status != 403 or "rate limit" in message or "abuse detection" in message:
         pause = min(_LIMIT_PAUSE * 2 ** min(strikes, 10), _LONGEST_LIMIT_PAUSE)
-        return Limit(pause * (1 + jitter / 4), None, stated=False)
+        return RateLimit(pause * (1 + jitter / 4), None, stated=False)
     return None
 
 
@@ -204,12 +204,8 @@ def _number(text: str | None) -> float | None:
     return float(text) if text and text.isascii() and text.isdigit() and len(text) <= 10 else None
 
 
-CORE = "core"
-APP = "app"
-SEARCH = "search"
-HYBRID = "semantic_search"
-GRAPHQL = "graphql"
-CONTENT = "content"
+CORE, APP, SEARCH, HYBRID = "core", "app", "search", "semantic_search"
+GRAPHQL, CONTENT = "graphql", "content"
 
 # GitHub counts requests as they arrive, not as they leave here, so our periods are a second longer.
 _MINUTE = 61.0
@@ -260,10 +256,10 @@ def is_repeatable(method: str, path: str) -> bool:
     return method != "POST" or bool(_REPEATABLE_POSTS.fullmatch(path))
 
 
-class Pacer:
-    """Says when a request may be sent. `clock` counts seconds and never goes back (`time.monotonic`). Thread safe.
+class RateLimiter:
+    """Says when a request may be sent, by sliding windows: a token bucket would let twice its size through in a minute.
 
-    It counts in a sliding window: a bucket that refills would let twice its size through in one of GitHub's minutes.
+    `clock` counts seconds and never goes back (`time.monotonic`). Thread safe.
     """
 
     def __init__(self, clock: Callable[[], float], limits: Mapping[str, Sequence[tuple[int, float]]] = LIMITS) -> None:
@@ -292,12 +288,12 @@ class Pacer:
             return delay
 
     def learn(self, resource: str, remaining: int, seconds: float) -> None:
-        """Note how many requests of a resource GitHub allows for so many seconds more."""
+        """Note how many requests of a resource remain for so many seconds more."""
         if remaining < 1:
             with self._lock:
                 self._block(resource, seconds)
 
-    def refused(self, limit: Limit) -> None:
+    def refused(self, limit: RateLimit) -> None:
         """Send nothing that this limit covers until its time is over. Refusals during a pause count as one strike."""
         with self._lock:
             if not limit.stated and not self._paused():

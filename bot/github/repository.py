@@ -1,4 +1,4 @@
-"""What the bot reads of a repository over REST."""
+"""What the bot reads and writes in a repository over REST."""
 
 from __future__ import annotations
 
@@ -19,15 +19,14 @@ from githubkit.utils import UNSET
 
 from bot.domain.entities import Actor, Comment, Issue, Permission, RepoRef, Repository
 from bot.domain.errors import Invalid, InvalidArgument, NotFound
-from bot.github import convert, labels
+from bot.github import convert
+from bot.github.batched_reads import closers, duplicate_of, originals, reactions, workflow_states
 from bot.github.calls import PAGE, Api, operation
 from bot.github.changes import changed_issues, count_issues, history, missing_issues
-from bot.github.labels import Confidence
-from bot.github.many import closers, duplicate_of, originals, reactions, workflow_states
-from bot.github.search import search, search_discussions, similar_issues
-from bot.github.threads import threads
-from bot.github.votes import fold, unfold, votes
-from bot.platform.calls import ToolCallTracker, equal
+from bot.github.feedback import Confidence, fold, label_events, suggestions, unfold, votes
+from bot.github.search import search, search_discussions, similar_issues, threads
+from bot.platform.call_rules import equal
+from bot.platform.call_tracker import ToolCallTracker
 
 LARGEST_FILE = 1024 * 1024
 """Bytes of the largest file that is read; GitHub's contents API sends nothing larger within JSON."""
@@ -40,8 +39,8 @@ _MOST_COMMENTS, _MOST_ISSUES_OF_ONE, _MOST_LABELS = 5_000, 1_000, 2_000
 class Reads:
     """Reading operations. All raise Forbidden, RateLimited and Unavailable; NotFound if their docstring says so."""
 
-    label_events = operation(labels.label_events)
-    suggestions = operation(labels.suggestions)
+    label_events = operation(label_events)
+    suggestions = operation(suggestions)
 
     def __init__(self, api: Api) -> None:
         self._api = api
@@ -99,7 +98,7 @@ class Reads:
         return [convert.comment(data) for data in listed]
 
     def comment(self, repo: RepoRef, comment_id: int) -> Comment:
-        """One comment. Raises NotFound if it was deleted."""
+        """Raises NotFound if it was deleted."""
         request = partial(self._api.rest.issues.get_comment, repo.owner, repo.name, comment_id)
         data = self._api.call(f"read comment {comment_id} in {repo}", request)
         return convert.comment(data)
@@ -162,7 +161,6 @@ class Writes(Reads):
     """
 
     def create_comment(self, repo: RepoRef, number: int, body: str) -> Comment:
-        """Post a comment on an issue."""
         method = self._api.rest.issues.create_comment
         return convert.comment(self._ask(f"comment on {repo}#{number}", repo, method, number, body=body))
 
@@ -203,11 +201,9 @@ class Writes(Reads):
         return self._update(f"close {repo}#{number}", repo, number, state="closed", state_reason=reason)
 
     def reopen(self, repo: RepoRef, number: int) -> Issue:
-        """Open a closed issue again."""
         return self._update(f"reopen {repo}#{number}", repo, number, state="open", state_reason="reopened")
 
     def create_issue(self, repo: RepoRef, title: str, body: str) -> Issue:
-        """Open an issue."""
         method = self._api.rest.issues.create
         return convert.issue(self._ask(f"open an issue in {repo}", repo, method, title=title, body=body))
 
@@ -229,10 +225,7 @@ class Writes(Reads):
     def suggest_closing(
         self, repo: RepoRef, number: int, original_id: int, rationale: str, confidence: Confidence
     ) -> None:
-        """Propose to the maintainers to close an issue as a duplicate. GitHub's client knows no such state yet.
-
-        Where the repository lacks that GitHub answers well and does nothing, so it is to be listed afterwards.
-        """
+        """Propose to close an issue as a duplicate. A repository without suggestions answers well and does nothing."""
         state = {"value": "closed", "rationale": rationale, "confidence": confidence, "suggest": True}
         change = {"state": state, "state_reason": "duplicate", "duplicate_issue_id": original_id}
 
@@ -306,10 +299,7 @@ class RepoClient(Writes):
         self._tracker = tracker
 
     def thread(self, key: str, *, fresh: bool = False) -> ThreadClient:
-        """This client for the work on one issue (`OWNER/REPO#N`), which remembers its reads for some minutes (T5).
-
-        With `fresh` it reads all anew, and remembers that.
-        """
+        """A client for one issue (`OWNER/REPO#N`) that caches its reads for some minutes (T5); `fresh` reads anew."""
         return ThreadClient(self._api, self._tracker, key, fresh=fresh)
 
     def forget_thread(self, key: str) -> None:
@@ -317,13 +307,10 @@ class RepoClient(Writes):
         self._tracker.clear_session(key)
 
 
-def _remembered(
+def _cached(
     ask: Callable[Concatenate[RepoClient, P], R], unless: Callable[[R], Any] | None = None
 ) -> Callable[Concatenate[ThreadClient, P], R]:
-    """A reading operation that answers from memory. It does not keep an answer about which `unless` is true.
-
-    A remembered answer's `cached_at`, if it has that, says when it was fetched.
-    """
+    """A cached reading operation. It keeps no answer for which `unless` is true; a cached one has its `cached_at`."""
     tool, signature = f"github.{ask.__name__}", inspect.signature(ask)
     keep = None if unless is None else lambda result: not unless(result)
 
@@ -348,19 +335,18 @@ def _remembered(
 
 
 class ThreadClient(RepoClient):
-    """A RepoClient that answers repeated reads from memory, unless they failed or came incomplete.
-
-    It always reads anew what the bot is about to act upon: issues, comments, permissions, the repository.
+    """A RepoClient that caches searches, labels and files. What the bot acts upon (issues, comments, permissions, the
+    repository) it always reads anew.
     """
 
-    search = _remembered(RepoClient.search, unless=lambda page: page.incomplete)
-    similar_issues = _remembered(RepoClient.similar_issues, unless=lambda found: not found.enabled)
-    discussions = _remembered(RepoClient.discussions, unless=lambda found: found.reason)
-    workflow_states = _remembered(RepoClient.workflow_states, unless=lambda answer: answer.reason)
-    recent_issues = _remembered(RepoClient.recent_issues)
-    labels = _remembered(RepoClient.labels)
-    file = _remembered(RepoClient.file)
-    directory = _remembered(RepoClient.directory)
+    search = _cached(RepoClient.search, unless=lambda page: page.incomplete)
+    similar_issues = _cached(RepoClient.similar_issues, unless=lambda found: not found.enabled)
+    discussions = _cached(RepoClient.discussions, unless=lambda found: found.reason)
+    workflow_states = _cached(RepoClient.workflow_states, unless=lambda answer: answer.reason)
+    recent_issues = _cached(RepoClient.recent_issues)
+    labels = _cached(RepoClient.labels)
+    file = _cached(RepoClient.file)
+    directory = _cached(RepoClient.directory)
 
     def __init__(self, api: Api, tracker: ToolCallTracker, key: str, *, fresh: bool) -> None:
         super().__init__(api, tracker)

@@ -1,4 +1,4 @@
-"""Sends every request to GitHub: waits for its turn, sends, judges the answer, perhaps sends again.
+"""Sends every request to GitHub: waits for the rate limits, sends, judges the answer, perhaps sends again.
 
 It sits below githubkit, so that all its requests keep the limits, those for tokens included. githubkit opens and closes
 a client around each request; the connections here stay open.
@@ -10,9 +10,12 @@ import functools
 import logging
 import os
 import ssl
+import threading
 import urllib.request
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 
 import httpx
@@ -22,21 +25,21 @@ from bot.github.limits import (
     GRAPHQL,
     HYBRID,
     SEARCH,
-    Answer,
     Cost,
-    Limit,
+    NextStep,
     Ok,
-    Pacer,
     Raise,
+    RateLimit,
+    RateLimiter,
+    ResponseData,
     Retry,
-    Verdict,
     cost_of,
     decide,
     is_repeatable,
     kind_of,
     quota,
 )
-from bot.platform.at_work import Hurry, hurry, make_sure
+from bot.platform.lease import check_lease
 from bot.platform.local import is_here
 from bot.platform.metrics import GITHUB_REMAINING, GITHUB_REQUESTS, GITHUB_SECONDS
 from bot.platform.tracing import span
@@ -67,17 +70,41 @@ def _trusted(file: str | None, folder: str | None) -> ssl.SSLContext:
 
 
 @dataclass(frozen=True, slots=True)
-class _Call:
-    """One request, its path below the API's base, its cost, and the deadline for waits and retries.
+class TimeLimit:
+    """A request may take `seconds`, with waits and retries. Once `over` is set, no further one is sent."""
 
-    `hurry` is the caller's, if it cannot wait long.
+    seconds: float
+    over: threading.Event = field(default_factory=threading.Event)
+
+
+_time_limit: ContextVar[TimeLimit | None] = ContextVar("time_limit", default=None)
+
+
+@contextmanager
+def time_limit(seconds: float | None) -> Iterator[None]:
+    """Let each request inside the block take so many seconds, and send none after it; None sets no limit.
+
+    It is for sources whose answers are not waited for (F8b). Such a request never waits for a rate limit.
     """
+    limit = None if seconds is None else TimeLimit(seconds)
+    token = _time_limit.set(limit)
+    try:
+        yield
+    finally:
+        _time_limit.reset(token)
+        if limit is not None:
+            limit.over.set()
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """One request: its path below the API's base, its cost, the deadline for waits and retries, the time limit."""
 
     request: httpx.Request
     path: str
     cost: Cost
     deadline: float
-    hurry: Hurry | None = None
+    limit: TimeLimit | None = None
 
     @property
     def operation(self) -> str:
@@ -95,7 +122,7 @@ _Outcome = httpx.Response | httpx.RequestError
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class PacedTransport(httpx.BaseTransport):
+class RateLimitedTransport(httpx.BaseTransport):
     """The transport of one installation, or of the App itself.
 
     A call may wait and repeat itself for `patience` seconds; after that the work is better put back into the queue.
@@ -107,7 +134,7 @@ class PacedTransport(httpx.BaseTransport):
     """
 
     connections: httpx.BaseTransport
-    pacer: Pacer
+    limiter: RateLimiter
     server_clock: ServerClock
     base_path: str
     api_version: str
@@ -120,37 +147,37 @@ class PacedTransport(httpx.BaseTransport):
         """Send one request, as often as the limits and its nature allow."""
         path = request.url.path.removeprefix(self.base_path)
         cost = cost_of(request.method, path, request.url.params)
-        present = hurry()
-        patience = self.patience if present is None else min(self.patience, present.seconds)
-        call = _Call(request, path, cost, self.monotonic() + patience, present)
-        if present is not None:
-            _shorten(request, present.seconds)
+        limit = _time_limit.get()
+        patience = self.patience if limit is None else min(self.patience, limit.seconds)
+        call = _Call(request, path, cost, self.monotonic() + patience, limit)
+        if limit is not None:
+            _shorten(request, limit.seconds)
         request.headers["X-GitHub-Api-Version"] = self.api_version
         attempt = 0
         while True:
-            self._wait_for_turn(call)
+            self._wait_for_limits(call)
             outcome = self._try(call, attempt)
             verdict = self._judge(call, outcome, attempt)
             if not isinstance(verdict, Retry):
                 return _result(call, outcome, verdict)
             log.info("%s: %s; again in %.1f s", call.operation, _what(outcome), verdict.after)
-            # After a limit the pacer makes this thread wait, as all others.
+            # After a rate limit the limiter makes this thread wait, as all others.
             if verdict.limit is None:
                 self.sleep(verdict.after)
             attempt += 1
 
-    def _wait_for_turn(self, call: _Call) -> None:
-        if call.hurry is not None and call.hurry.over.is_set():
+    def _wait_for_limits(self, call: _Call) -> None:
+        if call.limit is not None and call.limit.over.is_set():
             raise Unavailable(f"{call.operation}: nobody waits for it any more")
-        while delay := self.pacer.take(call.cost):
-            if call.hurry is not None or self.monotonic() + delay > call.deadline:
+        while delay := self.limiter.take(call.cost):
+            if call.limit is not None or self.monotonic() + delay > call.deadline:
                 raise RateLimited(_used_up(call), after=delay)
             self.sleep(delay)
 
     def _try(self, call: _Call, attempt: int) -> _Outcome:
         """Send it once, and read the body of the answer."""
         if call.request.method not in _SAFE:
-            make_sure()
+            check_lease()
         with GITHUB_SECONDS.labels(call.kind).time(), span("github", kind=call.kind, attempt=attempt + 1) as traced:
             try:
                 response = self.connections.handle_request(call.request)
@@ -162,8 +189,8 @@ class PacedTransport(httpx.BaseTransport):
             traced.set_attribute("status", response.status_code)
             return response
 
-    def _judge(self, call: _Call, outcome: _Outcome, attempt: int) -> Verdict:
-        """Decide what to do next, count the attempt, and tell the pacer what GitHub says of its limits."""
+    def _judge(self, call: _Call, outcome: _Outcome, attempt: int) -> NextStep:
+        """Decide what to do next, count the attempt, and pass on what GitHub says of its limits."""
         response = outcome if isinstance(outcome, httpx.Response) else None
         verdict = decide(
             _answer(response, call.cost),
@@ -172,7 +199,7 @@ class PacedTransport(httpx.BaseTransport):
             patience=call.deadline - self.monotonic(),
             now=self.server_clock.now(),
             resource=call.cost.resource,
-            strikes=self.pacer.strikes(),
+            strikes=self.limiter.strikes(),
             jitter=self.jitter(),
         )
         limit = verdict.limit if isinstance(verdict, Retry | Raise) else None
@@ -180,11 +207,11 @@ class PacedTransport(httpx.BaseTransport):
         if response is None:
             return verdict
         if limit is not None:
-            self.pacer.refused(limit)
+            self.limiter.refused(limit)
         elif response.is_success:
-            self.pacer.succeeded()
+            self.limiter.succeeded()
         if (left := quota(response.headers, self.server_clock.now())) is not None:
-            self.pacer.learn(call.cost.resource, *left)
+            self.limiter.learn(call.cost.resource, *left)
             GITHUB_REMAINING.labels(call.cost.resource).set(left[0])
         return verdict
 
@@ -207,11 +234,11 @@ def _shorten(request: httpx.Request, seconds: float) -> None:
     request.extensions = {**request.extensions, "timeout": limits}
 
 
-def _answer(response: httpx.Response | None, cost: Cost) -> Answer:
+def _answer(response: httpx.Response | None, cost: Cost) -> ResponseData:
     if response is None:
-        return Answer(0)
+        return ResponseData(0)
     matters = response.status_code >= 400 or cost.resource == GRAPHQL
-    return Answer(response.status_code, response.headers, response.content if matters else b"")
+    return ResponseData(response.status_code, response.headers, response.content if matters else b"")
 
 
 def _leads_away(url: httpx.URL, response: httpx.Response) -> bool:
@@ -223,7 +250,7 @@ def _leads_away(url: httpx.URL, response: httpx.Response) -> bool:
     return (target.scheme, target.host, target.port) != (url.scheme, url.host, url.port)
 
 
-def _came_back(response: httpx.Response | None, limit: Limit | None) -> str:
+def _came_back(response: httpx.Response | None, limit: RateLimit | None) -> str:
     """The result in the metric's words."""
     if response is None:
         return "unanswered"

@@ -1,4 +1,4 @@
-"""Addresses on a GitHub: which GitHub it is, and what an address leads to. Pure.
+"""Addresses of GitHub: which installation of GitHub an address belongs to, and what it leads to. Pure.
 
 github.com has its API at `https://api.github.com`; an enterprise's own host, `https://NAME.ghe.com`, has it at
 `https://api.NAME.ghe.com`; an Enterprise Server, `https://HOST`, has it at `https://HOST/api/v3` ("Getting started with
@@ -13,13 +13,10 @@ from urllib.parse import urlsplit
 from bot.domain.entities import NUMBER_MAX, PLACE, IssueRef, RepoRef
 
 SERVER_PATH = "/api/v3"
-"""Where an Enterprise Server has its API."""
-
 ENTERPRISE_HOSTS = ".ghe.com"
-"""How the name of an enterprise's own host ends."""
 
+# The bot's own comments link through `redirect.github.com`.
 GITHUB_HOSTS = frozenset({"github.com", "www.github.com", "redirect.github.com", "api.github.com"})
-"""Where addresses of issues on github.com lead; the bot's own comments link through `redirect.github.com`."""
 
 ISSUE = re.compile(
     r"https?://([^/\s]{1,100})/(?:api/v3/)?(?:repos/)?([^/\s]{1,40}/[^/\s]{1,100})/(?:issues|pulls?|discussions)/([0-9]{1,12})"
@@ -34,7 +31,7 @@ _REPOSITORY = re.compile(rf"https?://([^/\s]{{1,100}})/({PLACE})/?")
 
 
 def is_web(text: str) -> bool:
-    """Whether it is an http(s) address with a host and, if any, a port that there can be."""
+    """Whether this is an http(s) address with a host and, if it names one, a valid port."""
     try:
         parts = urlsplit(text)
         # Reading the port is what finds a wrong one.
@@ -45,7 +42,7 @@ def is_web(text: str) -> bool:
 
 
 def site_of(netloc: str) -> str:
-    """A host, with or without a port, as networks know it (RFC 3490: `xn--…`); empty where that is none."""
+    """A host, with or without a port, in its ASCII form (RFC 3490: `xn--…`); empty if it is not valid."""
     try:
         site = netloc.encode("idna").decode()
     except UnicodeError:
@@ -54,17 +51,17 @@ def site_of(netloc: str) -> str:
 
 
 def is_server(api_url: str) -> bool:
-    """Whether an API is an Enterprise Server's."""
+    """Whether this is the API of an Enterprise Server."""
     return api_url.rstrip("/").endswith(SERVER_PATH)
 
 
 def is_enterprise(api_url: str) -> bool:
-    """Whether it is one's or of an enterprise's own host: redirect.github.com leads to neither."""
+    """Whether this is the API of an Enterprise Server or of NAME.ghe.com; redirect.github.com leads to neither."""
     return is_server(api_url) or host_of(urlsplit(api_url).netloc).endswith(ENTERPRISE_HOSTS)
 
 
 def pages_of(api_url: str) -> str:
-    """The address of GitHub's pages, of which `api_url` is that of the API: `https://github.com`, or another host's."""
+    """The address of the web pages of the GitHub whose API is at `api_url`, such as `https://github.com`."""
     parts = urlsplit(api_url)
     host = parts.netloc
     if host == "api.github.com" or host.endswith(ENTERPRISE_HOSTS):
@@ -73,10 +70,9 @@ def pages_of(api_url: str) -> str:
 
 
 def hosts_of(api_url: str) -> frozenset[str]:
-    """The hosts in addresses of issues on the GitHub whose API is at `api_url`: those of its pages and of its API.
+    """The hosts of pages and API of the GitHub whose API is at `api_url`, in lower case, with any unusual port.
 
-    They are in lower case, with the port where that is not the usual one. An API elsewhere that is no Enterprise
-    Server's (the simulator's, or one behind a proxy) is that of github.com, whose addresses its issues have.
+    An API elsewhere that is no Enterprise Server's (the simulator's, or one behind a proxy) counts as github.com's.
     """
     host = host_of(urlsplit(api_url).netloc)
     if host.endswith(ENTERPRISE_HOSTS):
@@ -85,7 +81,7 @@ def hosts_of(api_url: str) -> frozenset[str]:
 
 
 def issue_at(address: str, hosts: frozenset[str]) -> IssueRef | None:
-    """The issue to which an address on one of these hosts leads (`hosts_of`); None for anything else."""
+    """The issue that an address on one of these hosts (`hosts_of`) leads to; None for anything else."""
     match = ISSUE.fullmatch(address)
     if match is None or host_of(match[1]) not in hosts or not 1 <= int(match[3]) <= NUMBER_MAX:
         return None
@@ -93,7 +89,7 @@ def issue_at(address: str, hosts: frozenset[str]) -> IssueRef | None:
 
 
 def repository_at(address: str, hosts: frozenset[str]) -> RepoRef | None:
-    """The repository to which an address on one of these hosts leads, of its page or to clone it; None for others."""
+    """The repository whose page or clone address this is, on one of these hosts; None for anything else."""
     match = _REPOSITORY.fullmatch(address)
     if match is None or host_of(match[1]) not in hosts:
         return None
@@ -102,5 +98,5 @@ def repository_at(address: str, hosts: frozenset[str]) -> RepoRef | None:
 
 
 def host_of(netloc: str) -> str:
-    """The host in the middle of an address, as it is compared: in lower case, without the usual ports."""
+    """The host of an address, normalised for comparison: in lower case, without the usual ports."""
     return netloc.lower().removesuffix(":443").removesuffix(":80")

@@ -1,4 +1,4 @@
-"""Addresses and ports of this machine. Its own processes are asked without the host's proxy."""
+"""Addresses, ports, packages and the terminal of this machine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from bot.domain.errors import SettingsError
 
 _PORTS = range(10_000, 16_000)
-"""Below the ports that the system gives out itself (from 32,768 on, on Linux), and none that the tests draw."""
+"""Below the system's ephemeral ports (from 32,768 on, on Linux), and none that the tests use."""
 
 
 def is_here(url: str) -> bool:
@@ -30,7 +30,7 @@ def is_here(url: str) -> bool:
 
 
 def is_well(url: str) -> bool:
-    """Whether one of our own processes answers well at `url` within two seconds."""
+    """Whether one of our own processes answers with success at `url` within two seconds, asked without a proxy."""
     # Every command loads this module, for its settings.
     import requests
 
@@ -51,7 +51,7 @@ def free_port() -> int:
 
 
 def refusal(host: str, port: int) -> OSError | None:
-    """Why a server could not listen there; None if it could. To check before starting one that would fail late."""
+    """Why a server could not listen there; None if it could."""
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         socket.create_server(address[:2], family=family).close()
@@ -73,7 +73,7 @@ def check_address(host: str, port: int) -> None:
 
 
 def in_words(problem: OSError) -> str:
-    """Such an error for people."""
+    """The reason, for people."""
     return "another program listens there" if problem.errno == errno.EADDRINUSE else str(problem.strerror)
 
 

@@ -54,14 +54,14 @@ def configure_logging(level: str, style: str = "text") -> None:
     threading.excepthook = _thread_ended
 
 
-def said(text: str, style: str) -> str:
+def as_log_line(text: str, style: str) -> str:
     """A command's message to people, in the form of the log lines around it."""
     if style != "json":
         return text
     return JsonFormatter().format(logging.LogRecord(_OURS[0], logging.INFO, "", 0, text, (), None))
 
 
-class Quoted:
+class RepeatFilter:
     """Decides which of the lines marked `OFTEN` to write. Thread safe. `clock` counts seconds and never jumps."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -92,12 +92,12 @@ class _Handler(logging.StreamHandler[TextIO]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._quoted = Quoted()
+        self._repeats = RepeatFilter()
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write a line, unless it comes too often."""
         try:
-            fit = self._quoted.fit(record)
+            fit = self._repeats.fit(record)
         except Exception:
             self.handleError(record)
             return
@@ -115,10 +115,10 @@ class _Handler(logging.StreamHandler[TextIO]):
 
 
 class _Formatter(logging.Formatter):
-    """What both forms have in common."""
+    """Exceptions and times, the same in both forms."""
 
     def formatException(self, ei: _ExcInfo) -> str:
-        """The kinds of the exceptions and where they came from, without their texts, the first cause last."""
+        """The types and tracebacks of the exceptions, without their texts, the first cause last."""
         lines = []
         error, seen = ei[1], set[int]()
         while error is not None and id(error) not in seen:

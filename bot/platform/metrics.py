@@ -1,7 +1,6 @@
-"""All metrics, each with its name, meaning and labels.
+"""All metrics. prometheus_client adds up the counts of a machine's processes.
 
-prometheus_client adds up the counts of a machine's processes (`bot/platform/metrics.py`). Labels are this program's own
-words: never the name of a repository, a person or an installation, nor anything from an issue.
+Labels are this program's own words: never a repository, person or installation, nor anything from an issue.
 """
 
 from __future__ import annotations

@@ -14,11 +14,10 @@ from typing import Any
 import sqlalchemy as sa
 
 from bot.deliveries.database import QUEUE, jobs, named_failures, state
-from bot.deliveries.inspection import is_dead
+from bot.deliveries.dead_letters import is_dead
 from bot.domain.decisions import REFUSED
 from bot.storage import Store
-from bot.storage.tables.index import indexed_issues
-from bot.storage.tables.schema import decisions, repositories
+from bot.storage.schema import decisions, indexed_issues, repositories
 
 LATE_AFTER = 3_600.0
 """Seconds after which an issue was to be looked at. A delivery takes seconds, and another try of it minutes."""

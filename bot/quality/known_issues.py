@@ -15,7 +15,7 @@ from bot.search.finder import Finder, FindOptions, bot_options
 from bot.search.repository_settings import LoadedSettings
 from bot.search.sources.federated import Gathered
 from bot.storage import Store
-from bot.storage.words import Words
+from bot.storage.repositories import WordCounts
 from bot.text.github_urls import named_by
 from bot.text.terms import read
 
@@ -56,7 +56,7 @@ class RepositoryWords:
     The first check counts the target. With its words, a re-check would send other queries than that check.
     """
 
-    words: Words
+    words: WordCounts
     repo_id: int
     target: Issue
 

@@ -17,11 +17,10 @@ from bot.domain.counting import batches
 from bot.domain.entities import RepoRef, name_key, same_login
 from bot.domain.errors import GitHubError, NotFound, Unavailable
 from bot.domain.judgements import Fold, Kind, Signal, Who
-from bot.github.labels import ADD_LABEL, CLOSE, duplicate_label
+from bot.github.feedback import ADD_LABEL, CLOSE, FOLDED_AS, PAGE, Vote, Votes, VotesPage, duplicate_label
 from bot.github.repository import RepoClient
-from bot.github.votes import FOLDED_AS, PAGE, Vote, Votes, VotesPage
 from bot.storage import Store
-from bot.storage.feedback import Watched
+from bot.storage.feedback import WatchedComment
 
 logger = logging.getLogger(__name__)
 
@@ -91,7 +90,7 @@ class Round:
                     read += 1
         return read
 
-    def _keep(self, watched: Sequence[Watched]) -> None:
+    def _keep(self, watched: Sequence[WatchedComment]) -> None:
         """Keep what is known of these comments now, but nothing of an issue that has gone meanwhile: what there was of
         it was erased then, and nobody would come again for this.
         """
@@ -100,7 +99,7 @@ class Round:
             if self.store.comments.get(self.repo_id, one.number) is None:
                 self.store.forget_issue(self.repo_id, one.number)
 
-    def _named(self, one: Watched) -> Watched | None:
+    def _named(self, one: WatchedComment) -> WatchedComment | None:
         """With its name in GraphQL, which takes one request, once."""
         if one.node_id:
             return one
@@ -113,7 +112,7 @@ class Round:
             self.store.comments.mark_deleted(self.repo_id, one.number, one.comment_id, self.now)
             return None
 
-    def _take(self, one: Watched, votes: Votes) -> Watched:
+    def _take(self, one: WatchedComment, votes: Votes) -> WatchedComment:
         signals = self.store.signals
         before = signals.of_issue(self.repo_id, one.number, Kind.REACTION)
         known = {signal.login: signal.who for signal in before}
@@ -173,7 +172,7 @@ class Round:
             return Who.TRIAGE
         return Who.AUTHOR if same_login(login, author) else Who.OTHER
 
-    def _do(self, one: Watched, step: Step, fold: Fold) -> Fold:
+    def _do(self, one: WatchedComment, step: Step, fold: Fold) -> Fold:
         if step is Step.NOTHING:
             return fold
         if not self.allowance.take():

@@ -384,7 +384,7 @@ class IndexWriter:
         before = {number: read(*text).counted() for number, text in stored.items()}
         changed = {number: words for number, words in before.items() if words != read(*texts[number]).counted()}
         if changed:
-            self._store.words.remove(repo_id, changed)
+            self._store.word_counts.remove(repo_id, changed)
 
 
 def no_vectors(repository: Repository, failure: EmbeddingError) -> str:

@@ -87,7 +87,7 @@ class IssueForms:
     def refresh(self, github: RepoClient, repository: Repository) -> None:
         """Read the files if the last time was long ago."""
         now = self._clock().timestamp()
-        known = self._store.texts.get(repository.id, _LINES)
+        known = self._store.cached_files.get(repository.id, _LINES)
         if known is not None and known.is_fresh(now, self._kept):
             return
         files: dict[str, str] = {}
@@ -101,10 +101,10 @@ class IssueForms:
         # The lines last, since their time is the one that counts.
         for name, texts in ((_HEADINGS, [one.headings for one in supplied]), (_LINES, [one.lines for one in supplied])):
             each = dict.fromkeys(chain.from_iterable(texts))
-            self._store.texts.put(repository.id, name, "\n".join(list(each)[:_LINES_MAX]), now)
+            self._store.cached_files.put(repository.id, name, "\n".join(list(each)[:_LINES_MAX]), now)
 
     def _stored(self, repo_id: int, name: str) -> tuple[str, ...]:
-        known = self._store.texts.get(repo_id, name)
+        known = self._store.cached_files.get(repo_id, name)
         # Not `splitlines`, which splits at other characters as well.
         return tuple(known.text.split("\n")) if known and known.text else ()
 

@@ -72,20 +72,20 @@ class RepositorySettings:
 
     def forget(self, repository: Repository) -> None:
         """Forget the file after a push; an owner's file for all their repositories."""
-        self._store.texts.drop(repository.id)
+        self._store.cached_files.drop(repository.id)
         if repository.ref.name == OWNERS_REPOSITORY:
             for other in self._store.repositories.list():
                 if same_login(other.ref.owner, repository.ref.owner):
-                    self._store.texts.drop(other.id)
+                    self._store.cached_files.drop(other.id)
 
     def _text(self, github: RepoClient, repo_id: int, name: str, place: RepoRef) -> str | None:
         now = self._clock().timestamp()
-        known = self._store.texts.get(repo_id, name)
+        known = self._store.cached_files.get(repo_id, name)
         if known is not None and known.is_fresh(now, KEPT):
             return known.text
         # Forbidden is not cached: it says nothing about the file.
         text = _file(github, place)
-        self._store.texts.put(repo_id, name, text, now)
+        self._store.cached_files.put(repo_id, name, text, now)
         return text
 
 
@@ -97,7 +97,7 @@ def last_read(store: Store, repo_id: int) -> RepoConfig:
 def _last(store: Store, repo_id: int) -> RepoConfig | None:
     """The settings as last read; None if a file that may hold is not cached."""
     for name in (_OWN, _OWNERS):
-        known = store.texts.get(repo_id, name)
+        known = store.cached_files.get(repo_id, name)
         if known is None:
             return None
         if known.text is not None:

@@ -8,13 +8,12 @@ from typing import NamedTuple
 import sqlalchemy as sa
 
 from bot.domain.entities import name_key
-from bot.storage.engine import write
-from bot.storage.part import Part
-from bot.storage.tables.schema import heeded, muted, repositories, usage
+from bot.storage.engine import TableGateway, write
+from bot.storage.schema import heeded, muted, repositories, usage
 
 
-class Heeded(Part):
-    """The `heeded` table. `said_at` is GitHub's time of the comment's text; `text_hash` is of that and the commands."""
+class HandledCommands(TableGateway):
+    """The `heeded` table: carried-out commands. `said_at` is GitHub's time of the text, `text_hash` of both."""
 
     def begin(self, repo_id: int, number: int, comment_id: int, *, said_at: str, text_hash: str, delivery: str) -> bool:
         """Whether this delivery is to carry out these commands: they are new, or it has begun and not finished them.
@@ -33,7 +32,7 @@ class Heeded(Part):
             return connection.execute(begun).scalar_one_or_none() is False
 
     def end(self, repo_id: int, number: int, comment_id: int, *, text_hash: str) -> None:
-        """Note that these commands were carried out and answered."""
+        """Note that the commands were carried out and answered."""
         mine = sa.and_(_of_comment(heeded, repo_id, number, comment_id), heeded.c.text_hash == text_hash)
         self._change(sa.update(heeded).where(mine).values(done=True))
 
@@ -43,7 +42,7 @@ def _of_comment(table: sa.FromClause, repo_id: int, number: int, comment_id: int
     return sa.and_(columns.repo_id == repo_id, columns.number == number, columns.comment_id == comment_id)
 
 
-class Muted(Part):
+class MutedIssues(TableGateway):
     """The `muted` table."""
 
     def set(self, repo_id: int, number: int, actor: str, now: float) -> None:
@@ -64,7 +63,7 @@ class Muted(Part):
         return self._scalar(sa.select(muted.c.actor).where(muted.c.repo_id == repo_id, muted.c.number == number))
 
 
-class Limit(NamedTuple):
+class UsageLimit(NamedTuple):
     """At most so many uses in so many seconds: by each person, or by all people `together`."""
 
     most: int
@@ -72,12 +71,12 @@ class Limit(NamedTuple):
     together: bool = False
 
 
-class Usage(Part):
+class Usage(TableGateway):
     """The `usage` table. Limits hold for an installation, as GitHub's do for what the bot writes."""
 
     def refuse(
-        self, repo_id: int, login: str, uses: Collection[str], limits: Sequence[Limit], now: float
-    ) -> Limit | None:
+        self, repo_id: int, login: str, uses: Collection[str], limits: Sequence[UsageLimit], now: float
+    ) -> UsageLimit | None:
         """The first limit that these uses exceed; if none, they are counted.
 
         `uses` are names, such as those of commands in a comment. The same ones again, as in a retry, are allowed and

@@ -1,4 +1,4 @@
-"""The bot's own comments, so that a retry, a crash or a redelivery never posts one twice (C2).
+"""The bot's own comments, so that a retry, crash or redelivery never posts one twice (C2).
 
 A comment answers either an issue (the one advisory comment; `command_id` is `ADVISORY`) or the commands in the comment
 `command_id`. The caller first claims it, then writes on GitHub, then settles it: with the comment, or with none if
@@ -15,9 +15,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from bot.storage.engine import write
-from bot.storage.part import Part
-from bot.storage.tables.schema import comments
+from bot.storage.engine import TableGateway, write
+from bot.storage.schema import comments
 
 ADVISORY = 0
 
@@ -31,7 +30,7 @@ class CommentState(StrEnum):
     DELETED = "deleted"
 
 
-class Claim(StrEnum):
+class ClaimOutcome(StrEnum):
     """The answer to a claim.
 
     `CLEAR`: go on, nothing can have been written. `DOUBTFUL`: go on, but an earlier attempt may have written it.
@@ -45,7 +44,7 @@ class Claim(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class KeptComment:
+class StoredComment:
     """A comment as last written.
 
     `text_hash` is of the text that it answers, `body_hash` of its own. `shown` are the candidates that it last showed,
@@ -68,10 +67,10 @@ _KEY = ("repo_id", "number", "command_id")
 _THERE = comments.c.state != CommentState.DELETED
 
 
-class Comments(Part):
+class Comments(TableGateway):
     """The `comments` table."""
 
-    def get(self, repo_id: int, number: int, command_id: int = ADVISORY) -> KeptComment | None:
+    def get(self, repo_id: int, number: int, command_id: int = ADVISORY) -> StoredComment | None:
         """The stored comment; None if there never was a row."""
         row = self._first(sa.select(comments).where(_key(repo_id, number, command_id)))
         if row is None:
@@ -79,9 +78,9 @@ class Comments(Part):
         state = CommentState(row.state)
         shown = tuple(json.loads(row.shown))
         key, hashes = (row.repo_id, row.number, row.command_id), (row.text_hash, row.body_hash)
-        return KeptComment(*key, state, row.comment_id, *hashes, shown, row.updated_at)
+        return StoredComment(*key, state, row.comment_id, *hashes, shown, row.updated_at)
 
-    def claim(self, repo_id: int, number: int, command_id: int, *, now: float, lease: float) -> Claim:
+    def claim(self, repo_id: int, number: int, command_id: int, *, now: float, lease: float) -> ClaimOutcome:
         """Claim the comment for `lease` seconds, in which nobody else may create it."""
         mine = _key(repo_id, number, command_id)
         insert = self._new(repo_id, number, command_id, state=CommentState.INTENDED, updated_at=now)
@@ -92,16 +91,16 @@ class Comments(Part):
         expired = sa.and_(comments.c.state == CommentState.INTENDED, over)
         with write(self._engine) as connection:
             if connection.execute(insert.on_conflict_do_nothing().returning(comments.c.number)).first():
-                return Claim.CLEAR
+                return ClaimOutcome.CLEAR
             if connection.execute(intend.where(mine, silent)).rowcount:
-                return Claim.CLEAR
+                return ClaimOutcome.CLEAR
             if connection.execute(intend.where(mine, expired)).rowcount:
-                return Claim.DOUBTFUL
+                return ClaimOutcome.DOUBTFUL
             state = connection.execute(sa.select(comments.c.state).where(mine)).scalar_one()
-        return Claim.BUSY if state == CommentState.INTENDED else Claim.SETTLED
+        return ClaimOutcome.BUSY if state == CommentState.INTENDED else ClaimOutcome.SETTLED
 
     def claimed_at(self, repo_id: int, number: int, command_id: int) -> float | None:
-        """When the comment was claimed; None if nobody holds a claim."""
+        """When the comment was claimed; None without a claim."""
         claimed = sa.select(comments.c.updated_at)
         return self._scalar(claimed.where(_key(repo_id, number, command_id), comments.c.state == CommentState.INTENDED))
 
@@ -170,9 +169,9 @@ class Comments(Part):
         self._change(insert.on_conflict_do_update(index_elements=_KEY, set_={"state": state, **answered}, where=_THERE))
 
     def doubt(self, repo_id: int, number: int, command_id: int, *, now: float) -> None:
-        """Note that nobody knows what the comment says: it answers nothing until the next attempt has edited it.
+        """Note that the comment's text is unknown: it answers nothing until the next attempt has edited it.
 
-        If the comment itself is unknown, the next attempt may begin at once, and must look first.
+        If the comment itself is unknown, the next attempt may begin at once, as `DOUBTFUL`.
         """
         unknown = comments.c.comment_id.is_(None)
         values = {
@@ -184,7 +183,7 @@ class Comments(Part):
         self._change(sa.update(comments).where(_key(repo_id, number, command_id), _THERE).values(values))
 
     def lose(self, repo_id: int, number: int, command_id: int) -> None:
-        """Note that nobody knows which comment it is: the next attempt may begin at once, and must look first."""
+        """Note that the comment is unknown: the next attempt may begin at once, as `DOUBTFUL`."""
         unknown = {"comment_id": None, "text_hash": "", "body_hash": ""}
         values = {"state": CommentState.INTENDED, **unknown, "updated_at": 0.0}
         self._change(sa.update(comments).where(_key(repo_id, number, command_id), _THERE).values(values))

@@ -6,12 +6,14 @@ beginning, so that nothing changes between a read and the write that follows fro
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
 
-from bot.storage.sqlite import sqlite_engine, take_write_lock, turn_to_write
+from bot.storage.sqlite import sqlite_engine, take_write_lock, write_slot
 
 # Seconds for which a statement waits for other processes, unless the caller must answer sooner.
 PATIENCE = 30.0
@@ -36,8 +38,8 @@ def make_engine(
 ) -> sa.Engine:
     """An engine for a `sqlite:///PATH` or `postgresql+psycopg://` URL; connects on first use.
 
-    A statement waits `patience` seconds for a lock, and a caller for a connection. `synchronous` is SQLite's: NORMAL
-    survives every crash of a process, FULL a power failure too, for an fsync with each commit.
+    Waits `patience` seconds for a lock or a connection. `synchronous` is SQLite's: NORMAL survives every crash of a
+    process, FULL a power failure too.
     """
     if url.startswith("sqlite"):
         return sqlite_engine(url, patience, synchronous, pool_size)
@@ -75,8 +77,8 @@ def write(engine: sa.Engine) -> Iterator[sa.Connection]:
         with engine.begin() as connection:
             yield connection
         return
-    # The turn lasts to the end, so that the next thread gets the lock at once and need not poll for it.
-    with turn_to_write(engine), engine.begin() as connection:
+    # Held to the end, so that the next thread gets the lock at once and need not poll for it.
+    with write_slot(engine), engine.begin() as connection:
         take_write_lock(connection)
         yield connection
 
@@ -86,3 +88,47 @@ def database_time(engine: sa.Engine) -> sa.ColumnElement[float]:
     if engine.dialect.name == "sqlite":
         return sa.literal_column("((julianday('now') - 2440587.5) * 86400.0)", sa.Float())
     return sa.literal_column("extract(epoch from clock_timestamp())::double precision", sa.Float())
+
+
+class TableGateway:
+    """The base class of the store's parts (Fowler's Table Data Gateway). Thread safe: each call has its connection."""
+
+    def __init__(self, engine: sa.Engine) -> None:
+        self._engine = engine
+
+    def _all(self, query: sa.Select[Any]) -> Sequence[Any]:
+        with self._engine.connect() as connection:
+            return connection.execute(query).all()
+
+    def _first(self, query: sa.Select[Any]) -> Any | None:
+        with self._engine.connect() as connection:
+            return connection.execute(query).first()
+
+    def _scalar(self, query: sa.Select[Any]) -> Any | None:
+        with self._engine.connect() as connection:
+            return connection.execute(query).scalar()
+
+    def _change(self, statement: sa.Insert | sa.Update | sa.Delete) -> int:
+        """Write by one statement; returns how many rows it changed, which drivers report unreliably for an INSERT."""
+        with write(self._engine) as connection:
+            return connection.execute(statement).rowcount
+
+    def _write(self, insert: Any) -> bool:
+        """Run an INSERT or upsert; whether it wrote a row."""
+        with write(self._engine) as connection:
+            return connection.execute(insert.returning(sa.literal_column("1"))).first() is not None
+
+    def _insert(self, table: sa.Table) -> Any:
+        """An INSERT with ON CONFLICT, which both databases spell alike and SQLAlchemy keeps apart."""
+        return sqlite.insert(table) if self._engine.dialect.name == "sqlite" else postgresql.insert(table)
+
+    def _upsert(
+        self,
+        table: sa.Table,
+        key: Mapping[str, Any],
+        values: Mapping[str, Any],
+        where: sa.ColumnElement[bool] | None = None,
+    ) -> Any:
+        """An INSERT of a row, or an UPDATE of the one with that key, if `where` holds for it."""
+        insert = self._insert(table).values(**key, **values)
+        return insert.on_conflict_do_update(index_elements=list(key), set_=values, where=where)

@@ -76,7 +76,7 @@ def why(problem: BaseException) -> str:
 
 
 def passes(error: BaseException) -> bool:
-    """Whether the same may succeed later: the database is away, full, locked or read-only. Pure."""
+    """Whether a retry may succeed: the database is away, full, locked or read-only. Pure."""
     if isinstance(error, sa.exc.TimeoutError):
         # The pool had no free connection in time.
         return True
@@ -91,7 +91,7 @@ def passes(error: BaseException) -> bool:
 
 
 def is_locked(error: BaseException | None) -> bool:
-    """Whether SQLite has waited in vain for another process. Pure."""
+    """Whether SQLite gave up waiting for another process's lock. Pure."""
     cause = getattr(error, "orig", None) or error
     return isinstance(cause, sqlite3.Error) and _code(cause) == sqlite3.SQLITE_BUSY
 

@@ -1,23 +1,160 @@
-"""Feedback other than by commands (see `verdicts`), the comments that are polled for it, and calibrated thresholds."""
+"""What people said about issues: verdicts by command (C4), other signals, and the thresholds calibrated by them."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
 
 from bot.domain.entities import name_key
-from bot.domain.judgements import Fold, KeptCalibration, Kind, Signal, Who
+from bot.domain.judgements import Fold, KeptCalibration, Kind, Rejection, Signal, Verdict, VerdictKind, Who
 from bot.storage.comments import ADVISORY, CommentState
-from bot.storage.engine import write
-from bot.storage.part import Part
-from bot.storage.tables.schema import calibrations, comments, signals, watched
+from bot.storage.engine import TableGateway, write
+from bot.storage.schema import calibrations, comments, rejected_elsewhere, signals, verdicts, watched
 
 
-class Signals(Part):
+class Verdicts(TableGateway):
+    """The `verdicts` table: people's commands `not` a duplicate and duplicate `of` (C4)."""
+
+    def add(
+        self,
+        repo_id: int,
+        number: int,
+        other: int,
+        kind: VerdictKind,
+        *,
+        actor: str,
+        command_id: int,
+        now: float,
+        details: Mapping[str, Any] | None = None,
+    ) -> bool:
+        """Keep a verdict; False if this very command has been kept before (a redelivery) and still holds."""
+        undone = {"undone_at": None, "undone_by": None}
+        values = {"actor": actor, "at": now, **undone, "details": json.dumps(dict(details or {}))}
+        key = {"repo_id": repo_id, "command_id": command_id, "kind": kind, "number": number, "other": other}
+        # A command that was undone counts again if an edit repeats it.
+        return self._write(self._upsert(verdicts, key, values, where=verdicts.c.undone_at.is_not(None)))
+
+    def remove(self, verdict_id: int) -> None:
+        """Erase a verdict that GitHub did not let us carry out."""
+        self._change(sa.delete(verdicts).where(verdicts.c.id == verdict_id))
+
+    def rejected(self, repo_id: int, number: int) -> set[int]:
+        """The issues that are no duplicates of this one, whichever of the two the command was on."""
+        either = sa.or_(verdicts.c.number == number, verdicts.c.other == number)
+        pairs = sa.select(verdicts.c.number, verdicts.c.other).where(*_holding(repo_id, VerdictKind.NOT), either)
+        return {one for pair in self._all(pairs) for one in pair} - {number}
+
+    def of_pair(self, repo_id: int, number: int, other: int) -> list[Verdict]:
+        """The verdicts that these two are different, whichever of the two the command was on."""
+        pair, mine = (number, other), _holding(repo_id, VerdictKind.NOT)
+        return self._find(*mine, verdicts.c.number.in_(pair), verdicts.c.other.in_(pair))
+
+    def last(self, repo_id: int, number: int, actor: str | None = None, *, up_to: int | None = None) -> Verdict | None:
+        """The latest verdict on this issue that no `undo` has taken back, by anybody or by one person.
+
+        `up_to` is a comment's id: it leaves out later comments (GitHub's ids grow with time).
+        """
+        mine = (verdicts.c.repo_id == repo_id, verdicts.c.number == number)
+        query = sa.select(verdicts).where(*mine, verdicts.c.undone_by.is_(None))
+        if up_to is not None:
+            query = query.where(verdicts.c.command_id <= up_to)
+        if actor is not None:
+            query = query.where(sa.func.lower(verdicts.c.actor) == actor.lower())
+        row = self._first(query.order_by(verdicts.c.at.desc(), verdicts.c.id.desc()).limit(1))
+        return row and _verdict(row)
+
+    def original(self, repo_id: int, number: int) -> int | None:
+        """The original of an issue, by the last `of` that still holds; None without one."""
+        query = sa.select(verdicts.c.other).where(*_holding(repo_id, VerdictKind.OF), verdicts.c.number == number)
+        return self._scalar(query.order_by(verdicts.c.at.desc(), verdicts.c.id.desc()).limit(1))
+
+    def originals(self, repo_id: int) -> dict[int, int]:
+        """The original of each issue that was closed by an `of` that still holds."""
+        query = sa.select(verdicts.c.number, verdicts.c.other).where(*_holding(repo_id, VerdictKind.OF))
+        return {row.number: row.other for row in self._all(query.order_by(verdicts.c.at, verdicts.c.id))}
+
+    def by_command(self, repo_id: int, command_id: int) -> list[Verdict]:
+        """The verdicts of the commands in this comment, whether they still hold or not."""
+        return self._find(verdicts.c.repo_id == repo_id, verdicts.c.command_id == command_id)
+
+    def undone_by(self, repo_id: int, command_id: int) -> list[Verdict]:
+        """The verdicts that the `undo` in this comment took back: a retry of it must not take back another."""
+        return self._find(verdicts.c.repo_id == repo_id, verdicts.c.undone_by == command_id)
+
+    def since(self, repo_id: int, since: float) -> list[Verdict]:
+        """The verdicts at `since` (seconds since 1970) or later that still hold."""
+        return self._find(verdicts.c.repo_id == repo_id, verdicts.c.at >= since, verdicts.c.undone_at.is_(None))
+
+    def _find(self, *conditions: sa.ColumnElement[bool]) -> list[Verdict]:
+        return [_verdict(row) for row in self._all(sa.select(verdicts).where(*conditions).order_by(verdicts.c.id))]
+
+    def undo(self, verdict_id: int, command_id: int, now: float) -> bool:
+        """Take a verdict back for the command in this comment; False if it was taken back before."""
+        holds = sa.update(verdicts).where(verdicts.c.id == verdict_id, verdicts.c.undone_by.is_(None))
+        return self._change(holds.values(undone_at=now, undone_by=command_id)) > 0
+
+    def overtaken(self, repo_id: int, number: int, now: float, *, but: int | None = None) -> None:
+        """End the `of` verdicts on an issue that somebody has reopened, or closed otherwise, except one for `but`."""
+        mine = (verdicts.c.repo_id == repo_id, verdicts.c.number == number, verdicts.c.kind == VerdictKind.OF)
+        query = sa.update(verdicts).where(*mine, verdicts.c.undone_at.is_(None)).values(undone_at=now)
+        self._change(query if but is None else query.where(verdicts.c.other != but))
+
+
+def _holding(repo_id: int, kind: VerdictKind) -> tuple[sa.ColumnElement[bool], ...]:
+    return verdicts.c.repo_id == repo_id, verdicts.c.kind == kind, verdicts.c.undone_at.is_(None)
+
+
+def _verdict(row: sa.Row[Any]) -> Verdict:
+    return Verdict(
+        id=row.id,
+        repo_id=row.repo_id,
+        number=row.number,
+        other=row.other,
+        kind=VerdictKind(row.kind),
+        actor=row.actor,
+        at=row.at,
+        command_id=row.command_id,
+        undone_at=row.undone_at,
+        details=json.loads(row.details),
+    )
+
+
+_elsewhere = rejected_elsewhere.c
+
+
+class CrossRepositoryRejections(TableGateway):
+    """The `rejected_elsewhere` table: `not` commands about issues of other repositories."""
+
+    def add(self, repo_id: int, said: Rejection) -> None:
+        """Keep a rejection. One that was undone counts again if an edit repeats the command."""
+        values = {"actor": said.actor, "at": said.at, "undone_at": None, "undone_by": None}
+        key = {"repo_id": repo_id, "number": said.number, "issue": said.issue, "command_id": said.command_id}
+        self._change(self._upsert(rejected_elsewhere, key, values, where=_elsewhere.undone_at.is_not(None)))
+
+    def rejected(self, repo_id: int, number: int) -> set[str]:
+        """The issues elsewhere that must not be shown for this one."""
+        return {said.issue for said in self.of_issue(repo_id, number) if said.undone_by is None}
+
+    def of_issue(self, repo_id: int, number: int) -> list[Rejection]:
+        """All rejections on an issue, oldest first, also those that were undone."""
+        c = _elsewhere
+        query = sa.select(c.number, c.issue, c.actor, c.at, c.command_id, c.undone_by)
+        mine = query.where(c.repo_id == repo_id, c.number == number).order_by(c.at, c.command_id)
+        return [Rejection(*row) for row in self._all(mine)]
+
+    def undo(self, repo_id: int, said: Rejection, command_id: int, now: float) -> None:
+        """Take a rejection back for the command in this comment, unless that was done before."""
+        c = _elsewhere
+        here = (c.repo_id == repo_id, c.number == said.number, c.issue == said.issue)
+        this = sa.update(rejected_elsewhere).where(*here, c.command_id == said.command_id, c.undone_by.is_(None))
+        self._change(this.values(undone_at=now, undone_by=command_id))
+
+
+class Signals(TableGateway):
     """People's signals about issues: one of each kind from each person about one pair."""
 
     def put(self, repo_id: int, signal: Signal) -> None:
@@ -79,7 +216,7 @@ def _signals_of(repo_id: int, number: int, kind: Kind) -> tuple[sa.ColumnElement
 
 
 @dataclass(frozen=True, slots=True)
-class Watched:
+class WatchedComment:
     """The advisory comment on issue `number`; `node_id` is its id in GraphQL, empty until it is known."""
 
     number: int
@@ -88,10 +225,10 @@ class Watched:
     fold: Fold = Fold.OPEN
 
 
-class WatchedComments(Part):
+class WatchedComments(TableGateway):
     """The `watched` table. A comment's row appears when its reactions are first read."""
 
-    def latest(self, repo_id: int, since: float, most: int) -> list[Watched]:
+    def latest(self, repo_id: int, since: float, most: int) -> list[WatchedComment]:
         """The posted advisory comments that were written or edited at `since` or later, the last one first."""
         ours = sa.and_(watched.c.repo_id == comments.c.repo_id, watched.c.number == comments.c.number)
         query = (
@@ -109,11 +246,13 @@ class WatchedComments(Part):
         )
         return [
             # The row may be of an earlier comment.
-            Watched(number, comment_id, node_id, Fold(fold)) if known == comment_id else Watched(number, comment_id)
+            WatchedComment(number, comment_id, node_id, Fold(fold))
+            if known == comment_id
+            else WatchedComment(number, comment_id)
             for number, comment_id, known, node_id, fold in self._all(query)
         ]
 
-    def put(self, repo_id: int, looked_at: Sequence[Watched]) -> None:
+    def put(self, repo_id: int, looked_at: Sequence[WatchedComment]) -> None:
         """Keep what is known of these comments."""
         with write(self._engine) as connection:
             for one in looked_at:
@@ -121,7 +260,7 @@ class WatchedComments(Part):
                 connection.execute(self._upsert(watched, {"repo_id": repo_id, "number": one.number}, values))
 
 
-class Calibrations(Part):
+class Calibrations(TableGateway):
     """The `calibrations` table: one row for each repository, from its first calibration or reset on."""
 
     def get(self, repo_id: int) -> KeptCalibration | None:

@@ -18,7 +18,7 @@ import sqlalchemy as sa
 
 from bot.storage.engine import write
 from bot.storage.failures import is_locked
-from bot.storage.tables.schema import metadata
+from bot.storage.schema import metadata
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -76,8 +76,7 @@ _LOCK = 7_205_759_403
 def migrate(engine: sa.Engine, *, wait: bool = False) -> None:
     """Make all tables, or apply the missing steps, in one transaction, one process at a time.
 
-    SQLite's write lock and an advisory lock on PostgreSQL make the others wait; they then find nothing to do. With
-    `wait` they wait without end; else for as long as the engine is patient, and then the database's error is raised.
+    Others wait for its lock: without end if `wait` is set, else for the engine's patience, and then raise its error.
     """
     pause = waiting("the store")
     while _reached(engine) < newest():

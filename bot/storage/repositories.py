@@ -1,18 +1,19 @@
-"""The App's repositories, by GitHub's id, with the bot's own issues in them, their cached files and their backfills."""
+"""The App's repositories by GitHub's id: the bot's own issues in them, cached files, backfills and word counts."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
 import sqlalchemy as sa
 
+from bot.domain.counting import batches
 from bot.domain.entities import RepoRef, Repository
-from bot.storage.engine import write
-from bot.storage.part import Part
-from bot.storage.tables.index import backfills, lock_index
-from bot.storage.tables.schema import digest_issues, repositories, scan_issues, texts
+from bot.storage.engine import TableGateway, write
+from bot.storage.schema import backfills, counted, digest_issues, lock_index, repositories, scan_issues, texts, words
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ class StoredRepository:
         return Repository(self.id, self.ref, self.private, self.archived)
 
 
-class Repositories(Part):
+class Repositories(TableGateway):
     """The `repositories` table. `Store.forget` erases one, since other tables have rows of it too."""
 
     def upsert(self, repository: Repository, installation: int | None, now: float) -> None:
@@ -73,7 +74,7 @@ class Repositories(Part):
         self._change(theirs.values(suspended=suspended))
 
     def locked(self, connection: sa.Connection, repo_id: int) -> StoredRepository | None:
-        """The repository with this id. Its row is locked until the transaction ends, even if it does not exist yet."""
+        """The repository. Its row, even one that does not exist yet, is locked until the transaction ends."""
         lock_index(connection, repo_id)
         mine = sa.select(repositories).where(repositories.c.repo_id == repo_id).with_for_update()
         row = connection.execute(mine).first()
@@ -86,7 +87,7 @@ def _stored(row: sa.Row[Any]) -> StoredRepository:
     )
 
 
-class Kind(StrEnum):
+class OwnIssueKind(StrEnum):
     """The bot's own issues: `SCAN` shows the groups of the backlog, `DIGEST` the last week's work."""
 
     SCAN = "scan"
@@ -94,26 +95,26 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class KeptIssue:
+class StoredIssue:
     """The bot's own issue. `number` is None while nobody knows whether it was opened."""
 
     number: int | None
     updated_at: float
 
 
-class OwnIssues(Part):
+class OwnIssues(TableGateway):
     """The bot's own issues of one kind, one in each repository."""
 
-    def __init__(self, engine: sa.Engine, kind: Kind) -> None:
+    def __init__(self, engine: sa.Engine, kind: OwnIssueKind) -> None:
         super().__init__(engine)
         self.kind = kind
-        self._table = scan_issues if kind is Kind.SCAN else digest_issues
+        self._table = scan_issues if kind is OwnIssueKind.SCAN else digest_issues
 
-    def get(self, repo_id: int) -> KeptIssue | None:
+    def get(self, repo_id: int) -> StoredIssue | None:
         """The issue; None if there was none, or it was deleted."""
         table = self._table
         row = self._first(sa.select(table.c.number, table.c.updated_at).where(table.c.repo_id == repo_id))
-        return row and KeptIssue(*row)
+        return row and StoredIssue(*row)
 
     def set(self, repo_id: int, number: int | None, now: float) -> None:
         """Note the issue, or with None that the bot is about to open it."""
@@ -135,8 +136,8 @@ class OwnIssues(Part):
 
 
 @dataclass(frozen=True, slots=True)
-class StoredText:
-    """A cached file; `text` is None if it does not exist."""
+class CachedFile:
+    """A file of a repository as last fetched; `text` is None if it does not exist."""
 
     text: str | None
     fetched_at: float
@@ -147,22 +148,22 @@ class StoredText:
         return abs(now - self.fetched_at) < seconds
 
 
-class Texts(Part):
-    """The `texts` table: files by repository and a name that the caller chooses."""
+class CachedFiles(TableGateway):
+    """The `texts` table: cached files by repository and a name that the caller chooses."""
 
-    def get(self, repo_id: int, name: str) -> StoredText | None:
-        """The text as last fetched; None if it never was."""
+    def get(self, repo_id: int, name: str) -> CachedFile | None:
+        """The file as last fetched; None if it never was."""
         query = sa.select(texts.c.text, texts.c.fetched_at).where(texts.c.repo_id == repo_id, texts.c.name == name)
         row = self._first(query)
-        return row and StoredText(*row)
+        return row and CachedFile(*row)
 
     def put(self, repo_id: int, name: str, text: str | None, now: float) -> None:
-        """Keep a text. NUL characters, which PostgreSQL cannot store, become U+FFFD."""
+        """Cache a file. NUL characters, which PostgreSQL cannot store, become U+FFFD."""
         values = {"text": None if text is None else text.replace("\0", "\ufffd"), "fetched_at": now}
         self._change(self._upsert(texts, {"repo_id": repo_id, "name": name}, values))
 
     def drop(self, repo_id: int) -> None:
-        """Forget the repository's texts, because of a push or a new name."""
+        """Forget the repository's files, because of a push or a new name."""
         self._change(sa.delete(texts).where(texts.c.repo_id == repo_id))
 
 
@@ -198,7 +199,7 @@ class Progress:
         return self.problem != "" and not self.updated_at
 
 
-class Backfills(Part):
+class Backfills(TableGateway):
     """The `backfills` table."""
 
     def get(self, repo_id: int) -> Progress | None:
@@ -236,3 +237,97 @@ class Backfills(Part):
 def _progress(connection: sa.Connection, repo_id: int) -> Progress | None:
     row = connection.execute(sa.select(backfills).where(backfills.c.repo_id == repo_id)).first()
     return None if row is None else Progress(*row[1:])
+
+
+# One issue, a stranger's text, must not fill the table with words that no other issue has.
+LONGEST_WORD = 64
+MOST_WORDS_OF_AN_ISSUE = 500
+# Beyond so many words of a repository, those that occur once are dropped.
+MOST_WORDS = 200_000
+
+# SQLite takes 32,766 parameters in a statement.
+_BATCH = 2_000
+_LOOK_EVERY = 1_000
+
+_WordsByNumber = Mapping[int, Collection[str]]
+
+
+class WordCounts(TableGateway):
+    """The tables `words` and `counted`: in how many issues a word occurs, so that searches use the rare ones (F8)."""
+
+    def add(self, repo_id: int, issues: _WordsByNumber) -> int:
+        """Count the words of issues by number, each issue once; returns how many issues were new."""
+        with write(self._engine) as connection:
+            fresh: set[int] = set()
+            for numbers in batches(sorted(issues), _BATCH):
+                insert = self._insert(counted).values([{"repo_id": repo_id, "number": number} for number in numbers])
+                fresh.update(connection.execute(insert.on_conflict_do_nothing().returning(counted.c.number)).scalars())
+            self._count(connection, repo_id, fresh, issues, 1)
+            if fresh:
+                self._prune(connection, repo_id, len(fresh))
+        return len(fresh)
+
+    def remove(self, repo_id: int, issues: _WordsByNumber) -> None:
+        """Undo the counts of issues by number, given the words that were counted; ignores issues that were not."""
+        with write(self._engine) as connection:
+            gone: set[int] = set()
+            for numbers in batches(sorted(issues), _BATCH):
+                mine = sa.and_(counted.c.repo_id == repo_id, counted.c.number.in_(numbers))
+                gone.update(connection.execute(sa.delete(counted).where(mine).returning(counted.c.number)).scalars())
+            for batch in batches(self._count(connection, repo_id, gone, issues, -1), _BATCH):
+                none = sa.and_(words.c.repo_id == repo_id, words.c.word.in_(batch), words.c.issues <= 0)
+                connection.execute(sa.delete(words).where(none))
+
+    def counts(self, repo_id: int, wanted: Collection[str]) -> dict[str, int]:
+        """In how many issues each of the words occurs, without words that occur in none."""
+        found: dict[str, int] = {}
+        with self._engine.connect() as connection:
+            for batch in batches(sorted(set(wanted)), _BATCH):
+                these = (words.c.repo_id == repo_id, words.c.word.in_(batch))
+                rows = connection.execute(sa.select(words.c.word, words.c.issues).where(*these))
+                found.update({row.word: row.issues for row in rows})
+        return found
+
+    def includes(self, repo_id: int, number: int) -> bool:
+        """Whether the words of this issue have been counted."""
+        query = sa.select(counted.c.number).where(counted.c.repo_id == repo_id, counted.c.number == number)
+        return self._first(query) is not None
+
+    def total(self, repo_id: int, *, but: int | None = None) -> int:
+        """How many issues of this repository have been counted, without number `but`."""
+        others = () if but is None else (counted.c.number != but,)
+        with self._engine.connect() as connection:
+            return _count(connection, counted, repo_id, *others)
+
+    def _count(
+        self, connection: sa.Connection, repo_id: int, numbers: Iterable[int], issues: _WordsByNumber, each: int
+    ) -> list[str]:
+        """Add `each` to the counts of these issues' words; returns the words."""
+        # Sorted, so that two processes that change the same words cannot deadlock.
+        found = Counter(word for number in numbers for word in _usable(issues[number]))
+        insert = self._insert(words)
+        sums = insert.on_conflict_do_update(
+            index_elements=["repo_id", "word"], set_={"issues": words.c.issues + insert.excluded.issues}
+        )
+        rows = [{"repo_id": repo_id, "word": word, "issues": each * found[word]} for word in sorted(found)]
+        if rows:
+            connection.execute(sums, rows)
+        return sorted(found)
+
+    def _prune(self, connection: sa.Connection, repo_id: int, fresh: int) -> None:
+        """Keep the table bounded: once in a thousand issues, since it takes a while to count all words."""
+        total = _count(connection, counted, repo_id)
+        if total // _LOOK_EVERY == (total - fresh) // _LOOK_EVERY or _count(connection, words, repo_id) <= MOST_WORDS:
+            return
+        connection.execute(sa.delete(words).where(words.c.repo_id == repo_id, words.c.issues == 1))
+
+
+def _count(connection: sa.Connection, table: sa.Table, repo_id: int, *among: sa.ColumnElement[bool]) -> int:
+    query = sa.select(sa.func.count()).select_from(table).where(table.c.repo_id == repo_id, *among)
+    return connection.execute(query).scalar_one()
+
+
+def _usable(of_issue: Iterable[str]) -> list[str]:
+    """The words to count. PostgreSQL cannot store a NUL character, which no real word has."""
+    usable = {word for word in of_issue if 0 < len(word) <= LONGEST_WORD and "\0" not in word}
+    return sorted(usable)[:MOST_WORDS_OF_AN_ISSUE]

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
-from bot.storage.part import Part
-from bot.storage.tables.schema import sessions
+from bot.storage.engine import TableGateway
+from bot.storage.schema import sessions
 
 HOURS = 8
 """How long a session lasts. `bot.interfaces.dashboard.access` checks the person's permissions anew all the time."""
@@ -27,7 +27,7 @@ class Session:
     repositories: tuple[int, ...] = ()
 
 
-class Sessions(Part):
+class Sessions(TableGateway):
     """The `sessions` table. The browser has the session's name; the table has only its hash."""
 
     def begin(self, session: Session, now: float) -> str:
@@ -45,7 +45,6 @@ class Sessions(Part):
         return None if row is None else Session(row.login, tuple(json.loads(row.repositories)))
 
     def end(self, name: str) -> None:
-        """End a session."""
         self._change(sa.delete(sessions).where(sessions.c.key == _key(name)))
 
     def prune(self, now: float) -> int:

@@ -17,7 +17,7 @@ from sqlalchemy.pool import QueuePool, StaticPool
 
 from bot.platform.private_files import close_to_others, for_a_database, make_file
 from bot.storage.failures import is_locked
-from bot.storage.files import Named
+from bot.storage.replaced import DatabaseFile
 
 # Seconds between two tries to take SQLite's write lock: for as long as a commit usually takes, and later.
 _SHORT_WAIT, _LONG_WAIT, _SOON = 0.001, 0.01, 0.1
@@ -26,13 +26,12 @@ _SHORT_WAIT, _LONG_WAIT, _SOON = 0.001, 0.01, 0.1
 _TRIES = 500
 
 # An engine's options: the turn at the write lock, and for how many seconds to wait for it.
-_TURN, _PATIENCE = "doppel_turn_to_write", "doppel_patience"
+_SLOT, _PATIENCE = "doppel_write_slot", "doppel_patience"
 
 # The number of a connection's file, in its pool record.
 _FILE = "doppel_file"
 
-# Prepared statements that a connection keeps, of up to 20 kB each. A query has another text for each length of a list,
-# and a job takes the same processor time as with the driver's 128.
+# Prepared statements that a connection keeps, of up to 20 kB each; the driver's 128 are no faster.
 _PREPARED = 16
 
 # Bytes that must be free on the disk, or a delivery may not fit.
@@ -59,14 +58,14 @@ def sqlite_engine(url: str, patience: float, synchronous: str, pool_size: int) -
             "isolation_level": "IMMEDIATE",
             "cached_statements": _PREPARED,
         },
-        execution_options={_TURN: threading.Lock(), _PATIENCE: patience},
+        execution_options={_SLOT: threading.Lock(), _PATIENCE: patience},
     )
 
-    named = Named(engine.url)
+    file = DatabaseFile(engine.url)
 
     @sa.event.listens_for(engine, "do_connect")
     def keep_private(*_: Any) -> None:
-        named.present()
+        file.present()
         if engine.url.database and engine.url.database != ":memory:":
             path = Path(engine.url.database)
             with for_a_database():
@@ -77,12 +76,12 @@ def sqlite_engine(url: str, patience: float, synchronous: str, pool_size: int) -
 
     @sa.event.listens_for(engine, "checkout")
     def find_again(connection: sqlite3.Connection, record: Any, proxy: Any) -> None:
-        if record.info.get(_FILE) != named.present():
+        if record.info.get(_FILE) != file.present():
             raise sa.exc.DisconnectionError("another file has its name by now")
 
     @sa.event.listens_for(engine, "connect")
     def prepare(connection: sqlite3.Connection, record: Any) -> None:
-        record.info[_FILE] = named.opened()
+        record.info[_FILE] = file.opened()
         _use_wal(connection, patience)
         connection.execute(f"PRAGMA synchronous={synchronous}")
         connection.execute("PRAGMA foreign_keys=ON")
@@ -102,7 +101,7 @@ def memory_engine() -> sa.Engine:
         hide_parameters=True,
         poolclass=StaticPool,
         connect_args={"isolation_level": "IMMEDIATE", "cached_statements": _PREPARED},
-        execution_options={_TURN: threading.Lock(), _PATIENCE: 0.0},
+        execution_options={_SLOT: threading.Lock(), _PATIENCE: 0.0},
     )
 
     @sa.event.listens_for(engine, "connect")
@@ -116,29 +115,30 @@ def _wait_fairly(connection: sa.Connection, cursor: sqlite3.Cursor, statement: s
     # Before the first write the driver begins a transaction with SQLite's own wait. Transactions without `write` would
     # starve beside those with it.
     if statement.lstrip()[:6].upper() in _WRITES and not cursor.connection.in_transaction:
-        with turn_to_write(connection.engine):
+        with write_slot(connection.engine):
             take_write_lock(connection)
 
 
 @contextmanager
-def turn_to_write(engine: sa.Engine) -> Iterator[None]:
-    """Hold an engine's turn at the write lock, for which one of its threads polls at a time: twenty would keep a core
-    busy. A thread that has waited too long goes on without, and SQLite refuses it.
+def write_slot(engine: sa.Engine) -> Iterator[None]:
+    """Let one thread of an engine at a time poll for the write lock: twenty would keep a core busy.
+
+    A thread that has waited too long goes on without the slot, and SQLite refuses it.
     """
     options = engine.get_execution_options()
-    mine = options[_TURN].acquire(timeout=options[_PATIENCE])
+    acquired = options[_SLOT].acquire(timeout=options[_PATIENCE])
     try:
         yield
     finally:
-        if mine:
-            options[_TURN].release()
+        if acquired:
+            options[_SLOT].release()
 
 
 def take_write_lock(connection: sa.Connection) -> None:
     """Begin a transaction that may write, and wait for the lock as long as the connection is set to.
 
-    SQLite itself sleeps ever longer between its tries, up to a tenth of a second ("sqlite3_busy_timeout"). Meanwhile
-    the last writer takes the lock again, and others wait for seconds while the disk is idle. More tries are fair.
+    SQLite itself sleeps up to a tenth of a second between its tries, so that the last writer gets the lock again and
+    again. More tries are fair.
     """
     driver = connection.connection.driver_connection
     assert isinstance(driver, sqlite3.Connection)
@@ -212,14 +212,13 @@ _DELAY = 0.002
 
 
 class SharedCommit(Generic[T]):
-    """Threads that write at about the same moment share one commit.
+    """Group commit: one thread writes for all that come while it waits for the disk.
 
-    One thread writes for all. What comes while it waits for the disk goes into the next commit. This is a group commit
-    (Gawlick and Kinkade, "Varieties of Concurrency Control in IMS/VS Fast Path", 1985).
+    Gawlick and Kinkade, "Varieties of Concurrency Control in IMS/VS Fast Path", 1985.
     """
 
     def __init__(self, write: Callable[[Sequence[T]], Sequence[bool]], patience: float | None) -> None:
-        """`write` commits several together, and answers for each. A caller waits `patience` seconds for its turn."""
+        """`write` commits several together, and answers for each. A caller waits `patience` seconds to be written."""
         self._commit = write
         self._patience = patience
         self._changing = threading.Lock()

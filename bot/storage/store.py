@@ -1,29 +1,35 @@
-"""The store as one object: a part for each concern, and what erases across all of them."""
+"""The store as one object: a gateway for each concern, and what erases and exports across all tables."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import base64
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import sqlalchemy as sa
 
 from bot.platform.settings import Settings
-from bot.storage.commands import Heeded, Muted, Usage
+from bot.storage.commands import HandledCommands, MutedIssues, Usage
 from bot.storage.comments import Comments
-from bot.storage.decisions import Decisions
+from bot.storage.decisions import Decisions, Judgements
 from bot.storage.engine import PATIENCE, make_engine, write
-from bot.storage.feedback import Calibrations, Signals, WatchedComments
-from bot.storage.judging import Judgements
+from bot.storage.failed_deliveries import FailedDeliveries
+from bot.storage.feedback import Calibrations, CrossRepositoryRejections, Signals, Verdicts, WatchedComments
 from bot.storage.migrate import migrate
-from bot.storage.missed import MissedDeliveries
-from bot.storage.repositories import Backfills, Kind, OwnIssues, Repositories, StoredRepository, Texts
+from bot.storage.repositories import (
+    Backfills,
+    CachedFiles,
+    OwnIssueKind,
+    OwnIssues,
+    Repositories,
+    StoredRepository,
+    WordCounts,
+)
+from bot.storage.schema import tables_of_repositories
 from bot.storage.sessions import Sessions
 from bot.storage.sqlite import empty_log
-from bot.storage.tables.schema import tables_of_repositories
-from bot.storage.verdicts import Elsewhere, Verdicts
-from bot.storage.words import Words
 
-# Connections beyond one for each thread: for background work and chores, and for threads that need a second one, for
-# the words' counts, while they read an index.
+# Connections beyond one for each thread: for background work and tasks, and for threads that need a second one.
 _SPARE = 4
 
 
@@ -35,16 +41,16 @@ class Store:
         self.engine = engine
         self.repositories = Repositories(engine)
         self.backfills = Backfills(engine)
-        self.words = Words(engine)
-        self.texts = Texts(engine)
-        self.missed = MissedDeliveries(engine)
+        self.word_counts = WordCounts(engine)
+        self.cached_files = CachedFiles(engine)
+        self.failed_deliveries = FailedDeliveries(engine)
         self.comments = Comments(engine)
-        self.scan_issues = OwnIssues(engine, Kind.SCAN)
-        self.digest_issues = OwnIssues(engine, Kind.DIGEST)
+        self.scan_issues = OwnIssues(engine, OwnIssueKind.SCAN)
+        self.digest_issues = OwnIssues(engine, OwnIssueKind.DIGEST)
         self.verdicts = Verdicts(engine)
-        self.elsewhere = Elsewhere(engine)
-        self.heeded = Heeded(engine)
-        self.muted = Muted(engine)
+        self.elsewhere = CrossRepositoryRejections(engine)
+        self.handled_commands = HandledCommands(engine)
+        self.muted = MutedIssues(engine)
         self.usage = Usage(engine)
         self.sessions = Sessions(engine)
         self.decisions = Decisions(engine)
@@ -87,7 +93,6 @@ class Store:
                     connection.execute(sa.delete(table).where(table.c.repo_id == repo_id, either))
 
     def close(self) -> None:
-        """Close the connections."""
         self.engine.dispose()
 
 
@@ -101,3 +106,30 @@ def open_store(settings: Settings, *, patience: float = PATIENCE, wait: bool = F
     )
     migrate(engine, wait=wait)
     return Store(engine)
+
+
+Row = dict[str, Any]
+
+# Rows to fetch at once; a repository's index can have a hundred thousand.
+_BATCH = 500
+
+
+def export(engine: sa.Engine, repo_id: int) -> Iterator[tuple[str, Iterator[Row]]]:
+    """Each table with its rows, ready for JSON, all as of one moment. Take the rows before the next table."""
+    with engine.connect() as connection:
+        if connection.dialect.name == "sqlite":
+            # Python's driver opens no transaction for reading.
+            connection.exec_driver_sql("BEGIN")
+        else:
+            connection = connection.execution_options(isolation_level="REPEATABLE READ")
+        for table in tables_of_repositories():
+            query = sa.select(table).where(table.c.repo_id == repo_id).order_by(*table.primary_key.columns)
+            found = connection.execution_options(yield_per=_BATCH).execute(query)
+            yield table.name, (_plain(row) for row in found.mappings())
+
+
+def _plain(row: sa.RowMapping) -> Row:
+    return {
+        name: base64.b64encode(value).decode() if isinstance(value, bytes | memoryview) else value
+        for name, value in row.items()
+    }

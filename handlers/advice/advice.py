@@ -10,7 +10,7 @@ from bot.domain.entities import Issue
 from bot.domain.errors import Forbidden
 from bot.domain.report import Report
 from bot.platform.metrics import SHADOW
-from bot.storage import CommentState, KeptComment
+from bot.storage import CommentState, StoredComment
 from handlers.advice.drafting import (
     VERDICT,
     draft,
@@ -101,14 +101,14 @@ def post(
     return stands
 
 
-def _is_answered(visit: Visit, issue: Issue, kept: KeptComment) -> bool:
+def _is_answered(visit: Visit, issue: Issue, kept: StoredComment) -> bool:
     """Whether the text was answered before. What was only noted in `mode: shadow` is an answer in that mode alone."""
     if kept.text_hash == text_hash(issue):
         return True
     return visit.config.mode == "shadow" and kept.text_hash == text_hash(issue, shadow=True)
 
 
-def _is_done(visit: Visit, kept: KeptComment) -> bool:
+def _is_done(visit: Visit, kept: StoredComment) -> bool:
     """Whether the look that wrote the comment came to its end: a worker can be killed between any two steps of it.
 
     A delivery is tried again for less than a day.
@@ -119,7 +119,7 @@ def _is_done(visit: Visit, kept: KeptComment) -> bool:
     return any(decision.at >= kept.updated_at for decision in noted)
 
 
-def _outcome(visit: Visit, before: KeptComment | None, now: KeptComment | None) -> Outcome:
+def _outcome(visit: Visit, before: StoredComment | None, now: StoredComment | None) -> Outcome:
     """What became of the comment, from its rows before and now, and of what no earlier attempt has noted."""
     if now is None or now.state is not CommentState.POSTED:
         return Outcome.SILENT

@@ -19,7 +19,7 @@ from bot.domain.report import Candidate, Report
 from bot.domain.report import Outcome as Found
 from bot.quality.calibration import Origin
 from bot.search.finder import named_unasked
-from bot.storage import KeptComment
+from bot.storage import StoredComment
 from bot.text.versions import fixed_in
 from handlers.visit import Visit
 
@@ -30,7 +30,7 @@ def draft(
     report: Report,
     named: Sequence[Candidate],
     command: Command | None,
-    kept: KeptComment | None,
+    kept: StoredComment | None,
 ) -> Draft:
     """The comment that names these candidates, the first of the report's.
 

@@ -12,7 +12,7 @@ from bot.domain.entities import Issue
 from bot.domain.errors import DoppelError
 from bot.domain.likelihood import Likelihood, Tier, likelihood
 from bot.domain.report import Candidate, Outcome, Report
-from bot.github.labels import ADD_LABEL, CLOSE, DUPLICATE, SUGGESTIONS_SINCE, Confidence, LabelEvent, duplicate_label
+from bot.github.feedback import ADD_LABEL, CLOSE, DUPLICATE, SUGGESTIONS_SINCE, Confidence, LabelEvent, duplicate_label
 from handlers.visit import Visit
 
 logger = logging.getLogger(__name__)

@@ -12,7 +12,7 @@ from bot.conversation.commands import Command, Requirement
 from bot.domain.entities import Issue, IssueRef
 from bot.domain.errors import GitHubError, NotFound, Unavailable
 from bot.domain.judgements import Verdict, VerdictKind, Who
-from bot.github.labels import duplicate_label
+from bot.github.feedback import duplicate_label
 from handlers.commands.ask import Answer, Ask, issue_named
 
 logger = logging.getLogger(__name__)

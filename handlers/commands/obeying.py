@@ -68,14 +68,14 @@ def _heed(visit: Visit, event: CommentEvent, given: _Given) -> None:
     hashed = digest(event.updated_at, *(command.line for command in given.commands))
     store, delivery = visit.services.store, visit.services.delivery
     text = (visit.repository.id, visit.number, event.comment_id)
-    if not store.heeded.begin(*text, said_at=event.updated_at, text_hash=hashed, delivery=delivery):
+    if not store.handled_commands.begin(*text, said_at=event.updated_at, text_hash=hashed, delivery=delivery):
         logger.info("the commands of comment %d in %s have been heeded", event.comment_id, visit.repo)
         return
     kept = store.comments.get(*text)
     # An earlier version may have answered it, which noted nothing else, or a try that ended just after.
     if kept is None or kept.text_hash != hashed:
         _obey(visit, event, given, hashed)
-    store.heeded.end(*text, text_hash=hashed)
+    store.handled_commands.end(*text, text_hash=hashed)
 
 
 def _obey(visit: Visit, event: CommentEvent, given: _Given, hashed: str) -> None:

@@ -16,7 +16,7 @@ from bot.conversation.posts.comments import digest
 from bot.conversation.posts.marker import is_reply_to
 from bot.conversation.posts.record import Draft, Slot
 from bot.conversation.render import render_reply
-from bot.storage.commands import Limit
+from bot.storage.commands import UsageLimit
 from handlers.commands.ask import Answer, Ask
 
 
@@ -61,7 +61,7 @@ def reply(
     visit.services.comments.keep(visit.github, slot, Draft(body, digest(body), hashed), look=look)
 
 
-TOGETHER = (Limit(60, LIMIT_SECONDS, together=True), Limit(10, 60.0, together=True))
+TOGETHER = (UsageLimit(60, LIMIT_SECONDS, together=True), UsageLimit(10, 60.0, together=True))
 """The share of strangers. Who comes when it is used up is not answered: that would cost what is saved."""
 
 
@@ -72,17 +72,17 @@ def refuse(ask: Ask, commands: int, hashed: str) -> str | None:
     """
     if ask.may(Requirement.TRIAGE):
         return None
-    own = Limit(COMMANDS_LIMIT, LIMIT_SECONDS)
+    own = UsageLimit(COMMANDS_LIMIT, LIMIT_SECONDS)
     limit = _counted(ask, ask.login, commands, (own, *TOGETHER), hashed)
     if limit is None:
         return None
     # No login contains a space, so that this counts apart from the commands.
-    if limit.together or _counted(ask, f"{ask.login} told", 1, (Limit(1, LIMIT_SECONDS),), hashed):
+    if limit.together or _counted(ask, f"{ask.login} told", 1, (UsageLimit(1, LIMIT_SECONDS),), hashed):
         return ""
     return ask.replies.rate_limited(COMMANDS_LIMIT, LIMIT_SECONDS)
 
 
-def _counted(ask: Ask, who: str, count: int, limits: Sequence[Limit], hashed: str) -> Limit | None:
+def _counted(ask: Ask, who: str, count: int, limits: Sequence[UsageLimit], hashed: str) -> UsageLimit | None:
     # A redelivery is the same use; an edit of the commands is another one.
     services, uses = ask.visit.services, [f"{ask.command_id} {hashed} {at}" for at in range(count)]
     return services.store.usage.refuse(ask.visit.repository.id, who, uses, limits, services.now())

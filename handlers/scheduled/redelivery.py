@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from bot.domain.counting import counted
 from bot.domain.errors import Invalid, NotFound
-from bot.github.app import REFUSED_SIGNATURE, Delivery
-from bot.storage.missed import Missed
+from bot.github.app import REFUSED_SIGNATURE, DeliveryAttempt
+from bot.storage.failed_deliveries import FailedDelivery
 from handlers.services import Services
 
 logger = logging.getLogger(__name__)
@@ -44,14 +44,14 @@ class Findings:
     `lost` are the failed ones whose first attempt is in the list; of the others it has only redeliveries.
     """
 
-    failed: dict[str, Delivery]
+    failed: dict[str, DeliveryAttempt]
     lost: frozenset[str]
     taken: frozenset[str]
 
 
-def judge(attempts: Iterable[Delivery]) -> Findings:
+def judge(attempts: Iterable[DeliveryAttempt]) -> Findings:
     """Sort attempts, given newest first as GitHub lists them. Pure."""
-    failed: dict[str, Delivery] = {}
+    failed: dict[str, DeliveryAttempt] = {}
     lost, taken = set(), set()
     for attempt in attempts:
         if attempt.taken:
@@ -64,12 +64,12 @@ def judge(attempts: Iterable[Delivery]) -> Findings:
     return Findings(failed, frozenset(lost & failed.keys()), frozenset(taken))
 
 
-def due(missed: Iterable[Missed], now: float) -> list[Missed]:
+def due(missed: Iterable[FailedDelivery], now: float) -> list[FailedDelivery]:
     """The deliveries to ask for now, the oldest first. Pure; `now` in seconds since 1970."""
     return sorted((one for one in missed if _is_due(one, now)), key=lambda one: (one.failed_at, one.guid))
 
 
-def _is_due(one: Missed, now: float) -> bool:
+def _is_due(one: FailedDelivery, now: float) -> bool:
     # Somebody may correct a wrong secret, perhaps a day later.
     refused = 400 <= one.status_code < 500 and one.status_code != REFUSED_SIGNATURE
     if refused and one.asked >= MOST_OF_REFUSED:
@@ -88,17 +88,17 @@ def kept_for(enterprise: bool) -> float:
 
 def recover(services: Services) -> None:
     """Ask GitHub to redeliver what was not taken. Raises RateLimited, Unavailable and Forbidden."""
-    app, missed, now = services.github.app(), services.store.missed, services.now()
+    app, missed, now = services.github.app(), services.store.failed_deliveries, services.now()
     oldest = now - kept_for(services.settings.enterprise)
     since = max(oldest, (missed.read_until() or 0.0) - _OVERLAP)
-    attempts: list[Delivery] = []
+    attempts: list[DeliveryAttempt] = []
     for attempt in app.deliveries(most=MOST_READ):
         if attempt.delivered_at.timestamp() < since:
             break
         attempts.append(attempt)
     found = judge(attempts)
     failed = [
-        Missed(guid, attempt.id, attempt.delivered_at.timestamp(), attempt.status_code)
+        FailedDelivery(guid, attempt.id, attempt.delivered_at.timestamp(), attempt.status_code)
         for guid, attempt in found.failed.items()
     ]
     read_until = attempts[0].delivered_at.timestamp() if attempts else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.platform.calls import ToolCallTracker
+from bot.platform.call_tracker import ToolCallTracker
 
 
 class Clock:

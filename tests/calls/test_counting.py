@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import threading
 from collections import Counter
 
-from bot.platform.calls import CallCounts, ToolCallTracker
+from bot.platform.call_tracker import CallCounts, ToolCallTracker
 
 
 class Told:
@@ -37,21 +36,3 @@ def test_t4_what_is_new_is_told_once() -> None:
     ask(tracker, 1)
     counts.flush()
     assert told.values == {"webFetch memory": 2, "webFetch github": 3}
-
-
-def test_t4_threads_tell_nothing_twice() -> None:
-    tracker, told = ToolCallTracker(max_history_per_session=500), Told()
-    counts = CallCounts(tracker, told)
-
-    def work(start: int) -> None:
-        for number in range(start, start + 50):
-            ask(tracker, number, number)
-            counts.flush()
-
-    threads = [threading.Thread(target=work, args=(100 * index,)) for index in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    counts.flush()
-    assert told.values == {"webFetch memory": 200, "webFetch github": 200}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.platform.calls import RULES, equal, generic
+from bot.platform.call_rules import RULES, equal, generic
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from bot.domain.errors import InvalidArgument
-from bot.platform.calls import ToolCallTracker, equal, get_tool_call_tracker, never, set_tool_call_tracker
+from bot.platform.call_rules import equal, never
+from bot.platform.call_tracker import ToolCallTracker, get_tool_call_tracker, set_tool_call_tracker
 from tests.calls.conftest import Clock, Tool, ask
 
 

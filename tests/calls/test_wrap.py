@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from bot.platform.calls import ToolCallTracker, ToolRule, agreeing, equal, fields
+from bot.platform.call_rules import ToolRule, agreeing, equal, fields
+from bot.platform.call_tracker import ToolCallTracker
 from tests.calls.conftest import Tool, ask
 
 

@@ -16,11 +16,11 @@ from bot.domain.decisions import Decision, Outcome
 from bot.domain.entities import RepoRef, Repository
 from bot.domain.judgements import Kind, Signal, Who
 from bot.storage import Store
-from bot.storage.commands import Limit
+from bot.storage.commands import UsageLimit
 from bot.storage.decisions import KEPT_DAYS
 from bot.storage.engine import make_engine
+from bot.storage.schema import sessions, usage
 from bot.storage.sessions import HOURS, Session
-from bot.storage.tables.schema import sessions, usage
 from handlers.scheduled.tidying import erase_old, tidy
 from handlers.services import Services
 
@@ -45,7 +45,7 @@ def test_what_counts_no_longer_goes_though_nobody_comes_back(store: Store) -> No
     store.repositories.upsert(Repository(5, REPO, private=True), 7, now)
 
     def use(at: float, who: str) -> None:
-        assert store.usage.refuse(5, who, ["1 a 0"], [Limit(20, LIMIT_SECONDS)], at) is None
+        assert store.usage.refuse(5, who, ["1 a 0"], [UsageLimit(20, LIMIT_SECONDS)], at) is None
         store.sessions.begin(Session(who), at)
 
     services = cast("Services", SimpleNamespace(store=store, now=lambda: now))

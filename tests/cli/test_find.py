@@ -287,15 +287,15 @@ def test_f8_searches_are_planned_by_the_words_that_the_bot_has_counted(
     with closing(open_store(settings)) as store, closing(build_github(settings)) as github:
         repo_id = reader(settings, github, place).repository(place).id
         store.repositories.upsert(Repository(repo_id, place, False, False), 1, 0.0)
-        assert planned() == by_the_latest and store.words.total(repo_id) == 0, "to find counts nothing"
-        store.words.add(repo_id, {43: {"slept"}})
-        assert planned() == by_the_latest and store.words.total(repo_id) == 1, "nor where it alone has been counted"
+        assert planned() == by_the_latest and store.word_counts.total(repo_id) == 0, "to find counts nothing"
+        store.word_counts.add(repo_id, {43: {"slept"}})
+        assert planned() == by_the_latest and store.word_counts.total(repo_id) == 1, "nor if it alone is counted"
         # What a thousand issues know comes first, rare words before common ones; "slept" has the issue itself alone,
         # whose own words count for nothing.
-        store.words.add(repo_id, {number: {"holiday", "went"} for number in range(1_000, 1_100)})
-        store.words.add(repo_id, {number: {"everybody"} for number in range(1_100, 2_000)})
+        store.word_counts.add(repo_id, {number: {"holiday", "went"} for number in range(1_000, 1_100)})
+        store.word_counts.add(repo_id, {number: {"everybody"} for number in range(1_100, 2_000)})
         assert planned() == "holiday OR went OR Photos OR missing OR everybody OR slept)"
-        assert store.words.total(repo_id) == 1_001
+        assert store.word_counts.total(repo_id) == 1_001
 
 
 def test_h4_beside_a_filter_by_source_what_that_source_found_is_counted() -> None:

@@ -16,9 +16,9 @@ from click.testing import CliRunner, Result
 from bot.app.cli import cli
 from bot.deliveries import queue
 from bot.deliveries.database import jobs, queue_engine
+from bot.deliveries.dead_letters import DeadLetters
 from bot.deliveries.events import IssueEvent
 from bot.deliveries.inbox import Inbox
-from bot.deliveries.inspection import DeadLetters
 from bot.deliveries.worker import Job, Worker
 from bot.domain.entities import Actor, RepoRef, Repository
 from bot.platform.settings import Settings

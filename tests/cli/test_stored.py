@@ -17,14 +17,13 @@ from click.testing import CliRunner, Result
 
 from bot.app.cli import cli, main
 from bot.deliveries.events import Event
-from bot.deliveries.inbox import Inbox
-from bot.deliveries.inspection import holdings
+from bot.deliveries.inbox import Inbox, queued_content
 from bot.domain.entities import Actor, RepoRef, Repository
 from bot.domain.errors import UserError
 from bot.platform.settings import Settings
 from bot.quality.evaluation.history import KeptHistory, PastRecord, kept_repositories
 from bot.storage import Store, open_store
-from bot.storage.tables.schema import metadata
+from bot.storage.schema import metadata
 
 MINE, OTHER = 5, 55
 APP = RepoRef("Acme", "App")
@@ -162,9 +161,9 @@ def test_c6a_forget_leaves_no_row_and_no_content_and_nothing_of_others_goes(stor
     assert not history.exists()
     assert json.loads(done.stdout) == {"repository": "Acme/App", "id": MINE, "rows": len(before)}
     assert set(rows(store, MINE).values()) == {0}
-    assert holdings(settings, MINE) == []
+    assert queued_content(settings, MINE) == []
     assert rows(store, OTHER) == before
-    assert len(holdings(settings, OTHER)) == len(events_of(OTHER))
+    assert len(queued_content(settings, OTHER)) == len(events_of(OTHER))
 
 
 def test_c6a_forget_erases_one_that_was_only_evaluated(store: Store, settings: Settings) -> None:

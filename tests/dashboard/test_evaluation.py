@@ -21,7 +21,7 @@ from bot.quality.evaluation.metrics import Judged, Unmarked
 from bot.quality.evaluation.report import evaluate
 from bot.quality.evaluation.runs import DAY, Kept, Run, Runs, Stage
 from bot.storage.repositories import Progress
-from bot.storage.tables.schema import evaluations
+from bot.storage.schema import evaluations
 from tests.dashboard.conftest import Host, figures, words
 from tests.effort import queries
 

@@ -13,9 +13,9 @@ from flask.testing import FlaskClient
 from bot.app.wiring.indexes import build_index
 from bot.conversation.config import CONFIG_PATH
 from bot.deliveries.database import QueueUnavailable, jobs, queue_engine
+from bot.deliveries.dead_letters import DeadLetters
 from bot.deliveries.events import IssueEvent
 from bot.deliveries.inbox import Inbox
-from bot.deliveries.inspection import DeadLetters
 from bot.domain.decisions import Decision, Evidence, Outcome
 from bot.domain.entities import Actor, RepoRef, Repository
 from bot.domain.judgements import Kind, Signal, Who
@@ -24,7 +24,7 @@ from bot.quality.feedback import decided_in
 from bot.search.index import IndexedIssue
 from bot.storage.decisions import Decisions
 from bot.storage.engine import write
-from bot.storage.tables.schema import texts
+from bot.storage.schema import texts
 from tests.dashboard.conftest import HOSTILE, Host, words
 from tests.effort import queries
 

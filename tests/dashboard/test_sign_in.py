@@ -17,7 +17,7 @@ from bot.domain.entities import RepoRef, Repository
 from bot.interfaces.dashboard.access import Access
 from bot.storage import StoredRepository
 from bot.storage.engine import write
-from bot.storage.tables.schema import sessions
+from bot.storage.schema import sessions
 from bot.web import create_app
 from tests.dashboard.conftest import Host, words
 from tests.waiting import LONGEST

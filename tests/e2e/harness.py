@@ -27,7 +27,7 @@ from bot.conversation.posts.comments import CommentKeeper
 from bot.deliveries import queue as retries
 from bot.deliveries import worker as worker_module
 from bot.deliveries.database import BACKGROUND_QUEUE, QUEUE, REPLAY_QUEUE, SCHEDULE, jobs, queue_engine, state
-from bot.deliveries.inspection import DeadLetters
+from bot.deliveries.dead_letters import DeadLetters
 from bot.deliveries.queue import Queue
 from bot.deliveries.worker import Job, Worker
 from bot.domain.entities import RepoRef, Repository
@@ -117,7 +117,7 @@ def start_world(home: Path) -> Iterator[World]:
         patch = stack.enter_context(pytest.MonkeyPatch.context())
         server = stack.enter_context(start_simulator())
         patch.setattr(retries, "_FIRST_WAIT", 0.1)
-        patch.setattr(worker_module, "LOOK_EVERY", 0.05)
+        patch.setattr(worker_module, "POLL_EVERY", 0.05)
         server.sim.app.hook.secret = SECRET
         settings = Settings(
             home=home,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.conversation.posts.marker import ADVICE
-from bot.storage.comments import Claim, CommentState
+from bot.storage.comments import ClaimOutcome, CommentState
 from tests.e2e.harness import BOT, Doppel
 from tests.e2e.late import held_back
 
@@ -164,7 +164,7 @@ def test_c1_a_comment_deleted_before_the_bot_knew_that_it_was_written_is_never_p
     """GitHub wrote it and the answer was lost: who looks for it later finds none, and must not take it for unsaid."""
     doppel.open(*OTHER)
     claims = doppel.services.store.comments
-    assert claims.claim(doppel.repository.id, 2, 0, now=doppel.sim.clock.timestamp(), lease=0) is Claim.CLEAR
+    assert claims.claim(doppel.repository.id, 2, 0, now=doppel.sim.clock.timestamp(), lease=0) is ClaimOutcome.CLEAR
     written = doppel.sim.comment(
         doppel.repo, 2, BOT, f"{ADVICE.start} 0123456789abcdef -->\nThis may have been reported."
     )
@@ -215,7 +215,7 @@ def test_c1_what_was_written_before_the_bot_heard_that_the_first_was_deleted_is_
 def test_c1_another_bots_comment_with_our_marker_silences_nothing(doppel: Doppel) -> None:
     doppel.open(*OTHER)
     claims = doppel.services.store.comments
-    assert claims.claim(doppel.repository.id, 2, 0, now=doppel.sim.clock.timestamp(), lease=0) is Claim.CLEAR
+    assert claims.claim(doppel.repository.id, 2, 0, now=doppel.sim.clock.timestamp(), lease=0) is ClaimOutcome.CLEAR
     forged = doppel.sim.comment(
         doppel.repo, 2, "other[bot]", f"{ADVICE.start} 0123456789abcdef -->\nThis was reported."
     )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bot.github.limits import Cost, Pacer
-from bot.storage.commands import Limit
+from bot.github.limits import Cost, RateLimiter
+from bot.storage.commands import UsageLimit
 from handlers.commands import replying
 from tests.e2e.harness import BOT, Doppel
 
@@ -189,7 +189,7 @@ def test_c5_edits_to_and_fro_count_each_time(two: Doppel, monkeypatch: pytest.Mo
 @pytest.mark.parametrize("command", ["/duplicates not #1", "/duplicates help"])
 def test_c5_a_triager_at_work_is_not_limited(two: Doppel, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
     monkeypatch.setattr(replying, "COMMANDS_LIMIT", 1)
-    monkeypatch.setattr(replying, "TOGETHER", (Limit(1, 60.0, together=True),))
+    monkeypatch.setattr(replying, "TOGETHER", (UsageLimit(1, 60.0, together=True),))
     two.write(2, "/duplicates help", ANYBODY)
     for _ in range(3):
         assert two.reactions(two.write(2, command, "triage-person")) == ["eyes", "+1"]
@@ -214,7 +214,7 @@ def test_c5_a_persons_limit_holds_in_all_repositories_of_an_installation(
 
 
 def test_c5_strangers_have_a_share_together(two: Doppel, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(replying, "TOGETHER", (Limit(3, 3600.0, together=True),))
+    monkeypatch.setattr(replying, "TOGETHER", (UsageLimit(3, 3600.0, together=True),))
     for login in ("ann", "bob", "cid"):
         assert two.reactions(two.write(2, "/duplicates help", login)) == ["eyes", "+1"]
     before = two.said(2)
@@ -229,15 +229,15 @@ def test_c5_strangers_have_a_share_together(two: Doppel, monkeypatch: pytest.Mon
 def test_c5_a_flood_of_commands_silences_no_other_repository(two: Doppel, monkeypatch: pytest.MonkeyPatch) -> None:
     """GitHub counts 80 comments, reactions and the like a minute, and 500 an hour, for all repositories together."""
     created: list[bool] = []
-    take = Pacer.take
+    take = RateLimiter.take
 
-    def taken(pacer: Pacer, cost: Cost) -> float:
+    def taken(pacer: RateLimiter, cost: Cost) -> float:
         delay = take(pacer, cost)
         if not delay:
             created.append(cost.content)
         return delay
 
-    monkeypatch.setattr(Pacer, "take", taken)
+    monkeypatch.setattr(RateLimiter, "take", taken)
     flooded, began = siblings(two, 3), two.sim.clock.timestamp()
     for repo in flooded:
         for login in ("mallory", "mallet", "trudy"):

@@ -334,9 +334,9 @@ def test_c6_what_was_read_before_the_clock_was_set_back_is_read_anew(doppel: Dop
     services, known = doppel.services, doppel.services.store.repositories.get(doppel.repository.id)
     assert known is not None and known.installation is not None
     later = services.now() + 2 * forms.KEPT
-    services.store.texts.put(known.id, settings._OWN, "mode: off\n", later)
+    services.store.cached_files.put(known.id, settings._OWN, "mode: off\n", later)
     for name in (forms._HEADINGS, forms._LINES):
-        services.store.texts.put(known.id, name, "", later)
+        services.store.cached_files.put(known.id, name, "", later)
     github = services.github.installation(known.installation)
     assert services.repository_settings.read(lambda _: github, known.summary).config.mode == "comment"
     assert services.issue_forms.headings(github, known.summary) == ("What went wrong",)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.app.wiring.worker import chores
+from bot.app.wiring.worker import scheduled_tasks
 from bot.domain.decisions import Decision, Evidence, Outcome
 from bot.domain.judgements import Kind, Signal, Who
 from bot.quality import digest as reading
@@ -166,7 +166,7 @@ def test_c7_a_box_of_an_issue_that_was_deleted_says_nothing_any_more(
 
 def test_c7_the_days_digest_comes_after_the_reactions_of_midnight(doppel: Doppel) -> None:
     midnight = 20_000 * 86_400.0
-    wait = {chore.name: chore.wait for chore in chores(doppel.services)}
+    wait = {chore.name: chore.wait for chore in scheduled_tasks(doppel.services)}
     begun = [
         {name for name in ("feedback", "digest") if wait[name](midnight - 1) <= 1 + later} for later in (0, 600, 1200)
     ]

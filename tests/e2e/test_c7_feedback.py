@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bot.github.votes import MOST
+from bot.github.feedback import MOST
 from bot.simulator.state.issues import Comment
 from tests.e2e.harness import BOT, Doppel
 from tests.e2e.late import held_back

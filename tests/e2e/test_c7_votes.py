@@ -9,12 +9,12 @@ import sqlalchemy as sa
 
 from bot.domain.entities import Permission, RepoRef
 from bot.domain.errors import Forbidden, Unavailable
+from bot.github.feedback import VotesPage
 from bot.github.repository import RepoClient
-from bot.github.votes import VotesPage
 from bot.quality.polling import MOST_REQUESTS, WATCHED_FOR, Allowance, Round
 from bot.simulator.state.issues import Comment
 from bot.storage import CommentState
-from bot.storage.tables.schema import tables_of_repositories
+from bot.storage.schema import tables_of_repositories
 from tests.e2e.harness import Doppel
 from tests.e2e.late import held_back
 from tests.e2e.reports import AGAIN, OTHER, comment_on, poll, said

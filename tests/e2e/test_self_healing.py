@@ -16,7 +16,7 @@ import pytest
 from bot.domain.entities import Comment, RepoRef
 from bot.github.repository import RepoClient
 from bot.simulator.deliveries import Answer
-from bot.storage.missed import MissedDeliveries
+from bot.storage.failed_deliveries import FailedDeliveries
 from handlers.scheduled.redelivery import FIRST_WAIT, MOST_OF_REFUSED, recover
 from tests.e2e.harness import Doppel
 
@@ -27,11 +27,11 @@ API = {True: "https://ghes.example/api/v3", False: "https://api.github.com"}
 
 
 @pytest.fixture
-def missed(doppel: Doppel) -> MissedDeliveries:
+def missed(doppel: Doppel) -> FailedDeliveries:
     """Of this test alone, whichever came before it: what others left undelivered is asked for here, and seen to be
     taken; what was refused more than once would be asked for only after a longer wait, and is forgotten.
     """
-    missed = doppel.services.store.missed
+    missed = doppel.services.store.failed_deliveries
     heal(doppel)
     if missed.all():
         doppel.sim.clock.advance(FIRST_WAIT)
@@ -80,7 +80,7 @@ def attempts(doppel: Doppel, number: int) -> list[str]:
 
 
 @pytest.mark.parametrize("status", [503, None])
-def test_a_delivery_that_failed_is_worked_on_once(doppel: Doppel, missed: MissedDeliveries, status: int | None) -> None:
+def test_a_delivery_that_failed_is_worked_on_once(doppel: Doppel, missed: FailedDeliveries, status: int | None) -> None:
     doppel.open(*FIRST, author="ann")
     with answering(doppel, status):
         doppel.open(*AGAIN)
@@ -98,7 +98,7 @@ def test_a_delivery_that_failed_is_worked_on_once(doppel: Doppel, missed: Missed
 
 
 def test_a_delivery_that_github_has_no_more_keeps_no_other_from_coming(
-    doppel: Doppel, missed: MissedDeliveries
+    doppel: Doppel, missed: FailedDeliveries
 ) -> None:
     with answering(doppel, 503):
         doppel.open(*FIRST, author="ann")
@@ -109,7 +109,7 @@ def test_a_delivery_that_github_has_no_more_keeps_no_other_from_coming(
     assert len(missed.all()) == 1, "what cannot be had is not asked for again and again"
 
 
-def test_an_answer_that_got_lost_makes_no_second_job(doppel: Doppel, missed: MissedDeliveries) -> None:
+def test_an_answer_that_got_lost_makes_no_second_job(doppel: Doppel, missed: FailedDeliveries) -> None:
     doppel.open(*FIRST, author="ann")
     with answering(doppel, None, first=True):
         doppel.open(*AGAIN)
@@ -123,7 +123,7 @@ def test_an_answer_that_got_lost_makes_no_second_job(doppel: Doppel, missed: Mis
 
 
 def test_a_removal_that_was_missed_erases_nothing_of_what_was_added_again(
-    doppel: Doppel, missed: MissedDeliveries
+    doppel: Doppel, missed: FailedDeliveries
 ) -> None:
     """It is delivered at last, and later than what followed it."""
     verdicts, repo_id = doppel.services.store.verdicts, doppel.repository.id
@@ -146,7 +146,7 @@ def test_a_removal_that_was_missed_erases_nothing_of_what_was_added_again(
     assert verdicts.rejected(repo_id, 2) == set()
 
 
-def test_what_somebody_has_redelivered_is_left_alone(doppel: Doppel, missed: MissedDeliveries) -> None:
+def test_what_somebody_has_redelivered_is_left_alone(doppel: Doppel, missed: FailedDeliveries) -> None:
     with answering(doppel, 502):
         doppel.open(*FIRST, author="ann")
     doppel.sim.webhooks.redeliver(doppel.sim.webhooks.log[-1])
@@ -156,7 +156,7 @@ def test_what_somebody_has_redelivered_is_left_alone(doppel: Doppel, missed: Mis
 
 
 def test_while_the_receiver_stays_away_it_is_asked_for_ever_more_seldom(
-    doppel: Doppel, missed: MissedDeliveries
+    doppel: Doppel, missed: FailedDeliveries
 ) -> None:
     with answering(doppel, 503):
         doppel.open(*FIRST, author="ann")
@@ -172,7 +172,7 @@ def test_while_the_receiver_stays_away_it_is_asked_for_ever_more_seldom(
 
 @pytest.mark.parametrize("enterprise", [True, False])
 def test_g_an_enterprise_server_is_asked_for_what_it_keeps_longer(
-    doppel: Doppel, missed: MissedDeliveries, monkeypatch: pytest.MonkeyPatch, enterprise: bool
+    doppel: Doppel, missed: FailedDeliveries, monkeypatch: pytest.MonkeyPatch, enterprise: bool
 ) -> None:
     """Seven days; on github.com, where this one lists them as long, nobody is answered for what is older than three."""
     monkeypatch.setattr(doppel.sim.webhooks, "retention", timedelta(days=7))
@@ -186,7 +186,7 @@ def test_g_an_enterprise_server_is_asked_for_what_it_keeps_longer(
     assert attempts(doppel, 1)[1:] == (["OK"] if enterprise else [])
 
 
-def test_a_payload_that_is_refused_is_not_asked_for_without_end(doppel: Doppel, missed: MissedDeliveries) -> None:
+def test_a_payload_that_is_refused_is_not_asked_for_without_end(doppel: Doppel, missed: FailedDeliveries) -> None:
     with answering(doppel, 400):
         doppel.open(*FIRST, author="ann")
         for _ in range(6):
@@ -196,7 +196,7 @@ def test_a_payload_that_is_refused_is_not_asked_for_without_end(doppel: Doppel, 
 
 
 def test_what_was_refused_for_a_wrong_secret_is_taken_when_the_secret_is_mended(
-    doppel: Doppel, missed: MissedDeliveries
+    doppel: Doppel, missed: FailedDeliveries
 ) -> None:
     """However long nobody noticed; a payload that is refused is given up sooner."""
     doppel.open(*FIRST, author="ann")
@@ -216,7 +216,7 @@ def test_what_was_refused_for_a_wrong_secret_is_taken_when_the_secret_is_mended(
     assert "Crash while exporting to PDF" in doppel.advice(2)
 
 
-def test_a_long_outage_is_read_page_by_page(doppel: Doppel, missed: MissedDeliveries) -> None:
+def test_a_long_outage_is_read_page_by_page(doppel: Doppel, missed: FailedDeliveries) -> None:
     doppel.open(*FIRST, author="ann")
     began = len(doppel.sim.webhooks.log)
     with answering(doppel, 503):
@@ -231,7 +231,7 @@ def test_a_long_outage_is_read_page_by_page(doppel: Doppel, missed: MissedDelive
 
 
 def test_c2_after_a_longer_outage_the_index_has_everything_and_nobody_is_answered_late(
-    doppel: Doppel, missed: MissedDeliveries
+    doppel: Doppel, missed: FailedDeliveries
 ) -> None:
     """Beyond what GitHub keeps, an issue opened in the outage is indexed and not answered: after days of silence people
     have dealt with it, and hundreds of comments at once would be noise. `/duplicates` on it still answers."""

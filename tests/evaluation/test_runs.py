@@ -17,7 +17,7 @@ from bot.quality.evaluation.metrics import Judged
 from bot.quality.evaluation.report import Evaluation, evaluate
 from bot.quality.evaluation.runs import DAY, LOST, SOON, Run, Runs, Stage, wait
 from bot.storage import Store, open_store
-from bot.storage.tables.schema import evaluations
+from bot.storage.schema import evaluations
 
 NOW = 1_800_000_000.0
 

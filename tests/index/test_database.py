@@ -10,8 +10,7 @@ import pytest
 import sqlalchemy as sa
 
 from bot.search.index.database import fetch, upsert
-from bot.storage.tables.index import index_chunks, index_vocabulary
-from bot.storage.tables.schema import metadata
+from bot.storage.schema import index_chunks, index_vocabulary, metadata
 
 COLUMNS = (index_vocabulary.c.term, index_vocabulary.c.hash)
 

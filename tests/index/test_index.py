@@ -16,7 +16,7 @@ from bot.search.index import Analysis, Index, IndexedIssue, Query, Scores, TextA
 from bot.search.index.issues import UNTOLD
 from bot.search.matching import Matcher
 from bot.storage import Store
-from bot.storage.tables.schema import metadata
+from bot.storage.schema import metadata
 from tests.index.conftest import HashingModel
 
 

@@ -11,7 +11,7 @@ from bot.search.index import Index, IndexedIssue, Query, TextAnalyser, binary, p
 from bot.search.index.cache import IndexCache
 from bot.search.index.database import IndexVersion
 from bot.search.matching import Matcher
-from bot.storage.tables.index import index_vocabulary
+from bot.storage.schema import index_vocabulary
 from tests.index.conftest import HashingModel
 
 VERSION = IndexVersion(1, 1, 1, "", "", 0)

@@ -39,7 +39,7 @@ def test_c1_what_bots_cause_is_indexed_but_not_answered(filled: Host) -> None:
 
 def test_c6a_the_words_of_an_issue_that_is_gone_are_counted_no_more(filled: Host) -> None:
     """Those that it has lost by an edit neither; a deletion that no event told of does the same."""
-    words, counts = filled.services.store.words, filled.services.store.words.counts
+    words, counts = filled.services.store.word_counts, filled.services.store.word_counts.counts
     told = filled.sim.open_issue(REPO, "ann", "The password is hunter22", "Quokkas know it.").number
     missed = filled.sim.open_issue(REPO, "bob", "Quokkas sing", "All night.").number
     filled.work()

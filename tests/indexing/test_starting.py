@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bot.search.embedding import EmbeddingError
 from bot.search.indexer import index_statuses
-from bot.storage.tables.schema import metadata
+from bot.storage.schema import metadata
 from tests.index.conftest import HashingModel
 from tests.indexing.conftest import Host, on_one_database
 

@@ -15,9 +15,9 @@ import sqlalchemy as sa
 from bot.deliveries import queue
 from bot.deliveries import worker as worker_module
 from bot.deliveries.database import jobs, prepare, queue_engine
+from bot.deliveries.dead_letters import DeadLetters
 from bot.deliveries.events import EvaluationEvent, IndexEvent, IssueEvent
 from bot.deliveries.inbox import Inbox
-from bot.deliveries.inspection import DeadLetters
 from bot.deliveries.queue import Queue
 from bot.deliveries.worker import Job, Worker
 from bot.domain.entities import Actor, RepoRef, Repository
@@ -137,7 +137,7 @@ def bench(
     bench = Bench(settings)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(queue, "_FIRST_WAIT", 0.1)
-        patch.setattr(worker_module, "LOOK_EVERY", 0.05)
+        patch.setattr(worker_module, "POLL_EVERY", 0.05)
         bench.worker.start()
         yield bench
         assert bench.worker.stop()

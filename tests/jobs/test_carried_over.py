@@ -10,9 +10,9 @@ import pytest
 import sqlalchemy as sa
 
 from bot.deliveries.database import BACKGROUND_QUEUE, DIED, QUEUE, ensure_schema, jobs, queue_engine
+from bot.deliveries.dead_letters import DeadLetters
 from bot.deliveries.events import Event, to_json
 from bot.deliveries.inbox import Inbox
-from bot.deliveries.inspection import DeadLetters
 from bot.deliveries.queue import Queue
 from bot.domain.entities import RepoRef
 from bot.platform.settings import Settings

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 
 from bot.deliveries.database import QUEUE
 from bot.deliveries.events import IssueEvent
-from bot.deliveries.inbox import entry
+from bot.deliveries.inbox import new_job
 from bot.deliveries.queue import Queue
 from tests.jobs.conftest import Bench, Held, change, event, replay, step
 from tests.waiting import stays, wait_until
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 
 def served(queue: Queue, *events: IssueEvent) -> list[str]:
     """In which order these are claimed, each done before the next."""
-    queue.put([entry(f"{one.repository.id}-{n}", one) for n, one in enumerate(events)])
+    queue.put([new_job(f"{one.repository.id}-{n}", one) for n, one in enumerate(events)])
     order = []
     while claims := queue.claim(QUEUE):
         order += [claim.id for claim in claims]
@@ -25,16 +25,10 @@ def served(queue: Queue, *events: IssueEvent) -> list[str]:
     return order
 
 
-def test_repositories_alternate_and_each_stays_in_order(engine: sa.Engine) -> None:
-    noisy = [event(n, repo_id=10) for n in range(4)]
-    order = served(Queue(engine), *noisy, event(1, repo_id=9), event(2, repo_id=9), event(1, repo_id=11))
-    assert order == ["10-0", "9-4", "11-6", "10-1", "9-5", "10-2", "10-3"]
-
-
 def test_the_installation_with_the_fewest_running_jobs_is_next(engine: sa.Engine) -> None:
     queue = Queue(engine)
-    queue.put([entry(f"loud-{n}", event(n, repo_id=10 + n, installation=1)) for n in range(9)])
-    queue.put([entry(f"quiet-{n}", event(n, repo_id=50, installation=2)) for n in range(2)])
+    queue.put([new_job(f"loud-{n}", event(n, repo_id=10 + n, installation=1)) for n in range(9)])
+    queue.put([new_job(f"quiet-{n}", event(n, repo_id=50, installation=2)) for n in range(2)])
     claims = queue.claim(QUEUE, 5)
     assert [claim.id for claim in claims] == ["loud-0", "quiet-0", "loud-1", "quiet-1", "loud-2"]
 
@@ -44,9 +38,9 @@ def test_a_repository_that_a_clock_served_tomorrow_waits_no_longer_than_others(e
     queue = Queue(engine)
     served(queue, event(1, repo_id=10))
     change(engine, "10-0", started_at=queue.now + 86_400)
-    queue.put([entry("waits", event(2, repo_id=10)), entry("arrives", event(1, repo_id=11))])
+    queue.put([new_job("waits", event(2, repo_id=10)), new_job("arrives", event(1, repo_id=11))])
     assert served(queue) == ["arrives", "waits"]
-    queue.put([entry("waits-too", event(3, repo_id=10)), entry("again", event(3, repo_id=11))])
+    queue.put([new_job("waits-too", event(3, repo_id=10)), new_job("again", event(3, repo_id=11))])
     assert served(queue) == ["again", "waits-too"]
 
 

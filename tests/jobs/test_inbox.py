@@ -16,11 +16,11 @@ import sqlalchemy as sa
 
 from bot.deliveries.database import QueueUnavailable, ensure_schema, queue_engine, queue_url
 from bot.deliveries.events import PushEvent
-from bot.deliveries.inbox import Inbox, entry
-from bot.deliveries.queue import Entry
+from bot.deliveries.inbox import Inbox, new_job
+from bot.deliveries.queue import NewJob
 from bot.domain.entities import Actor, RepoRef, Repository
 from bot.platform.settings import Settings
-from bot.storage import files
+from bot.storage import replaced as files
 from bot.storage.sqlite import SharedCommit
 from tests.jobs.conftest import event
 from tests.waiting import LONGEST, wait_until
@@ -45,16 +45,6 @@ def test_the_queue_has_a_file_beside_the_store_or_is_in_the_same_postgres() -> N
     home = Path("/data")
     assert queue_url(settings_for("sqlite:////data/doppel.db", home)) == "sqlite:////data/doppel-queue.db"
     assert queue_url(settings_for("postgresql+psycopg://u:p@h/d", home)) == "postgresql+psycopg://u:p@h/d"
-
-
-def test_the_queue_lies_beside_the_store(tmp_path: Path) -> None:
-    """The queue lies beside the store, wherever that is."""
-    settings = Settings(home=tmp_path / "home", database_url=f"sqlite:///{tmp_path / 'data' / 'store.db'}")
-    inbox = Inbox(settings)
-    inbox.check()
-    inbox.close()
-    assert (tmp_path / "data" / "store-queue.db").exists()
-    assert not (tmp_path / "home").exists()
 
 
 def test_the_schema_can_be_ensured_by_many_at_once_and_again(database_url: str, tmp_path: Path) -> None:
@@ -236,7 +226,7 @@ class Disk:
         self.begun, self.go = threading.Event(), threading.Event()
         self.failure: BaseException | None = None
 
-    def put(self, entries: Sequence[Entry]) -> list[bool]:
+    def put(self, entries: Sequence[NewJob]) -> list[bool]:
         self.commits.append([one.id for one in entries])
         self.begun.set()
         assert self.go.wait(LONGEST)
@@ -250,16 +240,16 @@ def disk() -> Disk:
     return Disk()
 
 
-def shared_by(disk: Disk, patience: float = LONGEST) -> SharedCommit[Entry]:
+def shared_by(disk: Disk, patience: float = LONGEST) -> SharedCommit[NewJob]:
     return SharedCommit(disk.put, patience)
 
 
-def gathered(disk: Disk, shared: SharedCommit[Entry], ids: str) -> list[bool | str]:
+def gathered(disk: Disk, shared: SharedCommit[NewJob], ids: str) -> list[bool | str]:
     """Outcomes of the deliveries, the first of which was being written when the others came."""
 
     def put(one: str) -> bool | str:
         try:
-            return shared.write(entry(one, event(1)))
+            return shared.write(new_job(one, event(1)))
         except OSError as failure:
             return type(failure).__name__
 
@@ -281,7 +271,7 @@ def test_a_failure_is_told_to_all_that_were_written_together_and_to_nobody_else(
     shared, disk.failure = shared_by(disk), OSError("no space left")
     assert gathered(disk, shared, "234") == [True, "OSError", "OSError"]
     disk.failure = None
-    assert shared.write(entry("4", event(1)))
+    assert shared.write(new_job("4", event(1)))
 
 
 def test_a_system_that_gives_no_thread_refuses_one_and_not_all_after_it(
@@ -292,8 +282,8 @@ def test_a_system_that_gives_no_thread_refuses_one_and_not_all_after_it(
     with monkeypatch.context() as short:
         short.setattr(threading.Thread, "start", refused)
         with pytest.raises(RuntimeError):
-            shared.write(entry("2", event(1)))
-    assert shared.write(entry("4", event(1)))
+            shared.write(new_job("2", event(1)))
+    assert shared.write(new_job("4", event(1)))
     assert disk.commits == [["4"]]
 
 
@@ -304,10 +294,10 @@ def refused(_: threading.Thread) -> None:
 def test_who_waits_too_long_is_told_so_and_is_not_written(disk: Disk) -> None:
     shared = shared_by(disk, 0.05)
     with ThreadPoolExecutor(1) as pool:
-        first = pool.submit(shared.write, entry("2", event(1)))
+        first = pool.submit(shared.write, new_job("2", event(1)))
         assert disk.begun.wait(LONGEST)
         with pytest.raises(TimeoutError):
-            shared.write(entry("4", event(1)))
+            shared.write(new_job("4", event(1)))
         disk.go.set()
         assert first.result(LONGEST)
     # Who waited is gone, perhaps after the next turn had begun for it.

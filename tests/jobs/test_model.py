@@ -20,7 +20,7 @@ from hypothesis.stateful import (
 )
 
 from bot.deliveries.database import DIED, QUEUE, jobs, prepare, queue_engine
-from bot.deliveries.queue import DEADLY, HOLD, LEASE, Claim, Entry, Queue
+from bot.deliveries.queue import HOLD, LEASE, POISON, ClaimedJob, NewJob, Queue
 from bot.platform.settings import Settings
 from bot.storage.engine import write
 
@@ -57,7 +57,7 @@ class Machine(RuleBasedStateMachine):
         super().__init__()
         self.now, self.serial = 1_000_000.0, itertools.count()
         self.jobs: dict[str, Model] = {}
-        self.claims: list[Claim] = []
+        self.claims: list[ClaimedJob] = []
 
     @initialize()
     def begin(self) -> None:
@@ -75,7 +75,7 @@ class Machine(RuleBasedStateMachine):
     def put(self, new: list[tuple[int, int, float]]) -> None:
         for repository, issue, delay in new:
             number, partition = next(self.serial), f"{repository}#{issue}"
-            entry = Entry(f"d{number}", QUEUE, repository % 2, repository, partition, "text", delay)
+            entry = NewJob(f"d{number}", QUEUE, repository % 2, repository, partition, "text", delay)
             assert self.queue.put([entry, entry]) == [True, False]
             assert self.queue.put([entry._replace(payload="other", delay=0.0)]) == [False]
             self.jobs[entry.id] = Model(number, repository % 2, repository, partition, self.now + delay, self.now)
@@ -99,7 +99,7 @@ class Machine(RuleBasedStateMachine):
         calm = any(job.crashes < 2 for job in waiting)
         assert self.queue.due() == ({QUEUE} if calm else set(), {QUEUE} if self.next(alone=True) else set())
         expected = self.next(alone)
-        claims = self.queue.claim(QUEUE, alone=alone)
+        claims = self.queue.claim(QUEUE, suspects=alone)
         assert [claim.id for claim in claims] == ([expected] if expected else [])
         for claim in claims:
             job = self.jobs[claim.id]
@@ -107,7 +107,7 @@ class Machine(RuleBasedStateMachine):
             job.state, job.started, job.lease = "running", self.now, self.now + LEASE
             self.claims.append(claim)
 
-    def end(self, claim: Claim, end: str, wait: int) -> None:
+    def end(self, claim: ClaimedJob, end: str, wait: int) -> None:
         job, ours = self.jobs[claim.id], self.holds(claim)
         if end == "renew":
             assert self.queue.renew([claim.token]) == ({claim.token} if ours else set())
@@ -126,10 +126,10 @@ class Machine(RuleBasedStateMachine):
     def expire(self) -> None:
         ends = {id: job.lease - self.now for id, job in self.jobs.items() if job.state == "running"}
         lost = {id: self.jobs[id] for id, left in ends.items() if left < 0 or left > LEASE + 60}
-        assert self.queue.expire() == {id: job.crashes + 1 >= DEADLY for id, job in lost.items()}
+        assert self.queue.expire() == {id: job.crashes + 1 >= POISON for id, job in lost.items()}
         for job in lost.values():
             job.crashes += 1
-            job.state = "dead" if job.crashes >= DEADLY else "waiting"
+            job.state = "dead" if job.crashes >= POISON else "waiting"
 
     def look(self) -> None:
         """Whether the table is as the reference."""
@@ -145,7 +145,7 @@ class Machine(RuleBasedStateMachine):
         running = [job.partition for job in self.jobs.values() if job.state == "running"]
         assert len(running) == len(set(running)), "one at a time of each partition"
 
-    def holds(self, claim: Claim) -> bool:
+    def holds(self, claim: ClaimedJob) -> bool:
         latest = [one for one in self.claims if one.id == claim.id][-1]
         return self.jobs[claim.id].state == "running" and latest is claim
 

@@ -11,7 +11,7 @@ from bot.deliveries.database import QUEUE
 from bot.deliveries.inbox import Inbox
 from bot.deliveries.queue import Queue
 from bot.deliveries.worker import LONGEST, Worker
-from bot.platform.logs import Quoted
+from bot.platform.logs import RepeatFilter
 from bot.platform.settings import Settings
 from tests.jobs.conftest import Held, change, event, row
 from tests.waiting import wait_until
@@ -25,7 +25,7 @@ def idle(settings: Settings, inbox: Inbox) -> Iterator[tuple[Worker, Held, list[
     held, told = Held(), list[str]()
     worker = Worker(settings, held, on_overdue=lambda: told.append("overdue"))
     inbox.put("hangs", event(1))
-    worker._queue.enter(worker._id)
+    worker._queue.register(worker._id)
     assert worker._claim_some()
     wait_until(lambda: held.at_work == 1)
     yield worker, held, told
@@ -36,13 +36,13 @@ def idle(settings: Settings, inbox: Inbox) -> Iterator[tuple[Worker, Held, list[
 def hangs_at(worker: Worker) -> float:
     """When its one job is taken to hang."""
     (one,) = worker._running
-    assert one.until is not None
-    return one.until
+    assert one.deadline is not None
+    return one.deadline
 
 
 def renew(worker: Worker, now: float, stood: float) -> None:
     """The round of upkeep at a time; `stood` is how many seconds before that the last one began."""
-    worker._looked = now - stood
+    worker._heartbeat_at = now - stood
     worker._renew(now)
 
 
@@ -85,7 +85,7 @@ def test_while_the_database_is_away_time_goes_on(
         raise sa.exc.OperationalError("", {}, Exception())
 
     monkeypatch.setattr(worker._queue, "renew", away)
-    worker._looked = now = end - LONGEST
+    worker._heartbeat_at = now = end - LONGEST
     for step in range(1, 100):
         with pytest.raises(sa.exc.OperationalError):
             worker._renew(now + 5.0 * step)
@@ -122,7 +122,7 @@ def test_the_chores_of_one_that_ends_and_the_jobs_that_it_leaves_are_anybodys(
 def test_while_the_database_is_away_a_worker_asks_again_and_says_so_once(
     idle: tuple[Worker, Held, list[str]], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("bot.deliveries.worker.AGAIN_AFTER", 0.0)
+    monkeypatch.setattr("bot.deliveries.worker.RETRY_AFTER", 0.0)
     away: list[Exception] = [sa.exc.OperationalError("", {}, Exception("Connection refused")) for _ in range(50)]
 
     def ask() -> bool:
@@ -130,8 +130,8 @@ def test_while_the_database_is_away_a_worker_asks_again_and_says_so_once(
             raise away.pop()
         return True
 
-    assert idle[0]._steadily(ask)
-    quoted = Quoted()
+    assert idle[0]._until_answered(ask)
+    quoted = RepeatFilter()
     assert [line.getMessage() for line in map(quoted.fit, caplog.records) if line] == [
         "the queue is unavailable, and asked again: nothing listens there"
     ]

@@ -18,11 +18,11 @@ import sqlalchemy as sa
 
 from bot.app.wiring.process import OVERDUE
 from bot.deliveries.database import QUEUE, WORKERS, jobs, queue_engine, state
+from bot.deliveries.dead_letters import DeadLetters
 from bot.deliveries.inbox import Inbox
-from bot.deliveries.inspection import DeadLetters
-from bot.deliveries.queue import DEADLY
+from bot.deliveries.queue import POISON
 from bot.platform.settings import Settings
-from bot.storage import files
+from bot.storage import replaced as files
 from bot.storage.engine import write
 from tests.jobs import worker_process
 from tests.jobs.conftest import event, give_name_to
@@ -284,7 +284,7 @@ def test_a_job_that_never_ends_is_given_up_with_its_worker_and_keeps_no_other_wa
 def test_a_chore_that_kills_its_worker_is_given_up_and_takes_no_delivery_with_it(workers: Workers) -> None:
     """It would kill each worker soon after its start, and what takes longer than that be blamed for it."""
     workers.put("innocent", 1, sleep=1.5, hold=True)
-    for _ in range(DEADLY):
+    for _ in range(POISON):
         assert ended(workers.start(0.0, True)) == worker_process.KILLED
         # It was at work in the first one.
         workers.go()
@@ -294,16 +294,3 @@ def test_a_chore_that_kills_its_worker_is_given_up_and_takes_no_delivery_with_it
     last.terminate()
     assert ended(last) == 0
     assert [line[0] for line in workers.log("begin")] == ["innocent", "innocent", "innocent", "behind"]
-
-
-def test_what_the_orderly_end_of_its_worker_cuts_off_again_and_again_is_not_given_up(workers: Workers) -> None:
-    """As a replay of hours on a host that is deployed to all day: nobody has died of it."""
-    workers.put("long", 1, hold=True)
-    for _ in range(DEADLY + 1):
-        process = workers.start(60.0)
-        wait_until(lambda: len(workers.log("begin")) == len(workers.started))
-        process.terminate()
-        assert ended(process) == 0
-    workers.go()
-    workers.start(60.0)
-    wait_until(lambda: len(workers.log("end")) == 1)

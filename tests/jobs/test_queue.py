@@ -9,11 +9,10 @@ import pytest
 import sqlalchemy as sa
 
 from bot.deliveries import queue as queue_module
-from bot.deliveries.database import BACKGROUND_QUEUE, DIED, QUEUE, SCHEDULE, jobs
-from bot.deliveries.inbox import Inbox, entry
-from bot.deliveries.inspection import DeadLetters, has_arrived, holdings
-from bot.deliveries.queue import DEADLY, KEEP_DEAD, KEEP_DONE, LEASE, QUEUES, Claim, Queue
-from bot.deliveries.schedule import Chore, Schedule
+from bot.deliveries.database import BACKGROUND_QUEUE, DIED, QUEUE, jobs
+from bot.deliveries.dead_letters import DeadLetters
+from bot.deliveries.inbox import Inbox, has_arrived, new_job, queued_content
+from bot.deliveries.queue import KEEP_DEAD, KEEP_DONE, LEASE, POISON, ClaimedJob, Queue, Schedule, ScheduledTask
 from bot.interfaces.monitoring.exposition import of_queue
 from bot.interfaces.monitoring.queue import standing
 from bot.platform.settings import Settings
@@ -26,11 +25,11 @@ def queue(engine: sa.Engine) -> Queue:
 
 
 def put(queue: Queue, *ids: str, number: int = 7, repo_id: int = 5, delay: float = 0.0) -> None:
-    assert all(queue.put([entry(one, event(number, repo_id=repo_id), delay) for one in ids]))
+    assert all(queue.put([new_job(one, event(number, repo_id=repo_id), delay) for one in ids]))
 
 
-def claimed(queue: Queue, *, alone: bool = False) -> Claim:
-    (claim,) = queue.claim(QUEUE, alone=alone)
+def claimed(queue: Queue, *, alone: bool = False) -> ClaimedJob:
+    (claim,) = queue.claim(QUEUE, suspects=alone)
     return claim
 
 
@@ -41,9 +40,9 @@ def let_die(queue: Queue, job: str) -> dict[str, bool]:
 
 
 def test_ids_are_unique_within_a_commit_and_between_two(queue: Queue) -> None:
-    one, two = entry("one", event(1)), entry("two", event(2))
+    one, two = new_job("one", event(1)), new_job("two", event(2))
     assert queue.put([one, one, two]) == [True, False, True]
-    assert queue.put([two, entry("three", event(3)), one]) == [False, True, False]
+    assert queue.put([two, new_job("three", event(3)), one]) == [False, True, False]
 
 
 def test_a_lease_holds_while_it_is_renewed_and_then_the_next_has_the_job(queue: Queue) -> None:
@@ -70,12 +69,12 @@ def test_one_that_stood_still_keeps_what_nobody_has_taken_over(queue: Queue) -> 
 
 def test_a_job_whose_worker_dies_each_time_is_claimed_alone_and_then_given_up(queue: Queue, settings: Settings) -> None:
     put(queue, "deadly", "behind")
-    for death in range(DEADLY):
+    for death in range(POISON):
         suspected = death >= 2
         assert (QUEUE in queue.due()[1]) == suspected
-        assert queue.claim(QUEUE, alone=not suspected) == []
+        assert queue.claim(QUEUE, suspects=not suspected) == []
         assert claimed(queue, alone=suspected).suspect == suspected
-        assert let_die(queue, "deadly") == {"deadly": death == DEADLY - 1}
+        assert let_die(queue, "deadly") == {"deadly": death == POISON - 1}
     letters = DeadLetters(settings)
     (letter,) = letters.list()
     assert (letter.delivery_id, letter.attempts, letter.reason) == ("deadly", 0, DIED)
@@ -88,17 +87,17 @@ def test_a_job_whose_worker_dies_each_time_is_claimed_alone_and_then_given_up(qu
 @pytest.mark.parametrize("end", ["fail", "again"])
 def test_what_comes_to_an_end_has_killed_nobody(queue: Queue, end: str) -> None:
     put(queue, "job")
-    for _ in range(DEADLY + 1):
+    for _ in range(POISON + 1):
         claimed(queue)
         assert let_die(queue, "job") == {"job": False}
         claim = claimed(queue)
-        assert queue.fail(claim, "raised", 0.0) if end == "fail" else queue.again(claim, 0.0)
+        assert queue.fail(claim, "raised", 0.0) if end == "fail" else queue.reschedule(claim, 0.0)
 
 
 def test_what_the_orderly_end_of_its_worker_cuts_off_is_not_given_up(queue: Queue) -> None:
     """As a replay of hours on a host that is deployed to all day: nobody has died of it."""
     put(queue, "long")
-    for _ in range(DEADLY + 1):
+    for _ in range(POISON + 1):
         assert queue.release(claimed(queue))
     assert row(queue.engine, "long").crashes == 0
 
@@ -173,7 +172,7 @@ def test_what_waits_is_told_since_it_arrived_and_apart_from_what_failed(queue: Q
     put(queue, "failed", number=8)
     queue.fail(claimed(queue), "raised", 3600.0)
     put(queue, "waits", number=9)
-    queue.put([entry(step(5).delivery_id, step(5))])
+    queue.put([new_job(step(5).delivery_id, step(5))])
     change(queue.engine, "failed", arrived_at=queue.now - 3600)
     change(queue.engine, "waits", arrived_at=queue.now - 60)
     now = standing(queue.engine)
@@ -191,18 +190,18 @@ def test_workers_are_told_by_their_leases(queue: Queue) -> None:
     now = standing(queue.engine)
     assert (now.workers, now.heartbeat) == (0, None)
     for worker in ("one", "two"):
-        queue.enter(worker)
+        queue.register(worker)
     assert queue.renew(["one", "two", "unknown"]) == {"one", "two"}
     change(queue.engine, "workers:two", lease_until=queue.now - 100)
     now = standing(queue.engine)
     assert now.workers == 1 and now.heartbeat is not None and now.heartbeat < LEASE
     assert (queue.expire(), queue.renew(["two"])) == ({}, set())
-    queue.leave("one")
+    queue.unregister("one")
     assert standing(queue.engine).heartbeat is None
 
 
 def test_chores_are_no_deliveries_and_no_dead_letters(queue: Queue, settings: Settings) -> None:
-    Schedule(queue, [Chore("sweep", 1800.0, lambda: None)]).keep(starting=True)
+    Schedule(queue, [ScheduledTask("sweep", 1800.0, lambda: None)]).keep(starting=True)
     change(queue.engine, "schedule:sweep", arrived_at=0.0)
     assert not any(standing(queue.engine).jobs.values()) and not any(standing(queue.engine).oldest.values())
     change(queue.engine, "schedule:sweep", state="dead", done_at=queue.now)
@@ -218,21 +217,14 @@ def test_c6a_what_was_given_up_and_erased_is_no_dead_letter(queue: Queue, inbox:
         put(queue, one, repo_id=repo_id)
         queue.fail(claimed(queue), "raised", None)
     assert standing(queue.engine).dead == 2
-    assert [one["id"] for one in holdings(settings, 5)] == ["lost"]
+    assert [one["id"] for one in queued_content(settings, 5)] == ["lost"]
     inbox.erase(5)
-    assert (holdings(settings, 5), standing(queue.engine).dead) == ([], 1)
+    assert (queued_content(settings, 5), standing(queue.engine).dead) == ([], 1)
 
 
 def test_whether_a_delivery_has_arrived(queue: Queue, settings: Settings) -> None:
-    queue.put([entry(step(5).delivery_id, step(5))])
+    queue.put([new_job(step(5).delivery_id, step(5))])
     assert not has_arrived(settings, 0.0), "that is none of GitHub's"
     put(queue, "delivery")
     since = row(queue.engine, "delivery").arrived_at
     assert has_arrived(settings, since - 1) and not has_arrived(settings, since)
-
-
-def test_each_queue_is_looked_into(queue: Queue) -> None:
-    assert queue.due() == (set(), set())
-    queue.put([entry("later", event(1), 60.0), entry(step(5).delivery_id, step(5))])
-    assert queue.due() == ({BACKGROUND_QUEUE}, set())
-    assert {QUEUE, BACKGROUND_QUEUE, SCHEDULE} < set(QUEUES)

@@ -12,10 +12,9 @@ import sqlalchemy as sa
 
 from bot.deliveries import worker as worker_module
 from bot.deliveries.database import SCHEDULE
-from bot.deliveries.queue import DEADLY, Queue
-from bot.deliveries.schedule import Chore, Schedule
+from bot.deliveries.queue import POISON, Queue, Schedule, ScheduledTask
 from bot.deliveries.worker import Worker
-from bot.platform.at_work import make_sure
+from bot.platform.lease import check_lease
 from bot.platform.settings import Settings
 from tests.jobs.conftest import change, row
 from tests.waiting import stays, wait_until
@@ -29,12 +28,12 @@ SWEEP = "schedule:sweep"
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker_module, "LOOK_EVERY", 0.05)
+    monkeypatch.setattr(worker_module, "POLL_EVERY", 0.05)
     monkeypatch.setattr(worker_module, "RENEW_EVERY", 0.1)
 
 
 @contextmanager
-def working(settings: Settings, *chores: Chore, workers: int = 1) -> Iterator[None]:
+def working(settings: Settings, *chores: ScheduledTask, workers: int = 1) -> Iterator[None]:
     started = [Worker(settings, lambda job: None, chores) for _ in range(workers)]
     for worker in started:
         worker.start()
@@ -50,7 +49,7 @@ def over(engine: sa.Engine, chore: str = SWEEP) -> bool:
 
 def test_a_turn_is_done_by_one_of_all_workers_and_the_next_in_time(settings: Settings, engine: sa.Engine) -> None:
     done = list[str]()
-    chores = [Chore(name, NEVER, lambda name=name: done.append(name)) for name in ("sweep", "wash")]  # type: ignore[misc]
+    chores = [ScheduledTask(name, NEVER, lambda name=name: done.append(name)) for name in ("sweep", "wash")]  # type: ignore[misc]
     with working(settings, *chores, workers=3):
         wait_until(lambda: all(over(engine, one.id) for one in chores))
         stays(lambda: sorted(done) == ["sweep", "wash"])
@@ -69,7 +68,7 @@ def test_what_failed_is_done_in_the_next_turn(
         tried.append("tried")
         raise ValueError("private text")
 
-    with caplog.at_level(logging.WARNING), working(settings, Chore("sweep", NEVER, fail)):
+    with caplog.at_level(logging.WARNING), working(settings, ScheduledTask("sweep", NEVER, fail)):
         wait_until(lambda: over(engine))
         change(engine, SWEEP, run_after=0.0)
         wait_until(lambda: len(tried) == 2)
@@ -84,15 +83,15 @@ def test_what_another_worker_has_taken_over_writes_nothing_more_on_github(
     told, goes_on = list[str](), threading.Event()
 
     def do() -> None:
-        make_sure()
+        check_lease()
         first = not told
         told.append("ours")
         if first:
             goes_on.wait()
-            make_sure()
+            check_lease()
             told.append("written")
 
-    with working(settings, Chore("sweep", NEVER, do), Chore("other", NEVER, lambda: None)):
+    with working(settings, ScheduledTask("sweep", NEVER, do), ScheduledTask("other", NEVER, lambda: None)):
         wait_until(lambda: told)
         change(engine, SWEEP, lease_token="another's")
         goes_on.set()
@@ -110,14 +109,14 @@ def test_what_belongs_to_the_start_is_done_at_each_start_whatever_was_done_befor
     """
     done = list[str]()
     for turn in (1, 2):
-        with working(settings, Chore("sweep", NEVER, lambda: done.append("done"), at_start=True)):
+        with working(settings, ScheduledTask("sweep", NEVER, lambda: done.append("done"), at_start=True)):
             wait_until(lambda turn=turn: len(done) == turn and over(engine))  # type: ignore[misc]
 
 
 def test_a_turn_comes_in_time_where_the_clock_was_set_back(settings: Settings, engine: sa.Engine) -> None:
     """By their times they were put off, and nothing would be looked after for as long as the clock was ahead."""
     queue, done = Queue(engine), list[str]()
-    with working(settings, Chore("sweep", 86_400.0, lambda: done.append("done"))):
+    with working(settings, ScheduledTask("sweep", 86_400.0, lambda: done.append("done"))):
         wait_until(lambda: over(engine))
         # The next turn is a day ahead at the most.
         change(engine, SWEEP, run_after=queue.now + 86_000)
@@ -128,10 +127,10 @@ def test_a_turn_comes_in_time_where_the_clock_was_set_back(settings: Settings, e
 
 def test_a_chore_that_kills_its_workers_is_given_up_until_a_turn_later(settings: Settings, engine: sa.Engine) -> None:
     queue = Queue(engine)
-    schedule = Schedule(queue, [Chore("sweep", 1000.0, lambda: None)])
+    schedule = Schedule(queue, [ScheduledTask("sweep", 1000.0, lambda: None)])
     schedule.keep(starting=True)
-    for death in range(DEADLY):
-        assert queue.claim(SCHEDULE, alone=death >= 2)
+    for death in range(POISON):
+        assert queue.claim(SCHEDULE, suspects=death >= 2)
         change(engine, SWEEP, lease_until=0.0)
         queue.expire()
         schedule.keep(starting=True)
@@ -139,24 +138,24 @@ def test_a_chore_that_kills_its_workers_is_given_up_until_a_turn_later(settings:
     change(engine, SWEEP, done_at=queue.now - 1001)
     schedule.keep()
     assert not queue.claim(SCHEDULE), "it is suspected still"
-    (claim,) = queue.claim(SCHEDULE, alone=True)
-    assert claim and schedule.again(claim, Chore("sweep", 1000.0, lambda: None))
+    (claim,) = queue.claim(SCHEDULE, suspects=True)
+    assert claim and schedule.reschedule(claim, ScheduledTask("sweep", 1000.0, lambda: None))
     assert row(engine, SWEEP).crashes == 0
 
 
 def test_a_chore_of_another_version_is_left_to_its_workers(settings: Settings, engine: sa.Engine) -> None:
     done = list[str]()
     newer: Callable[[], None] = lambda: done.append("newer")  # noqa: E731
-    Schedule(Queue(engine), [Chore("newer", NEVER, newer)]).keep(starting=True)
-    with working(settings, Chore("sweep", NEVER, lambda: None)):
+    Schedule(Queue(engine), [ScheduledTask("newer", NEVER, newer)]).keep(starting=True)
+    with working(settings, ScheduledTask("sweep", NEVER, lambda: None)):
         wait_until(lambda: over(engine, "schedule:newer"))
     change(engine, "schedule:newer", run_after=0.0)
-    with working(settings, Chore("newer", NEVER, newer)):
+    with working(settings, ScheduledTask("newer", NEVER, newer)):
         wait_until(lambda: done == ["newer"])
 
 
 def test_all_workers_agree_on_the_turns() -> None:
-    wait = Chore("sweep", 1800.0, lambda: None).wait
+    wait = ScheduledTask("sweep", 1800.0, lambda: None).wait
     assert [wait(0.0), wait(1799.0), wait(1800.0), wait(3599.5)] == [1800, 1, 1800, 0.5]
-    late = Chore("sweep", 1800.0, lambda: None, late=60.0).wait
+    late = ScheduledTask("sweep", 1800.0, lambda: None, late=60.0).wait
     assert [late(0.0), late(60.0), late(1800.0)] == [60, 1800, 60]

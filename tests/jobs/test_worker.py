@@ -14,7 +14,7 @@ from bot.deliveries.queue import HOLD
 from bot.deliveries.worker import Job
 from bot.domain.entities import RepoRef
 from bot.domain.errors import InvalidArgument, RateLimited, Unavailable
-from bot.platform.at_work import make_sure
+from bot.platform.lease import check_lease
 from bot.platform.metrics import REGISTRY
 from tests.jobs.conftest import Bench, change, event, replay, row
 from tests.waiting import LONGEST as AT_LAST
@@ -55,16 +55,6 @@ def test_each_issue_in_order_of_arrival_and_several_at_a_time(bench: Bench) -> N
     for ids in deliveries.values():
         assert [delivery for delivery, _ in bench.calls(*ids)] == ids
     assert not together.broken, "three issues were not worked on at the same time"
-
-
-def test_a_job_says_when_its_delivery_was_taken(bench: Bench, number: int) -> None:
-    # The database's clock may differ in what it rounds.
-    before = time.time() - 0.1
-    bench.inbox.put("taken", event(number))
-    after = time.time() + 0.1
-    wait_until(lambda: bench.calls("taken"))
-    (job,) = [one for one in bench.handled if one.delivery_id == "taken"]
-    assert before <= job.arrived <= after
 
 
 def test_a_redelivery_is_a_no_op_before_and_after_it_was_handled(
@@ -245,11 +235,11 @@ def test_what_another_has_taken_over_writes_nothing_more(
 
     def write_twice(job: Job) -> None:
         first = len(bench.calls("overtaken")) == 1
-        make_sure()
+        check_lease()
         written.append("first" if first else "second")
         if first:
             goes_on.wait(AT_LAST)
-            make_sure()
+            check_lease()
             written.append("lost")
 
     bench.reactions["overtaken"] = write_twice
@@ -266,7 +256,7 @@ def test_a_job_whose_end_cannot_be_written_stays_with_its_worker_until_it_can(
     bench: Bench, number: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The database is away when the handler returns: the job must not be done again for want of its end."""
-    monkeypatch.setattr("bot.deliveries.worker.AGAIN_AFTER", 0.05)
+    monkeypatch.setattr("bot.deliveries.worker.RETRY_AFTER", 0.05)
     refuse = (
         "CREATE TRIGGER refusing BEFORE UPDATE ON jobs FOR EACH ROW WHEN (NEW.id = 'unwritten' AND NEW.state = 'done')"
     )

@@ -10,9 +10,9 @@ from pathlib import Path
 from bot.app.wiring import process
 from bot.deliveries import queue, worker
 from bot.deliveries.events import IssueEvent
-from bot.deliveries.schedule import Chore
+from bot.deliveries.queue import ScheduledTask
 from bot.deliveries.worker import Job
-from bot.platform.at_work import make_sure
+from bot.platform.lease import check_lease
 from bot.platform.settings import Settings
 from tests.waiting import wait_until
 
@@ -31,7 +31,7 @@ def main(database_url: str, home: Path, longest: float = 0.0, chore_kills: bool 
     `chore_kills` there is a chore that takes the process down half a second after it begins, and a job has.
     """
     queue.LEASE = LEASE
-    worker.RENEW_EVERY, worker.LOOK_EVERY = LEASE / 6, 0.05
+    worker.RENEW_EVERY, worker.POLL_EVERY = LEASE / 6, 0.05
     if longest:
         worker.LONGEST, process.GRACE = longest, 1.0
         queue._FIRST_WAIT, queue.MOST_TRIES_OF_A_FAULT = 0.1, MOST_TRIES
@@ -47,7 +47,7 @@ def main(database_url: str, home: Path, longest: float = 0.0, chore_kills: bool 
         if how == "hold":
             wait_until((home / "go").exists)
         time.sleep(float(seconds))
-        make_sure()
+        check_lease()
         note("end", job)
 
     def kill() -> None:
@@ -55,7 +55,7 @@ def main(database_url: str, home: Path, longest: float = 0.0, chore_kills: bool 
         time.sleep(0.5)
         os._exit(KILLED)
 
-    chores = [Chore("kill", 1e12, kill)] if chore_kills else []
+    chores = [ScheduledTask("kill", 1e12, kill)] if chore_kills else []
     process.run(Settings(home=home, database_url=database_url, worker_threads=4), handle, chores)
 
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from bot.deliveries.queue import DEADLY
+from bot.deliveries.queue import POISON
 from bot.domain.errors import Unavailable
-from bot.platform.supervisor import DEATHS, KILLS, KILLS_WITHIN_SECONDS, WITHIN_SECONDS, Supervisor
+from bot.platform.processes import DEATHS, KILLS, KILLS_WITHIN_SECONDS, WITHIN_SECONDS, Supervisor
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.processes
@@ -46,7 +46,7 @@ def test_one_that_ends_by_itself_once_in_a_while_is_started_again(end: End) -> N
 
 def test_the_jobs_that_kill_their_worker_do_not_end_the_receiver(end: End) -> None:
     """An issue that does has several events at once: it is opened, labelled by its form, assigned."""
-    end("os.kill(os.getpid(), signal.SIGKILL)", 3 * DEADLY, 2.0)
+    end("os.kill(os.getpid(), signal.SIGKILL)", 3 * POISON, 2.0)
 
 
 def test_one_that_is_killed_without_end_is_given_up(end: End) -> None:

@@ -16,7 +16,7 @@ from bot.app.wiring.clients import build_github, reader
 from bot.app.wiring.indexes import agent_tools, build_index
 from bot.domain.entities import RepoRef, Repository
 from bot.interfaces.mcp.server import build_server
-from bot.platform.calls import ToolCallTracker, set_tool_call_tracker
+from bot.platform.call_tracker import ToolCallTracker, set_tool_call_tracker
 from bot.platform.settings import Settings
 from bot.search.index import IndexedIssue
 from bot.simulator import Server, Simulator, start_simulator

@@ -9,7 +9,7 @@ from mcp.client import Client
 
 from bot.app.wiring.indexes import agent_tools
 from bot.interfaces.mcp.server import build_server
-from bot.platform.calls import ToolCallTracker
+from bot.platform.call_tracker import ToolCallTracker
 from bot.platform.settings import Settings
 from bot.simulator import Simulator
 from tests.mcp.conftest import READING, answer, ask, error, run

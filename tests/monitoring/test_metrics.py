@@ -54,7 +54,7 @@ def test_the_state_of_queue_index_and_verdicts(settings: Settings, client: Flask
     store.signals.replace(1, 2, Kind.REACTION, voices)
     store.close()
     client.get("/readyz")
-    Queue(queue_engine(settings)).enter("one")
+    Queue(queue_engine(settings)).register("one")
     GITHUB_REMAINING.labels("audit_log").set(7)
     page = read(client)
     assert page["doppel_verdicts not"] == 2

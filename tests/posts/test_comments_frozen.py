@@ -16,7 +16,7 @@ from bot.conversation.posts.record import LEASE
 from bot.domain.entities import Comment, RepoRef
 from bot.domain.errors import Overtaken, Retryable
 from bot.github.repository import RepoClient
-from bot.platform.at_work import held
+from bot.platform.lease import working_under_lease
 from bot.storage import CommentState
 from tests.posts.test_comments import Scene, draft
 from tests.posts.test_comments import scene as scene
@@ -146,7 +146,7 @@ def test_an_edit_that_another_overtook_is_done_again(scene: Scene, late: bool) -
 
 def test_c2_a_claim_is_given_back_by_whom_it_is_no_longer_the_work(scene: Scene) -> None:
     """Nothing was written, and who does the work now need not wait until the claim is over."""
-    with held(lambda: False), pytest.raises(Overtaken):
+    with working_under_lease(lambda: False), pytest.raises(Overtaken):
         scene.keep("one")
     assert scene.keep_elsewhere("two")
     assert scene.bodies() == [draft("two").body]

@@ -14,7 +14,7 @@ from flask import Flask, request, url_for
 from gunicorn.http.errors import ChunkMissingTerminator, InvalidChunkSize, InvalidHeader, NoMoreData
 from werkzeug.exceptions import ServiceUnavailable
 
-from bot.deliveries.webhook import LARGEST_FORM, MOST_FIELDS, USUAL, Room, sign
+from bot.deliveries.webhook import LARGEST_FORM, MOST_FIELDS, USUAL, BodySlots, sign
 from bot.platform.settings import load
 from bot.simulator.keys import shared_pair
 from bot.web import create_app
@@ -135,7 +135,7 @@ def test_a_body_that_ends_early_is_400(app: Flask) -> None:
 
 
 def test_few_large_bodies_are_read_at_a_time_and_small_ones_wait_for_none() -> None:
-    room, inside, leave = Room(1, patience=0.0), threading.Event(), threading.Event()
+    room, inside, leave = BodySlots(1, patience=0.0), threading.Event(), threading.Event()
 
     def hold() -> None:
         with room.take(USUAL + 1):

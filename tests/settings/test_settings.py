@@ -187,20 +187,3 @@ def test_e1_an_address_that_is_told_in_messages_holds_no_password(tmp_path: Path
 )
 def test_e1_an_enterprise_is_known_by_its_address(tmp_path: Path, address: str, enterprise: bool) -> None:
     assert load(tmp_path, GITHUB_API_URL=address).enterprise is enterprise
-
-
-def test_the_model_is_wordllama_and_private_texts_stay_unless_the_host_says_otherwise(tmp_path: Path) -> None:
-    found = load(tmp_path)
-    assert (found.embedding_model, found.embedding_url, found.remote_text) == ("wordllama", "", "public")
-    chosen = load(
-        tmp_path,
-        DOPPEL_EMBEDDING_MODEL="small",
-        DOPPEL_EMBEDDING_URL="https://models.example/v1/",
-        DOPPEL_EMBEDDING_KEY="hush",
-        DOPPEL_REMOTE_TEXT="all",
-    )
-    assert (chosen.embedding_model, chosen.embedding_url) == ("small", "https://models.example/v1")
-    assert (chosen.embedding_key, chosen.remote_text) == ("hush", "all")
-    assert "hush" not in repr(chosen)
-    with pytest.raises(SettingsError, match="DOPPEL_REMOTE_TEXT"):
-        load(tmp_path, DOPPEL_REMOTE_TEXT="some")

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from bot.storage import Store
 from bot.storage.engine import make_engine
 from bot.storage.migrate import migrate
-from bot.storage.tables.schema import metadata
+from bot.storage.schema import metadata
 
 
 @pytest.fixture(scope="module", params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bot.domain.opinion import Limits, Said, Verdict
 from bot.search.judge.judge import InMemoryRecord
 from bot.storage import Store
-from bot.storage.judging import DAY, KEPT_DAYS, Spent
+from bot.storage.decisions import DAY, KEPT_DAYS, JudgeUsage
 
 SAID = Said(Verdict.SAME, "page 7", "")
 LIMITS = Limits(calls=3, tokens=1_000, calls_each=2, tokens_each=600, calls_author=2)
@@ -35,7 +35,7 @@ def test_j6_budgets_are_of_the_host_each_repository_and_each_author(store: Store
     assert begin(2, "bea", 1_000.0) is not None
     assert begin(3, "cem", 1_000.0) is None, "a day for the host"
     said.end(first, 80, 20, 0.5, 1.5)
-    assert said.spent(1, 0.0, 2_000.0) == Spent(2, 180, 20, 0.5)
+    assert said.spent(1, 0.0, 2_000.0) == JudgeUsage(2, 180, 20, 0.5)
     assert begin(3, "ann", 1_000.0 + DAY) is not None
 
 
@@ -52,5 +52,5 @@ def test_j6_calls_about_a_repository_whose_answers_are_not_kept_count_as_well(st
     assert first is not None and record.begin(9, 5, "ann", 100, LIMITS, 1_000.0) is not None
     assert record.begin(9, 5, "bea", 100, LIMITS, 1_000.0) is None, "a day for a repository"
     record.end(first, 80, 20, 0.5, 1.5)
-    assert store.judgements.spent(9, 0.0, 2_000.0) == Spent(2, 180, 20, 0.5)
+    assert store.judgements.spent(9, 0.0, 2_000.0) == JudgeUsage(2, 180, 20, 0.5)
     assert store.judgements.kept(9, ["a"]) == {}

@@ -11,9 +11,9 @@ import sqlalchemy as sa
 from bot.domain.entities import RepoRef, Repository
 from bot.domain.judgements import KeptCalibration, Rejection, VerdictKind
 from bot.storage import Store
-from bot.storage import words as words_module
-from bot.storage.commands import Limit
-from bot.storage.tables.schema import metadata
+from bot.storage import repositories as words_module
+from bot.storage.commands import UsageLimit
+from bot.storage.schema import metadata
 from tests.store.posting import note_posted
 
 ACME = RepoRef("acme", "App")
@@ -42,11 +42,11 @@ def _fill(store: Store, repo_id: int, number: int = 3) -> None:
     note_posted(store, repo_id, number, comment_id=11, now=NOW)
     store.verdicts.add(repo_id, number, 9, VerdictKind.NOT, actor="ann", command_id=31, now=NOW)
     store.elsewhere.add(repo_id, Rejection(number, "acme/lib#7", "ann", NOW, 31))
-    store.heeded.begin(repo_id, number, 31, said_at="2026-01-02T03:04:05Z", text_hash="1", delivery="d")
+    store.handled_commands.begin(repo_id, number, 31, said_at="2026-01-02T03:04:05Z", text_hash="1", delivery="d")
     store.muted.set(repo_id, number, "ann", NOW)
-    store.usage.refuse(repo_id, "ann", ["1"], [Limit(5, 60)], NOW)
-    store.words.add(repo_id, {number: {"crash", "login"}})
-    store.texts.put(repo_id, "settings", "mode: off", NOW)
+    store.usage.refuse(repo_id, "ann", ["1"], [UsageLimit(5, 60)], NOW)
+    store.word_counts.add(repo_id, {number: {"crash", "login"}})
+    store.cached_files.put(repo_id, "settings", "mode: off", NOW)
     with store.engine.begin() as connection:
         for table in metadata.sorted_tables:
             if table.info.get("index") or table.name.startswith("scan_") or table.name in _DECIDED:
@@ -142,12 +142,12 @@ def test_c7_a_calibration_that_somebody_has_overtaken_by_putting_the_bar_back_ke
 class TestUsage:
     def test_nobody_is_kept_waiting_by_a_clock_that_was_set_back(self, store: Store) -> None:
         for use in ("a", "b"):
-            assert store.usage.refuse(1, "ann", [use], [Limit(2, 60)], NOW + 3_600) is None
-        assert store.usage.refuse(1, "ann", ["c"], [Limit(2, 60)], NOW) is None
+            assert store.usage.refuse(1, "ann", [use], [UsageLimit(2, 60)], NOW + 3_600) is None
+        assert store.usage.refuse(1, "ann", ["c"], [UsageLimit(2, 60)], NOW) is None
 
     def test_c5_several_uses_at_once_are_counted_each_or_not_at_all(self, store: Store) -> None:
         def allow(*uses: str) -> bool:
-            return store.usage.refuse(1, "ann", uses, [Limit(4, 60)], NOW) is None
+            return store.usage.refuse(1, "ann", uses, [UsageLimit(4, 60)], NOW) is None
 
         assert allow("a", "b", "c")
         assert not allow("d", "e")
@@ -159,9 +159,9 @@ class TestUsage:
         for repo_id, installation in ((1, 7), (2, 7), (3, 8)):
             ref = RepoRef("acme", f"app-{repo_id}")
             store.repositories.upsert(Repository(repo_id, ref, private=False), installation, NOW)
-        hour, minute, own = Limit(4, 3_600, together=True), Limit(2, 60, together=True), Limit(3, 3_600)
+        hour, minute, own = UsageLimit(4, 3_600, together=True), UsageLimit(2, 60, together=True), UsageLimit(3, 3_600)
 
-        def refuse(repo_id: int, login: str, at: float) -> Limit | None:
+        def refuse(repo_id: int, login: str, at: float) -> UsageLimit | None:
             return store.usage.refuse(repo_id, login, [str(at)], [own, hour, minute], NOW + at)
 
         assert refuse(1, "ann", 0) is refuse(2, "ann", 1) is None
@@ -175,7 +175,7 @@ class TestUsage:
 
     def test_uses_at_once_do_not_exceed_the_limit(self, store: Store) -> None:
         def use(number: int) -> bool:
-            return store.usage.refuse(1, "ann", [str(number)], [Limit(3, 60)], NOW) is None
+            return store.usage.refuse(1, "ann", [str(number)], [UsageLimit(3, 60)], NOW) is None
 
         with ThreadPoolExecutor(6) as pool:
             assert sum(pool.map(use, range(12))) == 3
@@ -183,49 +183,56 @@ class TestUsage:
 
 class TestWords:
     def test_each_issue_counts_once(self, store: Store) -> None:
-        assert store.words.add(1, {1: ["crash", "login", "crash"], 2: ["crash"]}) == 2
-        assert store.words.add(1, {2: ["crash", "other"], 3: ["login"]}) == 1
-        assert store.words.counts(1, ["crash", "login", "other", "none"]) == {"crash": 2, "login": 2}
-        assert (store.words.total(1), store.words.total(2)) == (3, 0)
-        assert (store.words.includes(1, 3), store.words.includes(1, 4), store.words.includes(2, 3)) == (
+        assert store.word_counts.add(1, {1: ["crash", "login", "crash"], 2: ["crash"]}) == 2
+        assert store.word_counts.add(1, {2: ["crash", "other"], 3: ["login"]}) == 1
+        assert store.word_counts.counts(1, ["crash", "login", "other", "none"]) == {"crash": 2, "login": 2}
+        assert (store.word_counts.total(1), store.word_counts.total(2)) == (3, 0)
+        assert (
+            store.word_counts.includes(1, 3),
+            store.word_counts.includes(1, 4),
+            store.word_counts.includes(2, 3),
+        ) == (
             True,
             False,
             False,
         )
 
     def test_what_is_taken_back_may_be_counted_anew(self, store: Store) -> None:
-        store.words.add(1, {1: ["crash", "login"], 2: ["crash"]})
+        store.word_counts.add(1, {1: ["crash", "login"], 2: ["crash"]})
         for _ in range(2):
-            store.words.remove(1, {1: ["crash", "login"], 9: ["crash"]})
-            assert store.words.counts(1, ["crash", "login"]) == {"crash": 1}
-            assert (store.words.total(1), store.words.includes(1, 1)) == (1, False)
-        assert store.words.add(1, {1: ["logout"]}) == 1
-        assert store.words.counts(1, ["crash", "login", "logout"]) == {"crash": 1, "logout": 1}
+            store.word_counts.remove(1, {1: ["crash", "login"], 9: ["crash"]})
+            assert store.word_counts.counts(1, ["crash", "login"]) == {"crash": 1}
+            assert (store.word_counts.total(1), store.word_counts.includes(1, 1)) == (1, False)
+        assert store.word_counts.add(1, {1: ["logout"]}) == 1
+        assert store.word_counts.counts(1, ["crash", "login", "logout"]) == {"crash": 1, "logout": 1}
 
     def test_what_one_issue_adds_is_bounded(self, store: Store) -> None:
-        store.words.add(1, {1: ["x" * 65, "nul\0", "", *(f"w{number:06}" for number in range(9_000))]})
-        assert store.words.counts(1, ["x" * 65, "nul", "w000000", "w000499", "w000500"]) == {"w000000": 1, "w000499": 1}
+        store.word_counts.add(1, {1: ["x" * 65, "nul\0", "", *(f"w{number:06}" for number in range(9_000))]})
+        assert store.word_counts.counts(1, ["x" * 65, "nul", "w000000", "w000499", "w000500"]) == {
+            "w000000": 1,
+            "w000499": 1,
+        }
 
     @pytest.mark.slow
     def test_more_words_than_fit_into_one_statement(self, store: Store) -> None:
         issues = {number: [f"w{number}-{word}" for word in range(400)] + ["all"] for number in range(15)}
-        assert store.words.add(1, issues) == 15
-        assert store.words.counts(1, [word for words in issues.values() for word in words])["all"] == 15
+        assert store.word_counts.add(1, issues) == 15
+        assert store.word_counts.counts(1, [word for words in issues.values() for word in words])["all"] == 15
 
     def test_single_occurrences_are_dropped_when_the_table_is_full(
         self, store: Store, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(words_module, "MOST_WORDS", 2)
-        store.words.add(1, {number: ["all", f"w{number}"] for number in range(999)})
-        assert store.words.counts(1, ["w5"]) == {"w5": 1}
-        store.words.add(1, {2_000: ["last"]})
-        assert store.words.counts(1, ["w5", "last", "all"]) == {"all": 999}
+        store.word_counts.add(1, {number: ["all", f"w{number}"] for number in range(999)})
+        assert store.word_counts.counts(1, ["w5"]) == {"w5": 1}
+        store.word_counts.add(1, {2_000: ["last"]})
+        assert store.word_counts.counts(1, ["w5", "last", "all"]) == {"all": 999}
 
 
 class TestTexts:
     def test_a_missing_file_is_remembered_as_such(self, store: Store) -> None:
-        assert store.texts.get(1, "settings") is None
-        store.texts.put(1, "settings", None, NOW)
-        found = store.texts.get(1, "settings")
+        assert store.cached_files.get(1, "settings") is None
+        store.cached_files.put(1, "settings", None, NOW)
+        found = store.cached_files.get(1, "settings")
         assert found is not None
         assert (found.text, found.fetched_at) == (None, NOW)

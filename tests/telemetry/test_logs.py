@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from bot.platform.logs import EVERY, JsonFormatter, Quoted, TextFormatter, configure_logging
+from bot.platform.logs import EVERY, JsonFormatter, RepeatFilter, TextFormatter, configure_logging
 from bot.platform.tracing import Work, carried, current, working_on
 
 WORK = Work(delivery="d-1", job="issues.opened", attempt=2)
@@ -99,7 +99,7 @@ def test_other_libraries_are_heard_of_warnings_alone(capsys: pytest.CaptureFixtu
 
 def test_what_is_said_without_end_is_written_once_a_minute_with_how_often() -> None:
     now = 1_000.0
-    quoted = Quoted(lambda: now)
+    quoted = RepeatFilter(lambda: now)
     written = []
     for second in range(int(EVERY) + 1):
         now = 1_000.0 + second

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from bot.platform.tracing import span
 from tests.spans import recorded
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -51,17 +45,3 @@ def test_a_failure_is_seen_without_its_text(spans: InMemorySpanExporter) -> None
     assert one.status.description == "OSError"
     assert one.events == ()
     assert "private" not in one.to_json()
-
-
-@pytest.mark.slow
-def test_where_no_host_records_them_spans_do_nothing() -> None:
-    """In a process of its own: another test may have set up the SDK in this one."""
-    script = (
-        "import sys\n"
-        "from bot.platform.tracing import span\n"
-        "with span('delivery', 'd-1') as one, span('find', kind='search'):\n"
-        "    one.set_attribute('a', 1)\n"
-        "    assert not one.is_recording()\n"
-        "assert 'opentelemetry.sdk' not in sys.modules\n"
-    )
-    subprocess.run([sys.executable, "-c", script], check=True, env={"PYTHONPATH": str(ROOT)})

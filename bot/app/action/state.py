@@ -18,7 +18,7 @@ import sqlalchemy as sa
 
 from bot.platform.private_files import make_file, make_folder
 from bot.storage import Store
-from bot.storage.tables.schema import metadata
+from bot.storage.schema import metadata
 
 SMALL = 4_000_000
 """Bytes of a state that is saved after every run. Caches of a repository have 10 GB together, so that a larger one is

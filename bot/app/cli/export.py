@@ -44,11 +44,11 @@ def export(repository: str, out: Path | None) -> None:
 
 def _json(settings: Settings, store: Store, meant: Meant) -> Iterator[str]:
     """The object piece by piece, since an index can be larger than what should lie in memory."""
-    from bot.deliveries.inspection import holdings
+    from bot.deliveries.inbox import queued_content
     from bot.quality.evaluation.history import kept_issues
-    from bot.storage.export import export as tables_of
+    from bot.storage.store import export as tables_of
 
-    queue = holdings(settings, meant.id)
+    queue = queued_content(settings, meant.id)
     yield f'{{"repository": {json.dumps(meant.name)}, "id": {meant.id}, "tables": {{'
     for index, (name, rows) in enumerate(tables_of(store.engine, meant.id)):
         yield f"{',' if index else ''}\n  {json.dumps(name)}: ["

@@ -30,7 +30,7 @@ def jobs(ctx: click.Context, limit: int, as_json: bool) -> None:
     """
     if ctx.invoked_subcommand:
         return
-    from bot.deliveries.inspection import DeadLetters
+    from bot.deliveries.dead_letters import DeadLetters
 
     with closing(DeadLetters(host.load())) as letters:
         found = letters.list(limit)
@@ -59,7 +59,7 @@ def retry(delivery: str | None, everything: bool) -> None:
     """
     if bool(delivery) == everything:
         raise click.UsageError("give either the ID of a delivery, as `doppel jobs` lists it, or --all")
-    from bot.deliveries.inspection import MOST, DeadLetters
+    from bot.deliveries.dead_letters import MOST, DeadLetters
 
     with closing(DeadLetters(host.load())) as letters:
         wanted = [delivery] if delivery else [one.delivery_id for one in letters.list(MOST)]

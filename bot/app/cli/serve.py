@@ -16,9 +16,9 @@ from bot.platform import local
 from bot.platform import settings as host_settings
 from bot.platform.counts import count_together
 from bot.platform.local import is_well
-from bot.platform.logs import configure_logging, said
+from bot.platform.logs import as_log_line, configure_logging
+from bot.platform.processes import GUNICORN, PROXY, WORKER, Supervisor
 from bot.platform.settings import Settings
-from bot.platform.supervisor import GUNICORN, PROXY, WORKER, Supervisor
 
 READY_WITHIN_SECONDS = 180.0
 LOOK_EVERY_SECONDS = 0.5
@@ -99,7 +99,7 @@ def _set_up(supervisor: Supervisor, settings: Settings, token: str) -> bool:
 
 
 def _say(text: str, settings: Settings) -> None:
-    click.echo(said(text, settings.log_format), err=True)
+    click.echo(as_log_line(text, settings.log_format), err=True)
 
 
 def _wait_until_ready(supervisor: Supervisor, url: str) -> None:
@@ -118,7 +118,7 @@ def worker() -> None:
 
     from bot.app.wiring import process
     from bot.app.wiring.clients import prepare_databases
-    from bot.app.wiring.worker import build_services, chores, job_handler
+    from bot.app.wiring.worker import build_services, job_handler, scheduled_tasks
     from bot.interfaces.monitoring.exposition import counted
 
     settings = host_settings.load()
@@ -132,7 +132,7 @@ def worker() -> None:
     prepare_databases(settings)
     services = build_services(settings)
     services.indexing.take_up()
-    process.run(settings, job_handler(services), chores(services))
+    process.run(settings, job_handler(services), scheduled_tasks(services))
 
 
 @click.command()

@@ -16,8 +16,8 @@ from bot.domain.errors import DoppelError, Unavailable
 from bot.platform import settings as host
 from bot.platform.local import free_port, is_well
 from bot.platform.private_files import make_file, replace_file
+from bot.platform.processes import GUNICORN, WORKER, Supervisor
 from bot.platform.settings import VARIABLES, Settings
-from bot.platform.supervisor import GUNICORN, WORKER, Supervisor
 from bot.simulator import Server
 from bot.storage.decisions import Decisions
 from bot.storage.engine import make_engine

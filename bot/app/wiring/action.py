@@ -32,7 +32,7 @@ from bot.search.issue_forms import IssueForms
 from bot.search.matching import Matcher
 from bot.search.repository_settings import RepositorySettings
 from bot.storage import Store, open_store
-from bot.storage.files import sqlite_file
+from bot.storage.replaced import sqlite_file
 from handlers import ROUTES, recalling
 from handlers.erasing import take_over
 from handlers.router import Router

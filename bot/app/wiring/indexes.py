@@ -19,7 +19,7 @@ from bot.deliveries.inbox import Inbox
 from bot.domain.entities import Issue, RepoRef, Repository
 from bot.domain.errors import UserError
 from bot.github.repository import RepoClient
-from bot.platform.calls import get_tool_call_tracker
+from bot.platform.call_tracker import get_tool_call_tracker
 from bot.platform.settings import Settings
 from bot.quality.calibration import Bar, bar_in_force
 from bot.quality.known_issues import KnownRepository, RepositoryWords
@@ -35,7 +35,7 @@ from bot.search.issue_forms import IssueForms
 from bot.search.matching import Matcher, Model, shipped_model
 from bot.search.repository_settings import RepositorySettings, settings_at_present
 from bot.storage import Store, open_store
-from bot.storage.files import sqlite_file
+from bot.storage.replaced import sqlite_file
 from bot.storage.repositories import Progress
 from handlers.erasing import erased_if_ended
 
@@ -84,7 +84,7 @@ def known_repository(
     loaded = settings_at_present(client, target.repo, settings.mode)
     with store_there(settings) as store:
         progress = store.backfills.get(repo_id) if store else None
-        words = RepositoryWords(store.words, repo_id, target) if store else None
+        words = RepositoryWords(store.word_counts, repo_id, target) if store else None
         # As the bot has read them last; who only looks stores nothing.
         headings = IssueForms(store, now).last_headings(repo_id) if store else ()
         complete = progress is not None and progress.done

@@ -11,8 +11,8 @@ from time import monotonic
 from bot.app.wiring import manifest
 from bot.app.wiring.clients import build_github, now
 from bot.app.wiring.indexes import build_asker, build_index
-from bot.deliveries.inbox import Inbox
-from bot.deliveries.inspection import DeadLetters, has_arrived
+from bot.deliveries.dead_letters import DeadLetters
+from bot.deliveries.inbox import Inbox, has_arrived
 from bot.github.client import GitHub
 from bot.interfaces.dashboard.access import Access
 from bot.interfaces.dashboard.data import Data

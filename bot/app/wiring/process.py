@@ -8,7 +8,7 @@ import signal
 import threading
 from collections.abc import Callable, Sequence
 
-from bot.deliveries.schedule import Chore
+from bot.deliveries.queue import ScheduledTask
 from bot.deliveries.worker import Job, Worker
 from bot.platform.settings import Settings
 
@@ -24,7 +24,7 @@ LOOK_EVERY = 1.0
 OVERDUE = 70
 
 
-def run(settings: Settings, handle: Callable[[Job], None], chores: Sequence[Chore] = ()) -> None:
+def run(settings: Settings, handle: Callable[[Job], None], tasks: Sequence[ScheduledTask] = ()) -> None:
     """Run a worker in this process until SIGTERM or SIGINT; running jobs then get 25 seconds to end.
 
     Must be called in the main thread. A job that takes longer is left to the next worker: the process ends without
@@ -40,7 +40,7 @@ def run(settings: Settings, handle: Callable[[Job], None], chores: Sequence[Chor
 
     numbers = (signal.SIGTERM, signal.SIGINT)
     previous = {number: signal.signal(number, lambda *_: stop.set()) for number in numbers}
-    worker = Worker(settings, handle, chores, on_overdue=on_overdue)
+    worker = Worker(settings, handle, tasks, on_overdue=on_overdue)
     worker.start()
     log.info("worker ready: %d at a time", settings.worker_threads)
     # Python runs a signal's handler in this thread, and only when it wakes: the system may give the signal to another.

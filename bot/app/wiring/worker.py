@@ -16,9 +16,9 @@ from bot.conversation.posts.author import of_app
 from bot.conversation.posts.comments import CommentKeeper
 from bot.deliveries.events import Event, InstallationEvent, full_name
 from bot.deliveries.inbox import Inbox
-from bot.deliveries.schedule import Chore
+from bot.deliveries.queue import ScheduledTask
 from bot.deliveries.worker import Job
-from bot.platform.calls import CallCounts
+from bot.platform.call_tracker import CallCounts
 from bot.platform.metrics import CALLS
 from bot.platform.settings import Settings
 from bot.platform.tracing import current, span, working_on
@@ -91,14 +91,14 @@ def job_handler(services: Services) -> Callable[[Job], None]:
     return handle
 
 
-def chores(services: Services) -> tuple[Chore, ...]:
+def scheduled_tasks(services: Services) -> tuple[ScheduledTask, ...]:
     """What the workers do without being told by a delivery."""
     return (
-        Chore("reconcile", RECONCILE_EVERY, partial(reconcile, services)),
-        Chore("look again", LOOK_EVERY, services.indexing.look_again),
-        Chore("recover", RECOVER_EVERY, partial(recover, services), at_start=True),
-        Chore("feedback", FEEDBACK_EVERY, partial(look_at_feedback, services)),
-        Chore("tidy", TIDY_EVERY, partial(tidy, services)),
-        Chore("erase", ERASE_EVERY, partial(erase_old, services)),
-        Chore("digest", DIGEST_EVERY, partial(keep_digests, services), late=DIGEST_LATE),
+        ScheduledTask("reconcile", RECONCILE_EVERY, partial(reconcile, services)),
+        ScheduledTask("look again", LOOK_EVERY, services.indexing.look_again),
+        ScheduledTask("recover", RECOVER_EVERY, partial(recover, services), at_start=True),
+        ScheduledTask("feedback", FEEDBACK_EVERY, partial(look_at_feedback, services)),
+        ScheduledTask("tidy", TIDY_EVERY, partial(tidy, services)),
+        ScheduledTask("erase", ERASE_EVERY, partial(erase_old, services)),
+        ScheduledTask("digest", DIGEST_EVERY, partial(keep_digests, services), late=DIGEST_LATE),
     )

@@ -24,7 +24,7 @@ from bot.domain.errors import DoppelError, NotFound
 from bot.github.repository import RepoClient
 from bot.platform.metrics import COMMENT_SECONDS, COMMENTS
 from bot.platform.tracing import current
-from bot.storage import Claim, CommentState
+from bot.storage import ClaimOutcome, CommentState
 from bot.storage.comments import Comments
 
 
@@ -74,11 +74,11 @@ class CommentKeeper:
             COMMENTS.labels("silent").inc()
             return True
         claim, since = record.claim()
-        if claim is Claim.SETTLED:
+        if claim is ClaimOutcome.SETTLED:
             # Another attempt has just finished it; this call finds its comment.
             return self.keep(github, slot, draft, create=create, anew=anew)
         with record.claimed(since):
-            own = self._find(github, slot) if look or claim is Claim.DOUBTFUL else None
+            own = self._find(github, slot) if look or claim is ClaimOutcome.DOUBTFUL else None
         if own is not None:
             # Until the edit has succeeded, it answers nothing.
             found = record.settle_claimed(replace(draft, body_hash="", text_hash=""), own.id, since)
@@ -114,7 +114,7 @@ class CommentKeeper:
     def _remove_doubtful(self, github: RepoClient, record: Record, text_hash: str) -> None:
         """The same for a comment that may exist: an attempt has ended without an answer, or the store has no row."""
         claim, since = record.claim()
-        if claim is Claim.SETTLED:
+        if claim is ClaimOutcome.SETTLED:
             self.remove(github, record.slot, text_hash)
             return
         with record.claimed(since):

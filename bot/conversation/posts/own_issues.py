@@ -17,9 +17,9 @@ from bot.conversation.posts.record import LEASE
 from bot.domain.entities import Issue, RepoRef
 from bot.domain.errors import GitHubError, NotFound, RateLimited, Retryable, Unavailable
 from bot.github.repository import RepoClient
-from bot.storage.repositories import Kind, OwnIssues
+from bot.storage.repositories import OwnIssueKind, OwnIssues
 
-_MARKERS = {Kind.SCAN: SCAN, Kind.DIGEST: DIGEST}
+_MARKERS = {OwnIssueKind.SCAN: SCAN, OwnIssueKind.DIGEST: DIGEST}
 
 TITLE_MAX = 256
 """Characters, GitHub's own limit; a repository's own texts can be longer."""
@@ -41,10 +41,10 @@ class Wanted:
 
 def is_own_issue(issue: Issue) -> bool:
     """Whether this is one of the bot's own issues, which are never indexed, found or answered."""
-    return any(is_kind(issue, kind) for kind in Kind)
+    return any(is_kind(issue, kind) for kind in OwnIssueKind)
 
 
-def is_kind(issue: Issue, kind: Kind) -> bool:
+def is_kind(issue: Issue, kind: OwnIssueKind) -> bool:
     """Whether this is the bot's own issue of that kind."""
     return issue.author.is_bot and _MARKERS[kind].begins(issue.body)
 

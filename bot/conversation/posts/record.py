@@ -13,7 +13,7 @@ from datetime import datetime
 
 from bot.domain.entities import RepoRef
 from bot.domain.errors import GitHubError, Overtaken, RateLimited, Retryable, Unavailable
-from bot.storage import ADVISORY, Claim, KeptComment
+from bot.storage import ADVISORY, ClaimOutcome, StoredComment
 from bot.storage.comments import Comments
 
 
@@ -65,15 +65,15 @@ class Record:
         self._clock = clock
         self._lease = lease
 
-    def kept(self) -> KeptComment | None:
+    def kept(self) -> StoredComment | None:
         """The stored comment; None if there never was a row."""
         return self._store.get(*self._where)
 
-    def claim(self) -> tuple[Claim, float]:
+    def claim(self) -> tuple[ClaimOutcome, float]:
         """Claim the comment; returns the answer, never `BUSY`, and the claim's time. Raises Retryable if taken."""
         since = self._now()
         claim = self._store.claim(*self._where, now=since, lease=self._lease)
-        if claim is Claim.BUSY:
+        if claim is ClaimOutcome.BUSY:
             at, now = self._store.claimed_at(*self._where), self._now()
             left = _LEAST_WAIT if at is None else min(self._lease, max(_LEAST_WAIT, at + self._lease - now))
             place = f"{self.slot.repo}#{self.slot.number}"

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
 
+from bot.deliveries.dead_letters import DeadLetter, DeadLetters
 from bot.deliveries.events import EvaluationEvent
 from bot.deliveries.inbox import Inbox
-from bot.deliveries.inspection import DeadLetter, DeadLetters
 from bot.domain.decisions import Decision
 from bot.domain.entities import same_login
 from bot.domain.errors import DoppelError
@@ -25,8 +25,8 @@ from bot.search.index import Index
 from bot.search.indexer import IndexStatus, index_statuses
 from bot.search.repository_settings import LoadedSettings
 from bot.storage import Store, StoredRepository
-from bot.storage.judging import Kept as Judgement
-from bot.storage.judging import Spent
+from bot.storage.decisions import JudgeUsage
+from bot.storage.decisions import StoredJudgement as Judgement
 from bot.storage.sessions import Session
 
 PAGE = 50
@@ -117,7 +117,7 @@ class Data:
         """Everything that was decided about an issue, the latest first."""
         return self.store.decisions.of_issue(repository.id, number)[::-1]
 
-    def judged(self, repository: StoredRepository, number: int) -> tuple[Mapping[int, Judgement], Spent, float]:
+    def judged(self, repository: StoredRepository, number: int) -> tuple[Mapping[int, Judgement], JudgeUsage, float]:
         """What the judge said last of an issue's candidates, by number; what that took, and how long the last time."""
         said, spent, seconds = self.store.judgements.of_issue(repository.id, number)
         return {one.other: one for one in said}, spent, seconds

@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 import requests
 
 from bot.domain.errors import DoppelError, Unavailable
-from bot.github.visitor import VisitorClient
+from bot.github.app import VisitorClient
 from bot.platform.local import is_here
 from bot.storage.sessions import Session
 
@@ -42,7 +42,7 @@ class SignIn:
     def who(self, code: str, back: str) -> Session:
         """The person who came back with this code. Raises NotSignedIn, Unavailable and what GitHub's client raises."""
         visitor = self.visitor(self._token(code, back))
-        return Session(visitor.login(), tuple(visitor.looked_after()))
+        return Session(visitor.login(), tuple(visitor.repositories_to_triage()))
 
     def _token(self, code: str, back: str) -> str:
         said = {

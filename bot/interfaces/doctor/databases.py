@@ -17,12 +17,11 @@ from bot.interfaces.monitoring.queue import standing
 from bot.platform.settings import Settings
 from bot.storage.engine import make_engine, shown, write
 from bot.storage.failures import why
-from bot.storage.files import sqlite_file
 from bot.storage.migrate import is_later
+from bot.storage.replaced import sqlite_file
 from bot.storage.repositories import OFF
+from bot.storage.schema import backfills, repositories
 from bot.storage.sqlite import is_full
-from bot.storage.tables.index import backfills
-from bot.storage.tables.schema import repositories
 
 _T = TypeVar("_T")
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from bot.domain.counting import counted
 from bot.domain.entities import RepoRef
 from bot.domain.errors import Forbidden, GitHubError, KeyRefused, NotFound, Retryable
-from bot.github.app import REFUSED_SIGNATURE, AppClient, Delivery
+from bot.github.app import REFUSED_SIGNATURE, AppClient, DeliveryAttempt
 from bot.github.repository import RepoClient
 from bot.interfaces.doctor.finding import Finding, broken, warning, well
 from bot.platform.settings import Settings
@@ -125,9 +125,9 @@ def _hook(settings: Settings, app: AppClient) -> Finding:
     return well("webhook", f"GitHub delivers to {where}")
 
 
-def _not_taken(app: AppClient) -> dict[str, Delivery]:
+def _not_taken(app: AppClient) -> dict[str, DeliveryAttempt]:
     """The last attempts of deliveries that failed lately and were not taken since, by GUID."""
-    failed: dict[str, Delivery] = {}
+    failed: dict[str, DeliveryAttempt] = {}
     for attempt in app.deliveries(status="failure", most=100):
         failed.setdefault(attempt.guid, attempt)
     if not failed:
@@ -140,7 +140,7 @@ def _not_taken(app: AppClient) -> dict[str, Delivery]:
     return failed
 
 
-def _why(lost: Mapping[str, Delivery], where: str) -> tuple[str, str]:
+def _why(lost: Mapping[str, DeliveryAttempt], where: str) -> tuple[str, str]:
     """How many deliveries have failed and what was answered most, and how to mend that."""
     (code, _), *_ = Counter(one.status_code for one in lost.values()).most_common(1)
     failed = f"{counted(len(lost), 'delivery', 'deliveries')} to {where} failed lately"

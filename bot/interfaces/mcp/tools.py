@@ -22,7 +22,8 @@ from bot.interfaces.agents.deduplication import account, deduplicate
 from bot.interfaces.agents.playbook import Malformed, apply
 from bot.interfaces.agents.run import SECTION_SLUGS
 from bot.interfaces.mcp.results import Answer, Backlog, Closed, Comparison, DedupedPlaybook, Findings, MergeResult
-from bot.platform.calls import ToolCallTracker, ToolRule, equal, never
+from bot.platform.call_rules import ToolRule, equal, never
+from bot.platform.call_tracker import ToolCallTracker
 from bot.quality.known_issues import KnownRepository
 from bot.quality.scanning.asking import AskAll
 from bot.quality.scanning.scan import Scan

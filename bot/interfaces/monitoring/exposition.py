@@ -27,8 +27,7 @@ from bot.platform.settings import Settings
 from bot.quality.illness import counted as count_illnesses
 from bot.quality.illness import illnesses
 from bot.storage import Store
-from bot.storage.tables.index import index_states
-from bot.storage.tables.schema import rejected_elsewhere, signals, verdicts
+from bot.storage.schema import index_states, rejected_elsewhere, signals, verdicts
 
 # The commands are verdicts, and are counted as such.
 _SAID = [kind for kind in Kind if kind not in (Kind.NOT, Kind.OF)]

@@ -26,7 +26,7 @@ from bot.quality.illness import Illness, counted, illnesses
 from bot.storage import Store
 from bot.storage.engine import make_engine
 from bot.storage.failures import why
-from bot.storage.tables.schema import repositories
+from bot.storage.schema import repositories
 
 log = logging.getLogger(__name__)
 

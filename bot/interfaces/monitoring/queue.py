@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from bot.deliveries.database import BACKGROUND_QUEUE, QUEUE, REPLAY_QUEUE, WORKERS, jobs, named_failures, state
-from bot.deliveries.inspection import is_dead
+from bot.deliveries.dead_letters import is_dead
 from bot.deliveries.queue import LEASE
 from bot.storage.engine import database_time
 

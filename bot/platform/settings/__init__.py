@@ -1,8 +1,7 @@
 """What the host decides: environment variables, `.env` and the App's private key, read to one frozen object (E1)."""
 
-from bot.platform.settings.fields import Settings
+from bot.platform.settings.fields import Settings, database_url
 from bot.platform.settings.loading import VARIABLES, WrongSettings, load, misspelt, parts_of_an_app, unread_lines
-from bot.platform.settings.values import database_url
 
 __all__ = [
     "VARIABLES",

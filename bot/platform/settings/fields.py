@@ -1,18 +1,99 @@
-"""The host's settings as one frozen object: each with its variable, and what docs/config.md says of it beneath."""
+"""The host's settings as one frozen object: each field with its variable, its checks, and its text in docs/config.md.
+
+Messages never show a value, since it may hold a password.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 from annotated_types import Ge, Le
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
-from bot.domain.errors import SettingsError
-from bot.platform.addresses import is_enterprise
+from bot.domain.entities import RepoRef
+from bot.domain.errors import InvalidArgument, SettingsError
+from bot.platform.addresses import is_enterprise, is_web
 from bot.platform.local import is_here
-from bot.platform.settings import values
+
+# What Probot and other programs call them, so that a host's setting need not be changed for us.
+_LEVELS_ELSEWHERE = {"TRACE": "DEBUG", "WARN": "WARNING", "FATAL": "ERROR", "CRITICAL": "ERROR"}
+
+
+def upper(word: str) -> str:
+    """A choice in capitals, or a log level by another program's name."""
+    return _LEVELS_ELSEWHERE.get(word.upper(), word.upper())
+
+
+def channel(value: str) -> str:
+    """An http(s) address, which may be a secret."""
+    if value and not is_web(value):
+        raise ValueError("this is not an http(s) address, such as https://example.com/v1.")
+    return value.rstrip("/")
+
+
+def address(value: str) -> str:
+    """An http(s) address that messages may show, so it must not hold a password."""
+    if "@" in urlsplit(channel(value)).netloc:
+        raise ValueError(
+            "this holds a name or password before the @, which messages would show; leave it out. Keys and tokens have "
+            "variables of their own (docs/config.md)."
+        )
+    return value.rstrip("/")
+
+
+def repositories(value: Any) -> Any:
+    """Repositories, separated by commas."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return tuple(str(RepoRef.parse(text)) for text in map(str.strip, value.split(",")) if text)
+    except InvalidArgument as wrong:
+        raise ValueError(f"{str(wrong).partition(': ')[2]}; separate several by commas.") from None
+
+
+def path_of(name: str, text: str) -> Path:
+    """The path that a variable holds, with `~` expanded. Raises SettingsError for a user without a home directory."""
+    try:
+        return Path(text).expanduser()
+    except RuntimeError:
+        raise SettingsError(f"{name}: {text}: ~ leads nowhere here; write the whole path.") from None
+
+
+def database_url(value: str, name: str = "DATABASE_URL", otherwise: str = "SQLite in DOPPEL_HOME") -> str:
+    """The SQLAlchemy URL; hosts such as Heroku say `postgres://` and name no driver.
+
+    `name` is the setting, `otherwise` what is used without it, for the message. Raises SettingsError without the value.
+    """
+    scheme, sep, rest = value.partition("://")
+    if sep and scheme in ("postgres", "postgresql", "postgresql+psycopg"):
+        return _postgres_url(f"postgresql+psycopg://{rest}", name)
+    if sep and scheme == "sqlite" and rest.startswith("/") and rest not in ("/", "/:memory:"):
+        return value
+    left_out = f"; leave it out for {otherwise}" if otherwise else ""
+    raise SettingsError(f"{name}: must be postgresql://USER:PASSWORD@HOST/NAME or sqlite:///PATH{left_out}.")
+
+
+def _postgres_url(url: str, name: str) -> str:
+    """The URL. Raises SettingsError if it cannot be parsed, or part of the password would be taken for the host."""
+    # Most commands need it anyway, and those without a database start sooner.
+    from sqlalchemy import make_url
+    from sqlalchemy.exc import ArgumentError
+
+    try:
+        make_url(url)
+    except (ArgumentError, ValueError):
+        form = "postgresql://USER:PASSWORD@HOST:PORT/NAME, where the port is a number"
+        raise SettingsError(
+            f"{name}: this is not of the form {form}; write @ in the user or password as %40."
+        ) from None
+    if "@" in url.partition("@")[2].partition("?")[0]:
+        # What stands behind the first one would count as the host, and be shown.
+        raise SettingsError(f"{name}: this has more than one @; write @ in the user or password as %40.")
+    return url
+
 
 GITHUB_COM_API = "https://api.github.com"
 
@@ -20,14 +101,14 @@ GITHUB_COM_API = "https://api.github.com"
 EVERY_ADDRESS = "0.0.0.0"  # noqa: S104
 
 _Secret = Annotated[str, Field(repr=False)]
-_Address = Annotated[str, AfterValidator(values.address)]
+_Address = Annotated[str, AfterValidator(address)]
 _Count = Annotated[int, Ge(1), Le(64)]
-_UPPER, _LOWER = BeforeValidator(values.upper), BeforeValidator(str.lower)
+_UPPER, _LOWER = BeforeValidator(upper), BeforeValidator(str.lower)
 
 
 @dataclass(frozen=True)
 class Env:
-    """A setting's variable; its default where the field's own does not tell; its meaning, if not the field's."""
+    """A setting's variable, with its default and meaning if they differ from the field's."""
 
     name: str
     default: str = ""
@@ -64,7 +145,7 @@ class Settings(BaseModel):
     """A personal token with which `find`, `evaluate`, `scan` and `mcp` read GitHub if no App is set up."""
     database_url: Annotated[_Secret, Env("DATABASE_URL", "SQLite in `DOPPEL_HOME`")]
     """`postgresql://USER:PASSWORD@HOST/NAME`, with any `@` in the password as `%40`, or `sqlite:///PATH`."""
-    webhook_proxy_url: Annotated[_Secret, AfterValidator(values.channel), Env("WEBHOOK_PROXY_URL")] = ""
+    webhook_proxy_url: Annotated[_Secret, AfterValidator(channel), Env("WEBHOOK_PROXY_URL")] = ""
     """A channel such as smee.io's, from which to fetch deliveries if the host has no public address."""
     port: Annotated[int, Ge(1), Le(65535), Env("PORT")] = 3000
     """The port that the receiver listens on."""
@@ -99,7 +180,7 @@ class Settings(BaseModel):
     """What accepted deliveries survive: with `normal`, a crash of the process; with `full`, of the machine too."""
     workflow_field: Annotated[str | None, Env("DOPPEL_WORKFLOW_FIELD", "`Workflow State`, else `Status`")] = None
     """The project field that is shown as an issue's workflow state."""
-    siblings: Annotated[tuple[str, ...], BeforeValidator(values.repositories), Env("DOPPEL_SIBLINGS")] = ()
+    siblings: Annotated[tuple[str, ...], BeforeValidator(repositories), Env("DOPPEL_SIBLINGS")] = ()
     """Public repositories of other owners that every repository may name under `siblings`: `OWNER/REPO`, separated by
     commas."""
     text_model: Annotated[bool, Env("DOPPEL_TEXT_MODEL")] = True
@@ -149,7 +230,7 @@ class Settings(BaseModel):
 
     @property
     def new(self) -> bool:
-        """Whether nothing of an App is set, so that one can be created; half an App is a mistake to be told."""
+        """Whether nothing of an App is set, so that one can be created."""
         return self.app_id is None and not self.private_key and not self.webhook_secrets
 
     @property
@@ -159,12 +240,12 @@ class Settings(BaseModel):
 
     @property
     def simulated(self) -> bool:
-        """Whether GitHub is this machine itself, as only a simulator can be."""
+        """Whether GitHub is on this machine, so a simulator."""
         return is_here(self.github_api_url)
 
     @property
     def bind(self) -> str:
-        """What the receiver listens on, as gunicorn takes it."""
+        """The address to listen on, for gunicorn."""
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
     @property

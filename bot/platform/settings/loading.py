@@ -1,7 +1,6 @@
-"""Environment, `.env` and the App's private key → the host's settings.
+"""Reads the host's settings from the environment, `.env` and the App's private key.
 
-What is wrong is told at once, each variable with the way to mend it. What a command does not need it does not ask for:
-`require_app` is called by those that speak to GitHub as the App.
+One error names every wrong variable and how to mend it. Only commands that act as the App call `require_app`.
 """
 
 from __future__ import annotations
@@ -11,8 +10,9 @@ import difflib
 import io
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import dotenv
 import platformdirs
@@ -22,20 +22,21 @@ from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
 from bot.domain.errors import SettingsError
-from bot.platform.keys import read_key
-from bot.platform.settings.fields import Env, Settings
-from bot.platform.settings.values import database_url, path_of
+from bot.platform.settings.fields import Env, Settings, database_url, path_of
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
+
 
 _BEGIN = "-----BEGIN "
 _MOST_BYTES = 64 * 1024
 
 
 def read_private_key(values: Mapping[str, str]) -> str:
-    r"""The key in PEM, or an empty string where none is set.
+    r"""The key in PEM; empty if none is set. `PRIVATE_KEY` wins over the file of `PRIVATE_KEY_PATH`.
 
-    `PRIVATE_KEY` wins over the file of `PRIVATE_KEY_PATH`. Both take a PEM, one with `\n` written out as many hosting
-    panels do, or base64 of either. Raises SettingsError that names the variable and the way to mend it, and never shows
-    the value.
+    Both take a PEM, one with `\n` written out as many hosting panels do, or base64 of either. Raises SettingsError,
+    which never shows the value.
     """
     if text := values.get("PRIVATE_KEY", "").strip():
         return _checked("PRIVATE_KEY", _decoded(text))
@@ -45,7 +46,7 @@ def read_private_key(values: Mapping[str, str]) -> str:
 
 
 def _decoded(text: str) -> str:
-    """PEM from what was handed over; what cannot be decoded comes back as it is, for `_checked` to refuse."""
+    """The PEM text; anything else is returned as it is, for `_checked` to refuse."""
     text = _with_lines(text)
     if _BEGIN in text:
         return text
@@ -57,7 +58,7 @@ def _decoded(text: str) -> str:
 
 
 def _with_lines(text: str) -> str:
-    r"""Without quotes around it, and with lines where `\n` or `\r\n` stands for their ends."""
+    r"""The text without quotes around it, and with line ends for a written-out `\n` or `\r\n`."""
     return text.strip().strip("\"'").replace("\\r\\n", "\n").replace("\\n", "\n")
 
 
@@ -75,8 +76,8 @@ def _file(name: str) -> str:
 
 
 def _checked(variable: str, pem: str) -> str:
-    """`pem` if it is an RSA key as GitHub hands out; all else is refused here rather than at the first webhook."""
-    # The library takes 50 ms to import, which processes that need no key shall not pay.
+    """The PEM if it holds an RSA key as GitHub generates them. Raises SettingsError for anything else."""
+    # Takes 50 ms to import, and most commands need no key.
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 
@@ -103,7 +104,7 @@ def _checked(variable: str, pem: str) -> str:
     return pem
 
 
-# How alike two names must be for one to be taken for a misspelling of the other (difflib's ratio).
+# From which ratio of difflib's on a name counts as a misspelling of another.
 _ALIKE = 0.8
 _KEYS = ("PRIVATE_KEY", "PRIVATE_KEY_PATH")
 # With one of these set, the environment or `.env` has the App.
@@ -140,7 +141,7 @@ VARIABLES = tuple(_variables())
 
 
 class WrongSettings(SettingsError):
-    """Variables that are set to what they cannot be; `problems` has a sentence for each."""
+    """Variables with wrong values; `problems` has a sentence for each."""
 
     def __init__(self, problems: Iterable[str]) -> None:
         self.problems = tuple(problems)
@@ -188,7 +189,7 @@ def load(environ: Mapping[str, str] | None = None, dotenv_path: Path | None = No
 
 
 def _says(error: Any) -> str:
-    """What a variable would have to be, without what it is: that may hold a password."""
+    """What a variable must be, without its value, which may hold a password."""
     if error["type"] == "value_error":
         return str(error["ctx"]["error"])
     field = Settings.model_fields[error["loc"][0]]
@@ -207,10 +208,10 @@ def credentials_file(home: Path) -> Path:
 
 
 def variables(environ: Mapping[str, str], dotenv_path: Path | None) -> dict[str, str]:
-    """Those of `environ` over those of `.env` (default: in the working directory).
+    """The variables of `environ` over those of `.env` (default: in the working directory).
 
-    The two that hold the App's key are one setting: the file's count only where the environment has neither. Raises
-    SettingsError where the file cannot be read.
+    The two variables of the App's key are one setting: those of the file count only if the environment has neither.
+    Raises SettingsError if the file cannot be read.
     """
     file = _read(dotenv_path or Path(".env"))
     if any(environ.get(name, "").strip() for name in _KEYS):
@@ -219,10 +220,7 @@ def variables(environ: Mapping[str, str], dotenv_path: Path | None) -> dict[str,
 
 
 def unread_lines(dotenv_path: Path | None = None) -> list[int]:
-    """The numbers of the lines of `.env` that are no setting, and are passed over.
-
-    Of a file that cannot be read there are none: `variables` says what is wrong with it.
-    """
+    """The numbers of the lines of `.env` that cannot be parsed and are ignored; none if it cannot be read at all."""
     try:
         text = (dotenv_path or Path(".env")).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
@@ -231,10 +229,9 @@ def unread_lines(dotenv_path: Path | None = None) -> list[int]:
 
 
 def misspelt(environ: Mapping[str, str] | None = None, dotenv_path: Path | None = None) -> dict[str, str]:
-    """Names that nothing reads although they look like ours, each with the nearest that is read ("" if none is near).
+    """Unknown variables that look like ours, each with the nearest known name ("" if none is near).
 
-    Every unknown `DOPPEL_…` counts; of the others those that stand in `.env` and are nearly one of ours, since the
-    environment is full of the names of other programs.
+    Every unknown `DOPPEL_…` counts, and any name in `.env` that is nearly one of ours.
     """
     known = [variable.name for variable in VARIABLES]
     here = dict(os.environ if environ is None else environ)
@@ -248,18 +245,14 @@ def misspelt(environ: Mapping[str, str] | None = None, dotenv_path: Path | None 
 
 
 def parts_of_an_app() -> list[str]:
-    """The variables of the environment and `.env` by which the App that was set up in the browser is not read."""
+    """The variables of the environment and `.env` that keep the App that was set up in the browser from being read."""
     values = variables(os.environ, None)
     return [name for name in _OF_AN_APP if values.get(name)]
 
 
 def _with_stored_app(values: Mapping[str, str], home: Path) -> dict[str, str]:
-    """The variables with those of the App that was set up in the browser (`bot.interfaces.setup`), unless they name
-    one.
-
-    All of an App or nothing: half of one with half of another would be neither. Raises WrongSettings where the place of
-    the file may not be looked into, as by an administrator in another user's data, and where somebody has saved it in
-    another encoding.
+    """The variables with those of the App that was set up in the browser (`bot.interfaces.setup`), unless they name any
+    part of an App. Raises WrongSettings if the file cannot be read.
     """
     path = credentials_file(home)
     try:
@@ -272,7 +265,7 @@ def _with_stored_app(values: Mapping[str, str], home: Path) -> dict[str, str]:
 
 
 def _read(path: Path, *, interpolate: bool = True) -> dict[str, str]:
-    """The variables in a file of the form of `.env`; none where there is no file."""
+    """The variables in a file like `.env`; none without a file."""
     try:
         found = dotenv.dotenv_values(path, interpolate=interpolate)
     except OSError as problem:
@@ -280,3 +273,14 @@ def _read(path: Path, *, interpolate: bool = True) -> dict[str, str]:
     except UnicodeDecodeError:
         raise WrongSettings([f"{path}: this is not UTF-8; save the file in that encoding."]) from None
     return {name: value for name, value in found.items() if value is not None}
+
+
+@lru_cache(maxsize=4)
+def read_key(pem: str) -> PrivateKeyTypes:
+    """The key in a PEM. Cached, since reading it checks its primes, which takes as long as many requests.
+
+    Raises TypeError if it is protected by a password, ValueError or UnsupportedAlgorithm if it is damaged.
+    """
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+    return load_pem_private_key(pem.encode("ascii", errors="replace"), password=None)

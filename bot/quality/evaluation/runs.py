@@ -10,9 +10,8 @@ import sqlalchemy as sa
 from pydantic import TypeAdapter, ValidationError
 
 from bot.quality.evaluation.report import Evaluation
-from bot.storage.engine import write
-from bot.storage.part import Part
-from bot.storage.tables.schema import evaluations as table
+from bot.storage.engine import TableGateway, write
+from bot.storage.schema import evaluations as table
 
 DAY, SOON, LOST = 86_400.0, 600.0, 8 * 3600.0
 """Seconds from the click until a repository can be evaluated again: where that ended as it should, where it failed, and
@@ -69,7 +68,7 @@ def wait(run: Run, now: float) -> float:
     return 0.0 if run.asked_at > now + lasts else max(0.0, run.asked_at + lasts - now)
 
 
-class Runs(Part):
+class Runs(TableGateway):
     """The `evaluations` table. Safe to share between threads and processes."""
 
     def get(self, repo_id: int) -> Kept:

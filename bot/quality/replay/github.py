@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from bot.domain.entities import Actor, Issue, RepoRef
 from bot.domain.errors import Invalid, NotFound
-from bot.github.many import WorkflowStates
+from bot.github.batched_reads import WorkflowStates
 from bot.github.search import SearchPage, SimilarIssues
 from bot.quality.replay.archive import PastIssue
 

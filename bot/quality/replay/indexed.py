@@ -20,7 +20,7 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from bot.domain.errors import DoppelError, Unavailable
-from bot.platform.pools import held_back
+from bot.platform.processes import held_back
 from bot.quality.replay.archive import PastIssue
 from bot.quality.replay.github import ReplayGitHub
 from bot.quality.replay.running import Answered, Asked, Asking, FutureLeak, Mirror, replay

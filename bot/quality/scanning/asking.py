@@ -13,7 +13,7 @@ from contextlib import closing
 
 from bot.domain.counting import batches
 from bot.domain.entities import Issue, RepoRef
-from bot.platform.pools import end_with_parent, held_back
+from bot.platform.processes import end_with_parent, held_back
 from bot.quality.scanning.pairs import Answer, Found
 from bot.search.index import Index, View
 from bot.search.matching import Matcher, Model

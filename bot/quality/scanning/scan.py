@@ -23,18 +23,17 @@ from bot.quality.scanning.groups import THRESHOLD, grouped
 from bot.quality.scanning.pairs import Answer, Entry, Found, Result
 from bot.search.index.database import among, upsert
 from bot.storage import Store
-from bot.storage.engine import write
-from bot.storage.part import Part
-from bot.storage.tables.index import indexed_issues as issues
-from bot.storage.tables.index import indexed_terms as terms
-from bot.storage.tables.index import indexed_vectors as vectors
-from bot.storage.tables.index import lock_index
-from bot.storage.tables.schema import scan_answers as table
+from bot.storage.engine import TableGateway, write
+from bot.storage.schema import indexed_issues as issues
+from bot.storage.schema import indexed_terms as terms
+from bot.storage.schema import indexed_vectors as vectors
+from bot.storage.schema import lock_index
+from bot.storage.schema import scan_answers as table
 
 _ROWS = 2_000
 
 
-class Answers(Part):
+class Answers(TableGateway):
     """The `scan_answers` table, and what a scan needs of the index's tables."""
 
     def put(self, repo_id: int, answers: Sequence[Answer]) -> None:

@@ -22,7 +22,7 @@ from bot.search.index.analysis import (
 from bot.search.index.arrays import unpack_terms
 from bot.search.index.database import fetch, load_state
 from bot.search.index.postings import issues_in, list_key, term_numbers
-from bot.storage.tables.index import indexed_terms
+from bot.storage.schema import indexed_terms
 
 
 class RepositoryAnalyser:

@@ -21,7 +21,7 @@ from bot.search.index.database import IndexState, IndexVersion
 from bot.search.index.issues import IndexedIssue
 from bot.search.index.postings import PostingsList, issues_in, list_key, list_keys
 from bot.search.index.vectors import Neighbours, grown
-from bot.storage.tables.index import index_lists, indexed_terms
+from bot.storage.schema import index_lists, indexed_terms
 
 T = TypeVar("T")
 

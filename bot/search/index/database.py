@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from sqlalchemy.dialects import postgresql
 
 from bot.storage.engine import database_time
-from bot.storage.tables.index import index_states as table
-from bot.storage.tables.index import lock_index
+from bot.storage.schema import index_states as table
+from bot.storage.schema import lock_index
 
 _TYPES: dict[type[Any], str] = {
     sa.BigInteger: "bigint",

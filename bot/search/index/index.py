@@ -33,9 +33,8 @@ from bot.search.index.text_vectors import TextVectors
 from bot.search.index.vectors import ModelVectors, Vectors, drop
 from bot.search.index.view import View
 from bot.storage.engine import make_engine, write
+from bot.storage.schema import indexed_bodies, indexed_issues, indexed_terms, indexed_vectors, metadata, text_vectors
 from bot.storage.sqlite import memory_engine
-from bot.storage.tables.index import indexed_bodies, indexed_issues, indexed_terms, indexed_vectors, text_vectors
-from bot.storage.tables.schema import metadata
 
 #: Issues that one transaction writes at most. The more there are, the fewer pages are written for each.
 BATCH = 5_000

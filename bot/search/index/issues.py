@@ -11,9 +11,9 @@ import sqlalchemy as sa
 
 from bot.domain.entities import Actor, Issue, RepoRef, State
 from bot.search.index.database import fetch, upsert
-from bot.storage.tables.index import indexed_bodies as bodies
-from bot.storage.tables.index import indexed_issues as table
-from bot.storage.tables.index import indexed_terms as terms
+from bot.storage.schema import indexed_bodies as bodies
+from bot.storage.schema import indexed_issues as table
+from bot.storage.schema import indexed_terms as terms
 
 #: Characters of a body that are kept; an issue says earlier what it is about.
 LONGEST_BODY = 8_000

@@ -33,9 +33,9 @@ from bot.search.index.arrays import (
     unpack_terms,
 )
 from bot.search.index.database import among, delete, fetch, upsert
-from bot.storage.tables.index import index_chunks as chunks
-from bot.storage.tables.index import index_lists as lists
-from bot.storage.tables.index import index_vocabulary as table
+from bot.storage.schema import index_chunks as chunks
+from bot.storage.schema import index_lists as lists
+from bot.storage.schema import index_vocabulary as table
 
 #: No number below this is used again: an array of this length takes a quarter of a megabyte.
 SPARED = 1 << 16

@@ -16,7 +16,7 @@ from bot.search.index.boilerplate import RepositoryAnalyser
 from bot.search.index.database import fetch, upsert
 from bot.search.index.vectors import rounded
 from bot.storage.engine import write
-from bot.storage.tables.index import indexed_terms, lock_index, text_vectors
+from bot.storage.schema import indexed_terms, lock_index, text_vectors
 
 Vector = NDArray[np.float32]
 NewVectors = dict[int, tuple[int, Vector]]

@@ -18,8 +18,8 @@ from bot.search.embedding import Embedder, EmbeddingError, unit
 from bot.search.index.analysis import Analysis, RepositoryInfo
 from bot.search.index.arrays import Integers, Scores
 from bot.search.index.database import NO_VECTORS, IndexState, delete, fetch, upsert
-from bot.storage.tables.index import indexed_terms
-from bot.storage.tables.index import indexed_vectors as table
+from bot.storage.schema import indexed_terms
+from bot.storage.schema import indexed_vectors as table
 
 _log = logging.getLogger(__name__)
 

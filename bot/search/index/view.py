@@ -34,7 +34,7 @@ from bot.search.index.issues import IndexedIssue, kept_text
 from bot.search.index.postings import PostingsList, chunks_of, list_keys, read_lists, term_numbers
 from bot.search.index.text_vectors import NewVectors, TextVectors
 from bot.search.index.vectors import Neighbours, VectorKind, Vectors
-from bot.storage.tables.index import indexed_issues, indexed_terms
+from bot.storage.schema import indexed_issues, indexed_terms
 
 #: Postings that one search may read, those of the best terms. It bounds the cost in a large repository.
 BUDGET = 60_000

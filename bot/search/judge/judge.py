@@ -45,7 +45,7 @@ _LEAST_SECONDS = 0.5
 
 
 class JudgeRecord(Protocol):
-    """Stores verdicts and calls: `bot.storage.judging.Judgements`."""
+    """Stores verdicts and calls: `bot.storage.decisions.Judgements`."""
 
     def kept(self, repo_id: int, keys: Collection[str]) -> Mapping[str, Said]:
         """The known verdicts, by the key of the pair."""

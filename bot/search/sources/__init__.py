@@ -19,7 +19,7 @@ from bot.conversation.config.schema import SourceConfig
 from bot.domain.entities import Issue, Likeness, RepoRef, StateFilter
 from bot.domain.errors import Failed, Remark, Retryable, Told, told_by
 from bot.domain.report import QueryRun
-from bot.github.many import WorkflowStates
+from bot.github.batched_reads import WorkflowStates
 from bot.github.search import SearchPage, SimilarIssues
 from bot.platform.tracing import carried, span
 from bot.search.ranking.fusion import RankedSourceList, SourceType, UnifiedRetrievalChunk, cross_corpus_rrf
@@ -95,7 +95,7 @@ def ask_all(sources: Sequence[Source], question: SearchRequest, within: float | 
     """Ask all sources in parallel; the answers come in the order of the sources. A source's failure is never raised.
 
     A source that takes longer than `within` seconds (None: no limit) is reported as late. It ends by itself, see
-    `bot.platform.at_work`.
+    `bot.github.transport.time_limit`.
     """
     if not sources or (len(sources) == 1 and within is None):
         return [_ask(source, question) for source in sources]

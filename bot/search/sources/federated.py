@@ -11,7 +11,7 @@ from bot.conversation.posts.own_issues import is_own_issue
 from bot.domain.entities import Issue, RepoRef, StateFilter
 from bot.domain.errors import GitHubError, Retryable
 from bot.domain.report import INDEX
-from bot.platform.at_work import hurried
+from bot.github.transport import time_limit
 from bot.search.ranking.plan import DEFAULT_BUDGET, Plan, natural_query, plan_own_words, plan_queries
 from bot.search.ranking.relevance import WordRarity, WordStats
 from bot.search.sources import (
@@ -180,7 +180,7 @@ class FederatedSearch:
     def gather(self, target: Issue, state: StateFilter, words: str) -> Gathered:
         """Ask all of them; `words` replace those of the target. Without any to ask nothing is planned or read."""
         within = self.within if self.indexed else None
-        with hurried(within):
+        with time_limit(within):
             return self._gather(target, state, words, within)
 
     def _gather(self, target: Issue, state: StateFilter, words: str, within: float | None) -> Gathered:

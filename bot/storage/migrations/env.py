@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from alembic import context
 
-from bot.storage.tables.schema import metadata
+from bot.storage.schema import metadata
 
 context.configure(
     connection=context.config.attributes["connection"],

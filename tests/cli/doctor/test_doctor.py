@@ -227,7 +227,7 @@ def test_whether_somebody_does_what_is_taken_and_what_was_given_up_are_told(
         found = examine()
         assert found["worker"][:2] == ("warning", "none is running; deliveries to work on: 1")
         assert "given up" not in found
-        Queue(queue).enter("one")
+        Queue(queue).register("one")
         assert examine()["worker"] == ("ok", "1 running; deliveries to work on: 1", "")
         mine = sa.update(jobs).where(jobs.c.queue == QUEUE)
         with write(queue) as connection:

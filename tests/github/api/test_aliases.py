@@ -12,8 +12,8 @@ from graphql import parse
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.github.batched_reads import read_issues
 from bot.github.calls import Api
-from bot.github.many import ask_of_issues
 from tests.github.conftest import REPO
 
 
@@ -46,7 +46,7 @@ def test_each_is_asked_once_a_hundred_at_a_time_and_answered_under_its_number(
 ) -> None:
     github = HalfOfThem()
     parts = list(
-        ask_of_issues(cast("Api", github), "ask", REPO, numbers, "number", of_repository="databaseId", texts=texts)
+        read_issues(cast("Api", github), "ask", REPO, numbers, "number", of_repository="databaseId", texts=texts)
     )
     different = list(dict.fromkeys(numbers))
     assert github.asked == [different[at : at + 100] for at in range(0, len(different), 100)]
@@ -69,6 +69,6 @@ class InPart:
 
 def test_an_error_over_a_field_is_one_over_its_issue() -> None:
     github = InPart({"repository": {"i1": None, "i12": {"title": None}}}, ["repository", "i12", "title"])
-    (part,) = ask_of_issues(cast("Api", github), "ask", REPO, [1, 12], "title")
+    (part,) = read_issues(cast("Api", github), "ask", REPO, [1, 12], "title")
     assert part.issues == {12: {"title": None}}
     assert {number: list(errors) for number, errors in part.errors_of.items()} == {12: list(part.errors)}

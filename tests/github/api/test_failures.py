@@ -20,7 +20,6 @@ from bot.domain.errors import (
     Forbidden,
     GitHubError,
     Invalid,
-    KeyRefused,
     NotFound,
     RateLimited,
     Retryable,
@@ -64,19 +63,6 @@ def test_each_status_has_its_error(status: int, kind: type[DoppelError]) -> None
 def test_a_missing_permission_is_named() -> None:
     error = translate("label", answered(403, {"message": "No."}, x_accepted_github_permissions="issues=write"))
     assert str(error) == "label: 403 No. (needs issues=write)"
-
-
-def test_a_refused_key_is_no_end_of_access() -> None:
-    error = translate("read", answered(401, {"message": "Bad key"}, path="/app/installations/1/access_tokens"))
-    assert isinstance(error, KeyRefused)
-    assert isinstance(error, Retryable)
-
-
-@pytest.mark.parametrize("status", [403, 404, 422])
-def test_no_token_means_no_access(status: int) -> None:
-    error = translate("read", answered(status, {"message": "Not Found"}, path="/app/installations/1/access_tokens"))
-    assert isinstance(error, Forbidden)
-    assert "no access as this installation" in str(error)
 
 
 def test_what_is_not_known_everywhere_yet_is_no_refusal() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from bot.domain.errors import Forbidden, NotFound, Unavailable
 from bot.github.client import GitHub
-from bot.github.conditional import ConditionalTransport, Memory, Remembered
+from bot.github.etag_cache import CachedResponse, ConditionalTransport, ETagCache
 from bot.github.repository import RepoClient
 from bot.simulator import Simulator
 from tests.github.conftest import REPO
@@ -98,7 +98,7 @@ def test_t6_nobody_gets_from_memory_what_they_may_not_read(sim: Simulator, clien
 
 
 def test_what_was_asked_for_least_recently_goes_when_there_is_too_much() -> None:
-    memory, ten = Memory(25), Remembered({"etag": "e"}, b"0123456789")
+    memory, ten = ETagCache(25), CachedResponse({"etag": "e"}, b"0123456789")
     for url in ("a", "b"):
         memory.put("x", url, ten)
     memory.get("x", "a")
@@ -107,12 +107,12 @@ def test_what_was_asked_for_least_recently_goes_when_there_is_too_much() -> None
     assert [url for url in "abc" if memory.get("x", url)] == ["a", "c"]
 
 
-def through(memory: Memory, answer: Callable[[httpx.Request], httpx.Response]) -> httpx.Client:
+def through(memory: ETagCache, answer: Callable[[httpx.Request], httpx.Response]) -> httpx.Client:
     transport = ConditionalTransport(httpx.MockTransport(answer), memory, account="a", base_path="/api/v3/")
     return httpx.Client(transport=transport, base_url="https://ghe.example/api/v3")
 
 
-def kept(memory: Memory) -> bool:
+def kept(memory: ETagCache) -> bool:
     """Whether anything that is asked for below was kept."""
     names = ("labels", "contents", "issues", "issues/3", "issues/3/comments", f"contents/{'x' * 1_000}")
     urls = [f"https://ghe.example/api/v3/repos/acme/app/{name} */*" for name in names]
@@ -127,7 +127,7 @@ def test_what_is_not_asked_conditionally() -> None:
         asked.append(request.headers.get("If-None-Match"))
         return httpx.Response(200, headers={"ETag": "x"}, json={})
 
-    memory = Memory()
+    memory = ETagCache()
     with through(memory, answer) as client:
         for _ in range(2):
             client.patch("/repos/acme/app/issues/3", json={})

@@ -13,8 +13,7 @@ import pytest
 from bot.domain.errors import GitHubError, NotFound, RateLimited, Unavailable
 from bot.github.client import GitHub
 from bot.github.repository import RepoClient
-from bot.github.transport import open_connections
-from bot.platform.at_work import hurried
+from bot.github.transport import open_connections, time_limit
 from bot.platform.metrics import GITHUB_REQUESTS
 from bot.platform.tracing import carried
 from bot.simulator import Simulator
@@ -257,11 +256,11 @@ def results() -> Counter[str]:
     return found
 
 
-def test_f8b_who_is_in_a_hurry_takes_no_place_in_a_queue_for_a_limit(
+def test_f8b_a_request_with_a_time_limit_never_waits_for_a_rate_limit(
     client: RepoClient, sim: Simulator, simulated_time: SimulatedTime
 ) -> None:
     sim.faults.add(ISSUE, "secondary_limit", retry_after=1)
-    with hurried(2.0):
+    with time_limit(2.0):
         for _ in range(2):
             with pytest.raises(RateLimited):
                 client.issue(REPO, 1)
@@ -272,7 +271,7 @@ def test_f8b_who_is_in_a_hurry_takes_no_place_in_a_queue_for_a_limit(
 def test_f8b_what_nobody_waits_for_any_more_is_not_sent(client: RepoClient, sim: Simulator) -> None:
     client.issue(REPO, 1)
     before = sim.faults.requests
-    with hurried(2.0):
+    with time_limit(2.0):
         late = carried(client.issue)
     with pytest.raises(Unavailable, match="nobody waits for it any more"):
         late(REPO, 1)
@@ -280,10 +279,10 @@ def test_f8b_what_nobody_waits_for_any_more_is_not_sent(client: RepoClient, sim:
 
 
 def test_f8b_a_server_has_no_more_time_than_there_is(client: RepoClient, sim: Simulator) -> None:
-    """It would hold its answer for a minute; without a hurry the client waits ten seconds, four times."""
+    """It would hold its answer for a minute; without a time limit the client waits ten seconds, four times."""
     client.issue(REPO, 1)
     fault = sim.faults.add(ISSUE, "slow", times=None)
-    with hurried(0.1), pytest.raises(Unavailable, match="did not answer in time"):
+    with time_limit(0.1), pytest.raises(Unavailable, match="did not answer in time"):
         client.issue(REPO, 1)
     assert fault.hits <= 1
     sim.faults.clear()

@@ -17,13 +17,6 @@ from bot.simulator.http.reply import Reply
 from tests.github.conftest import REPO
 
 
-def test_who_we_are(github: GitHub, sim: Simulator) -> None:
-    app = github.app().get_app()
-    assert (app.slug, app.bot_login) == ("doppel", "doppel[bot]")
-    assert app.permissions["issues"] == "write"
-    assert "issue_comment" in app.events
-
-
 def test_where_we_are_installed(github: GitHub, sim: Simulator) -> None:
     sim.add_repository("globex/site", private=True)
     sim.add_repository("globex/other")

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
 
 from bot.domain.entities import RepoRef
 from bot.domain.errors import Forbidden, KeyRefused, NotFound, SettingsError, Unavailable
-from bot.github.auth import AppCredentials, Tokens
-from bot.github.client import GitHub
+from bot.github.client import AppCredentials, GitHub, Tokens
 from bot.github.repository import RepoClient
 from bot.github.transport import ServerClock
 from bot.simulator import Clock, Simulator, start_simulator
@@ -164,31 +163,11 @@ def test_the_api_version_is_pinned_and_can_be_set(
     assert response.raw_request.headers["user-agent"] == "doppel"
 
 
-def test_a_version_that_the_server_does_not_know_is_said_so(connect: Callable[..., GitHub]) -> None:
-    from bot.domain.errors import GitHubError
-
-    with pytest.raises(GitHubError, match='400 "2031-01-01" is not a supported version'):
-        connect(api_version="2031-01-01").app().get_app()
-
-
 def test_without_id_or_key_the_variables_are_named(connect: Callable[..., GitHub]) -> None:
     with pytest.raises(SettingsError, match="APP_ID"):
         connect(app_id=None).app()
     with pytest.raises(SettingsError, match="PRIVATE_KEY"):
         connect(private_key="").installation(1)
-
-
-def test_tokens_are_kept_no_longer_than_asked() -> None:
-    moment = [0.0]
-    tokens = Tokens(lambda: moment[0], ServerClock(lambda: 0.0))
-    assert tokens.get("a") is None
-    tokens.set("a", "x", timedelta(seconds=10))
-    assert tokens.get("a") == "x"
-    moment[0] = 10.0
-    assert tokens.get("a") is None
-    tokens.set("a", "x", timedelta(seconds=10))
-    tokens.forget()
-    assert tokens.get("a") is None
 
 
 def test_an_outage_while_fetching_a_token_is_survived(client: RepoClient, sim: Simulator) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.github.limits import Cost, Limit, Pacer, cost_of, is_repeatable
+from bot.github.limits import Cost, RateLimit, RateLimiter, cost_of, is_repeatable
 
 SEARCH = cost_of("GET", "/search/issues", {})
 HYBRID = cost_of("GET", "/search/issues", {"search_type": "hybrid"})
@@ -26,7 +26,7 @@ class Clock:
 @given(st.integers(1, 8), st.integers(1, 90), st.lists(st.integers(0, 40), max_size=60))
 def test_no_stretch_of_time_ever_holds_more_than_the_limit(limit: int, seconds: int, pauses: list[int]) -> None:
     clock, sent = Clock(), list[float]()
-    pacer = Pacer(clock, {"search": ((limit, seconds),)})
+    pacer = RateLimiter(clock, {"search": ((limit, seconds),)})
 
     def in_stretch_to(end: float) -> int:
         return sum(end - seconds < at <= end for at in sent)
@@ -43,7 +43,7 @@ def test_no_stretch_of_time_ever_holds_more_than_the_limit(limit: int, seconds: 
 
 def test_g_thirty_lexical_and_ten_hybrid_searches_a_minute() -> None:
     clock = Clock()
-    pacer = Pacer(clock)
+    pacer = RateLimiter(clock)
     assert [pacer.take(SEARCH) for _ in range(30)] == [0.0] * 30
     assert 60 <= pacer.take(SEARCH) <= 62
     assert [pacer.take(HYBRID) for _ in range(10)] == [0.0] * 10
@@ -55,7 +55,7 @@ def test_g_thirty_lexical_and_ten_hybrid_searches_a_minute() -> None:
 
 def test_g_eighty_writes_a_minute_and_five_hundred_an_hour() -> None:
     clock = Clock()
-    pacer = Pacer(clock)
+    pacer = RateLimiter(clock)
     done, start = 0, clock.time
     while clock.time < start + 3600:
         if delay := pacer.take(POST):
@@ -67,37 +67,16 @@ def test_g_eighty_writes_a_minute_and_five_hundred_an_hour() -> None:
     assert done == 500
 
 
-def test_what_github_says_is_used_up_is_not_asked_for() -> None:
-    clock = Clock()
-    pacer = Pacer(clock)
-    pacer.learn("search", remaining=2, seconds=40)
-    assert pacer.take(SEARCH) == 0.0
-    pacer.learn("search", remaining=0, seconds=40)
-    assert (pacer.take(SEARCH), pacer.take(READ)) == (40.0, 0.0)
-    clock.time += 40
-    assert pacer.take(SEARCH) == 0.0
-
-
-def test_a_secondary_limit_stops_everything_and_a_primary_one_its_resource() -> None:
-    clock = Clock()
-    pacer = Pacer(clock)
-    pacer.refused(Limit(30.0, "search", stated=True))
-    assert (pacer.take(SEARCH), pacer.take(READ)) == (30.0, 0.0)
-    pacer.refused(Limit(10.0, None, stated=True))
-    pacer.refused(Limit(5.0, None, stated=True))
-    assert (pacer.take(SEARCH), pacer.take(READ)) == (30.0, 10.0)
-
-
 def test_strikes_grow_with_each_pause_not_with_each_thread_and_end_with_a_success() -> None:
     clock = Clock()
-    pacer = Pacer(clock)
+    pacer = RateLimiter(clock)
     for _ in range(4):
         assert pacer.strikes() == 0
-        pacer.refused(Limit(60.0, None, stated=False))
+        pacer.refused(RateLimit(60.0, None, stated=False))
     pacer.succeeded()
     clock.time += 61
     assert pacer.strikes() == 1, "what was under way when the pause began does not end it"
-    pacer.refused(Limit(120.0, None, stated=False))
+    pacer.refused(RateLimit(120.0, None, stated=False))
     clock.time += 121
     assert pacer.strikes() == 2
     pacer.succeeded()

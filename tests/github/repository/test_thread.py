@@ -18,25 +18,6 @@ def issues(sim: Simulator) -> None:
     sim.open_issue("acme/app", "bob", "Crash at the end", "")
 
 
-def test_t1_after_five_minutes_it_is_forgotten(client: RepoClient, sim: Simulator) -> None:
-    thread = client.thread("acme/app#2")
-    thread.search(QUERY)
-    sim.clock.advance(299)
-    assert thread.search(QUERY).cached_at
-    sim.clock.advance(2)
-    assert not thread.search(QUERY).cached_at
-
-
-def test_t5_another_question_and_another_thread_are_asked(client: RepoClient) -> None:
-    thread = client.thread("acme/app#2")
-    thread.search(QUERY)
-    assert not thread.search(QUERY + " start").cached_at
-    assert not thread.search(QUERY, hybrid=True).cached_at
-    assert not thread.search(QUERY, per_page=50).cached_at
-    assert not client.thread("acme/app#1").search(QUERY).cached_at
-    assert not client.search(QUERY).cached_at
-
-
 def test_t5_two_issues_or_files_are_never_mixed_up(client: RepoClient, sim: Simulator) -> None:
     """The rule for tools that nobody described would find two of three arguments the same."""
     thread = client.thread("acme/app#2")
@@ -44,20 +25,6 @@ def test_t5_two_issues_or_files_are_never_mixed_up(client: RepoClient, sim: Simu
     sim.write_file("acme/app", "two.md", "two")
     assert [thread.file(REPO, f"{name}.md") for name in ("one", "two", "one")] == ["one", "two", "one"]
     assert thread.workflow_states(REPO, [1]).states != thread.workflow_states(REPO, [2]).states
-
-
-def test_t5_the_issue_itself_comments_and_permissions_are_read_anew(client: RepoClient, sim: Simulator) -> None:
-    thread = client.thread("acme/app#2")
-    assert thread.issue(REPO, 2).title == "Crash at the end"
-    sim.edit_issue("acme/app", 2, title="Edited")
-    assert thread.issue(REPO, 2).title == "Edited"
-    assert thread.comments(REPO, 2) == []
-    thread.create_comment(REPO, 2, "one")
-    thread.create_comment(REPO, 2, "one")
-    assert len(thread.comments(REPO, 2)) == 2
-    assert not thread.permission(REPO, "bob").triage
-    sim.set_permission("acme/app", "bob", "triage")
-    assert thread.permission(REPO, "bob").triage
 
 
 def test_t5_files_folders_labels_and_lists_are_remembered(client: RepoClient, sim: Simulator) -> None:

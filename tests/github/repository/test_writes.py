@@ -6,7 +6,7 @@ import pytest
 
 from bot.domain.errors import Overtaken
 from bot.github.repository import RepoClient
-from bot.platform.at_work import held
+from bot.platform.lease import working_under_lease
 from bot.simulator import Simulator
 from tests.github.conftest import REPO
 
@@ -15,25 +15,6 @@ from tests.github.conftest import REPO
 def issues(sim: Simulator) -> None:
     sim.open_issue("acme/app", "alice", "The first", "", labels=["bug"])
     sim.open_issue("acme/app", "bob", "The second", "")
-
-
-def test_c4_closing_as_githubs_own_kind_of_duplicate(client: RepoClient, sim: Simulator) -> None:
-    original = client.issue(REPO, 1)
-    closed = client.close_as_duplicate(REPO, 2, original.id)
-    assert (closed.number, closed.state, closed.state_reason) == (2, "closed", "duplicate")
-    stored = sim.issue("acme/app", 2)
-    assert stored.duplicate_of is sim.issue("acme/app", 1)
-    reopened = client.reopen(REPO, 2)
-    assert (reopened.state, reopened.state_reason) == ("open", "reopened")
-
-
-def test_g_labels_are_added_to_those_that_are_there(client: RepoClient) -> None:
-    client.add_labels(REPO, 1, ["duplicate"])
-    client.add_labels(REPO, 1, [])
-    assert set(client.issue(REPO, 1).labels) == {"bug", "duplicate"}
-    client.remove_label(REPO, 1, "duplicate")
-    client.remove_label(REPO, 1, "duplicate")
-    assert client.issue(REPO, 1).labels == ("bug",)
 
 
 @pytest.mark.parametrize("name", ["area: parser", "what/if?", "50%", "#1", "..", ".", "été", "installation"])
@@ -60,7 +41,7 @@ def test_a_write_finds_a_renamed_repository(client: RepoClient, sim: Simulator) 
 def test_nothing_is_written_for_work_that_is_anothers_by_now(client: RepoClient, sim: Simulator) -> None:
     """A machine that stood still goes on in the middle of a job: it may read, and must change nothing."""
     mine = True
-    with held(lambda: mine):
+    with working_under_lease(lambda: mine):
         comment = client.create_comment(REPO, 2, "Seen before: #1")
         mine = False
         with pytest.raises(Overtaken):

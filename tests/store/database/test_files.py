@@ -6,9 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.app.wiring.indexes import store_there
-from bot.platform.settings import Settings
-from bot.storage.files import sqlite_file
+from bot.storage.replaced import sqlite_file
 
 
 @pytest.mark.parametrize(
@@ -23,12 +21,3 @@ from bot.storage.files import sqlite_file
 )
 def test_the_file_of_a_database_is_what_its_address_names_without_the_options(url: str, file: str | None) -> None:
     assert sqlite_file(url) == (file and Path(file))
-
-
-def test_a_store_is_there_whatever_options_its_address_has(tmp_path: Path) -> None:
-    settings = Settings(home=tmp_path, database_url=f"sqlite:///{tmp_path / 'a.db'}?timeout=5")
-    with store_there(settings) as before:
-        assert before is None
-    (tmp_path / "a.db").touch()
-    with store_there(settings) as store:
-        assert store is not None

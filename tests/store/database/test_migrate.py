@@ -13,7 +13,7 @@ from bot.platform.settings import Settings
 from bot.storage import open_store
 from bot.storage.engine import make_engine, write
 from bot.storage.migrate import is_current, migrate
-from bot.storage.tables.schema import metadata
+from bot.storage.schema import metadata
 
 
 def test_a_new_database_gets_exactly_the_tables_of_the_schema(database_url: str) -> None:

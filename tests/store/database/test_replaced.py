@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from bot.deliveries.database import ensure_schema, queue_engine
 from bot.platform.settings import Settings
 from bot.storage import open_store
-from bot.storage.replaced import Files, Tables
+from bot.storage.replaced import PostgresDatabase, SqliteDatabases
 from tests.jobs.conftest import give_name_to
 
 
@@ -24,8 +24,8 @@ def paths(tmp_path: Path) -> list[Path]:
     return paths
 
 
-def files(paths: list[Path]) -> Files:
-    return Files([f"sqlite:///{path}" for path in paths])
+def files(paths: list[Path]) -> SqliteDatabases:
+    return SqliteDatabases([f"sqlite:///{path}" for path in paths])
 
 
 def replace(path: Path, content: bytes) -> None:
@@ -88,7 +88,7 @@ def now_named(restored: str, ours: sa.Engine) -> None:
 
 @pytest.mark.postgres
 def test_a_database_that_gets_the_name_of_the_one_before_is_another(ours: sa.Engine, restored: str) -> None:
-    databases = Tables(ours)
+    databases = PostgresDatabase(ours)
     assert [databases.replaced(), databases.replaced()] == [False, False]
     now_named(restored, ours)
     assert [databases.replaced(), databases.replaced()] == [False, True]
@@ -96,7 +96,7 @@ def test_a_database_that_gets_the_name_of_the_one_before_is_another(ours: sa.Eng
 
 @pytest.mark.postgres
 def test_so_is_one_of_an_older_release_which_has_fewer_tables(ours: sa.Engine, restored: str) -> None:
-    databases = Tables(ours)
+    databases = PostgresDatabase(ours)
     now_named(restored, ours)
     execute(ours, "DROP TABLE rejected_elsewhere")
     assert [databases.replaced(), databases.replaced()] == [False, True]
@@ -105,7 +105,7 @@ def test_so_is_one_of_an_older_release_which_has_fewer_tables(ours: sa.Engine, r
 @pytest.mark.postgres
 def test_a_dump_that_is_being_restored_is_waited_for(ours: sa.Engine) -> None:
     """It makes all tables, then their rows, and then the keys."""
-    databases = Tables(ours)
+    databases = PostgresDatabase(ours)
     execute(ours, "DROP SCHEMA public CASCADE", "CREATE SCHEMA public")
     assert [databases.replaced(), databases.replaced()] == [False, False]
     settings = Settings(home=Path("unused"), database_url=ours.url.render_as_string(hide_password=False))
@@ -120,6 +120,6 @@ def test_a_dump_that_is_being_restored_is_waited_for(ours: sa.Engine) -> None:
 
 @pytest.mark.postgres
 def test_an_upgrade_is_no_replacement(ours: sa.Engine) -> None:
-    databases = Tables(ours)
+    databases = PostgresDatabase(ours)
     execute(ours, "CREATE TABLE later (id integer PRIMARY KEY)")
     assert [databases.replaced(), databases.replaced()] == [False, False]

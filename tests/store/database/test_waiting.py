@@ -165,10 +165,10 @@ def test_the_queue_is_waited_for_as_well(
             if connection.dialect.name == "sqlite":
                 connection.exec_driver_sql("BEGIN IMMEDIATE")
             else:
-                connection.execute(sa.select(sa.func.pg_advisory_lock(database._TURN)))
+                connection.execute(sa.select(sa.func.pg_advisory_lock(database._LOCK)))
             other.hold()
             if connection.dialect.name != "sqlite":
-                connection.execute(sa.select(sa.func.pg_advisory_unlock(database._TURN)))
+                connection.execute(sa.select(sa.func.pg_advisory_unlock(database._LOCK)))
 
     with ThreadPoolExecutor(1) as pool:
         held = pool.submit(hold)

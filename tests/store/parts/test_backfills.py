@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from bot.storage import Store
 from bot.storage.engine import write
 from bot.storage.repositories import Progress
-from bot.storage.tables.index import backfills, lock_index
+from bot.storage.schema import backfills, lock_index
 
 
 def test_progress_is_replaced_only_where_it_is_what_it_was(store: Store) -> None:

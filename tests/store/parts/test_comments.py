@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
-from bot.storage import Claim, CommentState, Store
+from bot.storage import ClaimOutcome, CommentState, Store
 from tests.store.posting import note_posted
 
 NOW = 1_000_000.0
 
 
 def test_c2_exactly_one_may_write_and_a_later_one_must_look_first(store: Store) -> None:
-    assert store.comments.claim(1, 2, 0, now=NOW, lease=15) is Claim.CLEAR
+    assert store.comments.claim(1, 2, 0, now=NOW, lease=15) is ClaimOutcome.CLEAR
     assert store.comments.claimed_at(1, 2, 0) == NOW
-    assert store.comments.claim(1, 2, 0, now=NOW + 14, lease=15) is Claim.BUSY
-    assert store.comments.claim(1, 2, 0, now=NOW + 15, lease=15) is Claim.DOUBTFUL
-    assert store.comments.claim(1, 2, 0, now=NOW + 15, lease=15) is Claim.BUSY
+    assert store.comments.claim(1, 2, 0, now=NOW + 14, lease=15) is ClaimOutcome.BUSY
+    assert store.comments.claim(1, 2, 0, now=NOW + 15, lease=15) is ClaimOutcome.DOUBTFUL
+    assert store.comments.claim(1, 2, 0, now=NOW + 15, lease=15) is ClaimOutcome.BUSY
     note_posted(store, 1, 2, comment_id=5, body_hash="b", now=NOW)
-    assert store.comments.claim(1, 2, 0, now=NOW + 99, lease=15) is Claim.SETTLED
+    assert store.comments.claim(1, 2, 0, now=NOW + 99, lease=15) is ClaimOutcome.SETTLED
     assert store.comments.claimed_at(1, 2, 0) is None
     found = store.comments.get(1, 2)
     assert found is not None
@@ -27,18 +27,18 @@ def test_c2_exactly_one_may_write_and_a_later_one_must_look_first(store: Store) 
 def test_c2_of_many_at_once_one_may_write(store: Store) -> None:
     with ThreadPoolExecutor(8) as pool:
         claims = list(pool.map(lambda _: store.comments.claim(1, 2, 0, now=NOW, lease=15), range(8)))
-    assert sorted(claims) == [Claim.BUSY] * 7 + [Claim.CLEAR]
+    assert sorted(claims) == [ClaimOutcome.BUSY] * 7 + [ClaimOutcome.CLEAR]
 
 
 def test_c2_a_claim_ahead_of_the_clock_is_of_before_it_was_set_back(store: Store) -> None:
-    assert store.comments.claim(1, 2, 0, now=NOW + 86_400, lease=15) is Claim.CLEAR
-    assert store.comments.claim(1, 2, 0, now=NOW, lease=15) is Claim.DOUBTFUL
-    assert store.comments.claim(1, 2, 0, now=NOW, lease=15) is Claim.BUSY
+    assert store.comments.claim(1, 2, 0, now=NOW + 86_400, lease=15) is ClaimOutcome.CLEAR
+    assert store.comments.claim(1, 2, 0, now=NOW, lease=15) is ClaimOutcome.DOUBTFUL
+    assert store.comments.claim(1, 2, 0, now=NOW, lease=15) is ClaimOutcome.BUSY
 
 
 def test_c2_what_may_have_been_written_is_looked_for_though_others_had_nothing_to_say_meanwhile(store: Store) -> None:
     store.comments.claim(1, 2, 0, now=NOW, lease=15)
     store.comments.answer_silently(1, 2, text_hash="t", now=NOW + 1)
-    assert store.comments.claim(1, 2, 0, now=NOW + 16, lease=15) is Claim.DOUBTFUL
+    assert store.comments.claim(1, 2, 0, now=NOW + 16, lease=15) is ClaimOutcome.DOUBTFUL
     store.comments.settle(1, 2, 0, comment_id=None, text_hash="t", body_hash="", shown=(), now=NOW + 17, since=NOW + 16)
-    assert store.comments.claim(1, 2, 0, now=NOW + 17, lease=15) is Claim.CLEAR, "who claimed it has looked"
+    assert store.comments.claim(1, 2, 0, now=NOW + 17, lease=15) is ClaimOutcome.CLEAR, "who claimed it has looked"

@@ -12,8 +12,8 @@ from bot.domain.decisions import Decision, Evidence, Outcome, dump, load
 from bot.storage import Store
 from bot.storage.decisions import KEPT_DAYS, KEPT_MOST, KEPT_OF_ISSUE
 from bot.storage.engine import make_engine
-from bot.storage.export import export
-from bot.storage.tables.schema import decisions as table
+from bot.storage.schema import decisions as table
+from bot.storage.store import export
 
 EVIDENCE = (
     Evidence(3, 0.62, 1, True, {"full-text": 1, "vectors": None}, (0.8, 0.9), ("identifiers",), (5, 9)),

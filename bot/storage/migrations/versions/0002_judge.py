@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from alembic import op
 
-from bot.storage.tables.schema import judge_calls, judgements
+from bot.storage.schema import judge_calls, judgements
 
 revision = "0002"
 down_revision = "0001"

@@ -1,7 +1,6 @@
-"""Conditional requests (T6): an earlier answer comes from memory if GitHub says that nothing has changed.
+"""Conditional requests (T6): a cached answer is used if GitHub says, by its ETag, that nothing has changed.
 
-Each request goes to GitHub, with the ETag of the earlier answer. A 304 costs nothing of the primary limit, and only a
-token that may read the thing now gets it.
+A 304 costs nothing of the primary limit, and only a token that may read the thing now gets it.
 https://docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api, "Use conditional requests"
 """
 
@@ -19,35 +18,31 @@ import httpx
 from bot.platform.metrics import CACHE
 
 MOST_KEPT = 16 << 20
-"""Bytes of all answers together; the least recently used go first."""
+"""Bytes of all responses together."""
 
 
 @dataclass(frozen=True, slots=True)
-class Remembered:
-    """An earlier answer: the headers that a reader needs, and the body."""
-
+class CachedResponse:
     headers: Mapping[str, str]
     body: bytes
 
 
-class Memory:
-    """Answers by account and URL, up to `most` bytes. Thread safe."""
+class ETagCache:
+    """Responses by account and URL, up to `most` bytes; the least recently used go first. Thread safe."""
 
     def __init__(self, most: int = MOST_KEPT) -> None:
         self._most = most
         self._size = 0
-        self._answers: OrderedDict[tuple[str, str], Remembered] = OrderedDict()
+        self._answers: OrderedDict[tuple[str, str], CachedResponse] = OrderedDict()
         self._lock = threading.Lock()
 
-    def get(self, account: str, url: str) -> Remembered | None:
-        """The last answer that was kept."""
+    def get(self, account: str, url: str) -> CachedResponse | None:
         with self._lock:
             if (found := self._answers.get((account, url))) is not None:
                 self._answers.move_to_end((account, url))
             return found
 
-    def put(self, account: str, url: str, answer: Remembered) -> None:
-        """Keep an answer in place of the previous one."""
+    def put(self, account: str, url: str, answer: CachedResponse) -> None:
         with self._lock:
             if (before := self._answers.pop((account, url), None)) is not None:
                 self._size -= len(before.body)
@@ -68,18 +63,18 @@ _HEADERS = ("content-type", "etag", "link", "last-modified")
 
 
 class ConditionalTransport(httpx.BaseTransport):
-    """Sends conditional requests through `inner` where `memory` has an answer for this `account`."""
+    """Sends conditional requests through `inner` where `cache` has a response for this `account`."""
 
-    def __init__(self, inner: httpx.BaseTransport, memory: Memory, *, account: str, base_path: str) -> None:
+    def __init__(self, inner: httpx.BaseTransport, cache: ETagCache, *, account: str, base_path: str) -> None:
         self._inner = inner
-        self._memory = memory
+        self._cache = cache
         self._account = account
         self._base_path = base_path.rstrip("/")
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """Send a request; an answer from memory looks like one that GitHub has just sent."""
+        """Send a request; a cached response looks like one that GitHub has just sent."""
         url = self._url(request)
-        known = self._memory.get(self._account, url) if url else None
+        known = self._cache.get(self._account, url) if url else None
         if known is not None:
             request.headers["If-None-Match"] = known.headers["etag"]
         response = self._inner.handle_request(request)
@@ -96,11 +91,11 @@ class ConditionalTransport(httpx.BaseTransport):
             body = response.read()
             if len(body) <= LARGEST_KEPT and _is_whole(body):
                 kept = {name: response.headers[name] for name in _HEADERS if name in response.headers}
-                self._memory.put(self._account, url, Remembered(kept, body))
+                self._cache.put(self._account, url, CachedResponse(kept, body))
         return response
 
     def _url(self, request: httpx.Request) -> str:
-        """The key of a request in memory; empty if it is not kept, or the caller has an ETag of its own."""
+        """The key of a request in the cache; empty if it is not kept, or the caller has an ETag of its own."""
         path = request.url.path.removeprefix(self._base_path)
         if request.method != "GET" or not _KEPT.fullmatch(path) or "If-None-Match" in request.headers:
             return ""
@@ -110,7 +105,7 @@ class ConditionalTransport(httpx.BaseTransport):
 
 
 def _is_whole(body: bytes) -> bool:
-    """Whether this is JSON: an answer that was cut off on its way must not stay in memory."""
+    """Whether this is JSON: an answer that was cut off on its way must not be cached."""
     try:
         json.loads(body)
     except ValueError:

@@ -1,8 +1,7 @@
-"""Runs web and worker as children of one process (`doppel serve`, the demo), and restarts those that die.
+"""Child processes: web and worker under a supervisor (`doppel serve`, the demo), and pools that end with their parent.
 
-A child that keeps dying ends everything with an error, since a person must then mend something outside. A signal may
-have killed a child because of a job, which the queue gives up after some deaths (`bot.deliveries.queue`). Several such
-jobs can come at once, so more of these deaths are allowed.
+A child that keeps ending by itself ends everything with an error, since a person must mend something outside. More
+deaths by signals are allowed: poison jobs may kill workers, until the queue gives them up (`bot.deliveries.queue`).
 """
 
 from __future__ import annotations
@@ -10,13 +9,16 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import logging
+import multiprocessing
 import os
 import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from multiprocessing import resource_tracker
 from pathlib import Path
 from types import FrameType
 from typing import IO
@@ -151,3 +153,34 @@ def _end_with_parent() -> None:
     """Ask Linux to end this child when its parent is killed, so that it does not keep the port (prctl(2))."""
     pr_set_pdeathsig = 1
     ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGTERM)
+
+
+def end_with_parent() -> None:
+    """End this process with its parent; it would else wait for more work for ever."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None, "somebody has started it"
+
+    def follow() -> None:
+        parent.join()
+        # The main thread, which waits, would not see an exception in this one; and signals may be blocked.
+        os._exit(1)
+
+    threading.Thread(target=follow, daemon=True).start()
+
+
+@contextmanager
+def held_back(*more: signal.Signals) -> Iterator[None]:
+    """Block SIGINT, SIGHUP and `more`. Processes that start meanwhile inherit that, and never see these signals.
+
+    A terminal sends SIGINT and SIGHUP to all processes, a service manager perhaps SIGTERM. Only this process then ends
+    the others, by SIGTERM unless that is one of `more`, so they clean up, and print no tracebacks.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
+    try:
+        # multiprocessing's helper starts with the first process. If it starts here, SIGHUP cannot end it. If it started
+        # later, it would unblock the other signals.
+        resource_tracker.ensure_running()
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, *more})
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

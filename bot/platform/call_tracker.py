@@ -1,4 +1,4 @@
-"""What was asked lately, session by session, with its answer."""
+"""Caches the results of repeated tool calls for some minutes, session by session (T1-T7)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from functools import wraps
 from typing import Any, Generic, ParamSpec, Protocol, TypedDict, TypeVar, cast
 
 from bot.domain.errors import InvalidArgument
-from bot.platform.calls.rules import RULES, Arguments, Rule, ToolRule, generic
+from bot.platform.call_rules import RULES, Arguments, Rule, ToolRule, generic
 
 log = logging.getLogger(__name__)
 
@@ -24,14 +24,12 @@ R = TypeVar("R")
 RC = TypeVar("RC", covariant=True)
 
 MAX_BYTES = 32 << 20
-"""Of what all sessions of a process remember together."""
+"""Bytes of all cached results of a process."""
 
 
 @dataclass(frozen=True, slots=True)
 class CachedResult(Generic[R]):
-    """An answer, as the tool gave it, and what stands beside it: `cached` says that it is an earlier one, `at` at what
-    time of day (the host's) it was fetched.
-    """
+    """A tool's result; `cached` says whether it is an earlier one, `at` the time of day (the host's) of its call."""
 
     result: R
     cached: bool
@@ -39,14 +37,13 @@ class CachedResult(Generic[R]):
 
     @property
     def note(self) -> str:
-        """What a reader of a cached answer is told (T2); empty for a new one."""
+        """The note beside a cached result (T2); empty for a new one."""
         return f"[Cached result from {self.at}]" if self.cached else ""
 
 
 class Tracked(Protocol[P, RC]):
-    """A wrapped tool: called like the tool itself, it gives what that gives; `call` also tells whether it is new.
-
-    Of a coroutine function either is awaited.
+    """A wrapped tool. Calling it returns the tool's result; `call` returns a CachedResult. Both are coroutine functions
+    if the tool is one.
     """
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> RC: ...
@@ -54,7 +51,7 @@ class Tracked(Protocol[P, RC]):
 
 
 class Stats(TypedDict):
-    """`total_sessions` and `total_calls` are what is remembered now; hits and misses count the questions so far."""
+    """`total_sessions` and `total_calls` are cached now; `hits` and `misses` count the lookups so far."""
 
     total_sessions: int
     total_calls: int
@@ -73,18 +70,16 @@ class _Record:
 
 
 _GENERIC = ToolRule(generic)
-# The session of what all sessions have in common. No other is named so: theirs are texts that somebody chose.
+# The session of shared tools. No caller names its session like this.
 _ALL = "\0all"
 
 
 class ToolCallTracker:
-    """Remembers the calls of each session on its own (T1). Thread safe.
+    """Caches each session's last `max_history_per_session` calls for `max_age_ms` (T1). Thread safe.
 
-    A session holds the last `max_history_per_session` calls, each for `max_age_ms`; sessions never see each other's.
-    All together hold about `max_bytes`, and the session that has been quiet for longest goes first: a page of long
-    issues is megabytes, and whoever opens issues decides how often one is searched. `call` and `find` hand results out
-    as they are, not copied: treat them as immutable; tools that are wrapped give copies. `clock` gives seconds since
-    1970; where it is set back by more than `max_age_ms`, what was remembered before has no age, and expires.
+    All sessions together hold about `max_bytes`; the least recently used session goes first. `call` and `find` return
+    results uncopied: treat them as immutable. Wrapped tools return copies. `clock` gives seconds since 1970; a record
+    more than `max_age_ms` ahead of it (the clock was set back) has expired.
     """
 
     def __init__(
@@ -115,7 +110,7 @@ class ToolCallTracker:
         self._lock = threading.Lock()
 
     def add_rule(self, tool: str, rule: Rule | ToolRule) -> None:
-        """Say when two calls of `tool` are the same (T4); replaces the rule it had. One that raises says "not"."""
+        """Set the rule of a tool (T4). If it raises, the calls count as different."""
         with self._lock:
             self._rules[tool] = rule if isinstance(rule, ToolRule) else ToolRule(rule)
 
@@ -129,10 +124,10 @@ class ToolCallTracker:
         fresh: bool = False,
         keep: Callable[[R], bool] | None = None,
     ) -> CachedResult[R]:
-        """The earlier answer to the same question, or the one that `run` gives now.
+        """The cached result of the same call, or that of `run`.
 
-        `fresh` asks anew in any case, and remembers the new answer. What raises is never remembered, nor what `keep`
-        (by default: everything that does not report its own failure) declines.
+        `fresh` always runs, and caches the new result. Errors are never cached, nor a result that `keep` declines (by
+        default one that reports its own failure).
         """
         if not fresh and (known := self.find(session, tool, arguments)):
             return known
@@ -143,14 +138,14 @@ class ToolCallTracker:
         return CachedResult(result, cached=False, at=_time_of_day(self._clock()))
 
     def find(self, session: str, tool: str, arguments: Arguments) -> CachedResult[Any] | None:
-        """The latest answer to the same question in this session, None if there is none that is still good."""
+        """The latest valid result of the same call in this session; None without one."""
         if not self.enable_duplicate_detection:
             return None
         with self._lock:
             rule = self._rule_of(tool)
             calls = list(self._sessions.get(_ALL if rule.shared else session, ()))
         now = self._clock()
-        # Rules are others' code, and may take their time: they run outside the lock.
+        # Rules are others' code, and may be slow: they run outside the lock.
         good = (record for record in reversed(calls) if record.tool == tool and self._is_good(record, now))
         found = _latest(rule, tool, good, arguments)
         with self._lock:
@@ -158,10 +153,9 @@ class ToolCallTracker:
         return None if found is None else CachedResult(found.result, cached=True, at=_time_of_day(found.moment))
 
     def remember(self, session: str, tool: str, arguments: Arguments, result: Any, state: object = None) -> None:
-        """Keep an answer. In a full session the oldest call makes room; a session leaves when all in it is too old.
+        """Cache a result. `state` is what `unchanged` of the tool's rule returned before the call.
 
-        `state` is what the tool's rule gave as `unchanged` before the call. What can be read only once is not kept: the
-        first reader leaves nothing of it for the next.
+        A full session drops its oldest call. A result that can be read only once (a generator, say) is not cached.
         """
         if not self.enable_duplicate_detection or self.max_history_per_session == 0 or _is_read_once(result):
             return
@@ -180,10 +174,10 @@ class ToolCallTracker:
                 self._drop(next(iter(self._sessions)))
 
     def wrap(self, function: Callable[P, R], *, session: str | Callable[[], str] = "", tool: str = "") -> Tracked[P, R]:
-        """`function` with a memory: it keeps its name, signature and docstring, and gives what it always gives (T7).
+        """The function with a cache (T7). It keeps its name, signature and docstring.
 
-        `session` says, at each call where it is a function, whose calls are remembered together; `tool` is the name of
-        the rule, by default the function's. What a caller does to a result is not in the next one.
+        `session` names the session, or is called at each call to name it. `tool` is the name for its rule, by default
+        the function's. Results are copied, so a caller may change them.
         """
         name, signature = tool or getattr(function, "__name__", ""), inspect.signature(function)
 
@@ -228,7 +222,7 @@ class ToolCallTracker:
             self._drop(session)
 
     def clear_all(self) -> None:
-        """Forget everything, and count from nought."""
+        """Forget everything, and count from zero."""
         with self._lock:
             self._sessions.clear()
             self._hits.clear()
@@ -236,7 +230,6 @@ class ToolCallTracker:
             self._size = 0
 
     def get_stats(self) -> Stats:
-        """See Stats."""
         with self._lock:
             self._expire(self._clock())
             return Stats(
@@ -247,7 +240,7 @@ class ToolCallTracker:
             )
 
     def by_tool(self) -> dict[str, tuple[int, int]]:
-        """Hits and misses of each tool that was asked so far."""
+        """Hits and misses of each tool."""
         with self._lock:
             return {tool: (self._hits[tool], self._misses[tool]) for tool in self._hits | self._misses}
 
@@ -255,7 +248,7 @@ class ToolCallTracker:
         return self._rules.get(tool, _GENERIC)
 
     def _asked(self, tool: str, arguments: Arguments) -> tuple[Arguments | None, object]:
-        """What is to be remembered of a call besides its result; None where a later one cannot be compared with it."""
+        """A copy of the arguments (None if the result cannot be cached) and the state of what the result depends on."""
         # What cannot be copied may change before the next call.
         asked = _copied(dict(arguments))
         try:
@@ -275,7 +268,7 @@ class ToolCallTracker:
                 del self._sessions[session]
 
     def _is_good(self, record: _Record, now: float) -> bool:
-        """Whether it is young enough. Without the upper bound a clock that is set back would make it so for ever."""
+        """Whether a record has not expired. Without the upper bound it never would after a clock is set back."""
         longest = self.max_age_ms / 1000
         return now - longest <= record.moment <= now + longest
 
@@ -284,7 +277,7 @@ class ToolCallTracker:
 
 
 def _size_of(value: object) -> int:
-    """Bytes of a value with all that is in it, about: it is written out. What cannot be counts as too much."""
+    """The length of its `repr`, about its size in bytes; MAX_BYTES if it has none."""
     try:
         return len(repr(value))
     except Exception:
@@ -292,19 +285,19 @@ def _size_of(value: object) -> int:
 
 
 def _succeeded(result: object) -> bool:
-    """Whether a tool's result is no report of a failure. `is_error` and `isError` are what agents' protocols say."""
+    """Whether a result reports no failure. `is_error` and `isError` are fields of agents' protocols."""
     if not isinstance(result, Mapping):
         return not any(getattr(result, name, False) is True for name in ("is_error", "isError"))
     return result.get("success") is not False and not any(result.get(name) for name in ("error", "is_error", "isError"))
 
 
 def _is_read_once(result: object) -> bool:
-    """Whether it is a generator, an open file or a coroutine, say."""
+    """Whether this is a generator, an open file or a coroutine, say."""
     return isinstance(result, Iterator | AsyncIterator) or inspect.isawaitable(result)
 
 
 def _latest(rule: ToolRule, tool: str, records: Iterator[_Record], arguments: Arguments) -> _Record | None:
-    """The first of the records that asked the same and whose answer holds."""
+    """The first record of the same call whose result is still valid."""
     try:
         same = [record for record in records if rule.same(arguments, record.arguments)]
         state = _state(rule, arguments) if same else None
@@ -316,7 +309,7 @@ def _latest(rule: ToolRule, tool: str, records: Iterator[_Record], arguments: Ar
 
 
 def _copied(value: R) -> R | None:
-    """A copy that shares nothing with `value`, None where there can be none."""
+    """A deep copy; None if it cannot be copied."""
     try:
         return copy.deepcopy(value)
     except Exception:
@@ -333,7 +326,7 @@ def _state(rule: ToolRule, arguments: Arguments) -> object:
 
 
 def _time_of_day(moment: float) -> str:
-    """`10:23:45 AM`, in the host's time zone and whatever its locale."""
+    """`10:23:45 AM`, in the host's time zone, independent of its locale."""
     local = datetime.fromtimestamp(moment).astimezone()
     return f"{local.hour % 12 or 12}:{local:%M:%S} {'AM' if local.hour < 12 else 'PM'}"
 
@@ -343,7 +336,7 @@ _tracker_lock = threading.Lock()
 
 
 def get_tool_call_tracker() -> ToolCallTracker:
-    """The tracker that the tools of this process share, made on first use."""
+    """The tracker that the tools of this process share."""
     global _tracker
     with _tracker_lock:
         if _tracker is None:
@@ -352,7 +345,33 @@ def get_tool_call_tracker() -> ToolCallTracker:
 
 
 def set_tool_call_tracker(tracker: ToolCallTracker | None) -> None:
-    """Use another one; None makes a new one on next use."""
+    """Replace that tracker; None makes a new one on next use."""
     global _tracker
     with _tracker_lock:
         _tracker = tracker
+
+
+# Who answered, in the metric's words: the cache, or GitHub.
+HITS, MISSES = "memory", "github"
+
+
+class CallCounts:
+    """Reports a tracker's new hits and misses of each tool (T7). Thread safe."""
+
+    def __init__(self, tracker: ToolCallTracker, report: Callable[[str, str, int], object]) -> None:
+        """`report` takes the tool, who answered, and how often."""
+        self._tracker = tracker
+        self._report = report
+        self._reported: dict[tuple[str, str], int] = {}
+        self._lock = threading.Lock()
+
+    def flush(self) -> None:
+        """Report what is new."""
+        with self._lock:
+            for tool, counts in self._tracker.by_tool().items():
+                for who, now in zip((HITS, MISSES), counts, strict=True):
+                    before = self._reported.get((tool, who), 0)
+                    # A tracker that was cleared counts from zero.
+                    if new := now - before if now >= before else now:
+                        self._report(tool, who, new)
+                    self._reported[tool, who] = now

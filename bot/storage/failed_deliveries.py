@@ -1,4 +1,4 @@
-"""Failed deliveries, until they are taken or GitHub forgets them."""
+"""Deliveries that failed, until a redelivery is taken or GitHub forgets them."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from dataclasses import asdict, dataclass
 import sqlalchemy as sa
 
 from bot.domain.counting import batches
-from bot.storage.engine import write
-from bot.storage.part import Part
-from bot.storage.tables.schema import marks, missed
+from bot.storage.engine import TableGateway, write
+from bot.storage.schema import marks, missed
 
 _DELIVERIES = "deliveries"
 # Far below the most parameters of a statement.
@@ -18,7 +17,7 @@ _BATCH = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Missed:
+class FailedDelivery:
     """A failed delivery. `delivery_id` is its last attempt, `failed_at` the time of the first (seconds since 1970).
 
     `status_code` is 0 without an answer. `asked` counts our requests for another attempt, the last at `asked_at`.
@@ -32,7 +31,7 @@ class Missed:
     asked_at: float = 0.0
 
 
-class MissedDeliveries(Part):
+class FailedDeliveries(TableGateway):
     """The `missed` table, and how far GitHub's list has been read."""
 
     def read_until(self) -> float | None:
@@ -41,7 +40,7 @@ class MissedDeliveries(Part):
 
     def note(
         self,
-        failed: Sequence[Missed],
+        failed: Sequence[FailedDelivery],
         lost: Collection[str],
         taken: Collection[str],
         *,
@@ -72,9 +71,8 @@ class MissedDeliveries(Part):
             if read_until is not None:
                 connection.execute(self._upsert(marks, {"name": _DELIVERIES}, {"at": read_until}))
 
-    def all(self) -> list[Missed]:
-        """All failed deliveries."""
-        return [Missed(*row) for row in self._all(sa.select(missed))]
+    def all(self) -> list[FailedDelivery]:
+        return [FailedDelivery(*row) for row in self._all(sa.select(missed))]
 
     def asked(self, guid: str, now: float) -> None:
         """Note that we asked GitHub for another attempt."""

@@ -1,4 +1,4 @@
-"""When two calls of a tool ask the same (T3). Pure."""
+"""Rules that say when two calls of a tool are the same question (T3). Pure."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _ABSENT = object()
 
 @dataclass(frozen=True, slots=True)
 class ToolRule:
-    """All that is known of a tool: when two calls are the `same`, and how long an answer holds (T7).
+    """When two calls of a tool are the `same`, and how long a result stays valid (T7).
 
-    `unchanged` gives what an answer depends on, a file's modification time or an ETag, for the arguments of a call:
-    while it gives the same, the answer holds. Where it raises nothing is remembered. Answers of a `shared` tool never
-    change, so that all sessions have them in common.
+    `unchanged` returns what the result depends on (a file's modification time, an ETag) for the arguments of a call; a
+    cached result is valid while that stays equal. If it raises, nothing is cached. All sessions share the results of a
+    `shared` tool, which never change.
     """
 
     same: Rule
@@ -30,7 +30,7 @@ class ToolRule:
 
 
 def fields(required: str, *others: str) -> Rule:
-    """Same where `required` is given and equal on both sides and the `others` are equal or absent on both."""
+    """Same if both calls have an equal `required` argument, and the `others` are equal or absent in both."""
 
     def rule(a: Arguments, b: Arguments) -> bool:
         return required in a and all(_equal(a, b, name) for name in (required, *others))
@@ -39,17 +39,17 @@ def fields(required: str, *others: str) -> Rule:
 
 
 def equal(a: Arguments, b: Arguments) -> bool:
-    """All arguments are equal. Right for whatever reads GitHub: two issues differ in one argument only (T5)."""
+    """All arguments are equal. For tools that read GitHub, since two issues differ in one argument only (T5)."""
     return _same(dict(a), dict(b))
 
 
 def never(_a: Arguments, _b: Arguments) -> bool:
-    """Each call counts: it does something, or looks at what changes."""
+    """No two calls are the same: the tool has effects, or reads what changes."""
     return False
 
 
 def agreeing(share: float) -> Rule:
-    """Same where more than that share of all arguments match, in [0, 1), or all that identify a thing do."""
+    """Same if more than this share of the arguments, in [0, 1), match, or all those that identify a thing."""
 
     def rule(a: Arguments, b: Arguments) -> bool:
         names = set(a) | set(b)
@@ -65,7 +65,7 @@ def agreeing(share: float) -> Rule:
 
 
 generic = agreeing(0.5)
-"""For tools that nobody has described."""
+"""For tools without a rule of their own."""
 
 
 def _equal(a: Arguments, b: Arguments, name: str) -> bool:
@@ -96,4 +96,4 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "listPtySessions": never,
     }
 )
-"""The shipped table; a tracker starts with it, and with `generic` for every other tool."""
+"""The rules that a tracker starts with; every other tool has `generic`."""

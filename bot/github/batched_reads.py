@@ -1,4 +1,4 @@
-"""Asks GraphQL about many issues of a repository, a hundred at once, each under an alias.
+"""Batched GraphQL reads: a hundred issues of a repository in one request, each under an alias.
 
 GitHub answers in part: an issue, or a field of one, is null if it cannot be given. `errors` say why, each with a path
 through the alias, such as `["repository", "i12", "duplicateOf"]`.
@@ -23,7 +23,7 @@ from bot.github.convert import moment
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Batch:
     """GitHub's answer to one request.
 
     `repository` has the fields of the repository itself, None if GitHub gives none. `issues` has those that it gives,
@@ -40,7 +40,7 @@ class Part:
         return any(map(is_failure, self.errors_of.get(number, ())))
 
 
-def ask_of_issues(
+def read_issues(
     api: Api,
     operation: str,
     repo: RepoRef,
@@ -49,7 +49,7 @@ def ask_of_issues(
     *,
     of_repository: str = "",
     texts: Mapping[str, str] | None = None,
-) -> Iterator[Part]:
+) -> Iterator[Batch]:
     """Ask for the `fields` of each issue and those `of_repository`, with a request for every hundred issues.
 
     `texts` are further variables: people's words travel in them, never inside the query. Raises as `Api.graphql` does.
@@ -70,7 +70,7 @@ def ask_of_issues(
             number: [error for error in errors if error.path and error.path[:2] == ["repository", f"i{number}"]]
             for number in asked
         }
-        yield Part(answer, found, errors, {number: some for number, some in errors_of.items() if some})
+        yield Batch(answer, found, errors, {number: some for number, some in errors_of.items() if some})
 
 
 _HOME = "repository { nameWithOwner }"
@@ -105,9 +105,9 @@ def closers(api: Api, repo: RepoRef, numbers: Sequence[int]) -> Closings:
     releases: tuple[Release, ...] = ()
     operation = f"read what closed issues in {repo}"
     with suppress(GitHubError, Retryable):
-        for part in ask_of_issues(api, operation, repo, numbers, _CLOSER, of_repository=_RELEASES):
-            releases = _releases(part.repository or {})
-            for number, issue in part.issues.items():
+        for batch in read_issues(api, operation, repo, numbers, _CLOSER, of_repository=_RELEASES):
+            releases = _releases(batch.repository or {})
+            for number, issue in batch.issues.items():
                 if (closer := _closer(issue, repo)) != Closer(at=closer.at):
                     found[number] = closer
     return Closings(found, releases)
@@ -140,10 +140,10 @@ _ORIGINAL = "duplicateOf { number repository { nameWithOwner } }"
 def duplicate_of(api: Api, repo: RepoRef, number: int) -> IssueRef | None:
     """The issue that this one is closed as a duplicate of, if we can see it. Raises Unavailable if GitHub failed."""
     operation = f"read the original of {repo}#{number}"
-    (part,) = ask_of_issues(api, operation, repo, [number], _ORIGINAL)
-    if part.failed(number):
+    (batch,) = read_issues(api, operation, repo, [number], _ORIGINAL)
+    if batch.failed(number):
         raise Unavailable(f"{operation}: GitHub failed over it")
-    return _original(part.issues.get(number, {}))
+    return _original(batch.issues.get(number, {}))
 
 
 def originals(api: Api, repo: RepoRef, numbers: Sequence[int]) -> Mapping[int, int | None]:
@@ -152,9 +152,9 @@ def originals(api: Api, repo: RepoRef, numbers: Sequence[int]) -> Mapping[int, i
     It leaves out issues over which GitHub failed, and all issues on servers whose GraphQL has no such field.
     """
     found: dict[int, int | None] = {}
-    for part in ask_of_issues(api, f"read the originals of issues in {repo}", repo, numbers, _ORIGINAL):
-        for number, issue in part.issues.items():
-            if part.failed(number):
+    for batch in read_issues(api, f"read the originals of issues in {repo}", repo, numbers, _ORIGINAL):
+        for number, issue in batch.issues.items():
+            if batch.failed(number):
                 continue
             original = _original(issue)
             found[number] = original.number if original and original.repo.key == repo.key else None
@@ -176,11 +176,11 @@ def reactions(api: Api, repo: RepoRef, numbers: Sequence[int]) -> Mapping[int, t
     """The 👍 and 👎 of each issue that exists."""
     operation = f"count the reactions to issues in {repo}"
     found: dict[int, tuple[int, int]] = {}
-    for part in ask_of_issues(api, operation, repo, numbers, _COUNTS):
-        if part.repository is None:
-            raise GitHubError(operation, 200, part.errors[0].message if part.errors else "the answer is empty")
+    for batch in read_issues(api, operation, repo, numbers, _COUNTS):
+        if batch.repository is None:
+            raise GitHubError(operation, 200, batch.errors[0].message if batch.errors else "the answer is empty")
         found |= {
-            number: (given["up"]["totalCount"], given["down"]["totalCount"]) for number, given in part.issues.items()
+            number: (given["up"]["totalCount"], given["down"]["totalCount"]) for number, given in batch.issues.items()
         }
     return found
 
@@ -208,10 +208,10 @@ def workflow_states(api: Api, repo: RepoRef, numbers: Sequence[int], field: str 
     states: dict[int, str | None] = dict.fromkeys(numbers)
     problem = ""
     try:
-        for part in ask_of_issues(api, f"read the workflow states in {repo}", repo, numbers, items, texts=names):
-            states |= {number: state_of(issue, len(names)) for number, issue in part.issues.items()}
+        for batch in read_issues(api, f"read the workflow states in {repo}", repo, numbers, items, texts=names):
+            states |= {number: state_of(issue, len(names)) for number, issue in batch.issues.items()}
             # That an issue was deleted or transferred meanwhile says nothing about projects.
-            problem = problem or next((error.message for error in part.errors if error.type != "NOT_FOUND"), "")
+            problem = problem or next((error.message for error in batch.errors if error.type != "NOT_FOUND"), "")
     except (GitHubError, Retryable) as error:
         problem = str(error)
     return WorkflowStates(states, "" if any(states.values()) or not problem else f"projects cannot be read: {problem}")

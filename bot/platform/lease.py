@@ -1,0 +1,31 @@
+"""The lease of the job that this thread works on: `bot.github` checks it before it writes anything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from bot.domain.errors import Overtaken
+
+_is_held: ContextVar[Callable[[], bool]] = ContextVar("lease", default=lambda: True)
+
+
+@contextmanager
+def working_under_lease(is_held: Callable[[], bool]) -> Iterator[None]:
+    """Let `check_lease` ask `is_held` inside the block. Outside of a job there is no lease to lose.
+
+    A machine can stand still in the middle of a job until another worker takes the job over. What this one has read is
+    then old, and its writes could undo the other's.
+    """
+    token = _is_held.set(is_held)
+    try:
+        yield
+    finally:
+        _is_held.reset(token)
+
+
+def check_lease() -> None:
+    """Raise Overtaken if another worker has this thread's job by now."""
+    if not _is_held.get()():
+        raise Overtaken("another worker has taken this over")

@@ -1,0 +1,340 @@
+"""The store's tables. Rows of a repository have its GitHub id as `repo_id`, because names can change.
+
+`forget` finds the tables of a repository by that column, and those of an issue by `repo_id` and `number`, so such data
+must have these names. Times are seconds since 1970. A test checks that the migrations make the same tables.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlalchemy as sa
+
+metadata = sa.MetaData()
+
+# SQLite numbers rows by itself only if the primary key's type is exactly INTEGER.
+ROW_ID = sa.BigInteger().with_variant(sa.Integer, "sqlite")
+TIME = sa.Float(53)
+Columns = list[sa.Column[Any]]
+
+
+def columns(kind: Any, *names: str, nullable: bool = False, **options: Any) -> Columns:
+    """Columns of one type, which refuse NULL unless they are `nullable`."""
+    return [sa.Column(name, kind, nullable=nullable, **options) for name in names]
+
+
+def keys(*names: str) -> Columns:
+    """Numbers in the primary key that the database does not count up, such as GitHub's ids."""
+    return columns(sa.BigInteger(), *names, primary_key=True, autoincrement=False)
+
+
+def text_keys(*names: str) -> Columns:
+    return columns(sa.Text(), *names, primary_key=True)
+
+
+def numbers(*names: str, **options: Any) -> Columns:
+    return columns(sa.BigInteger(), *names, **options)
+
+
+def strings(*names: str, **options: Any) -> Columns:
+    return columns(sa.Text(), *names, **options)
+
+
+def times(*names: str, **options: Any) -> Columns:
+    """Seconds since 1970."""
+    return columns(TIME, *names, **options)
+
+
+def flags(*names: str) -> Columns:
+    return columns(sa.Boolean(), *names)
+
+
+def _table(name: str, *parts: Any) -> sa.Table:
+    return sa.Table(name, metadata, *parts)
+
+
+def _row_id() -> Columns:
+    return columns(ROW_ID, "id", primary_key=True)
+
+
+# GitHub ignores the case of names, so `lookup` is in lower case. Two rows can share a name while a renaming is on its
+# way to us.
+repositories = _table(
+    "repositories",
+    *keys("repo_id"),
+    *strings("owner", "name"),
+    *strings("lookup", index=True),
+    *flags("private", "archived"),
+    *numbers("installation", index=True, nullable=True),
+    *flags("suspended"),
+    *times("updated_at"),
+)
+
+# The bot's own comments: the advisory one of an issue (`command_id` 0), or the reply to the commands in a comment.
+# `shown` has the candidates that it last showed, as JSON.
+comments = _table(
+    "comments",
+    *keys("repo_id", "number", "command_id"),
+    *strings("state"),
+    *numbers("comment_id", nullable=True),
+    *strings("text_hash", "body_hash", "shown"),
+    *times("updated_at"),
+)
+
+# A command that comes twice gives one verdict.
+verdicts = _table(
+    "verdicts",
+    *_row_id(),
+    *numbers("repo_id", "number", "other"),
+    *strings("kind", "actor"),
+    *times("at"),
+    *times("undone_at", nullable=True),
+    *numbers("undone_by", nullable=True),
+    *numbers("command_id"),
+    *strings("details"),
+    sa.UniqueConstraint("repo_id", "command_id", "kind", "number", "other", name="uq_verdicts_command"),
+    sa.Index("ix_verdicts_number", "repo_id", "number"),
+    sa.Index("ix_verdicts_other", "repo_id", "other"),
+)
+
+# `issue` is OWNER/REPO#NUMBER in lower case.
+rejected_elsewhere = _table(
+    "rejected_elsewhere",
+    *keys("repo_id", "number"),
+    *text_keys("issue"),
+    *keys("command_id"),
+    *strings("actor"),
+    *times("at"),
+    *times("undone_at", nullable=True),
+    *numbers("undone_by", nullable=True),
+)
+
+# The commands of a comment that are carried out: those of its newest text by GitHub's time (`said_at`), and the
+# delivery that does it. `text_hash` is of that time and the commands.
+heeded = _table(
+    "heeded",
+    *keys("repo_id", "number", "comment_id"),
+    *text_keys("text_hash"),
+    *strings("said_at", "delivery"),
+    *flags("done"),
+)
+
+muted = _table("muted", *keys("repo_id", "number"), *strings("actor"), *times("at"))
+
+usage = _table("usage", *keys("repo_id"), *text_keys("login", "use"), *times("at"))
+
+# What the judge said of two issues. `key` is of both texts, the model and the prompts (`bot/search/judge/prompt.py`).
+judgements = _table(
+    "judgements",
+    *keys("repo_id"),
+    *text_keys("key"),
+    *numbers("number", "other"),
+    *strings("verdict", "shared_cause", "differs", "said_by"),
+    *times("at"),
+    sa.Index("ix_judgements_number", "repo_id", "number"),
+)
+
+# A question to the judge, counted with what it will take at most until its answer is there.
+judge_calls = _table(
+    "judge_calls",
+    *_row_id(),
+    *numbers("repo_id", "number"),
+    *strings("login"),
+    *times("at", index=True),
+    *numbers("tokens_in", "tokens_out"),
+    *columns(TIME, "cost", "seconds"),
+)
+
+words = _table("words", *keys("repo_id"), *text_keys("word"), *numbers("issues"))
+
+# The issues that `words` counts already, so that a repeated delivery counts none twice.
+counted = _table("counted", *keys("repo_id", "number"))
+
+texts = _table("texts", *keys("repo_id"), *text_keys("name"), *strings("text", nullable=True), *times("fetched_at"))
+
+# The dashboard's sessions: `key` is the hash of the browser's token, `repositories` JSON, `at` the time of signing in.
+sessions = _table("sessions", *text_keys("key"), *strings("login", "repositories"), *times("at"))
+
+
+def tables_of_repositories() -> list[sa.Table]:
+    """The tables with rows of repositories, from which these can be erased."""
+    return [table for table in metadata.sorted_tables if "repo_id" in table.c]
+
+
+# The bot's decisions about issues (`bot/domain/decisions`): `evidence` is JSON without any text of an issue.
+decisions = _table(
+    "decisions",
+    *_row_id(),
+    *numbers("repo_id", "number"),
+    *times("at"),
+    *strings("cause", "mode", "outcome", "reason"),
+    *columns(sa.Float(53), "bar"),
+    *strings("evidence"),
+    sa.Index("ix_decisions_at", "repo_id", "at"),
+    sa.Index("ix_decisions_number", "repo_id", "number"),
+)
+
+# Feedback on a decision other than by a command (`bot.quality.feedback`): one signal of each kind from each person
+# about one pair, or with `other` 0 about the whole comment. `who` is what they may do here.
+signals = _table(
+    "signals",
+    *keys("repo_id", "number"),
+    *text_keys("kind", "login"),
+    *keys("other"),
+    *flags("same"),
+    *strings("who"),
+    *times("at"),
+)
+
+# The bot's comments whose reactions are read: `node_id` is GraphQL's id, empty until it is known, `fold` what the bot
+# has done about a 👎.
+watched = _table("watched", *keys("repo_id", "number"), *numbers("comment_id"), *strings("node_id", "fold"))
+
+# A repository's calibrated threshold `bar` (null: the one of the settings), by the feedback after `since`.
+calibrations = _table(
+    "calibrations",
+    *keys("repo_id"),
+    *columns(sa.Float(53), "bar", nullable=True),
+    *times("since", "changed_at"),
+    *strings("basis"),
+)
+
+
+def _own_issues(name: str) -> sa.Table:
+    """The bot's own issues of one kind. `number` is null from before one is opened until GitHub has answered."""
+    return _table(name, *keys("repo_id"), *numbers("number", nullable=True), *times("updated_at"))
+
+
+digest_issues, scan_issues = _own_issues("digest_issues"), _own_issues("scan_issues")
+
+# The newest evaluation of each repository, as JSON.
+evaluations = _table(
+    "evaluations",
+    *keys("repo_id"),
+    *strings("stage", "chain"),
+    *times("asked_at"),
+    *strings("problem"),
+    *strings("result", nullable=True),
+    *times("made_at", nullable=True),
+)
+
+# Deliveries that were not taken, by GUID: the last attempt, and how often we asked for another.
+missed = _table(
+    "missed",
+    *text_keys("guid"),
+    *numbers("delivery_id"),
+    *times("failed_at"),
+    *numbers("status_code", "asked"),
+    *times("asked_at"),
+)
+
+# How far GitHub's growing lists have been read, by name.
+marks = _table("marks", *text_keys("name"), *times("at"))
+
+# The scan's findings for one issue: `candidates` as JSON, `sequence` of the index at that time, `model` the weights and
+# vectors that judged.
+scan_answers = _table("scan_answers", *keys("repo_id", "number"), *numbers("sequence"), *strings("model", "candidates"))
+
+
+# The tables of the repository index (`bot/search/index`). Only `Index.remove` may take an issue out of them, since it
+# also undoes its counts. SQLite stores narrow tables in the order of their primary key.
+INDEX = {"index": True}
+
+
+def lock_index(connection: sa.Connection, repo_id: int) -> None:
+    """Let nobody else change a repository's index until the transaction ends."""
+    if connection.dialect.name == "postgresql":
+        # SQLite's write transactions exclude each other anyway. A row that does not exist yet cannot be locked.
+        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtextextended(f"index/{repo_id}", 0))))
+
+
+def _index_table(name: str, *columns: Any, narrow: bool = False) -> sa.Table:
+    table = sa.Table(name, metadata, *columns, info=INDEX, sqlite_with_rowid=not narrow)
+    # PostgreSQL's planner expects one row of a repository that came after the last ANALYZE, and reads all its rows for
+    # each key. Without statistics it expects many rows of each.
+    unknown = sa.DDL("ALTER TABLE %(fullname)s ALTER COLUMN repo_id SET STATISTICS 0")  # type: ignore[no-untyped-call]
+    sa.event.listen(table, "after_create", unknown.execute_if(dialect="postgresql"))
+    return table
+
+
+# One row for each repository. `sequence` counts the changes, which tells a process that its memory is outdated;
+# `lengths` has the summed lengths of each field as JSON; `centre` is the mean vector, around which cosines are taken;
+# `reading` is the version of the analyser that read the issues.
+index_states = _index_table(
+    "index_states",
+    *keys("repo_id"),
+    *numbers("sequence", "issues", "next_term"),
+    *strings("lengths", "model"),
+    *numbers("vectors"),
+    *columns(sa.LargeBinary(), "vector_sum", "centre"),
+    *numbers("reading"),
+)
+
+# An issue as GitHub shows it, without the body, which is seldom read.
+indexed_issues = _index_table(
+    "indexed_issues",
+    *keys("repo_id", "number"),
+    *numbers("id"),
+    *strings("title", "state"),
+    *strings("state_reason", nullable=True),
+    *strings("author"),
+    *flags("bot"),
+    *strings("labels"),
+    *times("created_at", "updated_at"),
+    *times("closed_at", nullable=True),
+    *columns(sa.Integer(), "thumbs_up", "thumbs_down", "comments"),
+    *numbers("duplicate_of", nullable=True),
+    sa.Index("ix_indexed_issues_author", "repo_id", "author", "number"),
+    narrow=True,
+)
+
+indexed_bodies = _index_table("indexed_bodies", *keys("repo_id", "number"), *strings("body"))
+
+
+def _by_change(name: str, column: str) -> sa.Table:
+    """Packed data of each issue; `changed` is the sequence of the change."""
+    packed = (*keys("repo_id", "number"), *numbers("changed"), *columns(sa.LargeBinary(), column))
+    return _index_table(name, *packed, sa.Index(f"ix_{name}_changed", "repo_id", "changed"))
+
+
+# The terms of each field (`bot/search/index/arrays.py`), and the vectors.
+indexed_terms, indexed_vectors = _by_change("indexed_terms", "terms"), _by_change("indexed_vectors", "vectors")
+
+# The text model's vector (`bot/search/embedding/local.py`) of title and body, as a scale and bytes. If `changed`
+# differs from that in `indexed_terms`, the vector is of a former text.
+text_vectors = _index_table(
+    "text_vectors",
+    *keys("repo_id", "number"),
+    *numbers("changed"),
+    *strings("model"),
+    *columns(sa.LargeBinary(), "vector"),
+)
+
+# A term's number in a repository, by a hash of the term.
+index_vocabulary = _index_table(
+    "index_vocabulary",
+    *keys("repo_id", "hash"),
+    *numbers("term"),
+    sa.Index("ix_index_vocabulary_term", "repo_id", "term"),
+    narrow=True,
+)
+
+# How many issues have a term in a field (`list` is both in one number), and the last few of them.
+index_lists = _index_table(
+    "index_lists", *keys("repo_id", "list"), *numbers("issues"), *columns(sa.LargeBinary(), "tail"), narrow=True
+)
+
+# The earlier issues of a frequent term, in chunks.
+index_chunks = _index_table("index_chunks", *keys("repo_id", "list", "chunk"), *columns(sa.LargeBinary(), "postings"))
+
+# The progress of the first reading of a repository's issues.
+backfills = _index_table(
+    "backfills",
+    *keys("repo_id"),
+    *strings("cursor", "etag"),
+    *numbers("seen"),
+    *numbers("expected", nullable=True),
+    *flags("done"),
+    *strings("problem"),
+    *times("updated_at"),
+)
