@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from bot.conversation.render import View, render_comment
+from bot.conversation.render.comment import View, render_comment
 from bot.domain.entities import Closer
 from bot.domain.report import Candidate, Outcome, QueryRun, Reason, Report, Shared
 

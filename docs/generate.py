@@ -13,9 +13,10 @@ from pathlib import Path
 import click
 
 from bot.app.cli import COMMANDS, EXIT_CODES, cli
-from bot.conversation.config.describe import SCHEMA_NAME, schema_text, settings_table, sources_table
-from bot.conversation.render.help import commands_list
-from bot.conversation.words import Text, Words, declared, english
+from bot.conversation.config.json_schema import SCHEMA_NAME, schema_text, settings_table, sources_table
+from bot.conversation.messages.catalogue import Words, english
+from bot.conversation.messages.message import Text, declared
+from bot.conversation.render.phrases import commands_list
 from bot.platform.settings import VARIABLES
 from docs import evaluated, example
 

@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from bot.deliveries.events import DEFERRED, INDEXED, JUDGED, OVERTAKEN
-from handlers import (
-    access,
-    evaluating,
-    indexing,
-    issues,
-    scanning,
-)
-from handlers.commands import obeying, verdicts
+from handlers import background as evaluating
+from handlers import background as indexing
+from handlers import background as scanning
+from handlers import issues
+from handlers import repositories as access
+from handlers.commands import decisions as verdicts
+from handlers.commands import dispatch as obeying
 from handlers.router import Level, Route
 
 # Reading metadata is granted to every App; membership and permissions of people are part of it.

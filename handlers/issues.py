@@ -5,20 +5,18 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection
 
-from bot.conversation.config import RepoConfig
-from bot.conversation.posts.marker import answered_by
-from bot.conversation.posts.own_issues import is_own_issue
+from bot.conversation.config.schema import RepoConfig
+from bot.conversation.marker import answered_by
+from bot.conversation.own_issues import is_own_issue
 from bot.deliveries.events import DEFERRED, INDEXED, OVERTAKEN, CommentEvent, IssueEvent, own_issue_event
 from bot.domain.entities import Actor, Issue
 from bot.storage.commands import Limit
-from handlers import feedback
-from handlers.advice.advice import advise
-from handlers.advice.drafting import note_left_alone
-from handlers.commands import verdicts
-from handlers.finding import finder_for
-from handlers.indexing import is_unanswered, until_complete
+from handlers import implicit_feedback as feedback
+from handlers.advisory_comment import advise, note_left_alone
+from handlers.background import is_unanswered, until_complete
+from handlers.commands import decisions as verdicts
+from handlers.context import LOCKED, Visit, finder_for, visited, visiting, why_silent
 from handlers.services import Services
-from handlers.visit import LOCKED, Visit, visited, visiting, why_silent
 
 logger = logging.getLogger(__name__)
 

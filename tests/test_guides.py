@@ -13,9 +13,10 @@ import pytest
 from ruamel.yaml import YAML
 
 from bot.app.cli import COMMANDS, cli
-from bot.conversation.commands import Command, parse
-from bot.conversation.config import parse_config
-from bot.conversation.words import speak
+from bot.conversation.commands.parser import parse
+from bot.conversation.commands.table import Command
+from bot.conversation.config.parser import parse_config
+from bot.conversation.messages.catalogue import speak
 from bot.domain.entities import RepoRef
 from bot.platform.settings import VARIABLES
 

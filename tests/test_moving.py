@@ -23,7 +23,7 @@ from bot.domain.errors import SettingsError, UserError
 from bot.platform.settings import Settings
 from bot.storage import open_store
 from bot.storage.tables.schema import metadata
-from handlers.moving import Place, copy, place
+from handlers.database_copy import Place, copy, place
 from tests.store.made import rows
 
 pytestmark = pytest.mark.postgres
@@ -101,7 +101,7 @@ def test_from_sqlite_to_postgres_and_back_everything_arrives(
 def test_what_fails_in_the_middle_leaves_nothing_and_can_be_repeated(
     filled: Settings, target: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("handlers.moving._copy", lambda *_: 1 / 0)
+    monkeypatch.setattr("handlers.database_copy._copy", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         copy(place(filled), place(target))
     monkeypatch.undo()

@@ -29,8 +29,8 @@ from bot.deliveries.database import BACKGROUND_QUEUE, DIED, QUEUE, REPLAY_QUEUE,
 from bot.deliveries.events import Event, from_json
 from bot.deliveries.queue import CHANNEL, LEASE, NOBODY, Claim, Queue, decide
 from bot.deliveries.schedule import Chore, Schedule
-from bot.domain.counting import counted
 from bot.domain.errors import DidNotEnd, Overtaken, UserError
+from bot.domain.formats import counted
 from bot.platform.at_work import held
 from bot.platform.logs import OFTEN, describe, stack
 from bot.platform.metrics import JOBS

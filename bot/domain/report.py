@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from bot.domain.entities import State
 from bot.domain.errors import Failed, Told
-from bot.domain.opinion import JUDGE, Verdict
+from bot.domain.judge_protocol import JUDGE, Verdict
 
 
 class Shared(StrEnum):

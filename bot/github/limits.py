@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from bot.domain.times import aware
+from bot.domain.formats import aware
 
 RETRIES = 3
 """How often a repeatable request is repeated after GitHub failed."""

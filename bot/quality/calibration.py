@@ -25,7 +25,7 @@ from enum import StrEnum
 
 from bot.conversation.config.schema import MIN_CONFIDENCE, RepoConfig
 from bot.domain.decisions import Decision, Evidence
-from bot.domain.judgements import KeptCalibration, Kind
+from bot.domain.feedback import KeptCalibration, Kind
 from bot.domain.likelihood import LIKELY, POSSIBLY, wilson
 from bot.quality.feedback import Example, by_issue, examples
 from bot.storage import Store

@@ -14,8 +14,8 @@ from enum import StrEnum
 from typing import Any
 
 from bot.domain.decisions import COMMAND, Decision, Outcome
-from bot.domain.judgements import Kind, Signal, Who
-from bot.domain.times import write_moment
+from bot.domain.feedback import Kind, Signal, Who
+from bot.domain.formats import write_moment
 from bot.quality.calibration import WINDOW, said_of
 from bot.quality.feedback import Example, by_issue
 from bot.search.index import Index

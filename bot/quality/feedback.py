@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 from bot.domain.decisions import Decision
-from bot.domain.judgements import Kind, Signal, Verdict, VerdictKind, Who
+from bot.domain.feedback import Kind, Signal, Verdict, VerdictKind, Who
 from bot.storage import Store
 
 

@@ -13,10 +13,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 
-from bot.domain.counting import batches
 from bot.domain.entities import RepoRef, name_key, same_login
 from bot.domain.errors import GitHubError, NotFound, Unavailable
-from bot.domain.judgements import Fold, Kind, Signal, Who
+from bot.domain.feedback import Fold, Kind, Signal, Who
+from bot.domain.formats import batches
 from bot.github.labels import ADD_LABEL, CLOSE, duplicate_label
 from bot.github.repository import RepoClient
 from bot.github.votes import FOLDED_AS, PAGE, Vote, Votes, VotesPage

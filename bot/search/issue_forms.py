@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
 
-from bot.conversation.config.tree import SIZE_MAX, Node, read_tree
+from bot.conversation.config.yaml_tree import SIZE_MAX, Node, read_tree
 from bot.deliveries.payloads import TEMPLATE_FOLDERS, TEMPLATE_NAMES, TEMPLATES
 from bot.domain.entities import RepoRef, Repository
 from bot.domain.errors import Forbidden, Invalid, NotFound

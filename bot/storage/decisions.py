@@ -7,8 +7,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from bot.domain.counting import batches
 from bot.domain.decisions import Decision, Outcome, dump, load
+from bot.domain.formats import batches
 from bot.storage.engine import write
 from bot.storage.part import Part
 from bot.storage.tables.schema import decisions

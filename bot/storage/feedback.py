@@ -10,7 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from bot.domain.entities import name_key
-from bot.domain.judgements import Fold, KeptCalibration, Kind, Signal, Who
+from bot.domain.feedback import Fold, KeptCalibration, Kind, Signal, Who
 from bot.storage.comments import ADVISORY, CommentState
 from bot.storage.engine import write
 from bot.storage.part import Part

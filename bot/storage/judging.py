@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from bot.domain.entities import name_key
-from bot.domain.opinion import Limits, Said, Verdict
+from bot.domain.judge_protocol import Limits, Said, Verdict
 from bot.storage.engine import write
 from bot.storage.part import Part
 from bot.storage.tables.schema import judge_calls, judgements

@@ -8,7 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from bot.domain.judgements import Rejection, Verdict, VerdictKind
+from bot.domain.feedback import Rejection, Verdict, VerdictKind
 from bot.storage.part import Part
 from bot.storage.tables.schema import rejected_elsewhere, verdicts
 

@@ -11,8 +11,8 @@ import logging
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from bot.domain.counting import counted
 from bot.domain.errors import Invalid, NotFound
+from bot.domain.formats import counted
 from bot.github.app import REFUSED_SIGNATURE, Delivery
 from bot.storage.missed import Missed
 from handlers.services import Services

@@ -11,7 +11,7 @@ import pytest
 from werkzeug.serving import make_server
 
 from bot.app.wiring.indexes import build_index
-from bot.domain.judgements import Kind
+from bot.domain.feedback import Kind
 from bot.quality.evaluation.runs import Runs, Stage
 from bot.search.index import IndexedIssue
 from bot.web import create_app

@@ -11,17 +11,17 @@ from typing import cast
 import pytest
 import sqlalchemy as sa
 
-from bot.conversation.commands import LIMIT_SECONDS
+from bot.conversation.commands.table import LIMIT_SECONDS
 from bot.domain.decisions import Decision, Outcome
 from bot.domain.entities import RepoRef, Repository
-from bot.domain.judgements import Kind, Signal, Who
+from bot.domain.feedback import Kind, Signal, Who
 from bot.storage import Store
 from bot.storage.commands import Limit
 from bot.storage.decisions import KEPT_DAYS
 from bot.storage.engine import make_engine
 from bot.storage.sessions import HOURS, Session
 from bot.storage.tables.schema import sessions, usage
-from handlers.scheduled.tidying import erase_old, tidy
+from handlers.scheduled.retention import erase_old, tidy
 from handlers.services import Services
 
 NOW = datetime.now(UTC)

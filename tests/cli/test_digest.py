@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from bot.app.cli import cli
 from bot.domain.decisions import Decision, Evidence, Outcome
 from bot.domain.entities import RepoRef, Repository
-from bot.domain.judgements import Kind, Signal, VerdictKind, Who
+from bot.domain.feedback import Kind, Signal, VerdictKind, Who
 from bot.platform.settings import Settings
 from bot.search.index import Index, IndexedIssue, TextAnalyser
 from bot.storage import Store, open_store

@@ -11,10 +11,9 @@ from pathlib import Path
 import pytest
 
 from bot.app.wiring.clients import build_github, reader
-from bot.conversation.config import CONFIG_PATH
-from bot.conversation.config.schema import MIN_CONFIDENCE
+from bot.conversation.config.schema import CONFIG_PATH, MIN_CONFIDENCE
 from bot.domain.entities import RepoRef, Repository
-from bot.domain.judgements import Rejection, VerdictKind
+from bot.domain.feedback import Rejection, VerdictKind
 from bot.platform import settings as host
 from bot.simulator import Server, start_simulator
 from bot.storage import open_store

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bot.conversation.commands import (
+from bot.conversation.commands.parser import parse
+from bot.conversation.commands.table import (
     COMMANDS,
     Command,
     Invalid,
@@ -15,7 +16,6 @@ from bot.conversation.commands import (
     Problem,
     Requirement,
     allowed,
-    parse,
 )
 from bot.domain.entities import Permission, RepoRef
 from bot.platform.addresses import hosts_of

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bot.conversation.commands import Misspelt, parse
+from bot.conversation.commands.parser import parse
+from bot.conversation.commands.table import Misspelt
 from bot.domain.entities import RepoRef
 
 REPO = RepoRef("acme", "app")

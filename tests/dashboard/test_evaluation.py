@@ -11,11 +11,11 @@ import pytest
 import sqlalchemy as sa
 from flask.testing import FlaskClient
 
-from bot.conversation.config import CONFIG_PATH
+from bot.conversation.config.schema import CONFIG_PATH
 from bot.deliveries.database import QueueUnavailable
 from bot.deliveries.events import EvaluationEvent
 from bot.deliveries.inbox import Inbox
-from bot.domain.judgements import VerdictKind
+from bot.domain.feedback import VerdictKind
 from bot.interfaces.dashboard.evaluation import page, seen_at
 from bot.quality.evaluation.metrics import Judged, Unmarked
 from bot.quality.evaluation.report import evaluate

@@ -11,7 +11,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from bot.domain.decisions import Decision, Evidence, Outcome
-from bot.domain.judgements import Kind, Signal, Who
+from bot.domain.feedback import Kind, Signal, Who
 from tests.dashboard.conftest import Host, words
 
 pytestmark = pytest.mark.slow

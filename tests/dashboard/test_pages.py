@@ -11,14 +11,14 @@ import sqlalchemy as sa
 from flask.testing import FlaskClient
 
 from bot.app.wiring.indexes import build_index
-from bot.conversation.config import CONFIG_PATH
+from bot.conversation.config.schema import CONFIG_PATH
 from bot.deliveries.database import QueueUnavailable, jobs, queue_engine
 from bot.deliveries.events import IssueEvent
 from bot.deliveries.inbox import Inbox
 from bot.deliveries.inspection import DeadLetters
 from bot.domain.decisions import Decision, Evidence, Outcome
 from bot.domain.entities import Actor, RepoRef, Repository
-from bot.domain.judgements import Kind, Signal, Who
+from bot.domain.feedback import Kind, Signal, Who
 from bot.github.repository import RepoClient
 from bot.quality.feedback import decided_in
 from bot.search.index import IndexedIssue

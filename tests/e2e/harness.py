@@ -22,8 +22,8 @@ import sqlalchemy as sa
 
 from bot.app.wiring.clients import prepare_databases
 from bot.app.wiring.worker import build_services, job_handler
-from bot.conversation.posts.author import of_app
-from bot.conversation.posts.comments import CommentKeeper
+from bot.conversation.comments import CommentKeeper
+from bot.conversation.marker import of_app
 from bot.deliveries import queue as retries
 from bot.deliveries import worker as worker_module
 from bot.deliveries.database import BACKGROUND_QUEUE, QUEUE, REPLAY_QUEUE, SCHEDULE, jobs, queue_engine, state

@@ -9,7 +9,7 @@ import pytest
 
 from bot.domain.likelihood import Likelihood
 from bot.domain.report import Report
-from handlers import finding
+from handlers import context as finding
 
 
 def sure(monkeypatch: pytest.MonkeyPatch, confidence: float) -> None:
@@ -29,4 +29,4 @@ def certain_from(monkeypatch: pytest.MonkeyPatch, least: float) -> None:
     def word(probability: float, likely: float = 0.0) -> Likelihood:
         return Likelihood.VERY_LIKELY if probability >= least else Likelihood.POSSIBLY
 
-    monkeypatch.setattr("handlers.advice.labelling.likelihood", word)
+    monkeypatch.setattr("handlers.suggestions.likelihood", word)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.conversation.posts.marker import ADVICE
+from bot.conversation.marker import ADVICE
 from bot.storage.comments import Claim, CommentState
 from tests.e2e.harness import BOT, Doppel
 from tests.e2e.late import held_back

@@ -97,11 +97,11 @@ def test_c2_nothing_found_on_opening_means_no_comment(doppel: Doppel) -> None:
 
 @pytest.mark.slow
 def test_c2_silence_is_logged_with_how_near_the_nearest_came(doppel: Doppel, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level("INFO", "handlers.advice.advice")
+    caplog.set_level("INFO", "handlers.advisory_comment")
     doppel.configure("min_confidence: 1\n")
     doppel.open(*FIRST, author="ann")
     doppel.open("Login page: dark mode", "Please add it.")
-    lines = [record.getMessage() for record in caplog.records if record.name == "handlers.advice.advice"]
+    lines = [record.getMessage() for record in caplog.records if record.name == "handlers.advisory_comment"]
     assert lines[0] == f"{doppel.repo}#1: silent (none); nothing to compare, the threshold 1.00"
     near = re.escape(f"{doppel.repo}#2: silent (none); the best is ") + r"0\.\d\d, the threshold 1\.00"
     assert re.fullmatch(near, lines[1])
@@ -110,11 +110,11 @@ def test_c2_silence_is_logged_with_how_near_the_nearest_came(doppel: Doppel, cap
 
 @pytest.mark.slow
 def test_f9_silence_is_logged_with_the_sources_that_failed(doppel: Doppel, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level("INFO", "handlers.advice.advice")
+    caplog.set_level("INFO", "handlers.advisory_comment")
     doppel.open(*FIRST, author="ann")
     doppel.sim.faults.add("GET /search/issues", 503, times=None)
     doppel.open("Login page: dark mode", "Please add it.")
-    lines = [record.getMessage() for record in caplog.records if record.name == "handlers.advice.advice"]
+    lines = [record.getMessage() for record in caplog.records if record.name == "handlers.advisory_comment"]
     assert lines[1].startswith(f"{doppel.repo}#2: silent (degraded: github-hybrid); the best is ")
 
 

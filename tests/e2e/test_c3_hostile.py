@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from markdown_it import MarkdownIt
 
-from bot.conversation.config import parse
-from bot.conversation.config.tree import read_tree
+from bot.conversation.config import parser as parse
+from bot.conversation.config.yaml_tree import read_tree
 from bot.search import issue_forms
 from bot.search.issue_forms import FILES_SIZE_MAX, supplied_by
 from bot.simulator import references

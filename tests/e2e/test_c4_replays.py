@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from bot.conversation.commands import LIMIT_SECONDS
+from bot.conversation.commands.table import LIMIT_SECONDS
 from bot.simulator.faults import Fault
-from handlers.commands import replying
+from handlers.commands import dispatch as replying
 from tests.e2e.harness import Doppel
 from tests.e2e.late import deliver_late, delivered, held_back
 from tests.e2e.reports import FIRST, OTHER

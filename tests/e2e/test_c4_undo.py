@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from bot.conversation.words import speak
+from bot.conversation.messages.catalogue import speak
 from bot.deliveries.events import CommentEvent
 from bot.domain.entities import Actor
 from bot.domain.report import Report
 from bot.simulator.clock import iso
-from handlers import finding
-from handlers.commands.obeying import obey
-from handlers.visit import Visit
+from handlers import context as finding
+from handlers.commands.dispatch import obey
+from handlers.context import Visit
 from tests.e2e.harness import Doppel
 from tests.e2e.reports import AGAIN, FIRST, OTHER, rejected
 
@@ -163,7 +163,7 @@ def test_c4_not_takes_effect_on_an_issue_that_is_being_looked_at_just_then(
             )
         return report
 
-    monkeypatch.setattr("handlers.advice.advice.find", find)
+    monkeypatch.setattr("handlers.advisory_comment.find", find)
     doppel.open(*AGAIN)
     assert rejected(doppel) == {1}
     assert "Nothing left to show" in doppel.advice(2)

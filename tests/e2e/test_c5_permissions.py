@@ -6,7 +6,7 @@ import pytest
 
 from bot.github.limits import Cost, Pacer
 from bot.storage.commands import Limit
-from handlers.commands import replying
+from handlers.commands import dispatch as replying
 from tests.e2e.harness import BOT, Doppel
 
 FIRST = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7`.")

@@ -66,7 +66,7 @@ def test_g_where_the_host_asks_for_an_older_api_nothing_is_set_in_a_suggestions_
     doppel: Doppel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The host's version is fixed here, and suggestions are moved into its future instead.
-    monkeypatch.setattr("handlers.advice.labelling.SUGGESTIONS_SINCE", "2027-01-01")
+    monkeypatch.setattr("handlers.suggestions.SUGGESTIONS_SINCE", "2027-01-01")
     doppel.configure("label: suggest\n")
     issue = again(doppel)
     assert (issue.suggestions, names(issue)) == ([], [])

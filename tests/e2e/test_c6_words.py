@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.conversation.words import speak
+from bot.conversation.messages.catalogue import speak
 from tests.e2e.harness import Doppel
 
 FIRST = (

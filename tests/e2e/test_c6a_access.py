@@ -8,8 +8,9 @@ from bot.domain.entities import RepoRef
 from bot.domain.errors import Unavailable
 from bot.quality.evaluation.history import KeptHistory, erase_history, kept_repositories
 from bot.storage.repositories import Progress
-from handlers import access, issues
-from handlers.erasing import erase_repository
+from handlers import issues
+from handlers import repositories as access
+from handlers.repositories import erase_repository
 from tests.about import stored
 from tests.e2e.harness import Doppel
 from tests.e2e.late import held_back

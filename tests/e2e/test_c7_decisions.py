@@ -9,7 +9,7 @@ import pytest
 
 from bot.domain.decisions import Decision, Outcome
 from bot.domain.errors import Retryable
-from handlers.advice import advice
+from handlers import advisory_comment as advice
 from tests.e2e.harness import Doppel
 from tests.e2e.judging import certain_from
 

@@ -9,12 +9,11 @@ import pytest
 
 from bot.app.wiring.worker import chores
 from bot.domain.decisions import Decision, Evidence, Outcome
-from bot.domain.judgements import Kind, Signal, Who
+from bot.domain.feedback import Kind, Signal, Who
 from bot.quality import digest as reading
 from bot.quality.calibration import recalibrate
 from bot.simulator.state.issues import Issue
-from handlers.scheduled.digests import keep_digest, keep_digests
-from handlers.scheduled.feedback import look_at_feedback
+from handlers.scheduled.repository_tasks import keep_digest, keep_digests, look_at_feedback
 from tests.e2e.harness import BOT, Doppel
 from tests.e2e.late import held_back
 from tests.e2e.reports import said
@@ -125,7 +124,7 @@ def test_c7_a_box_that_is_ticked_while_the_digest_is_put_together_is_not_written
         return titles(*arguments)
 
     doppel.open("The menu is empty", "Nothing is in the menu.")
-    monkeypatch.setattr("handlers.scheduled.digests.titles_of", tick_meanwhile)
+    monkeypatch.setattr("handlers.scheduled.repository_tasks.titles_of", tick_meanwhile)
     assert "[x] <!-- 2 1 same -->" in (keep(doppel).body or "")
     assert said(doppel) == [(2, 1, True, "box", "triage", 1.0)]
 

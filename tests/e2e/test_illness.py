@@ -6,7 +6,7 @@ import pytest
 
 from bot.quality.illness import Illness, illnesses
 from bot.web import create_app
-from handlers.scheduled.digests import keep_digests
+from handlers.scheduled.repository_tasks import keep_digests
 from tests.e2e.harness import BOT, Doppel
 from tests.e2e.late import held_back
 from tests.e2e.reports import OTHER

@@ -13,8 +13,8 @@ from bot.domain.entities import RepoRef
 from bot.search.finder import Finder
 from bot.storage.decisions import Decisions
 from bot.storage.repositories import Progress
-from handlers import finding
-from handlers.indexing import unanswered
+from handlers import context as finding
+from handlers.background import unanswered
 from tests.e2e.harness import Doppel
 from tests.waiting import wait_until
 

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from bot.conversation.posts.marker import SCAN
-from bot.conversation.words import english
+from bot.conversation.marker import SCAN
+from bot.conversation.messages.catalogue import english
 from bot.simulator.state.issues import Issue
 from tests.e2e.harness import BOT, Doppel
 

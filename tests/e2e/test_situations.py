@@ -11,8 +11,8 @@ import pytest
 from bot.domain.decisions import Outcome
 from bot.search.index import IndexedIssue
 from bot.simulator.state.issues import Issue
-from handlers import finding
-from handlers.advice import advice
+from handlers import advisory_comment as advice
+from handlers import context as finding
 from tests.e2e.harness import Doppel
 from tests.e2e.late import delivered, held_back
 from tests.e2e.reports import AGAIN, FIRST

@@ -12,7 +12,7 @@ import pytest
 
 from bot.domain.entities import RepoRef, Repository
 from bot.domain.errors import UserError
-from bot.domain.judgements import Kind, Signal, VerdictKind, Who
+from bot.domain.feedback import Kind, Signal, VerdictKind, Who
 from bot.platform.private_files import open_kept
 from bot.platform.settings import load
 from bot.quality.evaluation import history as history_file

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.conversation.words import speak
+from bot.conversation.messages.catalogue import speak
 from bot.domain.likelihood import wilson
 from bot.quality.evaluation.judging import choose
 from bot.quality.evaluation.metrics import Bin, Judged

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.decisions import Decision, Evidence, Outcome
-from bot.domain.judgements import Kind, Signal, VerdictKind, Who
+from bot.domain.feedback import Kind, Signal, VerdictKind, Who
 from bot.platform.settings import load
 from bot.quality.feedback import Decided, decided, decided_in, examples
 from bot.storage import Store, open_store

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.decisions import Decision, Evidence, Outcome
-from bot.domain.judgements import Fold, Kind, Signal, Verdict, VerdictKind, Who
+from bot.domain.feedback import Fold, Kind, Signal, Verdict, VerdictKind, Who
 from bot.quality.calibration import Move, Point, calibrate, points
 from bot.quality.digest import Standing, digest
 from bot.quality.feedback import Example, examples

@@ -13,7 +13,7 @@ from bot.domain.decisions import Decision, Outcome
 from bot.domain.entities import RepoRef, Repository
 from bot.storage import Store
 from bot.storage.engine import make_engine
-from handlers.indexing import completed
+from handlers.background import completed
 from handlers.services import Services
 
 NOW = 1_700_000_000.0

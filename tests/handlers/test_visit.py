@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bot.conversation.config import IgnoreConfig, RepoConfig
+from bot.conversation.config.schema import IgnoreConfig, RepoConfig
 from bot.domain.entities import Actor, Issue, RepoRef
-from handlers.visit import why_silent
+from handlers.context import why_silent
 
 THEN = datetime(2026, 1, 1, tzinfo=UTC)
 ISSUE = Issue(

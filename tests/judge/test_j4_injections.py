@@ -13,7 +13,7 @@ from itertools import product
 
 import pytest
 
-from bot.domain.opinion import Pairs, Said, Text, Verdict
+from bot.domain.judge_protocol import Pairs, Said, Text, Verdict
 from bot.search.judge.question import NoAnswer, Question, critical, question, read_answer
 from bot.simulator.language_model import Heard
 from tests.judge.models import answer, entry, read, saying

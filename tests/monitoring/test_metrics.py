@@ -12,7 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families as prometheu
 
 from bot.deliveries.database import queue_engine
 from bot.deliveries.queue import Queue
-from bot.domain.judgements import Kind, Rejection, Signal, VerdictKind, Who
+from bot.domain.feedback import Kind, Rejection, Signal, VerdictKind, Who
 from bot.platform.metrics import GITHUB_REMAINING, REGISTRY
 from bot.platform.settings import Settings
 from bot.storage import open_store

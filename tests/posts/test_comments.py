@@ -9,10 +9,8 @@ from datetime import datetime
 
 import pytest
 
-from bot.conversation.posts.author import of_app
-from bot.conversation.posts.comments import CommentKeeper, digest
-from bot.conversation.posts.marker import answered_by
-from bot.conversation.posts.record import LEASE, Draft, Slot
+from bot.conversation.comments import LEASE, CommentKeeper, Draft, Slot, digest
+from bot.conversation.marker import answered_by, of_app
 from bot.domain.entities import Comment, RepoRef
 from bot.domain.errors import Forbidden, Retryable
 from bot.github.client import GitHub

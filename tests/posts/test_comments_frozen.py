@@ -12,7 +12,7 @@ from threading import Event
 
 import pytest
 
-from bot.conversation.posts.record import LEASE
+from bot.conversation.comments import LEASE
 from bot.domain.entities import Comment, RepoRef
 from bot.domain.errors import Overtaken, Retryable
 from bot.github.repository import RepoClient

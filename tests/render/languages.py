@@ -9,14 +9,18 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bot.conversation.commands import COMMANDS, Invalid, Misspelt, Name, Options, Problem
-from bot.conversation.config import ConfigError, parse_config
-from bot.conversation.render import Place, Replies, explain, render_comment, render_reply
-from bot.conversation.words import LANGUAGES, Words, speak
+from bot.conversation.commands.table import COMMANDS, Invalid, Misspelt, Name, Options, Problem
+from bot.conversation.config.parser import parse_config
+from bot.conversation.config.yaml_tree import ConfigError
+from bot.conversation.messages.catalogue import LANGUAGES, Words, speak
+from bot.conversation.render.candidates import explain
+from bot.conversation.render.comment import render_comment
+from bot.conversation.render.escape import Place
+from bot.conversation.render.replies import Replies, render_reply
 from bot.domain.entities import Closer
 from bot.domain.errors import Failed, Remark
-from bot.domain.judgements import Kind
-from bot.domain.opinion import JUDGE
+from bot.domain.feedback import Kind
+from bot.domain.judge_protocol import JUDGE
 from bot.domain.report import Outcome, QueryRun, Reason, Shared
 from bot.quality.calibration import Bar, Origin
 from bot.quality.digest import Digest, Line, Standing

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from bot.conversation.render import View
+from bot.conversation.render.comment import View
 from bot.domain.report import Candidate, Considered, Outcome, QueryRun, Report
 
 CHECKED_AT = datetime(2026, 3, 9, 10, 23, 45, tzinfo=UTC)

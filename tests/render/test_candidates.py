@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from bot.conversation.render import render_comment
+from bot.conversation.render.comment import render_comment
 from bot.domain.entities import Closer
 from bot.domain.report import Reason, Shared
 from tests.render.samples import CLOSED, candidate, report, view

@@ -8,11 +8,11 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from bot.conversation.commands import Options
-from bot.conversation.config import parse_config
+from bot.conversation.commands.table import Options
+from bot.conversation.config.parser import parse_config
 from bot.conversation.config.schema import SOURCES
-from bot.conversation.posts.marker import ADVICE, fingerprint
-from bot.conversation.render import render_comment
+from bot.conversation.marker import ADVICE, fingerprint
+from bot.conversation.render.comment import render_comment
 from bot.domain.entities import Closer
 from bot.domain.errors import Failed, Remark
 from bot.domain.report import Outcome, QueryRun, Reason, Shared

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.conversation.posts.marker import ADVICE
-from bot.conversation.render import render_comment
+from bot.conversation.marker import ADVICE
+from bot.conversation.render.comment import render_comment
 from bot.domain.entities import BODY_MAX
 from bot.domain.errors import Failed, Remark
 from bot.domain.report import Outcome, QueryRun, Reason, Shared

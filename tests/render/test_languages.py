@@ -8,12 +8,16 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from bot.conversation.posts.marker import ADVICE, fingerprint
-from bot.conversation.render import Place, Replies, explain, render_comment, render_reply
-from bot.conversation.words import LANGUAGES, Words, declared, speak
+from bot.conversation.marker import ADVICE, fingerprint
+from bot.conversation.messages.catalogue import LANGUAGES, Words, speak
+from bot.conversation.messages.message import declared
+from bot.conversation.render.candidates import explain
+from bot.conversation.render.comment import render_comment
+from bot.conversation.render.escape import Place
+from bot.conversation.render.replies import Replies, render_reply
 from bot.domain.entities import BODY_MAX
 from bot.domain.errors import Failed, Remark
-from bot.domain.judgements import Kind
+from bot.domain.feedback import Kind
 from bot.domain.report import Outcome, QueryRun, Reason, Shared
 from bot.quality.calibration import Bar, Origin
 from bot.quality.digest import Digest, Line, Standing

@@ -8,14 +8,16 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from bot.conversation.commands import COMMANDS, OPTIONS, Invalid, Misspelt, Name, Problem, parse
-from bot.conversation.config import parse_config
-from bot.conversation.posts.marker import ADVICE, is_reply_to
-from bot.conversation.render import Place, Replies, explain, render_reply
+from bot.conversation.commands.parser import parse
+from bot.conversation.commands.table import COMMANDS, OPTIONS, Invalid, Misspelt, Name, Problem
+from bot.conversation.config.parser import parse_config
+from bot.conversation.marker import ADVICE, is_reply_to
+from bot.conversation.messages.catalogue import english
+from bot.conversation.render.candidates import explain
 from bot.conversation.render.details import source_name
-from bot.conversation.render.escape import code
-from bot.conversation.render.help import command_words, option_words
-from bot.conversation.words import english
+from bot.conversation.render.escape import Place, code
+from bot.conversation.render.phrases import command_words, option_words
+from bot.conversation.render.replies import Replies, render_reply
 from bot.domain.entities import BODY_MAX, RepoRef
 from bot.domain.errors import Failed, Remark
 from bot.domain.report import QueryRun, Reason, Shared

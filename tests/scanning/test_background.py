@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bot.conversation.posts.own_issues import Wanted, keep_issue
-from bot.conversation.words import english
+from bot.conversation.messages.catalogue import english
+from bot.conversation.own_issues import Wanted, keep_issue
 from bot.deliveries.events import ScanEvent
 from bot.domain.entities import Issue, RepoRef
 from bot.domain.errors import Unavailable
@@ -13,7 +13,7 @@ from bot.github.repository import RepoClient
 from bot.quality.scanning.asking import Asker
 from bot.quality.scanning.scan import Answers
 from bot.storage.repositories import Progress
-from handlers import scanning
+from handlers import background as scanning
 from tests.indexing.conftest import REPO, Host, host, on_one_database
 
 __all__ = ["host"]

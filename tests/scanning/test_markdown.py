@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta
 
-from bot.conversation.posts.marker import SCAN, fingerprint
-from bot.conversation.render import Place
-from bot.conversation.words import english, speak
+from bot.conversation.marker import SCAN, fingerprint
+from bot.conversation.messages.catalogue import english, speak
+from bot.conversation.render.escape import Place
 from bot.domain.entities import BODY_MAX
 from bot.domain.report import Reason, Shared
 from bot.quality.render.scan import render_scan

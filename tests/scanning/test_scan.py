@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from bot.domain.judgements import VerdictKind
+from bot.domain.feedback import VerdictKind
 from bot.quality.scanning.asking import MOST, Asker
 from bot.quality.scanning.pairs import Answer
 from bot.quality.scanning.scan import Answers, Scan

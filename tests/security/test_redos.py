@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from bot.app.demo.page.app import to_html
+from bot.conversation.messages.template import forbidden
 from bot.conversation.render.escape import code, escape
-from bot.conversation.words.template import forbidden
 from bot.domain.entities import RepoRef
 from bot.quality.evaluation.statements import read_comment
 from bot.search.index import TextAnalyser

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bot.conversation.config import parse_config
+from bot.conversation.config.parser import parse_config
 from bot.conversation.config.schema import SourceConfig
 from bot.domain.entities import RepoRef
 from bot.domain.report import Outcome, Report

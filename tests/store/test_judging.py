@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.domain.opinion import Limits, Said, Verdict
+from bot.domain.judge_protocol import Limits, Said, Verdict
 from bot.search.judge.judge import InMemory
 from bot.storage import Store
 from bot.storage.judging import DAY, KEPT_DAYS, Spent

@@ -9,7 +9,7 @@ import pytest
 import sqlalchemy as sa
 
 from bot.domain.entities import RepoRef, Repository
-from bot.domain.judgements import KeptCalibration, Rejection, VerdictKind
+from bot.domain.feedback import KeptCalibration, Rejection, VerdictKind
 from bot.storage import Store
 from bot.storage import words as words_module
 from bot.storage.commands import Limit

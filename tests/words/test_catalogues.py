@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.conversation.words import LANGUAGES, declared, language_of, speak
-from bot.conversation.words.catalogue import Unsound, Words, read
+from bot.conversation.messages.catalogue import LANGUAGES, Unsound, Words, read, speak
+from bot.conversation.messages.detection import language_of
+from bot.conversation.messages.message import declared
 from tests.effort import costs_at_most
 from tests.words.texts import ISSUES
 
@@ -19,7 +20,7 @@ TEXTS = declared(Words)
 
 
 def data(language: str) -> dict[str, str | dict[str, str]]:
-    text = resources.files("bot.conversation.words").joinpath(f"{language}.toml").read_text(encoding="utf-8")
+    text = resources.files("bot.conversation.messages").joinpath(f"{language}.toml").read_text(encoding="utf-8")
     return {name: written for name, written in tomllib.loads(text).items() if name != "days"}
 
 

@@ -6,11 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.conversation.config import parse_config
-from bot.conversation.render.escape import code, escape
-from bot.conversation.render.links import Place
-from bot.conversation.words import GAPS_MAX, LONGEST, Malformed, Template, speak
-from bot.conversation.words.template import forbidden
+from bot.conversation.config.parser import parse_config
+from bot.conversation.messages.catalogue import speak
+from bot.conversation.messages.template import GAPS_MAX, LONGEST, Malformed, Template, forbidden
+from bot.conversation.render.escape import Place, code, escape
 from tests.render.reading import read
 
 

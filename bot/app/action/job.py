@@ -12,12 +12,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from bot.conversation.posts.marker import answered_by
+from bot.conversation.marker import answered_by
 from bot.deliveries.events import CommentEvent, Event, Ignored, IssueEvent
 from bot.deliveries.payloads import parse
 from bot.domain.entities import RepoRef
 from bot.domain.errors import SettingsError
-from bot.domain.times import read_moment
+from bot.domain.formats import read_moment
 
 UPKEEP, EVALUATE, SCAN = TASKS = ("upkeep", "evaluate", "scan")
 """What a workflow does without an event of an issue; the last two are asked for by hand."""

@@ -9,8 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from bot.conversation.render import Place
-from bot.conversation.render.escape import escape
+from bot.conversation.render.escape import Place, escape
 from bot.domain.decisions import Decision, Evidence, Outcome
 from bot.domain.likelihood import likelihood
 from bot.storage.repositories import Progress

@@ -14,7 +14,7 @@ from bot.app.cli.shared.options import json_option
 from bot.app.cli.shared.stored import repository_argument, stored
 
 if TYPE_CHECKING:
-    from bot.conversation.words import Words
+    from bot.conversation.messages.catalogue import Words
     from bot.quality.digest import Digest
 
 _UNITS = {"h": 3600.0, "d": 86_400.0, "w": 604_800.0}
@@ -44,8 +44,8 @@ def digest(repository: str, since: float, as_json: bool, as_markdown: bool) -> N
         raise click.UsageError("--json or --markdown, not both")
     from bot.app.wiring.clients import now
     from bot.app.wiring.indexes import build_index
-    from bot.conversation.render import Place
-    from bot.conversation.words import english
+    from bot.conversation.messages.catalogue import english
+    from bot.conversation.render.escape import Place
     from bot.quality.calibration import bar_in_force
     from bot.quality.digest import digest_of, titles_of
     from bot.quality.render import digest as words
@@ -102,7 +102,7 @@ def calibrate(repository: str, reset: bool, as_json: bool) -> None:
     what comes of it. docs/feedback.md says by which rule.
     """
     from bot.app.wiring.clients import now
-    from bot.conversation.words import english
+    from bot.conversation.messages.catalogue import english
     from bot.quality.calibration import ENOUGH, WINDOW, Move, bar_in_force, calibration_of, recalibrate
     from bot.quality.render import digest as words
     from bot.search.repository_settings import RepositorySettings

@@ -12,9 +12,9 @@ from bot.app.cli.shared.files import in_json
 from bot.app.cli.shared.options import ONE_OR_MORE, Share, json_option, relevance_option
 from bot.app.cli.shared.running import told_of_tokens
 from bot.conversation.config.schema import ASKED_MOST, MIN_CONFIDENCE, SOURCES
-from bot.domain.counting import counted
 from bot.domain.entities import IssueRef, RepoRef
 from bot.domain.errors import NotFound, SettingsError, UserError
+from bot.domain.formats import counted
 from bot.domain.report import Candidate, Outcome, QueryRun, Report
 from bot.platform import settings as host
 from bot.platform.addresses import hosts_of, issue_at
@@ -204,8 +204,8 @@ def _went(run: QueryRun) -> str:
 
 def _show_candidate(candidate: Candidate, bots: Unasked) -> None:
     """Its number, then the word with the number behind it (P4), and why; one that the bot would name has a mark."""
+    from bot.conversation.messages.catalogue import english
     from bot.conversation.render.candidates import confidence_words
-    from bot.conversation.words import english
 
     mark = "*" if bots.names(candidate) else " "
     click.secho(f"{mark} {_name(candidate):<7} ", bold=True, nl=False)

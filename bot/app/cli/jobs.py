@@ -11,8 +11,7 @@ from datetime import datetime
 import click
 
 from bot.app.cli.shared.options import ONE_OR_MORE, json_option
-from bot.domain.counting import counted
-from bot.domain.times import write_moment
+from bot.domain.formats import counted, write_moment
 from bot.platform import settings as host
 
 _NOTHING = "Nothing was given up."

@@ -17,9 +17,9 @@ from bot.app.action.pending import Pending, Step
 from bot.app.action.summary import Run
 from bot.app.wiring.clients import now
 from bot.app.wiring.indexes import build_index
-from bot.conversation.posts.author import of_token
-from bot.conversation.posts.comments import CommentKeeper
-from bot.conversation.render import Place
+from bot.conversation.comments import CommentKeeper
+from bot.conversation.marker import of_token
+from bot.conversation.render.escape import Place
 from bot.deliveries.events import CommentEvent, Event, IndexEvent, IssueEvent, full_name
 from bot.domain.entities import RepoRef, Repository
 from bot.domain.errors import DoppelError, GitHubError, Retryable
@@ -33,12 +33,12 @@ from bot.search.matching import Matcher
 from bot.search.repository_settings import RepositorySettings
 from bot.storage import Store, open_store
 from bot.storage.files import sqlite_file
-from handlers import ROUTES, recalling
-from handlers.erasing import take_over
+from handlers import ROUTES
+from handlers import recovery as recalling
+from handlers.repositories import take_over
 from handlers.router import Router
-from handlers.scheduled.digests import keep_digests
-from handlers.scheduled.feedback import look_at_feedback
-from handlers.scheduled.tidying import erase_old, tidy
+from handlers.scheduled.repository_tasks import keep_digests, look_at_feedback
+from handlers.scheduled.retention import erase_old, tidy
 from handlers.services import Services
 
 logger = logging.getLogger(__name__)

@@ -32,7 +32,7 @@ def build_judge(settings: Settings, store: Store | None, *, keep: bool = True) -
     chosen = build_endpoint(settings)
     if chosen is None:
         return None
-    from bot.domain.opinion import Limits
+    from bot.domain.judge_protocol import Limits
     from bot.search.judge.endpoint import Price
     from bot.search.judge.judge import InMemory, Judge
 

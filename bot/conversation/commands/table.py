@@ -52,7 +52,7 @@ class Takes(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Row:
     """A command: what it takes, how it is written, and who may use it. What it does is said by
-    `bot/conversation/render/help.py`.
+    `bot/conversation/render/phrases.py`.
 
     `elsewhere` are those that take an issue of another repository as well.
     """

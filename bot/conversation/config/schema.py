@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, get_args
 from annotated_types import Ge, Le, MaxLen
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from bot.conversation.config.kinds import (
+from bot.conversation.config.field_types import (
     SENSIBLE,
     SWITCH,
     Association,
@@ -33,9 +33,12 @@ from bot.conversation.config.kinds import (
     off,
     wants_keys,
 )
-from bot.conversation.words import Words
+from bot.conversation.messages.catalogue import Words
 from bot.domain.entities import NUMBER_MAX, Issue
 from bot.domain.likelihood import LIKELY
+
+CONFIG_PATH = ".github/doppel.yml"
+"""Where the file lies, in the repository itself or in its owner's `.github` repository."""
 
 # GitHub's titles have at most 256 characters; a longer text is compared by its beginning.
 _TITLE_MAX = 1_000

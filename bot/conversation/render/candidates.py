@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from bot.conversation.messages.catalogue import Words
 from bot.conversation.render.details import bullets, problems_block, query_line, sentence, source_names
-from bot.conversation.render.escape import escape
-from bot.conversation.render.links import Place
-from bot.conversation.render.reasons import reason_words, strongest
-from bot.conversation.words import Words
+from bot.conversation.render.escape import Place, escape
+from bot.conversation.render.phrases import reason_words, strongest
 from bot.domain.entities import Closer
 from bot.domain.likelihood import LIKELY, Likelihood, likelihood
 from bot.domain.report import Candidate, Report

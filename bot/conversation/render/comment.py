@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from bot.conversation.commands import Options
-from bot.conversation.config import ConfigError
-from bot.conversation.posts.marker import ADVICE
+from bot.conversation.commands.table import Options
+from bot.conversation.config.yaml_tree import ConfigError
+from bot.conversation.marker import ADVICE
+from bot.conversation.messages.catalogue import Words, english
 from bot.conversation.render.candidates import candidate_lines
 from bot.conversation.render.details import (
     correction_block,
@@ -19,9 +20,7 @@ from bot.conversation.render.details import (
     queries_block,
     settings_block,
 )
-from bot.conversation.render.escape import break_phrase, code
-from bot.conversation.render.links import Place
-from bot.conversation.words import Words, english
+from bot.conversation.render.escape import Place, break_phrase, code
 from bot.domain.entities import BODY_MAX, Closer
 from bot.domain.likelihood import LIKELY, Tier, likelihood
 from bot.domain.report import NEAR, Candidate, Outcome, Report

@@ -8,13 +8,12 @@ from functools import cache
 from markdown_it import MarkdownIt
 
 from bot.conversation.commands.table import BY_NAME, Name, Requirement
-from bot.conversation.config import ConfigError
+from bot.conversation.config.yaml_tree import ConfigError
+from bot.conversation.messages.catalogue import Words
 from bot.conversation.render.escape import code, escape
-from bot.conversation.render.help import command_words, who_words
-from bot.conversation.render.reasons import remark_words
-from bot.conversation.words import Words
+from bot.conversation.render.phrases import command_words, remark_words, who_words
 from bot.domain.errors import Failed, Remark
-from bot.domain.opinion import JUDGE
+from bot.domain.judge_protocol import JUDGE
 from bot.domain.report import Candidate, QueryRun, Report
 
 QUERIES_MAX = 19

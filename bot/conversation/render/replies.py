@@ -8,15 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot.conversation.commands import OPTIONS, Invalid, Misspelt, Problem, Row
-from bot.conversation.commands.parse import COMMANDS_MAX, LIMIT_MAX, WORDS_MAX
-from bot.conversation.config import ConfigError
-from bot.conversation.posts.marker import reply_marker
+from bot.conversation.commands.parser import COMMANDS_MAX, LIMIT_MAX, WORDS_MAX
+from bot.conversation.commands.table import OPTIONS, Invalid, Misspelt, Problem, Row
+from bot.conversation.config.yaml_tree import ConfigError
+from bot.conversation.marker import reply_marker
+from bot.conversation.messages.catalogue import Words
 from bot.conversation.render.details import private_settings, settings_list
-from bot.conversation.render.escape import break_phrase, code, escape
-from bot.conversation.render.help import duration, help_text, who_words
-from bot.conversation.render.links import Place
-from bot.conversation.words import Words
+from bot.conversation.render.escape import Place, break_phrase, code, escape
+from bot.conversation.render.phrases import duration, help_text, who_words
 from bot.domain.entities import BODY_MAX
 
 

@@ -13,7 +13,7 @@ from bot.deliveries.inspection import DeadLetter, DeadLetters
 from bot.domain.decisions import Decision
 from bot.domain.entities import same_login
 from bot.domain.errors import DoppelError
-from bot.domain.judgements import KeptCalibration, Kind, Signal, Who
+from bot.domain.feedback import KeptCalibration, Kind, Signal, Who
 from bot.interfaces.dashboard.pair import Pair, side_by_side
 from bot.quality.calibration import WINDOW, Bar, Point, bar_in_force, points, said_of
 from bot.quality.digest import WEEK, Digest, Standing, digest_of

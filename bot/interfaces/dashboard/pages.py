@@ -11,8 +11,8 @@ from typing import Any
 
 from flask import Blueprint, abort, current_app, g, redirect, render_template, request, url_for
 
-from bot.conversation.config import CONFIG_PATH
-from bot.conversation.words import speak
+from bot.conversation.config.schema import CONFIG_PATH
+from bot.conversation.messages.catalogue import speak
 from bot.domain.entities import NUMBER_MAX, RepoRef
 from bot.domain.errors import GitHubError, InvalidArgument
 from bot.domain.report import NEAR

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from bot.domain.errors import SettingsError
-from bot.domain.opinion import Pairs, Text, Verdict
+from bot.domain.judge_protocol import Pairs, Text, Verdict
 from bot.interfaces.doctor.finding import Finding, warning, well
 from bot.platform.settings import Settings
 

@@ -19,7 +19,7 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.metrics_core import Metric
 from prometheus_client.multiprocess import MultiProcessCollector
 
-from bot.domain.judgements import Kind
+from bot.domain.feedback import Kind
 from bot.interfaces.monitoring.queue import Standing, standing
 from bot.platform.metrics import FOLDER, REGISTRY
 from bot.platform.settings import Settings

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bot.domain.errors import UserError
-from bot.domain.opinion import Said, Verdict
+from bot.domain.judge_protocol import Said, Verdict
 from bot.quality.evaluation.metrics import Id, Judged, Speaking, speaking
 from bot.quality.replay.running import Answered
 from bot.search.judge.judge import probability

@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bot.conversation.commands.table import BY_NAME, Name
-from bot.conversation.posts.marker import DIGEST
-from bot.conversation.render.escape import break_phrase, code, escape, no_formula
-from bot.conversation.render.links import Place
-from bot.conversation.words import Words
+from bot.conversation.marker import DIGEST
+from bot.conversation.messages.catalogue import Words
+from bot.conversation.render.escape import Place, break_phrase, code, escape, no_formula
 from bot.domain.entities import BODY_MAX
-from bot.domain.judgements import Kind
+from bot.domain.feedback import Kind
 from bot.quality.calibration import Bar, Origin
 from bot.quality.digest import Digest, Line, Pair, Standing, box
 from bot.quality.illness import Illness

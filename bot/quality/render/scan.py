@@ -13,14 +13,12 @@ from html import escape as quoted
 from typing import Protocol
 
 from bot.conversation.commands.table import BY_NAME, Name
-from bot.conversation.posts.marker import SCAN
+from bot.conversation.marker import SCAN
+from bot.conversation.messages.catalogue import Words, english
 from bot.conversation.render.candidates import confidence_words
 from bot.conversation.render.details import bullets, sentence
-from bot.conversation.render.escape import break_phrase, clean, code, escape
-from bot.conversation.render.help import command_words
-from bot.conversation.render.links import Place
-from bot.conversation.render.reasons import REASONS_MAX, reasons_in
-from bot.conversation.words import Words, english
+from bot.conversation.render.escape import Place, break_phrase, clean, code, escape
+from bot.conversation.render.phrases import REASONS_MAX, command_words, reasons_in
 from bot.domain.entities import BODY_MAX
 from bot.quality.scanning.pairs import Entry, Group, Member, Result
 

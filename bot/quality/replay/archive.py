@@ -17,7 +17,7 @@ from typing import Any
 
 from bot.domain.entities import NOBODY
 from bot.domain.errors import UserError
-from bot.domain.times import aware
+from bot.domain.formats import aware
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from bot.domain.entities import BODY_MAX, Issue, IssueRef, RepoRef
 from bot.domain.errors import DoppelError
-from bot.domain.opinion import Opinion, Pairs
+from bot.domain.judge_protocol import Opinion, Pairs
 from bot.domain.report import Report
 from bot.quality.replay.archive import PastIssue
 from bot.quality.replay.github import REPO, ReplayGitHub

@@ -14,8 +14,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from bot.domain.counting import counted
 from bot.domain.errors import GitHubError, Retryable
+from bot.domain.formats import counted
 from bot.domain.report import Reason, Shared
 from bot.quality.feedback import decided_in
 from bot.quality.scanning.asking import Asker

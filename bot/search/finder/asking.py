@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from bot.conversation.config.schema import SourceConfig
-from bot.conversation.posts.own_issues import is_own_issue
+from bot.conversation.own_issues import is_own_issue
 from bot.domain.entities import Issue, RepoRef, StateFilter
 from bot.platform.at_work import hurried
 from bot.search.ranking.plan import DEFAULT_BUDGET, Plan, natural_query, plan_own_words, plan_queries

@@ -15,7 +15,7 @@ from itertools import islice
 
 from bot.domain.entities import Issue, RepoRef, StateFilter
 from bot.domain.errors import GitHubError, InvalidArgument, NotFound, Retryable
-from bot.domain.opinion import Opinion
+from bot.domain.judge_protocol import Opinion
 from bot.domain.report import Candidate, Report
 from bot.search.finder import reporting, weighing
 from bot.search.finder.asking import FinderSettings, Gathered, GitHubReads, Network

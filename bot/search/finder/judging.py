@@ -7,7 +7,7 @@ from typing import Protocol
 
 from bot.domain.entities import Issue
 from bot.domain.errors import Failed
-from bot.domain.opinion import JUDGE, MOST_JUDGED, Opinion, Pairs, Text
+from bot.domain.judge_protocol import JUDGE, MOST_JUDGED, Opinion, Pairs, Text
 from bot.domain.report import Reason, Shared
 from bot.search.finder.reporting import Result, is_own, texts_by_line
 from bot.search.finder.weighing import Inside, Weighed

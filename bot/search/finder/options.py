@@ -10,7 +10,7 @@ from typing import Protocol, get_args
 from bot.conversation.config.schema import RepoConfig
 from bot.domain.entities import Issue, RepoRef, StateFilter
 from bot.domain.errors import InvalidArgument
-from bot.domain.opinion import Verdict
+from bot.domain.judge_protocol import Verdict
 from bot.domain.report import Candidate
 from bot.search.finder.asking import FinderSettings
 from bot.search.ranking.relevance import DEFAULT_RELEVANCE, Relevance

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from bot.domain.entities import Issue, IssueRef, RepoRef
 from bot.domain.errors import Failed, GitHubError, Retryable
-from bot.domain.opinion import Verdict
+from bot.domain.judge_protocol import Verdict
 from bot.domain.report import Candidate, Considered, Kind, Outcome, QueryRun, Reason
 from bot.search.finder.asking import Gathered, GitHubReads
 from bot.search.index import Index

@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Protocol
 
-from bot.conversation.posts.own_issues import is_own_issue
+from bot.conversation.own_issues import is_own_issue
 from bot.deliveries.events import Event, IndexEvent
 from bot.domain.entities import Issue, Repository
 from bot.domain.errors import Retryable, Unavailable

@@ -17,7 +17,7 @@ from typing import Protocol
 
 from bot.conversation.config.schema import JudgeConfig
 from bot.domain.errors import Remark, Told
-from bot.domain.opinion import Limits, Opinion, Pairs, Said, Text, Verdict
+from bot.domain.judge_protocol import Limits, Opinion, Pairs, Said, Text, Verdict
 from bot.platform.metrics import JUDGE_CALLS, JUDGE_COST, JUDGE_SECONDS, JUDGE_TOKENS
 from bot.platform.tracing import span
 from bot.search.judge.endpoint import Endpoint, Price, Unreached, Written

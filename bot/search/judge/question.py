@@ -21,7 +21,7 @@ from importlib import resources
 from typing import Any
 
 from bot.domain.errors import DoppelError
-from bot.domain.opinion import Pairs, Said, Text, Verdict
+from bot.domain.judge_protocol import Pairs, Said, Text, Verdict
 from bot.text.invisible import without_invisible
 
 PROMPT, CRITIC = "judge-1", "critic-1"

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, Literal
 
-from bot.domain.times import moment_or_none, read_moment
+from bot.domain.formats import moment_or_none, read_moment
 
 
 class SourceType(StrEnum):

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Generic, Protocol, TypeVar
 
 from bot.domain.errors import InvalidArgument
-from bot.domain.times import moment_or_none
+from bot.domain.formats import moment_or_none
 from bot.search.ranking.similarity import dice_sorensen, title_ratio
 
 

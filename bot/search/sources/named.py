@@ -11,9 +11,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from bot.domain.counting import batches
 from bot.domain.entities import Issue, RepoRef, Repository, name_key, same_login
 from bot.domain.errors import Failed, Forbidden, GitHubError, NotFound, Remark, Retryable, Told
+from bot.domain.formats import batches
 from bot.domain.report import QueryRun
 from bot.search.ranking.plan import any_that_fit
 from bot.search.ranking.query import MAX_OPERATORS, build_query

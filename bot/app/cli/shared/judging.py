@@ -21,7 +21,7 @@ from bot.app.cli.shared.running import ended_in_order, progress_bar
 from bot.conversation.config.schema import JUDGE_FLOOR
 from bot.domain.entities import RepoRef
 from bot.domain.errors import UserError
-from bot.domain.opinion import Said, Verdict
+from bot.domain.judge_protocol import Said, Verdict
 from bot.platform import settings as host
 from bot.platform.private_files import open_kept
 from bot.quality.replay.archive import read_rows
