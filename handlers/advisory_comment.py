@@ -8,45 +8,45 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from bot.conversation.commands.table import Command, Options
-from bot.conversation.comments import Draft, digest
+from bot.conversation.commands.table import Command, CommandOptions
+from bot.conversation.comments import CommentDraft, hash_texts
 from bot.conversation.config.schema import MIN_CONFIDENCE
 from bot.conversation.marker import fingerprint
-from bot.conversation.render.comment import View, render_comment
-from bot.domain.decisions import REFUSED, Decision, Evidence, Outcome, evidence
+from bot.conversation.render.comment import CommentView, render_comment
+from bot.domain.decisions import REFUSED, Decision, DecisionOutcome, Evidence, evidence
 from bot.domain.entities import Closer, Issue
 from bot.domain.errors import Forbidden
 from bot.domain.report import Candidate, Report
-from bot.domain.report import Outcome as Found
+from bot.domain.report import SearchOutcome as Found
 from bot.platform.metrics import SHADOW
 from bot.quality.calibration import Origin
 from bot.search.finder import named_unasked
 from bot.storage import CommentState, KeptComment
 from bot.text.versions import fixed_in
-from handlers.context import LOCKED, Visit, find
+from handlers.context import LOCKED, IssueContext, find
 from handlers.suggestions import label, suggest_closing, unlabel
 
 
 def draft(
-    visit: Visit,
+    visit: IssueContext,
     issue: Issue,
     report: Report,
     named: Sequence[Candidate],
     command: Command | None,
     kept: KeptComment | None,
-) -> Draft:
+) -> CommentDraft:
     """The comment that names these candidates, the first of the report's.
 
     `kept` is what is known of the comment before that. Where a `command` asked, it tells what that asked differently,
     and what is wrong with the settings file.
     """
     bar, asked = visit.bar, command is not None
-    view = View(
+    view = CommentView(
         checked_at=visit.services.clock(),
         enterprise=visit.services.settings.enterprise,
         had_candidates=bool(kept and (kept.shown or (not named and names_something(visit)))),
         words=command.words if command else (),
-        options=command.options if command else Options(),
+        options=command.options if command else CommandOptions(),
         asked=asked,
         settings_problems=visit.settings.problems if asked else (),
         settings_private=visit.settings.private,
@@ -59,10 +59,10 @@ def draft(
         moved=(bar.value, MIN_CONFIDENCE) if bar.origin is Origin.FEEDBACK else None,
     )
     body = render_comment(report, view)
-    return Draft(body, fingerprint(body), text_hash(issue), own_numbers(named))
+    return CommentDraft(body, fingerprint(body), text_hash(issue), own_numbers(named))
 
 
-def _closers(visit: Visit, issue: Issue, named: Sequence[Candidate]) -> Mapping[int, Closer]:
+def _closers(visit: IssueContext, issue: Issue, named: Sequence[Candidate]) -> Mapping[int, Closer]:
     """What closed those that are closed, in one request for all of them, and in which release that may be mended."""
     completed = {one.number: one.regression for one in named if one.own and one.state == "closed"}
     closings, text = visit.github.closers(visit.repo, list(completed)), f"{issue.title}\n{issue.body}"
@@ -74,7 +74,7 @@ def _closers(visit: Visit, issue: Issue, named: Sequence[Candidate]) -> Mapping[
 
 def text_hash(issue: Issue, *, shadow: bool = False) -> str:
     """What tells whether an issue's text has been answered already: on GitHub, or in `mode: shadow` alone."""
-    return digest(issue.title, issue.body, *(["shadow"] if shadow else []))
+    return hash_texts(issue.title, issue.body, *(["shadow"] if shadow else []))
 
 
 def own_numbers(named: Sequence[Candidate]) -> list[int]:
@@ -82,7 +82,7 @@ def own_numbers(named: Sequence[Candidate]) -> list[int]:
     return [candidate.number for candidate in named if candidate.own]
 
 
-def names_something(visit: Visit) -> bool:
+def names_something(visit: IssueContext) -> bool:
     """Whether the comment names something now; its row knows this repository's issues alone."""
     looks = visit.decisions()
     last = next((look for look in reversed(looks) if look.outcome.seen), None)
@@ -94,10 +94,10 @@ VERDICT = "verdict"
 
 
 def note(
-    visit: Visit,
+    visit: IssueContext,
     report: Report,
     shown: Sequence[Candidate],
-    outcome: Outcome,
+    outcome: DecisionOutcome,
     *,
     cause: str,
     bar: float,
@@ -107,9 +107,9 @@ def note(
     _keep(visit, outcome, cause, bar, reason, evidence(report, shown))
 
 
-def note_left_alone(visit: Visit, cause: str, reason: str) -> None:
+def note_left_alone(visit: IssueContext, cause: str, reason: str) -> None:
     """Keep why nobody looked."""
-    _keep(visit, Outcome.LEFT_ALONE, cause, visit.bar.value, reason, ())
+    _keep(visit, DecisionOutcome.LEFT_ALONE, cause, visit.bar.value, reason, ())
 
 
 def why_nothing(report: Report, bar: float) -> str:
@@ -125,7 +125,9 @@ def why_nothing(report: Report, bar: float) -> str:
     return "nothing was found"
 
 
-def _keep(visit: Visit, outcome: Outcome, cause: str, bar: float, reason: str, found: tuple[Evidence, ...]) -> None:
+def _keep(
+    visit: IssueContext, outcome: DecisionOutcome, cause: str, bar: float, reason: str, found: tuple[Evidence, ...]
+) -> None:
     decision = Decision(visit.number, visit.services.now(), cause, visit.config.mode, outcome, bar, reason, found)
     visit.services.store.decisions.add(visit.repository.id, decision)
 
@@ -135,7 +137,7 @@ logger = logging.getLogger(__name__)
 _TRIED_AGAIN = 86_400.0
 
 
-def advise(visit: Visit, issue: Issue, cause: str, *, anew: bool = False) -> None:
+def advise(visit: IssueContext, issue: Issue, cause: str, *, anew: bool = False) -> None:
     """Look for earlier reports of an issue that appeared or changed by itself, and speak if there are any.
 
     `cause` is the action of `issues` that made us look. Where there are none, nothing is said on a new issue; a comment
@@ -156,7 +158,7 @@ def advise(visit: Visit, issue: Issue, cause: str, *, anew: bool = False) -> Non
         _log_silence(visit, report)
     if posted and anew and not report.candidates and not names_something(visit):
         bar = visit.bar.value
-        note(visit, report, (), Outcome.UNCHANGED, cause=cause, bar=bar, reason=why_nothing(report, bar))
+        note(visit, report, (), DecisionOutcome.UNCHANGED, cause=cause, bar=bar, reason=why_nothing(report, bar))
     elif visit.config.mode == "shadow":
         _note(visit, issue, report, cause)
     else:
@@ -169,17 +171,23 @@ def advise(visit: Visit, issue: Issue, cause: str, *, anew: bool = False) -> Non
             raise
 
 
-def refresh(visit: Visit, issue: Issue) -> None:
+def refresh(visit: IssueContext, issue: Issue) -> None:
     """Bring the comment up to date with what people decided, if there is one."""
     if visit.services.comments.stands(visit.github, visit.slot, look=issue.comments > 0):
         post(visit, issue, find(visit, issue), cause=VERDICT, create=False)
 
 
 def post(
-    visit: Visit, issue: Issue, report: Report, *, cause: str, create: bool = True, command: Command | None = None
+    visit: IssueContext,
+    issue: Issue,
+    report: Report,
+    *,
+    cause: str,
+    create: bool = True,
+    command: Command | None = None,
 ) -> bool:
     """Keep the one comment as the report says; False where a maintainer deleted it. `command` is what asked, if any."""
-    options = command.options if command else Options()
+    options = command.options if command else CommandOptions()
     before, bar = visit.kept_comment(), visit.bar.value
     named = report.candidates
     # A comment of ours can be there without our knowing only where anything is there at all. Who asks is answered by
@@ -206,14 +214,14 @@ def post(
     return stands
 
 
-def _is_answered(visit: Visit, issue: Issue, kept: KeptComment) -> bool:
+def _is_answered(visit: IssueContext, issue: Issue, kept: KeptComment) -> bool:
     """Whether the text was answered before. What was only noted in `mode: shadow` is an answer in that mode alone."""
     if kept.text_hash == text_hash(issue):
         return True
     return visit.config.mode == "shadow" and kept.text_hash == text_hash(issue, shadow=True)
 
 
-def _is_done(visit: Visit, kept: KeptComment) -> bool:
+def _is_done(visit: IssueContext, kept: KeptComment) -> bool:
     """Whether the look that wrote the comment came to its end: a worker can be killed between any two steps of it.
 
     A delivery is tried again for less than a day.
@@ -224,19 +232,19 @@ def _is_done(visit: Visit, kept: KeptComment) -> bool:
     return any(decision.at >= kept.updated_at for decision in noted)
 
 
-def _outcome(visit: Visit, before: KeptComment | None, now: KeptComment | None) -> Outcome:
+def _outcome(visit: IssueContext, before: KeptComment | None, now: KeptComment | None) -> DecisionOutcome:
     """What became of the comment, from its rows before and now, and of what no earlier attempt has noted."""
     if now is None or now.state is not CommentState.POSTED:
-        return Outcome.SILENT
+        return DecisionOutcome.SILENT
     if before is None or before.comment_id is None:
-        return Outcome.POSTED
+        return DecisionOutcome.POSTED
     if _is_done(visit, before):
-        return Outcome.UNCHANGED if before.body_hash == now.body_hash else Outcome.EDITED
+        return DecisionOutcome.UNCHANGED if before.body_hash == now.body_hash else DecisionOutcome.EDITED
     noted = visit.decisions()
-    return Outcome.EDITED if any(decision.outcome.speaks for decision in noted) else Outcome.POSTED
+    return DecisionOutcome.EDITED if any(decision.outcome.speaks for decision in noted) else DecisionOutcome.POSTED
 
 
-def _log_silence(visit: Visit, report: Report) -> None:
+def _log_silence(visit: IssueContext, report: Report) -> None:
     """For hosts who wonder why the bot said nothing: how near the nearest came. No word of the issue is logged."""
     best = "nothing to compare" if report.best_confidence is None else f"the best is {report.best_confidence:.2f}"
     bar, outcome = visit.bar.value, report.outcome.value
@@ -245,7 +253,7 @@ def _log_silence(visit: Visit, report: Report) -> None:
     logger.info("%s#%d: silent (%s); %s, the threshold %.2f", visit.repo, visit.number, outcome, best, bar)
 
 
-def _note(visit: Visit, issue: Issue, report: Report, cause: str) -> None:
+def _note(visit: IssueContext, issue: Issue, report: Report, cause: str) -> None:
     """`mode: shadow`: record what would have been posted."""
     named, bar = report.candidates, visit.bar.value
     shown = own_numbers(named)
@@ -258,5 +266,5 @@ def _note(visit: Visit, issue: Issue, report: Report, cause: str) -> None:
         shown=shown,
         now=visit.services.now(),
     )
-    outcome = Outcome.SHADOW if named else Outcome.SILENT
+    outcome = DecisionOutcome.SHADOW if named else DecisionOutcome.SILENT
     note(visit, report, named, outcome, cause=cause, bar=bar, reason="" if named else why_nothing(report, bar))

@@ -14,11 +14,11 @@ from dataclasses import replace
 from functools import partial
 
 from bot.conversation.commands.table import Command
-from bot.conversation.messages.catalogue import speak
-from bot.conversation.own_issues import TITLE_MAX, Wanted, keep_issue
-from bot.conversation.render.escape import Place
+from bot.conversation.messages.catalogue import messages_for
+from bot.conversation.own_issues import TITLE_MAX, IssueDraft, keep_issue
+from bot.conversation.render.escape import RepoLinks
 from bot.deliveries.events import INDEXED, EvaluationEvent, IndexEvent, ScanEvent, own_issue_event
-from bot.domain.decisions import Decision, Outcome
+from bot.domain.decisions import Decision, DecisionOutcome
 from bot.domain.entities import Repository
 from bot.domain.errors import Forbidden, NotFound, Retryable
 from bot.domain.formats import counted
@@ -32,8 +32,8 @@ from bot.storage import StoredRepository
 from bot.storage.files import sqlite_file
 from bot.storage.repositories import OFF
 from handlers import recovery as recalling
-from handlers.commands.request import Answer, Ask
-from handlers.context import Visit
+from handlers.commands.request import CommandRequest, CommandResult
+from handlers.context import IssueContext
 from handlers.services import Services
 
 logger = logging.getLogger(__name__)
@@ -93,7 +93,7 @@ def completed(event: IndexEvent, services: Services) -> None:
 
 
 @contextmanager
-def until_complete(visit: Visit, installation: int | None) -> Iterator[None]:
+def until_complete(visit: IssueContext, installation: int | None) -> Iterator[None]:
     """Around a look: if the index becomes complete in the middle of it, `completed` may come too early to see it."""
     services, repo_id = visit.services, visit.repository.id
     complete = services.indexing.ready(repo_id)
@@ -104,7 +104,7 @@ def until_complete(visit: Visit, installation: int | None) -> Iterator[None]:
         _queue(services, visit.repository, installation, look)
 
 
-def is_unanswered(visit: Visit) -> bool:
+def is_unanswered(visit: IssueContext) -> bool:
     """Whether nothing was found for the issue so far. Who asked meanwhile, and was answered, keeps that answer."""
     return bool(unanswered(visit.decisions()))
 
@@ -114,7 +114,7 @@ def unanswered(looks: Iterable[Decision]) -> list[Decision]:
 
     `looks` are the earliest first. That an issue was left alone since, as after a bot's edit, is no look at it.
     """
-    last = {look.number: look for look in looks if look.outcome is not Outcome.LEFT_ALONE}
+    last = {look.number: look for look in looks if look.outcome is not DecisionOutcome.LEFT_ALONE}
     return [last[number] for number in sorted(last) if not any(one.shown for one in last[number].evidence)]
 
 
@@ -130,14 +130,14 @@ AT_ONCE, REST = 100, 1.0
 _STEP = 4.0
 
 
-def begin(ask: Ask, command: Command) -> Answer:
+def begin(ask: CommandRequest, command: Command) -> CommandResult:
     """`scan`: answer at once, and look in the background."""
     visit, services = ask.visit, ask.visit.services
     repo_id = visit.repository.id
     if not services.indexing.ready(repo_id):
         progress = services.store.backfills.get(repo_id)
         seen, expected = (progress.seen, progress.expected) if progress else (None, None)
-        return Answer(False, ask.replies.scan_not_ready(seen, expected))
+        return CommandResult(False, ask.replies.scan_not_ready(seen, expected))
     scan = _scan(services, repo_id)
     # A delivery that is handled twice queues the same step.
     chain = f"{ask.command_id}-{services.arrived or services.now():.3f}"
@@ -146,8 +146,8 @@ def begin(ask: Ask, command: Command) -> Answer:
     kept = services.store.scan_issues.get(repo_id)
     steps = 1 + len(scan.missing()) // AT_ONCE
     known = kept.number if kept else None
-    title = speak(visit.config.language_of_lists, visit.config.templates).scan_title()[:TITLE_MAX]
-    return Answer(True, ask.replies.scan_begun(scan.count(), steps * _STEP, title, known))
+    title = messages_for(visit.config.language_of_lists, visit.config.templates).scan_title()[:TITLE_MAX]
+    return CommandResult(True, ask.replies.scan_begun(scan.count(), steps * _STEP, title, known))
 
 
 def go_on(event: ScanEvent, services: Services) -> None:
@@ -180,10 +180,10 @@ def _step(event: ScanEvent, known: StoredRepository, services: Services) -> None
     here = client(known.id)
     scan.count_reactions(partial(here.reactions, known.ref))
     result = scan.result()
-    say = speak(config.language_of_lists, config.templates)
-    body = render_scan(result, Place(str(known.ref), services.settings.enterprise), services.clock(), say)
+    say = messages_for(config.language_of_lists, config.templates)
+    body = render_scan(result, RepoLinks(str(known.ref), services.settings.enterprise), services.clock(), say)
     login = services.github.login()
-    wanted = Wanted(known.id, known.ref, login, say.scan_title()[:TITLE_MAX], lambda _: body)
+    wanted = IssueDraft(known.id, known.ref, login, say.scan_title()[:TITLE_MAX], lambda _: body)
     number = keep_issue(here, services.store.scan_issues, wanted, services.now())
     groups, issues = counted(len(result.groups), "group"), counted(result.issues, "issue")
     logger.info("%s: #%d shows %s among %s", known.ref, number, groups, issues)

@@ -8,13 +8,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property, partial, wraps
 
-from bot.conversation.commands.table import Options
-from bot.conversation.comments import Slot
+from bot.conversation.commands.table import CommandOptions
+from bot.conversation.comments import CommentSlot
 from bot.conversation.config.schema import ASKED_MOST, RepoConfig
 from bot.conversation.marker import ADVICE
-from bot.conversation.messages.catalogue import Words, speak
+from bot.conversation.messages.catalogue import Messages, messages_for
 from bot.conversation.messages.detection import language_of
-from bot.conversation.render.escape import Place
+from bot.conversation.render.escape import RepoLinks
 from bot.deliveries.events import CommentEvent, IssueEvent
 from bot.domain.decisions import Decision
 from bot.domain.entities import Issue, RepoRef, Repository
@@ -40,7 +40,7 @@ LOCKED = "it is locked"
 
 
 @dataclass(frozen=True)
-class Visit:
+class IssueContext:
     """One issue, with the client of its installation and the settings of its repository."""
 
     services: Services
@@ -70,14 +70,14 @@ class Visit:
         return self.services.store.own_issues(self.repository.id)
 
     @property
-    def place(self) -> Place:
+    def place(self) -> RepoLinks:
         """Where comments are written, for rendering."""
-        return Place(str(self.repo), self.services.settings.enterprise)
+        return RepoLinks(str(self.repo), self.services.settings.enterprise)
 
     @property
-    def slot(self) -> Slot:
+    def slot(self) -> CommentSlot:
         """Where the advisory comment is kept."""
-        return Slot(self.repository.id, self.repo, self.number, ADVICE.begins)
+        return CommentSlot(self.repository.id, self.repo, self.number, ADVICE.begins)
 
     def kept_comment(self) -> KeptComment | None:
         """The advisory comment as last written; None where the question never came up."""
@@ -92,11 +92,11 @@ class Visit:
         """What every look at this issue came to, the earliest first."""
         return self.services.store.decisions.of_issue(self.repository.id, self.number)
 
-    def words(self, issue: Issue) -> Words:
+    def words(self, issue: Issue) -> Messages:
         """What is said on an issue: in the language of the settings or else in its own, with the repository's texts."""
         config = self.config
         language = language_of(issue.title, issue.body) if config.language == "auto" else config.language
-        return speak(language, config.templates)
+        return messages_for(language, config.templates)
 
     def thread(self, *, fresh: bool) -> ThreadClient:
         """The client that remembers what was read for this issue in the last minutes (T5)."""
@@ -104,7 +104,7 @@ class Visit:
 
 
 @contextmanager
-def visiting(event: IssueEvent | CommentEvent, services: Services) -> Iterator[Visit | None]:
+def visiting(event: IssueEvent | CommentEvent, services: Services) -> Iterator[IssueContext | None]:
     """Enter the place of an event; None where the bot does nothing whatever happens there.
 
     That is on a paused host, in an archived repository, and where the settings say `mode: off`.
@@ -121,7 +121,7 @@ def visiting(event: IssueEvent | CommentEvent, services: Services) -> Iterator[V
         logger.info("access to %s ended in the middle of this: %s", event.repository.ref, type(problem).__name__)
 
 
-def visited(handler: Callable[[Visit, IssueEvent], None]) -> Callable[[IssueEvent, Services], None]:
+def visited(handler: Callable[[IssueContext, IssueEvent], None]) -> Callable[[IssueEvent, Services], None]:
     """Make a route's handler of what is done in a place; where that is not entered, nothing is done."""
 
     @wraps(handler)
@@ -133,7 +133,7 @@ def visited(handler: Callable[[Visit, IssueEvent], None]) -> Callable[[IssueEven
     return enter
 
 
-def _enter(event: IssueEvent | CommentEvent, services: Services) -> Visit | None:
+def _enter(event: IssueEvent | CommentEvent, services: Services) -> IssueContext | None:
     if services.settings.paused:
         logger.info("the host has paused the bot")
         return None
@@ -146,7 +146,7 @@ def _enter(event: IssueEvent | CommentEvent, services: Services) -> Visit | None
     if settings.config.mode == "off":
         logger.info("%s says mode: off", repository.ref)
         return None
-    return Visit(services, client(repository.id), repository, event.number, settings)
+    return IssueContext(services, client(repository.id), repository, event.number, settings)
 
 
 def _whereabouts(event: IssueEvent | CommentEvent, services: Services) -> tuple[Repository, int]:
@@ -190,7 +190,7 @@ UNASKED_SECONDS = 2.0
 
 
 def finder_for(
-    visit: Visit, issue: Issue, *, fresh: bool = False, within: float | None = None, judged: bool = False
+    visit: IssueContext, issue: Issue, *, fresh: bool = False, within: float | None = None, judged: bool = False
 ) -> Finder:
     """A finder for this issue that remembers its searches for some minutes (T5), unless they shall be `fresh`.
 
@@ -217,9 +217,9 @@ def finder_for(
 
 
 def find(
-    visit: Visit,
+    visit: IssueContext,
     issue: Issue,
-    options: Options | None = None,
+    options: CommandOptions | None = None,
     words: tuple[str, ...] = (),
     *,
     show_named: bool = True,
@@ -236,7 +236,7 @@ def find(
     """
     # Words that say nothing are no question, to which the closest issues would be no answer (F9).
     listing = options is not None and (not words or has_usable_words(" ".join(words)))
-    options = options or Options()
+    options = options or CommandOptions()
     store, repo_id = visit.services.store, visit.repository.id
     with FIND_SECONDS.time(), span("find") as traced:
         decided = decided_in(store, repo_id)

@@ -26,7 +26,7 @@ _LEFT_OUT = {"backfills"}
 _COUNT = sa.select(sa.func.count())
 
 
-class Place(NamedTuple):
+class HostDatabases(NamedTuple):
     """One host's store and queue: two files of SQLite's, or one database of PostgreSQL's. `name` has no password."""
 
     name: str
@@ -44,14 +44,14 @@ class Place(NamedTuple):
         return [*((self.store, table) for table in kept), (self.queue, jobs)]
 
 
-def place(settings: Settings) -> Place:
+def host_databases(settings: Settings) -> HostDatabases:
     """The place that settings name; connects on first use."""
     engine = make_engine(settings.database_url, synchronous=settings.sqlite_synchronous)
     queue = queue_engine(settings) if engine.dialect.name == "sqlite" else engine
-    return Place(shown(settings.database_url), engine, queue)
+    return HostDatabases(shown(settings.database_url), engine, queue)
 
 
-def copy(source: Place, target: Place, *, dry_run: bool = False) -> dict[str, int]:
+def copy(source: HostDatabases, target: HostDatabases, *, dry_run: bool = False) -> dict[str, int]:
     """Copy everything, or with `dry_run` nothing; the rows of each table. Raises UserError where that must not be."""
     ours, theirs = (file.resolve() if (file := sqlite_file(at.store.url)) else at.name for at in (source, target))
     if ours == theirs:

@@ -10,29 +10,29 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from bot.deliveries.events import IssueEvent
-from bot.domain.decisions import COMMAND, Decision, Outcome, evidence
+from bot.domain.decisions import COMMAND, Decision, DecisionOutcome, evidence
 from bot.domain.entities import Actor, Issue, IssueRef, same_login
 from bot.domain.errors import Unavailable
-from bot.domain.feedback import Kind, Signal, Who
-from bot.domain.formats import read_moment
+from bot.domain.feedback import FeedbackKind, FeedbackSignal, Role
+from bot.domain.formats import parse_time
 from bot.quality.digest import take_boxes
 from bot.text.github_urls import named_by
-from handlers.context import Visit, find
+from handlers.context import IssueContext, find
 
 logger = logging.getLogger(__name__)
 
 
-def closed(visit: Visit, issue: Issue, event: IssueEvent) -> None:
+def closed(visit: IssueContext, issue: Issue, event: IssueEvent) -> None:
     """Somebody closed an issue that the bot had candidates for: as a duplicate, of what?
 
     To close it otherwise does not say that it repeats nothing, and what bots close says nothing at all. Our own `of`
     closes as a bot, and is kept as a verdict, which a person's closing otherwise overtakes.
     """
-    if issue.closed_at and event.closed_at and read_moment(event.closed_at) != issue.closed_at:
+    if issue.closed_at and event.closed_at and parse_time(event.closed_at) != issue.closed_at:
         # It was opened since, and closed anew by somebody else perhaps, of which another event tells.
         return
     store, repo_id = visit.services.store, visit.repository.id
-    store.signals.drop(repo_id, issue.number, Kind.CLOSED)
+    store.signals.drop(repo_id, issue.number, FeedbackKind.CLOSED)
     if event.sender.is_bot or issue.state != "closed":
         return
     if issue.state_reason == "duplicate":
@@ -41,7 +41,7 @@ def closed(visit: Visit, issue: Issue, event: IssueEvent) -> None:
     store.verdicts.overtaken(repo_id, issue.number, visit.services.now())
 
 
-def _closed_as_duplicate(visit: Visit, event: IssueEvent) -> None:
+def _closed_as_duplicate(visit: IssueContext, event: IssueEvent) -> None:
     store, repo_id = visit.services.store, visit.repository.id
     try:
         original = visit.github.duplicate_of(visit.repo, visit.number)
@@ -55,18 +55,18 @@ def _closed_as_duplicate(visit: Visit, event: IssueEvent) -> None:
     if original:
         store.verdicts.overtaken(repo_id, visit.number, visit.services.now(), but=other)
     if other and (_had_candidates(visit) or _came_up(visit, other)):
-        store.signals.put(repo_id, _signal(visit, event, Kind.CLOSED, other, same=True))
+        store.signals.put(repo_id, _signal(visit, event, FeedbackKind.CLOSED, other, same=True))
 
 
-def reopened(visit: Visit, issue: Issue) -> None:
+def reopened(visit: IssueContext, issue: Issue) -> None:
     """Somebody sees it otherwise by now, if it is still open: the event may be late."""
     if issue.state == "open":
         store = visit.services.store
-        store.signals.drop(visit.repository.id, visit.number, Kind.CLOSED)
+        store.signals.drop(visit.repository.id, visit.number, FeedbackKind.CLOSED)
         store.verdicts.overtaken(visit.repository.id, visit.number, visit.services.now())
 
 
-def ticked(visit: Visit, issue: Issue, event: IssueEvent) -> None:
+def ticked(visit: IssueContext, issue: Issue, event: IssueEvent) -> None:
     """Somebody edited an issue of the bot's own: in that of the digest they may have ticked a box.
 
     On GitHub only people with write access can; they are asked for their right all the same, as everywhere.
@@ -80,7 +80,7 @@ def ticked(visit: Visit, issue: Issue, event: IssueEvent) -> None:
 
 
 @contextmanager
-def retitling(visit: Visit, issue: Issue, event: IssueEvent) -> Iterator[None]:
+def retitling(visit: IssueContext, issue: Issue, event: IssueEvent) -> Iterator[None]:
     """Note which candidates a new title has taken out of the comment, and which an old one has brought back.
 
     Who gives an issue a title after which it no longer resembles what was shown says that it was something else.
@@ -99,17 +99,17 @@ def retitling(visit: Visit, issue: Issue, event: IssueEvent) -> Iterator[None]:
         now = _unasked(visit, issue, event.action)
     signals = visit.services.store.signals
     for candidate in now.shown:
-        signals.drop(visit.repository.id, visit.number, Kind.RETITLED, candidate.number)
+        signals.drop(visit.repository.id, visit.number, FeedbackKind.RETITLED, candidate.number)
     for candidate in before.shown:
         # Where it is as likely as it had to be then, the bar has moved and not the title.
         known = now.about(candidate.number)
         gone = _could_be_shown(visit, issue, candidate.number) if known is None else not known.shown
         if gone and (known is None or known.probability < before.bar):
-            signal = _signal(visit, event, Kind.RETITLED, candidate.number, same=False)
+            signal = _signal(visit, event, FeedbackKind.RETITLED, candidate.number, same=False)
             signals.put(visit.repository.id, signal)
 
 
-def _could_be_shown(visit: Visit, issue: Issue, number: int) -> bool:
+def _could_be_shown(visit: IssueContext, issue: Issue, number: int) -> bool:
     """Whether it is the title by which a look has not come upon another issue: that is still there, in a state that is
     looked for, and not named by this one, which would rather say that they are the same."""
     with visit.services.index.view(visit.repository.id) as view:
@@ -119,42 +119,42 @@ def _could_be_shown(visit: Visit, issue: Issue, number: int) -> bool:
     return IssueRef(issue.repo, number).key not in named_by(issue)
 
 
-def right_of(visit: Visit, login: str, author: Actor) -> Who:
+def right_of(visit: IssueContext, login: str, author: Actor) -> Role:
     """With which right somebody did what only the issue's author can do, and people with triage access.
 
     Who is both counts as what they may do here.
     """
     if not same_login(login, author.login) or visit.github.permission(visit.repo, login).triage:
-        return Who.TRIAGE
-    return Who.AUTHOR
+        return Role.TRIAGE
+    return Role.AUTHOR
 
 
-def _signal(visit: Visit, event: IssueEvent, kind: Kind, other: int, *, same: bool) -> Signal:
+def _signal(visit: IssueContext, event: IssueEvent, kind: FeedbackKind, other: int, *, same: bool) -> FeedbackSignal:
     who = right_of(visit, event.sender.login, event.author)
-    return Signal(visit.number, kind, event.sender.login, other, same, who, visit.services.now())
+    return FeedbackSignal(visit.number, kind, event.sender.login, other, same, who, visit.services.now())
 
 
-def _had_candidates(visit: Visit) -> bool:
+def _had_candidates(visit: IssueContext) -> bool:
     decisions = visit.decisions()
     return any(one.own for decision in decisions for one in decision.evidence)
 
 
-def _came_up(visit: Visit, other: int) -> bool:
+def _came_up(visit: IssueContext, other: int) -> bool:
     """Whether this issue came into question on that one."""
     decisions = visit.services.store.decisions.of_issue(visit.repository.id, other)
     return any(decision.about(visit.number) for decision in decisions)
 
 
-def _last(visit: Visit, *, asked: bool = True) -> Decision | None:
+def _last(visit: IssueContext, *, asked: bool = True) -> Decision | None:
     """The last look, or the last that no command `asked` for; that the issue was left alone since, as after a bot's
     edit, changed nothing of what is shown.
     """
-    looks = (one for one in reversed(visit.decisions()) if one.outcome is not Outcome.LEFT_ALONE)
+    looks = (one for one in reversed(visit.decisions()) if one.outcome is not DecisionOutcome.LEFT_ALONE)
     return next((one for one in looks if asked or one.cause != COMMAND), None)
 
 
-def _unasked(visit: Visit, issue: Issue, cause: str) -> Decision:
+def _unasked(visit: IssueContext, issue: Issue, cause: str) -> Decision:
     """What the bot would show of its own accord now; nothing is said or kept of it."""
     report, now = find(visit, issue), visit.services.now()
     found = evidence(report, report.candidates)
-    return Decision(visit.number, now, cause, visit.config.mode, Outcome.UNCHANGED, visit.bar.value, "", found)
+    return Decision(visit.number, now, cause, visit.config.mode, DecisionOutcome.UNCHANGED, visit.bar.value, "", found)

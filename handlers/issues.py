@@ -15,20 +15,20 @@ from handlers import implicit_feedback as feedback
 from handlers.advisory_comment import advise, note_left_alone
 from handlers.background import is_unanswered, until_complete
 from handlers.commands import decisions as verdicts
-from handlers.context import LOCKED, Visit, finder_for, visited, visiting, why_silent
+from handlers.context import LOCKED, IssueContext, finder_for, visited, visiting, why_silent
 from handlers.services import Services
 
 logger = logging.getLogger(__name__)
 
 
 @visited
-def look(visit: Visit, event: IssueEvent) -> None:
+def look(visit: IssueContext, event: IssueEvent) -> None:
     """An issue was opened, reopened, or its text was edited."""
     _look(visit, event)
 
 
 @visited
-def look_again(visit: Visit, event: IssueEvent) -> None:
+def look_again(visit: IssueContext, event: IssueEvent) -> None:
     """The index has what it had not when this issue was looked at: an earlier report, or all of them."""
     services = visit.services
     issue = visit.github.issue(visit.repo, visit.number)
@@ -40,7 +40,7 @@ def look_again(visit: Visit, event: IssueEvent) -> None:
 
 
 @visited
-def unlocked(visit: Visit, event: IssueEvent) -> None:
+def unlocked(visit: IssueContext, event: IssueEvent) -> None:
     """An issue was unlocked: what was decided elsewhere until then is heeded, and what happened here is looked at.
 
     Where nobody came to look at it meanwhile it stays as it is, so that no old issue gets a comment by that.
@@ -51,7 +51,7 @@ def unlocked(visit: Visit, event: IssueEvent) -> None:
 
 
 @visited
-def labels_changed(visit: Visit, event: IssueEvent) -> None:
+def labels_changed(visit: IssueContext, event: IssueEvent) -> None:
     """A label came or went. That matters where the settings let labels decide which issues are looked at.
 
     An issue that now qualifies is looked at as if it were new; one that no longer does keeps its comment, which a
@@ -64,7 +64,7 @@ def labels_changed(visit: Visit, event: IssueEvent) -> None:
 
 
 @visited
-def closed(visit: Visit, event: IssueEvent) -> None:
+def closed(visit: IssueContext, event: IssueEvent) -> None:
     """An issue was closed. The comment stays as it is: who reads it later sees what was known when it was open."""
     issue = visit.github.issue(visit.repo, event.number)
     _keep(visit, issue)
@@ -81,7 +81,7 @@ def gone(event: IssueEvent, services: Services) -> None:
     services.store.forget_issue(event.repository.id, event.number)
 
 
-def _look(visit: Visit, event: IssueEvent) -> None:
+def _look(visit: IssueContext, event: IssueEvent) -> None:
     # The payload may be old: what counts is the issue as it is now.
     issue = visit.github.issue(visit.repo, event.number)
     if is_own_issue(issue) or issue.number in visit.own_issues:
@@ -110,7 +110,7 @@ def _look(visit: Visit, event: IssueEvent) -> None:
 _HOUR, _DEFERRED_FOR = 3_600.0, 86_400.0
 
 
-def _too_many(visit: Visit, issue: Issue, event: IssueEvent) -> str:
+def _too_many(visit: IssueContext, issue: Issue, event: IssueEvent) -> str:
     """Say so where the author has had as many issues looked at within the hour as `per_author` allows; else empty.
 
     The look is queued for an hour later, for a day; after that only who asks is answered.
@@ -127,7 +127,7 @@ def _too_many(visit: Visit, issue: Issue, event: IssueEvent) -> str:
     return f"per_author: more than {limit.most} issues of {issue.author.login} within an hour"
 
 
-def _waits(visit: Visit) -> bool:
+def _waits(visit: IssueContext) -> bool:
     """Whether something that happened to the issue while it was locked has had no look since."""
     noted, kept = visit.decisions(), visit.kept_comment()
     left_alone = bool(noted) and noted[-1].reason == LOCKED
@@ -135,7 +135,7 @@ def _waits(visit: Visit) -> bool:
     return left_alone or (kept is not None and not kept.text_hash)
 
 
-def _keep(visit: Visit, issue: Issue) -> None:
+def _keep(visit: IssueContext, issue: Issue) -> None:
     """What bots cause, what is muted and what is closed can be an original, so that all of it is indexed (C1)."""
     if not issue.is_pull_request:
         visit.services.indexing.keep(visit.github, visit.repository, issue)
@@ -151,7 +151,7 @@ _MOST_LATER = 20
 _AT_ALL = 0.1
 
 
-def tell_later(visit: Visit, issue: Issue, installation: int | None) -> None:
+def tell_later(visit: IssueContext, issue: Issue, installation: int | None) -> None:
     """Queue a look at each later issue that repeats this one, and was perhaps looked at before this one was here.
 
     Where many issues wait nearly all overtake one another. So this one is asked about once, only those that it
@@ -170,14 +170,14 @@ def tell_later(visit: Visit, issue: Issue, installation: int | None) -> None:
             services.inbox.put(f"{OVERTAKEN}-{repo_id}-{number}-{issue.number}", event)
 
 
-def _near(visit: Visit, issue: Issue, later: Collection[int]) -> set[int]:
+def _near(visit: IssueContext, issue: Issue, later: Collection[int]) -> set[int]:
     """The numbers of those of the `later` issues that this one resembles at all."""
     least = visit.bar.value * _AT_ALL
     with visit.services.matcher.looking(visit.repository.id, issue, only=later, stored=True) as look:
         return {match.number for match in look.judge() if match.confidence >= least}
 
 
-def _repeats(visit: Visit, number: int, earlier: int) -> bool:
+def _repeats(visit: IssueContext, number: int, earlier: int) -> bool:
     """Whether the index would name the earlier issue on the one of that number."""
     services, repo_id = visit.services, visit.repository.id
     with services.index.view(repo_id) as view:

@@ -13,12 +13,12 @@ from datetime import UTC, datetime
 from functools import cached_property
 
 from bot.conversation.commands.parser import parse
-from bot.conversation.commands.table import Command, Name, Requirement, allowed
-from bot.conversation.comments import digest
+from bot.conversation.commands.table import Command, CommandName, Requirement, allowed
+from bot.conversation.comments import hash_texts
 from bot.conversation.marker import answered_by
 from bot.domain.entities import NOBODY, Actor, Comment, Permission, Repository, name_key, same_login
 from bot.domain.errors import GitHubError, Retryable
-from bot.domain.feedback import Rejection, Verdict, VerdictKind, Who
+from bot.domain.feedback import Rejection, Role, UserVerdict, UserVerdictKind
 from bot.github.repository import RepoClient
 from bot.github.threads import Thread
 from bot.platform.addresses import hosts_of
@@ -107,7 +107,7 @@ class _Recalled:
         app = self._services.github.login().removesuffix("[bot]")
         parsed = parse(comment.body, self._repo, hosts_of(self._services.settings.github_api_url), app)
         said_at, text = _text(comment.updated_at), (*self._where, comment.id)
-        hashed = digest(said_at, *(one.line for one in parsed))
+        hashed = hash_texts(said_at, *(one.line for one in parsed))
         if not self._store.heeded.begin(*text, said_at=said_at, text_hash=hashed, delivery=_NOTE):
             return
         for one in parsed:
@@ -118,22 +118,22 @@ class _Recalled:
     def _take(self, command: Command, comment: Comment) -> None:
         """What the command has left behind in a store; GitHub itself has the rest."""
         login, at, number = comment.author.login, comment.created_at.timestamp(), command.number or 0
-        if command.name is Name.NOT and command.repo:
+        if command.name is CommandName.NOT and command.repo:
             issue = name_key(f"{command.repo}#{number}")
             self._store.elsewhere.add(self._where[0], Rejection(self._thread.number, issue, login, at, comment.id))
-        elif command.name is Name.NOT:
-            who = Who.TRIAGE if self._may_triage(comment) else Who.AUTHOR
-            self._decide(number, VerdictKind.NOT, comment, {"who": who})
-        elif command.name is Name.OF and self._thread.original:
-            self._decide(self._thread.original, VerdictKind.OF, comment, {"was": "open", "label": "duplicate"})
-        elif command.name is Name.MUTE:
+        elif command.name is CommandName.NOT:
+            who = Role.TRIAGE if self._may_triage(comment) else Role.AUTHOR
+            self._decide(number, UserVerdictKind.NOT, comment, {"who": who})
+        elif command.name is CommandName.OF and self._thread.original:
+            self._decide(self._thread.original, UserVerdictKind.OF, comment, {"was": "open", "label": "duplicate"})
+        elif command.name is CommandName.MUTE:
             self._store.muted.set(*self._where, login, at)
-        elif command.name is Name.UNMUTE:
+        elif command.name is CommandName.UNMUTE:
             self._store.muted.clear(*self._where)
-        elif command.name is Name.UNDO:
+        elif command.name is CommandName.UNDO:
             self._undo(comment)
 
-    def _decide(self, other: int, kind: VerdictKind, comment: Comment, details: dict[str, str]) -> None:
+    def _decide(self, other: int, kind: UserVerdictKind, comment: Comment, details: dict[str, str]) -> None:
         self._store.verdicts.add(
             *self._where,
             other,
@@ -162,9 +162,9 @@ class _Recalled:
             for each in (verdict, *(self._also_said(verdict, comment) if everybodys else ())):
                 self._store.verdicts.undo(each.id, comment.id, at)
 
-    def _also_said(self, verdict: Verdict, comment: Comment) -> list[Verdict]:
+    def _also_said(self, verdict: UserVerdict, comment: Comment) -> list[UserVerdict]:
         pair = self._store.verdicts.of_pair(self._where[0], verdict.number, verdict.other)
-        return [one for one in pair if verdict.kind is VerdictKind.NOT and one.command_id <= comment.id]
+        return [one for one in pair if verdict.kind is UserVerdictKind.NOT and one.command_id <= comment.id]
 
     def _right(self, author: Actor) -> Permission:
         login = name_key(author.login)

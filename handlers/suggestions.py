@@ -11,14 +11,14 @@ import logging
 from bot.domain.entities import Issue
 from bot.domain.errors import DoppelError
 from bot.domain.likelihood import Likelihood, Tier, likelihood
-from bot.domain.report import Candidate, Outcome, Report
+from bot.domain.report import Candidate, Report, SearchOutcome
 from bot.github.labels import ADD_LABEL, CLOSE, DUPLICATE, SUGGESTIONS_SINCE, Confidence, LabelEvent, duplicate_label
-from handlers.context import Visit
+from handlers.context import IssueContext
 
 logger = logging.getLogger(__name__)
 
 
-def label(visit: Visit, issue: Issue, named: tuple[Candidate, ...]) -> None:
+def label(visit: IssueContext, issue: Issue, named: tuple[Candidate, ...]) -> None:
     """Suggest or add the label after a comment that names these candidates. What fails is not tried again."""
     use, first = visit.config.label, named[0] if named else None
     if use == "off" or first is None or not first.own or first.confidence is None or issue.state != "open":
@@ -34,17 +34,17 @@ def label(visit: Visit, issue: Issue, named: tuple[Candidate, ...]) -> None:
         logger.warning("no label on %s#%d: %s", visit.repo, visit.number, refusal)
 
 
-def _by_verdict_alone(visit: Visit, first: Candidate) -> bool:
+def _by_verdict_alone(visit: IssueContext, first: Candidate) -> bool:
     """Whether only a model's verdict makes the candidate likely. That alone labels and suggests nothing (J4)."""
     return first.unjudged is not None and first.unjudged < visit.bar.value
 
 
-def unlabel(visit: Visit, issue: Issue, report: Report, named: tuple[Candidate, ...]) -> None:
+def unlabel(visit: IssueContext, issue: Issue, report: Report, named: tuple[Candidate, ...]) -> None:
     """Take off the label that the bot has set, once a look at all there is finds nothing likely any more: the issue was
     rewritten, or the pair rejected. What a person has set since stays, and so it does where a source was away.
     """
     tiers = [likelihood(one.confidence or 0.0, visit.config.likely).tier for one in named if one.own]
-    sure = report.outcome in (Outcome.FOUND, Outcome.NONE)
+    sure = report.outcome in (SearchOutcome.FOUND, SearchOutcome.NONE)
     if visit.config.label != "add" or Tier.LIKELY in tiers or not sure or issue.state != "open":
         return
     try:
@@ -54,7 +54,7 @@ def unlabel(visit: Visit, issue: Issue, report: Report, named: tuple[Candidate, 
         logger.warning("the label stays on %s#%d: %s", visit.repo, visit.number, refusal)
 
 
-def set_by_us(visit: Visit, issue: Issue) -> str | None:
+def set_by_us(visit: IssueContext, issue: Issue) -> str | None:
     """The label as the issue has it, where the bot has set it (`label: add`) and nobody has since; else None."""
     name = duplicate_label(issue.labels)
     if name is None:
@@ -63,13 +63,13 @@ def set_by_us(visit: Visit, issue: Issue) -> str | None:
     return name if last and last.actor.login == visit.services.github.login() else None
 
 
-def last_set(visit: Visit) -> LabelEvent | None:
+def last_set(visit: IssueContext) -> LabelEvent | None:
     """How the label `duplicate` came to the issue the last time; None where it was taken off since, or never set."""
     events = [one for one in visit.github.label_events(visit.repo, visit.number) if one.name.lower() == DUPLICATE]
     return events[-1] if events and events[-1].added else None
 
 
-def _label(visit: Visit, issue: Issue, other: int, confidence: float) -> None:
+def _label(visit: IssueContext, issue: Issue, other: int, confidence: float) -> None:
     name = duplicate_label(visit.github.labels(visit.repo))
     if name is None or duplicate_label(issue.labels):
         return
@@ -87,13 +87,13 @@ def _label(visit: Visit, issue: Issue, other: int, confidence: float) -> None:
     visit.github.suggest_label(visit.repo, visit.number, name, *_why(visit, issue, other, confidence))
 
 
-def _why(visit: Visit, issue: Issue, other: int, confidence: float) -> tuple[str, Confidence]:
+def _why(visit: IssueContext, issue: Issue, other: int, confidence: float) -> tuple[str, Confidence]:
     """What a suggestion is given along, for the maintainer who decides."""
     rationale = visit.words(issue).label_rationale(percent=confidence, number=str(other))
     return rationale, "high" if likelihood(confidence) is Likelihood.VERY_LIKELY else "medium"
 
 
-def suggest_closing(visit: Visit, issue: Issue, named: tuple[Candidate, ...]) -> None:
+def suggest_closing(visit: IssueContext, issue: Issue, named: tuple[Candidate, ...]) -> None:
     """Suggest to close the issue as a duplicate, after a comment that calls its first candidate likely (C6b).
 
     Once for an issue: where it was suggested before, people have decided. What fails is not tried again.
@@ -111,7 +111,7 @@ def suggest_closing(visit: Visit, issue: Issue, named: tuple[Candidate, ...]) ->
         logger.warning("no suggestion to close %s#%d: %s", visit.repo, visit.number, refusal)
 
 
-def _suggest_closing(visit: Visit, issue: Issue, other: int, confidence: float) -> None:
+def _suggest_closing(visit: IssueContext, issue: Issue, other: int, confidence: float) -> None:
     if visit.services.github.api_version < SUGGESTIONS_SINCE:
         return
     before = visit.github.suggestions(visit.repo, visit.number)

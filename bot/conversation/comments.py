@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from bot.conversation.marker import Ours
+from bot.conversation.marker import IsOurs
 from bot.domain.entities import Comment, RepoRef
 from bot.domain.errors import DoppelError, GitHubError, NotFound, Overtaken, RateLimited, Retryable, Unavailable
 from bot.github.repository import RepoClient
@@ -24,7 +24,7 @@ from bot.storage.comments import Comments
 
 
 @dataclass(frozen=True, slots=True)
-class Slot:
+class CommentSlot:
     """The place of one comment: an issue, and the comment whose commands it answers (ADVISORY: none).
 
     `is_marked` recognises the body of a comment that belongs here. `since`, if known, bounds the search for it: an
@@ -40,7 +40,7 @@ class Slot:
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class CommentDraft:
     """A comment's new content.
 
     `body_hash` tells whether an edit is needed; it ignores differences that are no reason to edit. `text_hash` is of
@@ -61,10 +61,10 @@ after that an unanswered write has happened or never will."""
 _LEAST_WAIT = 1.0
 
 
-class Record:
+class CommentRow:
     """One attempt's access to the row of a slot; claims hold for `lease` seconds."""
 
-    def __init__(self, store: Comments, slot: Slot, clock: Callable[[], datetime], lease: float) -> None:
+    def __init__(self, store: Comments, slot: CommentSlot, clock: Callable[[], datetime], lease: float) -> None:
         self.slot = slot
         self._store = store
         self._where = (slot.repo_id, slot.number, slot.command_id)
@@ -104,7 +104,7 @@ class Record:
         except Unavailable as unanswered:
             raise Retryable(str(unanswered), after=max(self._lease, unanswered.after or 0)) from unanswered
 
-    def settle(self, draft: Draft, comment_id: int | None, since: float) -> float | None:
+    def settle(self, draft: CommentDraft, comment_id: int | None, since: float) -> float | None:
         """Note that this comment, or none, has the draft's content; the time of the note, or None if overtaken."""
         now = self._now()
         settled = self._store.settle(
@@ -118,7 +118,7 @@ class Record:
         )
         return now if settled else None
 
-    def settle_claimed(self, draft: Draft, comment_id: int | None, since: float) -> float:
+    def settle_claimed(self, draft: CommentDraft, comment_id: int | None, since: float) -> float:
         """Like `settle`, before a write on GitHub: raises Retryable if another attempt has the claim."""
         now = self.settle(draft, comment_id, since)
         if now is None:
@@ -153,7 +153,7 @@ class CommentKeeper:
     """Writes comments so that no retry, crash, redelivery or second worker makes two of one."""
 
     def __init__(
-        self, store: Comments, ours: Ours, clock: Callable[[], datetime], lease: float = LEASE, *, alone: bool = True
+        self, store: Comments, ours: IsOurs, clock: Callable[[], datetime], lease: float = LEASE, *, alone: bool = True
     ) -> None:
         """`ours` says whose comments are the bot's. `alone`: whoever else writes them shares this store, so that nobody
         can post at the same moment unseen.
@@ -167,8 +167,8 @@ class CommentKeeper:
     def keep(
         self,
         github: RepoClient,
-        slot: Slot,
-        draft: Draft,
+        slot: CommentSlot,
+        draft: CommentDraft,
         *,
         look: bool = False,
         create: bool = True,
@@ -210,14 +210,14 @@ class CommentKeeper:
         COMMENTS.labels("silent").inc()
         return True
 
-    def stands(self, github: RepoClient, slot: Slot, *, look: bool) -> bool:
+    def stands(self, github: RepoClient, slot: CommentSlot, *, look: bool) -> bool:
         """Whether there is a comment to keep up to date. `look` as for `keep`."""
         kept = self._record(slot).kept()
         if kept is not None:
             return kept.state is CommentState.POSTED
         return look and self._find(github, slot) is not None
 
-    def remove(self, github: RepoClient, slot: Slot, text_hash: str, *, look: bool = False) -> None:
+    def remove(self, github: RepoClient, slot: CommentSlot, text_hash: str, *, look: bool = False) -> None:
         """Answer a text with silence, and delete the comment that answered the former text.
 
         `look` as for `keep`. Raises Retryable while another attempt is at the same comment.
@@ -232,7 +232,7 @@ class CommentKeeper:
             self._store.silence(slot.repo_id, slot.number, kept.comment_id)
         record.answer_silently(text_hash)
 
-    def _remove_doubtful(self, github: RepoClient, record: Record, text_hash: str) -> None:
+    def _remove_doubtful(self, github: RepoClient, record: CommentRow, text_hash: str) -> None:
         """The same for a comment that may exist: an attempt has ended without an answer, or the store has no row."""
         claim, since = record.claim()
         if claim is Claim.SETTLED:
@@ -242,9 +242,9 @@ class CommentKeeper:
             own = self._find(github, record.slot)
             if own is not None:
                 _delete(github, record.slot, own.id)
-        record.settle_claimed(Draft("", "", text_hash), None, since)
+        record.settle_claimed(CommentDraft("", "", text_hash), None, since)
 
-    def _create(self, github: RepoClient, record: Record, draft: Draft, since: float) -> bool:
+    def _create(self, github: RepoClient, record: CommentRow, draft: CommentDraft, since: float) -> bool:
         """Post the comment if the claim of `since` still holds: the search for an earlier one takes time."""
         slot, since = record.slot, record.renew(since)
         with record.claimed(since):
@@ -261,7 +261,7 @@ class CommentKeeper:
             COMMENT_SECONDS.observe(max(0.0, time.time() - arrived))
         return True
 
-    def _give_way(self, github: RepoClient, record: Record, comment_id: int) -> bool:
+    def _give_way(self, github: RepoClient, record: CommentRow, comment_id: int) -> bool:
         """Handle a comment that came too late: another attempt took the claim before it was written."""
         kept = record.kept()
         if kept is None or (kept.comment_id == comment_id and kept.state is CommentState.POSTED):
@@ -277,7 +277,9 @@ class CommentKeeper:
             raise
         return kept.state is not CommentState.DELETED
 
-    def _edit(self, github: RepoClient, record: Record, draft: Draft, comment_id: int, said: str, since: float) -> bool:
+    def _edit(
+        self, github: RepoClient, record: CommentRow, draft: CommentDraft, comment_id: int, said: str, since: float
+    ) -> bool:
         """Edit the comment unless it says so already. `said` is the known hash of its body, else empty."""
         changes = said != draft.body_hash
         if changes:
@@ -296,7 +298,7 @@ class CommentKeeper:
         COMMENTS.labels("edited" if changes else "unchanged").inc()
         return True
 
-    def _find(self, github: RepoClient, slot: Slot) -> Comment | None:
+    def _find(self, github: RepoClient, slot: CommentSlot) -> Comment | None:
         """Our comment; of several the first, since people may have reacted to it. It deletes the others."""
         own = [
             comment
@@ -307,16 +309,16 @@ class CommentKeeper:
             _delete(github, slot, late.id)
         return own[0] if own else None
 
-    def _record(self, slot: Slot) -> Record:
-        return Record(self._store, slot, self._clock, self._lease)
+    def _record(self, slot: CommentSlot) -> CommentRow:
+        return CommentRow(self._store, slot, self._clock, self._lease)
 
 
-def _delete(github: RepoClient, slot: Slot, comment_id: int) -> None:
+def _delete(github: RepoClient, slot: CommentSlot, comment_id: int) -> None:
     github.delete_comment(slot.repo, comment_id)
     COMMENTS.labels("deleted").inc()
 
 
-def digest(*texts: str) -> str:
+def hash_texts(*texts: str) -> str:
     """A short hash of some texts. Their lengths keep `("ab", "c")` and `("a", "bc")` apart."""
     whole = hashlib.sha256()
     for text in texts:

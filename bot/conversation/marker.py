@@ -64,15 +64,15 @@ def answered_by(body: str) -> int | None:
 ACTIONS = "github-actions[bot]"
 """Who writes with the token that GitHub gives to a workflow."""
 
-Ours = Callable[[Actor, int | None], bool]
+IsOurs = Callable[[Actor, int | None], bool]
 """Whether what this author wrote through that App, None for none, is the bot's own if it bears the marker."""
 
 
-def of_app(app_id: int | None) -> Ours:
+def of_app(app_id: int | None) -> IsOurs:
     """The App's own. A person who acts through the App bears its id too, and is no bot."""
     return lambda author, app: author.is_bot and (app == app_id or same_login(author.login, ACTIONS))
 
 
-def of_token(login: Callable[[], str]) -> Ours:
+def of_token(login: Callable[[], str]) -> IsOurs:
     """For a workflow, which cannot know what App ran here before: any bot's, and those of whoever the token is."""
     return lambda author, app: author.is_bot or same_login(author.login, login())

@@ -26,7 +26,7 @@ TITLE_MAX = 256
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class IssueDraft:
     """The content of an own issue. `login` is the App's; a new issue gets the `title`.
 
     `body` makes the new text from the present one, which is empty for a new issue.
@@ -49,7 +49,7 @@ def is_kind(issue: Issue, kind: Kind) -> bool:
     return issue.author.is_bot and _MARKERS[kind].begins(issue.body)
 
 
-def keep_issue(github: RepoClient, store: OwnIssues, wanted: Wanted, now: float, *, reopen: bool = True) -> int:
+def keep_issue(github: RepoClient, store: OwnIssues, wanted: IssueDraft, now: float, *, reopen: bool = True) -> int:
     """Open or edit the issue; returns its number.
 
     A closed issue is reopened, or without `reopen` left alone; a deleted one is opened anew. Raises what GitHub raises,
@@ -93,7 +93,7 @@ def keep_issue(github: RepoClient, store: OwnIssues, wanted: Wanted, now: float,
     return noted
 
 
-def _edit(github: RepoClient, wanted: Wanted, issue: Issue, reopen: bool) -> int:
+def _edit(github: RepoClient, wanted: IssueDraft, issue: Issue, reopen: bool) -> int:
     if issue.state == "closed" and not reopen:
         return issue.number
     body = wanted.body(issue.body)

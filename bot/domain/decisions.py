@@ -22,7 +22,7 @@ REFUSED = "GitHub refused"
 """How the reason begins where GitHub did not take the comment."""
 
 
-class Outcome(StrEnum):
+class DecisionOutcome(StrEnum):
     """What a look at an issue came to.
 
     `POSTED`: the comment was written. `EDITED`: it says something else now. `UNCHANGED`: it says the same. `SHADOW`: it
@@ -39,12 +39,12 @@ class Outcome(StrEnum):
     @property
     def speaks(self) -> bool:
         """Whether people saw something by it, or would have."""
-        return self.seen or self is Outcome.SHADOW
+        return self.seen or self is DecisionOutcome.SHADOW
 
     @property
     def seen(self) -> bool:
         """Whether a comment that people can read says it."""
-        return self in (Outcome.POSTED, Outcome.EDITED, Outcome.UNCHANGED)
+        return self in (DecisionOutcome.POSTED, DecisionOutcome.EDITED, DecisionOutcome.UNCHANGED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ class Decision:
     at: float
     cause: str
     mode: str
-    outcome: Outcome
+    outcome: DecisionOutcome
     bar: float
     reason: str = ""
     evidence: tuple[Evidence, ...] = ()

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 
-class Remark(Enum):
+class RemarkCode(Enum):
     """What can be said, each with its English sentence; comments say them in their language."""
 
     NOT_FOUND = "{} not found"
@@ -32,42 +32,42 @@ class Remark(Enum):
     FAILED = "failed unexpectedly; the log has the details"
     OTHERS = "{}"
 
-    def of(self, *values: int | str) -> Told:
+    def of(self, *values: int | str) -> Remark:
         """This, with the numbers that it names or what others said."""
-        return Told(self, values)
+        return Remark(self, values)
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Remark:
     """One remark with its values. As a string it is an English sentence."""
 
-    remark: Remark
+    code: RemarkCode
     values: tuple[int | str, ...] = ()
 
     def __str__(self) -> str:
-        return self.remark.value.format(*self.values)
+        return self.code.value.format(*self.values)
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
+class SourceProblem:
     """A source that failed or was skipped, and why."""
 
     source: str
-    told: Told
+    remark: Remark
 
     @property
     def skipped(self) -> bool:
         """Whether it was not asked, as policy or permissions have it: no outage, and the same next time (F9)."""
-        return self.told.remark in (Remark.LEFT_OUT, Remark.NO_PERMISSION)
+        return self.remark.code in (RemarkCode.LEFT_OUT, RemarkCode.NO_PERMISSION)
 
     def __str__(self) -> str:
-        return f"{self.source}: {self.told}"
+        return f"{self.source}: {self.remark}"
 
 
-def told_by(failure: Exception) -> Told:
+def remark_from(failure: Exception) -> Remark:
     """What a failure says."""
     said = failure.args[0] if failure.args else ""
-    return said if isinstance(said, Told) else Remark.OTHERS.of(str(failure))
+    return said if isinstance(said, Remark) else RemarkCode.OTHERS.of(str(failure))
 
 
 class DoppelError(Exception):
@@ -126,7 +126,7 @@ class Invalid(GitHubError):
 class Retryable(DoppelError):
     """The same work may succeed later; `after` is how many seconds to wait at least, None if nobody said."""
 
-    def __init__(self, message: str | Told, after: float | None = None) -> None:
+    def __init__(self, message: str | Remark, after: float | None = None) -> None:
         super().__init__(message)
         self.after = after
 

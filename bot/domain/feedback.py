@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any
 
 
-class Kind(StrEnum):
+class FeedbackKind(StrEnum):
     """How somebody said it.
 
     `REACTION`: 👍 or 👎 on the comment. `BOX`: a box ticked in the digest. `VOTE`: a button of the dashboard. `CLOSED`:
@@ -30,7 +30,7 @@ class Kind(StrEnum):
     OF = "of"
 
 
-class Who(StrEnum):
+class Role(StrEnum):
     """What they may do in the repository: triage and up, its issue's author, or anybody else."""
 
     TRIAGE = "triage"
@@ -39,7 +39,7 @@ class Who(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Signal:
+class FeedbackSignal:
     """What somebody said of issue `number` other than by a command, at a time in seconds since 1970.
 
     `other` is the issue that it is compared with, 0 where it is about everything that was shown. `same` is whether they
@@ -47,15 +47,15 @@ class Signal:
     """
 
     number: int
-    kind: Kind
+    kind: FeedbackKind
     login: str
     other: int
     same: bool
-    who: Who
+    who: Role
     at: float
 
 
-class VerdictKind(StrEnum):
+class UserVerdictKind(StrEnum):
     """`NOT` rejects a pair for good, in both directions; `OF` closed `number` as a duplicate of `other`."""
 
     NOT = "not"
@@ -63,7 +63,7 @@ class VerdictKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class UserVerdict:
     """A decision, taken on issue `number` about issue `other` by the command in comment `command_id`.
 
     `details` is what undoing it must know, such as the labels that were added; JSON values only.
@@ -73,7 +73,7 @@ class Verdict:
     repo_id: int
     number: int
     other: int
-    kind: VerdictKind
+    kind: UserVerdictKind
     actor: str
     at: float
     command_id: int

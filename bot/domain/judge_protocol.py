@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from bot.domain.errors import Told
+from bot.domain.errors import Remark
 
 JUDGE = "judge"
 """Its name among those that can fail (F9)."""
@@ -16,7 +16,7 @@ MOST_JUDGED = 5
 """Candidates in one question (J2)."""
 
 
-class Verdict(StrEnum):
+class JudgeVerdict(StrEnum):
     """`SAME`: one fix or one decision settles both. `RELATED`: whoever triages one is glad to see the other."""
 
     SAME = "same"
@@ -25,16 +25,16 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class JudgedPair:
     """A verdict, and in a model's words what both share or what sets them apart: hostile, like a stranger's text."""
 
-    verdict: Verdict
+    verdict: JudgeVerdict
     shared_cause: str = ""
     differs: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class JudgeIssue:
     """An issue as the judge reads it; `body` is without what forms supply, line by line."""
 
     number: int
@@ -46,27 +46,27 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Pairs:
+class JudgeQuestion:
     """One issue, and the earlier ones that it may repeat."""
 
-    target: Text
-    candidates: tuple[Text, ...]
+    target: JudgeIssue
+    candidates: tuple[JudgeIssue, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Opinion:
+class JudgeAnswer:
     """What the judge says of each candidate, by number; of those that are missing it says nothing.
 
     `by` names the model and the prompt. Where there is no answer `problem` says why.
     """
 
-    said: Mapping[int, Said] = field(default_factory=dict)
+    said: Mapping[int, JudgedPair] = field(default_factory=dict)
     by: str = ""
-    problem: Told | None = None
+    problem: Remark | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class JudgeLimits:
     """The most calls and tokens of a day, for the host and for each repository, and calls of an hour for an author."""
 
     calls: int

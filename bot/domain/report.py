@@ -9,11 +9,11 @@ from enum import StrEnum
 from typing import Any, Literal
 
 from bot.domain.entities import State
-from bot.domain.errors import Failed, Told
-from bot.domain.judge_protocol import JUDGE, Verdict
+from bot.domain.errors import Remark, SourceProblem
+from bot.domain.judge_protocol import JUDGE, JudgeVerdict
 
 
-class Shared(StrEnum):
+class ReasonCode(StrEnum):
     """What two issues can have in common, strongest first; what GitHub says of them, and what tells them apart."""
 
     COPY = "all of the text"
@@ -27,14 +27,14 @@ class Shared(StrEnum):
 
 
 _ENGLISH = {
-    Shared.COPY: "Same title and text, word for word",
-    Shared.CAUSE: "Same cause, as a language model read both: “{}”",
-    Shared.MESSAGE: "Same error text: “{}”",
-    Shared.IDENTIFIERS: "Same identifiers: {}",
-    Shared.TITLES: "Same words in both titles: {}",
-    Shared.WORDS: "Same words: {}",
-    Shared.GITHUB: "GitHub calls it a likely duplicate",
-    Shared.SURFACE: "Labelled otherwise: {}",
+    ReasonCode.COPY: "Same title and text, word for word",
+    ReasonCode.CAUSE: "Same cause, as a language model read both: “{}”",
+    ReasonCode.MESSAGE: "Same error text: “{}”",
+    ReasonCode.IDENTIFIERS: "Same identifiers: {}",
+    ReasonCode.TITLES: "Same words in both titles: {}",
+    ReasonCode.WORDS: "Same words: {}",
+    ReasonCode.GITHUB: "GitHub calls it a likely duplicate",
+    ReasonCode.SURFACE: "Labelled otherwise: {}",
 }
 
 
@@ -45,21 +45,21 @@ class Reason:
     It quotes issues as they are, hostile text included: whoever shows it escapes it (`bot/conversation/render/`).
     """
 
-    shared: Shared
+    shared: ReasonCode
     quoted: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return _ENGLISH[self.shared].format(", ".join(self.quoted))
 
 
-Kind = Literal["issue", "pull request", "discussion"]
+ItemKind = Literal["issue", "pull request", "discussion"]
 
 
 INDEX = ("full-text", "vectors")
 """The sources of a repository's own index; the first one always answers."""
 
 
-class Outcome(StrEnum):
+class SearchOutcome(StrEnum):
     """F9. `degraded` wins over `found` and `none`: an outage is never presented as "no duplicates"."""
 
     FOUND = "found"
@@ -81,7 +81,7 @@ class QueryRun:
     source: str
     query: str
     hits: int | None
-    problem: Told | None = None
+    problem: Remark | None = None
     incomplete: bool = False
     cached: str = ""
     later: bool = False
@@ -115,12 +115,12 @@ class Candidate:
     workflow_state_reason: str = ""
     reasons: tuple[Reason, ...] = ()
     sources: tuple[str, ...] = ()
-    kind: Kind = "issue"
+    kind: ItemKind = "issue"
     repo: str = ""
     also: tuple[int, ...] = ()
     named: bool = False
     closed_at: datetime | None = None
-    verdict: Verdict | None = None
+    verdict: JudgeVerdict | None = None
     unjudged: float | None = None
 
     @property
@@ -141,7 +141,7 @@ class Candidate:
 
 _JUDGED = ("verdict", "unjudged")
 
-NEAR = 0.05
+MENTION_FROM = 0.05
 """From this probability on an issue that is not named is worth a word to whoever asks, and its reasons are known."""
 
 
@@ -151,8 +151,8 @@ class Considered:
 
     `ranks` are the sources that found it, each with the place where it stood (from 1) in the best of its lists; a
     source that only brought another issue of its group has none. `repo`, `also` and `reasons` are as in `Candidate`;
-    the reasons, which cost a look into the text, are those of what is named or at least `NEAR`. `verdict` is what the
-    judge called `judged_by` said, and `unjudged` the confidence that it had without.
+    the reasons, which cost a look into the text, are known from `MENTION_FROM` on. `verdict` is what the judge called
+    `judged_by` said, and `unjudged` the confidence that it had without.
     """
 
     number: int
@@ -161,11 +161,11 @@ class Considered:
     title_ratio: float
     sources: tuple[str, ...]
     ranks: Mapping[str, int]
-    kind: Kind = "issue"
+    kind: ItemKind = "issue"
     repo: str = ""
     also: tuple[int, ...] = ()
     reasons: tuple[Reason, ...] = ()
-    verdict: Verdict | None = None
+    verdict: JudgeVerdict | None = None
     judged_by: str = ""
     unjudged: float | None = None
 
@@ -182,11 +182,11 @@ class Report:
     repo: str
     number: int
     title: str
-    outcome: Outcome
+    outcome: SearchOutcome
     candidates: tuple[Candidate, ...]
     search_query: str
     queries: tuple[QueryRun, ...]
-    problems: tuple[Failed, ...] = ()
+    problems: tuple[SourceProblem, ...] = ()
     relevance: str = "title"
     threshold: float = 0.3
     counts: dict[str, int] = field(default_factory=dict)
@@ -205,7 +205,7 @@ class Report:
         return any(run.source == INDEX[0] for run in self.queries)
 
     @property
-    def doubts(self) -> tuple[Failed, ...]:
+    def doubts(self) -> tuple[SourceProblem, ...]:
         """The problems for which something that matters may be missing: beside an answer of the index its own alone.
         What others missed then is for maintainers to know (F8b), and a judge misses no candidate.
         """
@@ -215,7 +215,7 @@ class Report:
     @property
     def doubtful(self) -> bool:
         """Whether whoever reads of it must be told that something may be missing."""
-        return self.outcome is Outcome.DEGRADED and bool(self.doubts)
+        return self.outcome is SearchOutcome.DEGRADED and bool(self.doubts)
 
     def of_sources(self, names: Collection[str]) -> Report:
         """The report with only what one of these sources found (H4)."""
@@ -223,9 +223,9 @@ class Report:
         heard = {run.source for run in self.queries if run.hits is not None} | set(self.failed)
         not_asked = tuple(name for name in names if name not in heard)
         # An outage of any source stays one.
-        outcome = Outcome.NONE if self.outcome is Outcome.FOUND and not candidates else self.outcome
+        outcome = SearchOutcome.NONE if self.outcome is SearchOutcome.FOUND and not candidates else self.outcome
         if not candidates and len(not_asked) == len(set(names)):
-            outcome = Outcome.INCONCLUSIVE
+            outcome = SearchOutcome.INCONCLUSIVE
         return replace(
             self,
             outcome=outcome,

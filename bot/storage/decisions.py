@@ -7,7 +7,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from bot.domain.decisions import Decision, Outcome, dump, load
+from bot.domain.decisions import Decision, DecisionOutcome, dump, load
 from bot.domain.formats import batches
 from bot.storage.engine import write
 from bot.storage.part import Part
@@ -93,7 +93,7 @@ class Decisions(Part):
 
 
 def _decision(row: sa.Row[Any]) -> Decision:
-    outcome, evidence = Outcome(row.outcome), load(row.evidence)
+    outcome, evidence = DecisionOutcome(row.outcome), load(row.evidence)
     return Decision(row.number, row.at, row.cause, row.mode, outcome, row.bar, row.reason, evidence)
 
 

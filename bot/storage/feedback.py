@@ -10,7 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from bot.domain.entities import name_key
-from bot.domain.feedback import Fold, KeptCalibration, Kind, Signal, Who
+from bot.domain.feedback import FeedbackKind, FeedbackSignal, Fold, KeptCalibration, Role
 from bot.storage.comments import ADVISORY, CommentState
 from bot.storage.engine import write
 from bot.storage.part import Part
@@ -20,61 +20,61 @@ from bot.storage.tables.schema import calibrations, comments, signals, watched
 class Signals(Part):
     """People's signals about issues: one of each kind from each person about one pair."""
 
-    def put(self, repo_id: int, signal: Signal) -> None:
+    def put(self, repo_id: int, signal: FeedbackSignal) -> None:
         """Keep a signal, in place of the person's former one."""
         self._change(self._put(repo_id, signal))
 
-    def replace(self, repo_id: int, number: int, kind: Kind, said: Iterable[Signal]) -> None:
+    def replace(self, repo_id: int, number: int, kind: FeedbackKind, said: Iterable[FeedbackSignal]) -> None:
         """Keep these as all signals of this kind about an issue; others were taken back."""
         with write(self._engine) as connection:
             connection.execute(sa.delete(signals).where(*_signals_of(repo_id, number, kind)))
             for signal in said:
                 connection.execute(self._put(repo_id, signal))
 
-    def drop(self, repo_id: int, number: int, kind: Kind, other: int | None = None) -> None:
+    def drop(self, repo_id: int, number: int, kind: FeedbackKind, other: int | None = None) -> None:
         """Forget the signals of this kind about an issue, or about one pair."""
         mine = _signals_of(repo_id, number, kind)
         if other is not None:
             mine = (*mine, signals.c.other == other)
         self._change(sa.delete(signals).where(*mine))
 
-    def drop_own(self, repo_id: int, number: int, kind: Kind, login: str, other: int) -> None:
+    def drop_own(self, repo_id: int, number: int, kind: FeedbackKind, login: str, other: int) -> None:
         """Forget one person's signal of this kind about one pair."""
         mine = (*_signals_of(repo_id, number, kind), signals.c.login == name_key(login), signals.c.other == other)
         self._change(sa.delete(signals).where(*mine))
 
-    def of_issue(self, repo_id: int, number: int, kind: Kind) -> list[Signal]:
+    def of_issue(self, repo_id: int, number: int, kind: FeedbackKind) -> list[FeedbackSignal]:
         """The signals of this kind about one issue."""
         return self._read(*_signals_of(repo_id, number, kind))
 
-    def since(self, repo_id: int, since: float) -> list[Signal]:
+    def since(self, repo_id: int, since: float) -> list[FeedbackSignal]:
         """All signals at `since` (seconds since 1970) or later, the earliest first."""
         return self._read(signals.c.repo_id == repo_id, signals.c.at >= since)
 
-    def deciding(self, repo_id: int, kinds: Collection[Kind]) -> list[Signal]:
+    def deciding(self, repo_id: int, kinds: Collection[FeedbackKind]) -> list[FeedbackSignal]:
         """The signals of these kinds from people who count, about a pair or a comment of the bot's."""
-        about = sa.or_(signals.c.other != 0, signals.c.kind == Kind.REACTION.value)
+        about = sa.or_(signals.c.other != 0, signals.c.kind == FeedbackKind.REACTION.value)
         named = signals.c.kind.in_([kind.value for kind in kinds])
-        return self._read(signals.c.repo_id == repo_id, named, about, signals.c.who != Who.OTHER.value)
+        return self._read(signals.c.repo_id == repo_id, named, about, signals.c.who != Role.OTHER.value)
 
     def prune(self, before: float) -> int:
         """Erase all repositories' signals before a time; returns how many."""
         return self._change(sa.delete(signals).where(signals.c.at < before))
 
-    def _put(self, repo_id: int, signal: Signal) -> Any:
+    def _put(self, repo_id: int, signal: FeedbackSignal) -> Any:
         person, about = name_key(signal.login), {"number": signal.number, "kind": signal.kind.value}
         key = {"repo_id": repo_id, **about, "login": person, "other": signal.other}
         return self._upsert(signals, key, {"same": signal.same, "who": signal.who.value, "at": signal.at})
 
-    def _read(self, *conditions: sa.ColumnElement[bool]) -> list[Signal]:
+    def _read(self, *conditions: sa.ColumnElement[bool]) -> list[FeedbackSignal]:
         query = sa.select(signals).where(*conditions).order_by(signals.c.at, signals.c.number, signals.c.login)
         return [
-            Signal(row.number, Kind(row.kind), row.login, row.other, row.same, Who(row.who), row.at)
+            FeedbackSignal(row.number, FeedbackKind(row.kind), row.login, row.other, row.same, Role(row.who), row.at)
             for row in self._all(query)
         ]
 
 
-def _signals_of(repo_id: int, number: int, kind: Kind) -> tuple[sa.ColumnElement[bool], ...]:
+def _signals_of(repo_id: int, number: int, kind: FeedbackKind) -> tuple[sa.ColumnElement[bool], ...]:
     return signals.c.repo_id == repo_id, signals.c.number == number, signals.c.kind == kind.value
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from bot.domain.entities import name_key
-from bot.domain.judge_protocol import Limits, Said, Verdict
+from bot.domain.judge_protocol import JudgedPair, JudgeLimits, JudgeVerdict
 from bot.storage.engine import write
 from bot.storage.part import Part
 from bot.storage.tables.schema import judge_calls, judgements
@@ -34,18 +34,18 @@ class Kept:
     """What was said of issue `other` beside another one, and by which model with which prompts."""
 
     other: int
-    said: Said
+    said: JudgedPair
     by: str
 
 
 class Judgements(Part):
     """As `bot.search.judge.judge.Record` says; budgets are of the last 24 hours, and for authors of the last hour."""
 
-    def kept(self, repo_id: int, keys: Collection[str]) -> Mapping[str, Said]:
+    def kept(self, repo_id: int, keys: Collection[str]) -> Mapping[str, JudgedPair]:
         query = sa.select(judgements).where(judgements.c.repo_id == repo_id, judgements.c.key.in_(keys))
         return {row.key: _said(row) for row in self._all(query)}
 
-    def keep(self, repo_id: int, number: int, said: Mapping[str, tuple[int, Said]], by: str, now: float) -> None:
+    def keep(self, repo_id: int, number: int, said: Mapping[str, tuple[int, JudgedPair]], by: str, now: float) -> None:
         with write(self._engine) as connection:
             for key, (other, one) in said.items():
                 values = {
@@ -60,7 +60,7 @@ class Judgements(Part):
                 }
                 connection.execute(self._upsert(judgements, {"repo_id": repo_id, "key": key}, values))
 
-    def begin(self, repo_id: int, number: int, author: str, tokens: int, limits: Limits, now: float) -> int | None:
+    def begin(self, repo_id: int, number: int, author: str, tokens: int, limits: JudgeLimits, now: float) -> int | None:
         login, table = name_key(author), judge_calls
         with write(self._engine) as connection:
             # PostgreSQL has no one writer as SQLite has; without this lock two calls could both be the last.
@@ -118,8 +118,8 @@ class Judgements(Part):
         return sum(self._change(sa.delete(table).where(table.c.at < before)) for table in (judgements, judge_calls))
 
 
-def _said(row: sa.Row[tuple[object, ...]]) -> Said:
-    return Said(Verdict(row.verdict), row.shared_cause, row.differs)
+def _said(row: sa.Row[tuple[object, ...]]) -> JudgedPair:
+    return JudgedPair(JudgeVerdict(row.verdict), row.shared_cause, row.differs)
 
 
 def _sum(connection: sa.Connection, *among: sa.ColumnElement[bool]) -> Spent:

@@ -8,7 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from bot.domain.feedback import Rejection, Verdict, VerdictKind
+from bot.domain.feedback import Rejection, UserVerdict, UserVerdictKind
 from bot.storage.part import Part
 from bot.storage.tables.schema import rejected_elsewhere, verdicts
 
@@ -21,7 +21,7 @@ class Verdicts(Part):
         repo_id: int,
         number: int,
         other: int,
-        kind: VerdictKind,
+        kind: UserVerdictKind,
         *,
         actor: str,
         command_id: int,
@@ -42,15 +42,17 @@ class Verdicts(Part):
     def rejected(self, repo_id: int, number: int) -> set[int]:
         """The issues that are no duplicates of this one, whichever of the two the command was on."""
         either = sa.or_(verdicts.c.number == number, verdicts.c.other == number)
-        pairs = sa.select(verdicts.c.number, verdicts.c.other).where(*_holding(repo_id, VerdictKind.NOT), either)
+        pairs = sa.select(verdicts.c.number, verdicts.c.other).where(*_holding(repo_id, UserVerdictKind.NOT), either)
         return {one for pair in self._all(pairs) for one in pair} - {number}
 
-    def of_pair(self, repo_id: int, number: int, other: int) -> list[Verdict]:
+    def of_pair(self, repo_id: int, number: int, other: int) -> list[UserVerdict]:
         """The verdicts that these two are different, whichever of the two the command was on."""
-        pair, mine = (number, other), _holding(repo_id, VerdictKind.NOT)
+        pair, mine = (number, other), _holding(repo_id, UserVerdictKind.NOT)
         return self._find(*mine, verdicts.c.number.in_(pair), verdicts.c.other.in_(pair))
 
-    def last(self, repo_id: int, number: int, actor: str | None = None, *, up_to: int | None = None) -> Verdict | None:
+    def last(
+        self, repo_id: int, number: int, actor: str | None = None, *, up_to: int | None = None
+    ) -> UserVerdict | None:
         """The latest verdict on this issue that no `undo` has taken back, by anybody or by one person.
 
         `up_to` is a comment's id: it leaves out later comments (GitHub's ids grow with time).
@@ -66,27 +68,27 @@ class Verdicts(Part):
 
     def original(self, repo_id: int, number: int) -> int | None:
         """The original of an issue, by the last `of` that still holds; None without one."""
-        query = sa.select(verdicts.c.other).where(*_holding(repo_id, VerdictKind.OF), verdicts.c.number == number)
+        query = sa.select(verdicts.c.other).where(*_holding(repo_id, UserVerdictKind.OF), verdicts.c.number == number)
         return self._scalar(query.order_by(verdicts.c.at.desc(), verdicts.c.id.desc()).limit(1))
 
     def originals(self, repo_id: int) -> dict[int, int]:
         """The original of each issue that was closed by an `of` that still holds."""
-        query = sa.select(verdicts.c.number, verdicts.c.other).where(*_holding(repo_id, VerdictKind.OF))
+        query = sa.select(verdicts.c.number, verdicts.c.other).where(*_holding(repo_id, UserVerdictKind.OF))
         return {row.number: row.other for row in self._all(query.order_by(verdicts.c.at, verdicts.c.id))}
 
-    def by_command(self, repo_id: int, command_id: int) -> list[Verdict]:
+    def by_command(self, repo_id: int, command_id: int) -> list[UserVerdict]:
         """The verdicts of the commands in this comment, whether they still hold or not."""
         return self._find(verdicts.c.repo_id == repo_id, verdicts.c.command_id == command_id)
 
-    def undone_by(self, repo_id: int, command_id: int) -> list[Verdict]:
+    def undone_by(self, repo_id: int, command_id: int) -> list[UserVerdict]:
         """The verdicts that the `undo` in this comment took back: a retry of it must not take back another."""
         return self._find(verdicts.c.repo_id == repo_id, verdicts.c.undone_by == command_id)
 
-    def since(self, repo_id: int, since: float) -> list[Verdict]:
+    def since(self, repo_id: int, since: float) -> list[UserVerdict]:
         """The verdicts at `since` (seconds since 1970) or later that still hold."""
         return self._find(verdicts.c.repo_id == repo_id, verdicts.c.at >= since, verdicts.c.undone_at.is_(None))
 
-    def _find(self, *conditions: sa.ColumnElement[bool]) -> list[Verdict]:
+    def _find(self, *conditions: sa.ColumnElement[bool]) -> list[UserVerdict]:
         return [_verdict(row) for row in self._all(sa.select(verdicts).where(*conditions).order_by(verdicts.c.id))]
 
     def undo(self, verdict_id: int, command_id: int, now: float) -> bool:
@@ -96,22 +98,22 @@ class Verdicts(Part):
 
     def overtaken(self, repo_id: int, number: int, now: float, *, but: int | None = None) -> None:
         """End the `of` verdicts on an issue that somebody has reopened, or closed otherwise, except one for `but`."""
-        mine = (verdicts.c.repo_id == repo_id, verdicts.c.number == number, verdicts.c.kind == VerdictKind.OF)
+        mine = (verdicts.c.repo_id == repo_id, verdicts.c.number == number, verdicts.c.kind == UserVerdictKind.OF)
         query = sa.update(verdicts).where(*mine, verdicts.c.undone_at.is_(None)).values(undone_at=now)
         self._change(query if but is None else query.where(verdicts.c.other != but))
 
 
-def _holding(repo_id: int, kind: VerdictKind) -> tuple[sa.ColumnElement[bool], ...]:
+def _holding(repo_id: int, kind: UserVerdictKind) -> tuple[sa.ColumnElement[bool], ...]:
     return verdicts.c.repo_id == repo_id, verdicts.c.kind == kind, verdicts.c.undone_at.is_(None)
 
 
-def _verdict(row: sa.Row[Any]) -> Verdict:
-    return Verdict(
+def _verdict(row: sa.Row[Any]) -> UserVerdict:
+    return UserVerdict(
         id=row.id,
         repo_id=row.repo_id,
         number=row.number,
         other=row.other,
-        kind=VerdictKind(row.kind),
+        kind=UserVerdictKind(row.kind),
         actor=row.actor,
         at=row.at,
         command_id=row.command_id,

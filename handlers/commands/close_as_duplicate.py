@@ -11,9 +11,9 @@ import logging
 from bot.conversation.commands.table import Command, Requirement
 from bot.domain.entities import Issue, IssueRef
 from bot.domain.errors import GitHubError, NotFound, Unavailable
-from bot.domain.feedback import Verdict, VerdictKind, Who
+from bot.domain.feedback import Role, UserVerdict, UserVerdictKind
 from bot.github.labels import duplicate_label
-from handlers.commands.request import Answer, Ask, issue_named
+from handlers.commands.request import CommandRequest, CommandResult, issue_named
 
 logger = logging.getLogger(__name__)
 
@@ -21,29 +21,29 @@ logger = logging.getLogger(__name__)
 _LINKS_MAX = 20
 
 
-def close_as_duplicate(ask: Ask, command: Command) -> Answer:
+def close_as_duplicate(ask: CommandRequest, command: Command) -> CommandResult:
     """`of #N`: close the issue in favour of #N, or of what #N itself is a duplicate of."""
     named = issue_named(ask, command)
-    if isinstance(named, Answer):
+    if isinstance(named, CommandResult):
         return named
     chain = _chain(ask, named)
     root = chain[-1] if chain[-1].state == "open" else named
     if any(issue.number == ask.visit.number for issue in chain):
-        return Answer(False, ask.replies.refused_circle(named.number))
+        return CommandResult(False, ask.replies.refused_circle(named.number))
     if (root.created_at, root.number) > (ask.issue.created_at, ask.issue.number):
         newer = ask.replies.refused_newer(root.number)
-        return Answer(False, ask.replies.refused_root(named.number, root.number, newer))
+        return CommandResult(False, ask.replies.refused_root(named.number, root.number, newer))
     verdict = _decided(ask, root)
     if verdict is None:
         before = _closed_for(ask)
         if _here(ask, before) == root.number:
-            return Answer(True, ask.replies.closed_already(root.number))
+            return CommandResult(True, ask.replies.closed_already(root.number))
         verdict = _decide(ask, root, before)
     _carry_out(ask, root, verdict)
-    return Answer(True, ask.replies.closed_for(named.number, root.number, closed=root.state == "closed"))
+    return CommandResult(True, ask.replies.closed_for(named.number, root.number, closed=root.state == "closed"))
 
 
-def _carry_out(ask: Ask, root: Issue, verdict: Verdict) -> None:
+def _carry_out(ask: CommandRequest, root: Issue, verdict: UserVerdict) -> None:
     """Close the issue in favour of the root, and give it the label, as was decided."""
     visit = ask.visit
     try:
@@ -63,7 +63,7 @@ def _carry_out(ask: Ask, root: Issue, verdict: Verdict) -> None:
             logger.warning("no label on %s#%d: %s", visit.repo, visit.number, refusal)
 
 
-def _chain(ask: Ask, named: Issue) -> list[Issue]:
+def _chain(ask: CommandRequest, named: Issue) -> list[Issue]:
     """The issue that was named, what that is a duplicate of, and so on, as far as the chain stays in this repository.
 
     It ends early where it comes back to the issue of the command, where it turns in a circle of its own, and where a
@@ -81,7 +81,7 @@ def _chain(ask: Ask, named: Issue) -> list[Issue]:
     return chain
 
 
-def _original(ask: Ask, number: int) -> IssueRef | None:
+def _original(ask: CommandRequest, number: int) -> IssueRef | None:
     """What an issue was closed in favour of, by whomever; where GitHub cannot say that leaves what `of` has stored.
 
     GraphQL can fail over one repository for good, and whoever asked shall not wait for an answer in vain.
@@ -97,32 +97,32 @@ def _original(ask: Ask, number: int) -> IssueRef | None:
     return original
 
 
-def _here(ask: Ask, original: IssueRef | None) -> int | None:
+def _here(ask: CommandRequest, original: IssueRef | None) -> int | None:
     """The number of an issue of this repository; None where there is none, or where it is another repository's."""
     return original.number if original and original.repo.key == ask.visit.repo.key else None
 
 
-def _closed_for(ask: Ask) -> IssueRef | None:
+def _closed_for(ask: CommandRequest) -> IssueRef | None:
     return _original(ask, ask.visit.number) if ask.issue.state_reason == "duplicate" else None
 
 
-def closed_for(ask: Ask) -> int | None:
+def closed_for(ask: CommandRequest) -> int | None:
     """In favour of which issue of this repository the command's own is closed already."""
     return _here(ask, _closed_for(ask))
 
 
-def _held(ask: Ask) -> list[Verdict]:
+def _held(ask: CommandRequest) -> list[UserVerdict]:
     """What this comment has closed the issue for, and holds: by an earlier attempt, or before it was edited."""
     taken = ask.visit.services.store.verdicts.by_command(ask.visit.repository.id, ask.command_id)
-    return [one for one in taken if one.kind is VerdictKind.OF and one.undone_at is None]
+    return [one for one in taken if one.kind is UserVerdictKind.OF and one.undone_at is None]
 
 
-def _decided(ask: Ask, root: Issue) -> Verdict | None:
+def _decided(ask: CommandRequest, root: Issue) -> UserVerdict | None:
     """What an earlier attempt at this command has stored."""
     return next((one for one in _held(ask) if one.other == root.number), None)
 
 
-def _decide(ask: Ask, root: Issue, before: IssueRef | None) -> Verdict:
+def _decide(ask: CommandRequest, root: Issue, before: IssueRef | None) -> UserVerdict:
     """Store the decision before GitHub is asked for anything, with what taking it back must know.
 
     `before` is the issue in favour of which this one was closed until now. If that was by this very comment, before it
@@ -137,13 +137,13 @@ def _decide(ask: Ask, root: Issue, before: IssueRef | None) -> Verdict:
         # A name is kept of another repository alone: this one can be given a new one.
         "original_repo": str(before.repo) if before and here is None else None,
         "label": None if duplicate_label(issue.labels) else label,
-        "who": Who.TRIAGE if ask.may(Requirement.TRIAGE) else Who.AUTHOR,
+        "who": Role.TRIAGE if ask.may(Requirement.TRIAGE) else Role.AUTHOR,
     }
     visit.services.store.verdicts.add(
         visit.repository.id,
         visit.number,
         root.number,
-        VerdictKind.OF,
+        UserVerdictKind.OF,
         actor=ask.login,
         command_id=ask.command_id,
         now=visit.services.now(),

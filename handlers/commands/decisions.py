@@ -10,23 +10,23 @@ from __future__ import annotations
 import uuid
 from contextlib import suppress
 
-from bot.conversation.commands.table import BY_NAME, Command, Name, Requirement
+from bot.conversation.commands.table import COMMANDS_BY_NAME, Command, CommandName, Requirement
 from bot.deliveries.events import JUDGED, IssueEvent, own_issue_event
 from bot.domain.entities import RepoRef, name_key, same_login
 from bot.domain.errors import Invalid, NotFound
-from bot.domain.feedback import Rejection, Verdict, VerdictKind, Who
+from bot.domain.feedback import Rejection, Role, UserVerdict, UserVerdictKind
 from bot.storage import CommentState
 from handlers.advisory_comment import refresh
 from handlers.commands.close_as_duplicate import closed_for
-from handlers.commands.request import Answer, Ask, number_named, stands_there
-from handlers.context import Visit, visited
+from handlers.commands.request import CommandRequest, CommandResult, number_named, stands_there
+from handlers.context import IssueContext, visited
 from handlers.suggestions import set_by_us
 
 # Reasons with which `of` may have found an issue closed.
 _CLOSED = ("completed", "not_planned")
 
 
-def reject(ask: Ask, command: Command) -> Answer:
+def reject(ask: CommandRequest, command: Command) -> CommandResult:
     """`not #N`: never show this pair again, whichever of the two is looked at; the comment loses it at once.
 
     #N may be whatever the comment can name of this repository: pull requests and discussions share the issues' numbers.
@@ -34,7 +34,7 @@ def reject(ask: Ask, command: Command) -> Answer:
     if command.repo:
         return reject_elsewhere(ask, command)
     other = number_named(ask, command)
-    if isinstance(other, Answer):
+    if isinstance(other, CommandResult):
         return other
     visit, store = ask.visit, ask.visit.services.store.verdicts
     said = store.of_pair(visit.repository.id, visit.number, other)
@@ -45,32 +45,32 @@ def reject(ask: Ask, command: Command) -> Answer:
             visit.repository.id,
             visit.number,
             other,
-            VerdictKind.NOT,
+            UserVerdictKind.NOT,
             actor=ask.login,
             command_id=ask.command_id,
             now=visit.services.now(),
-            details={"who": Who.TRIAGE if ask.may(Requirement.TRIAGE) else Who.AUTHOR},
+            details={"who": Role.TRIAGE if ask.may(Requirement.TRIAGE) else Role.AUTHOR},
         )
     if not before:
         refresh(visit, ask.issue)
         _tell_other(ask, other)
-    return Answer(True, ask.replies.noted_different(other, bool(before)))
+    return CommandResult(True, ask.replies.noted_different(other, bool(before)))
 
 
 @visited
-def judged(visit: Visit, event: IssueEvent) -> None:
+def judged(visit: IssueContext, event: IssueEvent) -> None:
     """Elsewhere it was decided, or taken back, that another issue and this one differ; its comment may show that."""
     follow(visit)
 
 
-def follow(visit: Visit) -> None:
+def follow(visit: IssueContext) -> None:
     """Bring an issue's comment up to date with what was decided elsewhere, unless the issue is to be left alone."""
     issue = visit.github.issue(visit.repo, visit.number)
     if not issue.locked and not visit.muted:
         refresh(visit, issue)
 
 
-def _tell_other(ask: Ask, other: int) -> None:
+def _tell_other(ask: CommandRequest, other: int) -> None:
     """Queue work on the other issue where its comment shows this one, or may do so now: only earlier ones are shown.
 
     One that is not there yet may be about to be written, by a look that knows nothing of this.
@@ -84,7 +84,7 @@ def _tell_other(ask: Ask, other: int) -> None:
     visit.services.inbox.put(f"{JUDGED}-{uuid.uuid4()}", event)
 
 
-def undo(ask: Ask, command: Command) -> Answer:
+def undo(ask: CommandRequest, command: Command) -> CommandResult:
     """`undo`: take back the last `not` or `of` on this issue; one's own, or for people with triage anybody's.
 
     As people read it, an `undo` is about what stands above it, whenever it came to stand there: it takes back the last
@@ -100,16 +100,16 @@ def undo(ask: Ask, command: Command) -> Answer:
     if there and (verdict is None or there.undone_by == ask.command_id or there.at >= verdict.at):
         return take_back_elsewhere(ask, there, everybodys=actor is None)
     if verdict is None:
-        return Answer(False, ask.replies.nothing_to_undo())
-    if verdict.kind is VerdictKind.NOT:
+        return CommandResult(False, ask.replies.nothing_to_undo())
+    if verdict.kind is UserVerdictKind.NOT:
         return _take_back_not(ask, verdict, everybodys=actor is None)
     if actor is not None:
         # They could close it then and may not open it now.
-        return Answer(False, ask.replies.forbidden(BY_NAME[Name.OF]))
+        return CommandResult(False, ask.replies.forbidden(COMMANDS_BY_NAME[CommandName.OF]))
     return _take_back_of(ask, verdict, again=bool(done))
 
 
-def _take_back_not(ask: Ask, verdict: Verdict, *, everybodys: bool) -> Answer:
+def _take_back_not(ask: CommandRequest, verdict: UserVerdict, *, everybodys: bool) -> CommandResult:
     """Take back one's own word on a pair or, for people with triage, what anybody said of it up to here."""
     visit, store = ask.visit, ask.visit.services.store.verdicts
     repo_id, other = visit.repository.id, verdict.other if verdict.number == visit.number else verdict.number
@@ -120,19 +120,19 @@ def _take_back_not(ask: Ask, verdict: Verdict, *, everybodys: bool) -> Answer:
     if not holds:
         refresh(visit, ask.issue)
         _tell_other(ask, other)
-    return Answer(True, ask.replies.undone_not(other, holds))
+    return CommandResult(True, ask.replies.undone_not(other, holds))
 
 
-def _take_back_of(ask: Ask, verdict: Verdict, *, again: bool) -> Answer:
+def _take_back_of(ask: CommandRequest, verdict: UserVerdict, *, again: bool) -> CommandResult:
     """Have the issue as it was before `of`; `again` is whether this very command has done so before."""
     visit = ask.visit
     # What was restored before may have been changed again, by a later `of` for instance.
     is_open = ask.issue.state == "open" if again else _restore(ask, verdict)
     visit.services.store.verdicts.undo(verdict.id, ask.command_id, visit.services.now())
-    return Answer(True, ask.replies.undone_of(verdict.other, is_open))
+    return CommandResult(True, ask.replies.undone_of(verdict.other, is_open))
 
 
-def _restore(ask: Ask, verdict: Verdict) -> bool:
+def _restore(ask: CommandRequest, verdict: UserVerdict) -> bool:
     """Bring the issue back to what it was before `of`, unless somebody has changed it since; whether it is open now."""
     visit, issue, is_open = ask.visit, ask.issue, ask.issue.state == "open"
     # It may have been opened since, and closed in favour of another issue.
@@ -146,7 +146,7 @@ def _restore(ask: Ask, verdict: Verdict) -> bool:
     return is_open
 
 
-def _closed_as_before(ask: Ask, verdict: Verdict) -> bool:
+def _closed_as_before(ask: CommandRequest, verdict: UserVerdict) -> bool:
     """Close it for the reason for which it was closed before `of`; False where there was none that can be had again."""
     visit, was, original = ask.visit, verdict.details["was"], verdict.details.get("original")
     other_repo = verdict.details.get("original_repo")
@@ -162,7 +162,7 @@ def _closed_as_before(ask: Ask, verdict: Verdict) -> bool:
     return False
 
 
-def reject_elsewhere(ask: Ask, command: Command) -> Answer:
+def reject_elsewhere(ask: CommandRequest, command: Command) -> CommandResult:
     """`not OWNER/REPO#N`: never show that issue for this one again; the comment loses it at once.
 
     Only what was shown here is taken. Nothing is asked of the other repository, which may be private by now, so the
@@ -172,24 +172,24 @@ def reject_elsewhere(ask: Ask, command: Command) -> Answer:
     issue = name_key(f"{repo}#{number}")
     before = [one for one in _said_of(ask, issue) if one.command_id != ask.command_id]
     if not before and not _was_shown(ask, issue) and not stands_there(ask, visit.place.issue(number, repo)):
-        return Answer(False, ask.replies.not_shown_here(number, repo))
+        return CommandResult(False, ask.replies.not_shown_here(number, repo))
     # Each person's word stands for itself: it holds when somebody else takes theirs back.
     if not any(same_login(one.actor, ask.login) for one in before):
         said = Rejection(visit.number, issue, ask.login, visit.services.now(), ask.command_id)
         visit.services.store.elsewhere.add(visit.repository.id, said)
     if not before:
         refresh(visit, ask.issue)
-    return Answer(True, ask.replies.noted_different(number, bool(before), repo))
+    return CommandResult(True, ask.replies.noted_different(number, bool(before), repo))
 
 
-def _was_shown(ask: Ask, issue: str) -> bool:
+def _was_shown(ask: CommandRequest, issue: str) -> bool:
     """Whether a comment here has named it. What would have been named, in `mode: shadow`, nobody has seen."""
     looks = ask.visit.decisions()
     named = (one for look in looks if look.outcome.seen for one in look.evidence if one.shown)
     return any(name_key(f"{one.repo}#{one.number}") == issue for one in named)
 
 
-def last_elsewhere(ask: Ask, actor: str | None) -> Rejection | None:
+def last_elsewhere(ask: CommandRequest, actor: str | None) -> Rejection | None:
     """What an `undo` takes back of these, or has taken back before it was tried again; of one person or of anybody."""
     said = ask.visit.services.store.elsewhere.of_issue(ask.visit.repository.id, ask.visit.number)
     if done := [one for one in said if one.undone_by == ask.command_id]:
@@ -204,7 +204,7 @@ def last_elsewhere(ask: Ask, actor: str | None) -> Rejection | None:
     return mine[-1] if mine else None
 
 
-def take_back_elsewhere(ask: Ask, rejection: Rejection, *, everybodys: bool) -> Answer:
+def take_back_elsewhere(ask: CommandRequest, rejection: Rejection, *, everybodys: bool) -> CommandResult:
     """Take back one's own word or, for people with triage, what anybody said of that issue up to here."""
     visit, store = ask.visit, ask.visit.services.store.elsewhere
     said = [one for one in _said_of(ask, rejection.issue) if one.command_id <= ask.command_id]
@@ -214,10 +214,10 @@ def take_back_elsewhere(ask: Ask, rejection: Rejection, *, everybodys: bool) -> 
     if not holds:
         refresh(visit, ask.issue)
     repo, _, number = rejection.issue.rpartition("#")
-    return Answer(True, ask.replies.undone_not(int(number), holds, repo))
+    return CommandResult(True, ask.replies.undone_not(int(number), holds, repo))
 
 
-def _said_of(ask: Ask, issue: str) -> list[Rejection]:
+def _said_of(ask: CommandRequest, issue: str) -> list[Rejection]:
     """Who said so and holds to it."""
     said = ask.visit.services.store.elsewhere.of_issue(ask.visit.repository.id, ask.visit.number)
     return [one for one in said if one.issue == issue and one.undone_by is None]

@@ -18,15 +18,15 @@ from bot.conversation.commands.table import (
     COMMANDS_LIMIT,
     LIMIT_SECONDS,
     Command,
-    Invalid,
-    Misspelt,
-    Name,
-    Parsed,
-    Problem,
+    CommandName,
+    CommandProblem,
+    InvalidCommand,
+    MisspeltCommand,
+    ParsedLine,
     Requirement,
 )
 from bot.conversation.commands.visible_lines import is_written
-from bot.conversation.comments import Draft, Slot, digest
+from bot.conversation.comments import CommentDraft, CommentSlot, hash_texts
 from bot.conversation.marker import is_reply_to
 from bot.conversation.render.replies import render_reply
 from bot.deliveries.events import CommentEvent
@@ -38,14 +38,14 @@ from handlers import background as scanning
 from handlers.commands import close_as_duplicate as duplicate
 from handlers.commands import decisions as verdicts
 from handlers.commands import queries as looking
-from handlers.commands.request import Answer, Ask
-from handlers.context import Visit, visiting
+from handlers.commands.request import CommandRequest, CommandResult
+from handlers.context import IssueContext, visiting
 from handlers.services import Services
 
 
 def reply(
-    ask: Ask,
-    answers: Sequence[tuple[str, Answer]],
+    ask: CommandRequest,
+    answers: Sequence[tuple[str, CommandResult]],
     hashed: str,
     *,
     partial: bool = False,
@@ -58,7 +58,7 @@ def reply(
     """
     visit = ask.visit
     texts = [(line, answer.text) for line, answer in answers if answer.text]
-    slot = Slot(
+    slot = CommentSlot(
         visit.repository.id,
         visit.repo,
         visit.number,
@@ -81,14 +81,14 @@ def reply(
         problems = ask.replies.settings_problems(settings.problems, settings.source, settings.private)
         texts[-1] = (line, f"{text}\n\n{problems}")
     body = render_reply(ask.command_id, texts, partial=partial)
-    visit.services.comments.keep(visit.github, slot, Draft(body, digest(body), hashed), look=look)
+    visit.services.comments.keep(visit.github, slot, CommentDraft(body, hash_texts(body), hashed), look=look)
 
 
 TOGETHER = (Limit(60, LIMIT_SECONDS, together=True), Limit(10, 60.0, together=True))
 """The share of strangers. Who comes when it is used up is not answered: that would cost what is saved."""
 
 
-def refuse(ask: Ask, commands: int, hashed: str) -> str | None:
+def refuse(ask: CommandRequest, commands: int, hashed: str) -> str | None:
     """What is answered to a person who may not give so many commands now, empty for nothing; None where they may (C5).
 
     Who goes beyond their own limit is told once: an answer to each of a flood of comments would make a second flood.
@@ -105,7 +105,7 @@ def refuse(ask: Ask, commands: int, hashed: str) -> str | None:
     return ask.replies.rate_limited(COMMANDS_LIMIT, LIMIT_SECONDS)
 
 
-def _counted(ask: Ask, who: str, count: int, limits: Sequence[Limit], hashed: str) -> Limit | None:
+def _counted(ask: CommandRequest, who: str, count: int, limits: Sequence[Limit], hashed: str) -> Limit | None:
     # A redelivery is the same use; an edit of the commands is another one.
     services, uses = ask.visit.services, [f"{ask.command_id} {hashed} {at}" for at in range(count)]
     return services.store.usage.refuse(ask.visit.repository.id, who, uses, limits, services.now())
@@ -113,17 +113,17 @@ def _counted(ask: Ask, who: str, count: int, limits: Sequence[Limit], hashed: st
 
 logger = logging.getLogger(__name__)
 
-CARRY_OUT: dict[Name, Callable[[Ask, Command], Answer]] = {
-    Name.RECHECK: looking.recheck,
-    Name.SEARCH: looking.recheck,
-    Name.EXPLAIN: looking.explain,
-    Name.NOT: verdicts.reject,
-    Name.OF: duplicate.close_as_duplicate,
-    Name.UNDO: verdicts.undo,
-    Name.MUTE: looking.mute,
-    Name.UNMUTE: looking.unmute,
-    Name.SCAN: scanning.begin,
-    Name.HELP: looking.show_help,
+CARRY_OUT: dict[CommandName, Callable[[CommandRequest, Command], CommandResult]] = {
+    CommandName.RECHECK: looking.recheck,
+    CommandName.SEARCH: looking.recheck,
+    CommandName.EXPLAIN: looking.explain,
+    CommandName.NOT: verdicts.reject,
+    CommandName.OF: duplicate.close_as_duplicate,
+    CommandName.UNDO: verdicts.undo,
+    CommandName.MUTE: looking.mute,
+    CommandName.UNMUTE: looking.unmute,
+    CommandName.SCAN: scanning.begin,
+    CommandName.HELP: looking.show_help,
 }
 
 
@@ -131,7 +131,7 @@ CARRY_OUT: dict[Name, Callable[[Ask, Command], Answer]] = {
 class _Given:
     """The commands that an event gives; `partial` is whether its comment holds others that were given before."""
 
-    commands: tuple[Parsed, ...]
+    commands: tuple[ParsedLine, ...]
     partial: bool
 
 
@@ -145,10 +145,10 @@ def obey(event: CommentEvent, services: Services) -> None:
             _heed(visit, event, given)
 
 
-def _heed(visit: Visit, event: CommentEvent, given: _Given) -> None:
+def _heed(visit: IssueContext, event: CommentEvent, given: _Given) -> None:
     """Obey, unless another delivery has had this done or what came later."""
     # The time tells a command from the same one that was taken out by an edit and put back by another.
-    hashed = digest(event.updated_at, *(command.line for command in given.commands))
+    hashed = hash_texts(event.updated_at, *(command.line for command in given.commands))
     store, delivery = visit.services.store, visit.services.delivery
     text = (visit.repository.id, visit.number, event.comment_id)
     if not store.heeded.begin(*text, said_at=event.updated_at, text_hash=hashed, delivery=delivery):
@@ -161,18 +161,18 @@ def _heed(visit: Visit, event: CommentEvent, given: _Given) -> None:
     store.heeded.end(*text, text_hash=hashed)
 
 
-def _obey(visit: Visit, event: CommentEvent, given: _Given, hashed: str) -> None:
+def _obey(visit: IssueContext, event: CommentEvent, given: _Given, hashed: str) -> None:
     # Where the comment was deleted meanwhile, the wish went with it: NotFound ends this.
     commands, written = _standing(visit, event, given.commands)
     if not commands:
         return
-    ask = Ask(visit, event)
+    ask = CommandRequest(visit, event)
     # Before the issue is read: of a flood each comment costs two questions to GitHub.
     refusal = refuse(ask, len(commands), hashed)
     if refusal == "" or ask.issue.locked:
         return
     if refusal is not None:
-        reply(ask, [("", Answer(False, refusal))], hashed)
+        reply(ask, [("", CommandResult(False, refusal))], hashed)
         return
     me = visit.github.react(visit.repo, event.comment_id, "eyes")
     answers = [(command.line, _answer(ask, command, again=at > 0)) for at, command in enumerate(commands)]
@@ -195,20 +195,24 @@ def _given(event: CommentEvent, services: Services) -> _Given:
     if [one.line for one in before] == [one.line for one in now]:
         return _Given((), partial=True)
     # One beyond the most that a comment may hold was not carried out, and is when others make place for it.
-    known = {one.line for one in before if not (isinstance(one, Invalid) and one.problem is Problem.TOO_MANY)}
+    known = {
+        one.line for one in before if not (isinstance(one, InvalidCommand) and one.problem is CommandProblem.TOO_MANY)
+    }
     if event.by_another:
         known |= {one.line for one in now if is_written(one.line, event.previous, event.body)}
     new = {one.line: one for one in now if one.line not in known}
     return _Given(tuple(new.values()), partial=any(one.line in known for one in now))
 
 
-def _read(body: str, repo: RepoRef, services: Services) -> tuple[Parsed, ...]:
+def _read(body: str, repo: RepoRef, services: Services) -> tuple[ParsedLine, ...]:
     """The commands of a comment. What the App is called is asked only where the comment may call it."""
     app = services.github.app().get_app().slug if "@" in body else ""
     return parse(body, repo, hosts_of(services.settings.github_api_url), app)
 
 
-def _standing(visit: Visit, event: CommentEvent, commands: Sequence[Parsed]) -> tuple[tuple[Parsed, ...], datetime]:
+def _standing(
+    visit: IssueContext, event: CommentEvent, commands: Sequence[ParsedLine]
+) -> tuple[tuple[ParsedLine, ...], datetime]:
     """Those commands whose lines the comment still has, and when it was written; an edit before the bot came to them
     withdraws the others.
 
@@ -219,22 +223,22 @@ def _standing(visit: Visit, event: CommentEvent, commands: Sequence[Parsed]) -> 
     return tuple(one for one in commands if one.line in lines), comment.created_at
 
 
-def _answer(ask: Ask, parsed: Parsed, *, again: bool) -> Answer:
+def _answer(ask: CommandRequest, parsed: ParsedLine, *, again: bool) -> CommandResult:
     """Carry out one command. What GitHub refuses is told; what may succeed later goes through to the queue.
 
     `again` is whether another command of the comment went before: this one acts on what that has left behind.
     """
-    if isinstance(parsed, Misspelt):
-        return Answer(False, ask.replies.misspelt(parsed))
-    if isinstance(parsed, Invalid):
-        return Answer(False, ask.replies.invalid(parsed))
+    if isinstance(parsed, MisspeltCommand):
+        return CommandResult(False, ask.replies.misspelt(parsed))
+    if isinstance(parsed, InvalidCommand):
+        return CommandResult(False, ask.replies.invalid(parsed))
     try:
         if again:
             ask.issue = ask.visit.github.issue(ask.visit.repo, ask.visit.number)
         if not ask.may(parsed.row.who):
-            return Answer(False, ask.replies.forbidden(parsed.row))
+            return CommandResult(False, ask.replies.forbidden(parsed.row))
         return CARRY_OUT[parsed.name](ask, parsed)
     except GitHubError as refusal:
         # The answers to the commands before it must not get lost.
         logger.warning("%s refused in %s: %s", parsed.name or "re-check", ask.visit.repo, refusal)
-        return Answer(False, ask.replies.github_refused(refusal.detail))
+        return CommandResult(False, ask.replies.github_refused(refusal.detail))

@@ -5,13 +5,13 @@ itself: mute and unmute, beside which commands work all the same (C4).
 from __future__ import annotations
 
 from bot.conversation.commands.table import Command
-from bot.conversation.render.candidates import explain as render_explanation
+from bot.conversation.render.comment import explain as render_explanation
 from bot.domain.decisions import COMMAND
 from bot.domain.entities import same_login
 from bot.quality.feedback import decided_in
 from bot.search.finder import FindOptions
 from handlers.advisory_comment import post, refresh
-from handlers.commands.request import Answer, Ask, issue_named
+from handlers.commands.request import CommandRequest, CommandResult, issue_named
 from handlers.context import find, finder_for
 
 # With so many comments, whoever asks at the end does not see that the one far above has answered.
@@ -20,21 +20,21 @@ _FAR = 10
 _LOOKED_THROUGH = 100
 
 
-def recheck(ask: Ask, command: Command) -> Answer:
+def recheck(ask: CommandRequest, command: Command) -> CommandResult:
     """`/duplicates` and `search`: look again and bring the comment up to date; its text is the answer."""
     visit, before = ask.visit, ask.visit.kept_comment()
     report = find(visit, ask.issue, command.options, command.words, asked=True)
     posted = post(visit, ask.issue, report, cause=COMMAND, command=command)
     if not posted:
-        return Answer(False, ask.replies.comment_was_deleted())
+        return CommandResult(False, ask.replies.comment_was_deleted())
     if visit.muted:
-        return Answer(True, ask.replies.muted_recheck())
+        return CommandResult(True, ask.replies.muted_recheck())
     if before is None or before.comment_id is None or ask.issue.comments <= _FAR:
-        return Answer(True)
-    return Answer(True, ask.replies.answered_above(before.comment_id))
+        return CommandResult(True)
+    return CommandResult(True, ask.replies.answered_above(before.comment_id))
 
 
-def explain(ask: Ask, command: Command) -> Answer:
+def explain(ask: CommandRequest, command: Command) -> CommandResult:
     """`explain #N`: how that issue compares with this one, whether it was shown or not.
 
     How far one stands out depends on the others. So those that came later are left out, as they are when the comment
@@ -44,7 +44,7 @@ def explain(ask: Ask, command: Command) -> Answer:
     The issue is judged for itself. What the comment says of it may be true of a duplicate of it, which is then named.
     """
     other = issue_named(ask, command)
-    if isinstance(other, Answer):
+    if isinstance(other, CommandResult):
         return other
     visit, earlier = ask.visit, other.number < ask.issue.number
     finder = finder_for(visit, ask.issue)
@@ -63,15 +63,15 @@ def explain(ask: Ask, command: Command) -> Answer:
     compared = apart.pop(other.number, None) or finder.compare(ask.issue, other, earlier_only=earlier)
     likely = visit.config.likely
     text = render_explanation(report, compared, visit.place, ask.replies.say, [*apart.values()], likely)
-    return Answer(True, text)
+    return CommandResult(True, text)
 
 
-def show_help(ask: Ask, command: Command) -> Answer:
+def show_help(ask: CommandRequest, command: Command) -> CommandResult:
     """`help`: everything there is."""
-    return Answer(True, ask.replies.help())
+    return CommandResult(True, ask.replies.help())
 
 
-def mute(ask: Ask, command: Command) -> Answer:
+def mute(ask: CommandRequest, command: Command) -> CommandResult:
     """`mute`: leave this issue alone from now on.
 
     Where they have muted it themselves this may be the same command, carried out once more after a crash: it is
@@ -81,10 +81,10 @@ def mute(ask: Ask, command: Command) -> Answer:
     by = muted.by(visit.repository.id, visit.number)
     already = by is not None and not same_login(by, ask.login)
     muted.set(visit.repository.id, visit.number, ask.login, visit.services.now())
-    return Answer(True, ask.replies.muted(already))
+    return CommandResult(True, ask.replies.muted(already))
 
 
-def unmute(ask: Ask, command: Command) -> Answer:
+def unmute(ask: CommandRequest, command: Command) -> CommandResult:
     """`unmute`: look at this issue again when it changes.
 
     Its comment is brought up to date with what was decided meanwhile, which it was not told of. That comes first: if it
@@ -95,4 +95,4 @@ def unmute(ask: Ask, command: Command) -> Answer:
     if not already:
         refresh(visit, ask.issue)
     muted.clear(visit.repository.id, visit.number)
-    return Answer(True, ask.replies.unmuted(already))
+    return CommandResult(True, ask.replies.unmuted(already))

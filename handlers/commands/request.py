@@ -10,21 +10,21 @@ from bot.conversation.render.replies import Replies
 from bot.deliveries.events import CommentEvent
 from bot.domain.entities import Issue, Permission, same_login
 from bot.domain.errors import NotFound
-from handlers.context import Visit
+from handlers.context import IssueContext
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class CommandResult:
     """How a command went. `text` is Markdown for the reply; a re-check that went well has none (C2)."""
 
     ok: bool
     text: str = ""
 
 
-class Ask:
+class CommandRequest:
     """A comment with commands: where it stands, on which issue, whether it was edited, and who wrote it or did that."""
 
-    def __init__(self, visit: Visit, event: CommentEvent) -> None:
+    def __init__(self, visit: IssueContext, event: CommentEvent) -> None:
         self.visit = visit
         self.command_id = event.comment_id
         self.installation = event.installation
@@ -60,15 +60,15 @@ class Ask:
         return allowed(who, self.permission, self.is_author)
 
 
-def issue_named(ask: Ask, command: Command) -> Issue | Answer:
+def issue_named(ask: CommandRequest, command: Command) -> Issue | CommandResult:
     """The issue that a command names, or why it cannot be used."""
     other = _named(ask, command)
-    if isinstance(other, Answer) or not other.is_pull_request:
+    if isinstance(other, CommandResult) or not other.is_pull_request:
         return other
-    return Answer(False, ask.replies.not_an_issue(other.number))
+    return CommandResult(False, ask.replies.not_an_issue(other.number))
 
 
-def number_named(ask: Ask, command: Command) -> int | Answer:
+def number_named(ask: CommandRequest, command: Command) -> int | CommandResult:
     """The number of the issue, pull request or discussion that a command names, or why it cannot be used."""
     other = _named(ask, command)
     if isinstance(other, Issue):
@@ -80,7 +80,7 @@ def number_named(ask: Ask, command: Command) -> int | Answer:
     return number if found or stands_there(ask, visit.place.discussion(number)) else other
 
 
-def stands_there(ask: Ask, link: str) -> bool:
+def stands_there(ask: CommandRequest, link: str) -> bool:
     """Whether the comment has this link now. Comments stand for longer than it is kept what they showed."""
     visit = ask.visit
     kept = visit.kept_comment()
@@ -93,12 +93,12 @@ def stands_there(ask: Ask, link: str) -> bool:
     return link.lower() in body.lower()
 
 
-def _named(ask: Ask, command: Command) -> Issue | Answer:
+def _named(ask: CommandRequest, command: Command) -> Issue | CommandResult:
     """What a command names, an issue or a pull request, or why there is none."""
     visit, number = ask.visit, command.number or 0
     if number == visit.number:
-        return Answer(False, ask.replies.refused_itself())
+        return CommandResult(False, ask.replies.refused_itself())
     try:
         return visit.github.issue(visit.repo, number)
     except NotFound:
-        return Answer(False, ask.replies.no_such_issue(number))
+        return CommandResult(False, ask.replies.no_such_issue(number))

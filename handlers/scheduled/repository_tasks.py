@@ -8,9 +8,9 @@ from functools import partial
 
 import sqlalchemy as sa
 
-from bot.conversation.messages.catalogue import speak
-from bot.conversation.own_issues import TITLE_MAX, Wanted, is_kind, keep_issue
-from bot.conversation.render.escape import Place
+from bot.conversation.messages.catalogue import messages_for
+from bot.conversation.own_issues import TITLE_MAX, IssueDraft, is_kind, keep_issue
+from bot.conversation.render.escape import RepoLinks
 from bot.deliveries.database import QueueUnavailable, queue_engine
 from bot.domain.entities import Issue
 from bot.domain.errors import GitHubError, NotFound, Overtaken, Retryable
@@ -137,12 +137,12 @@ def keep_digest(services: Services, known: StoredRepository, installation: int, 
     found = digest_of(store, known.id, now - WEEK, now)
     if present is None and not found.lines:
         return
-    say = speak(config.language_of_lists, config.templates)
+    say = messages_for(config.language_of_lists, config.templates)
     view = DigestView(
         found,
         titles_of(services.index, known.id, found),
         bar_in_force(config, store.calibrations.get(known.id)),
-        Place(str(known.ref), services.settings.enterprise),
+        RepoLinks(str(known.ref), services.settings.enterprise),
         services.clock(),
         say,
         ill,
@@ -153,7 +153,7 @@ def keep_digest(services: Services, known: StoredRepository, installation: int, 
         take_boxes(store, services.index, known.id, present, boxes.SOMEBODY, now)
         return render_digest(view, boxes.known_boxes(store.signals.since(known.id, now - WINDOW)))
 
-    wanted = Wanted(known.id, known.ref, login, say.digest_title()[:TITLE_MAX], body)
+    wanted = IssueDraft(known.id, known.ref, login, say.digest_title()[:TITLE_MAX], body)
     keep_issue(github, issues, wanted, now, reopen=False)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from markdown_it import MarkdownIt
 
-from bot.conversation.config import parser as parse
+from bot.conversation.config import parser
 from bot.conversation.config.yaml_tree import read_tree
 from bot.search import issue_forms
 from bot.search.issue_forms import FILES_SIZE_MAX, supplied_by
@@ -83,7 +83,7 @@ def test_c3_many_forms_of_the_largest_size_cost_no_more_than_a_few(
 
 def test_c3_settings_of_the_largest_size_are_parsed_once(doppel: Doppel, monkeypatch: pytest.MonkeyPatch) -> None:
     parsed = list[str]()
-    monkeypatch.setattr(parse, "read_tree", lambda text: (parsed.append(text), read_tree(text))[1])
+    monkeypatch.setattr(parser, "read_tree", lambda text: (parsed.append(text), read_tree(text))[1])
     doppel.configure("mode: off\n" + BUSY[:65_400])
     doppel.open(WORDS, BODY)
     for _ in range(3):

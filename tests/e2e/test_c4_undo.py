@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from bot.conversation.messages.catalogue import speak
+from bot.conversation.messages.catalogue import messages_for
 from bot.deliveries.events import CommentEvent
 from bot.domain.entities import Actor
 from bot.domain.report import Report
 from bot.simulator.clock import iso
 from handlers import context as finding
 from handlers.commands.dispatch import obey
-from handlers.context import Visit
+from handlers.context import IssueContext
 from tests.e2e.harness import Doppel
 from tests.e2e.reports import AGAIN, FIRST, OTHER, rejected
 
@@ -147,7 +147,7 @@ def test_c4_not_takes_effect_on_an_issue_that_is_being_looked_at_just_then(
     """The look has read what people rejected, and its comment is still to be written."""
     doppel.open(*FIRST, author="ann")
 
-    def find(visit: Visit, *arguments: Any, **options: Any) -> Report:
+    def find(visit: IssueContext, *arguments: Any, **options: Any) -> Report:
         report = finding.find(visit, *arguments, **options)
         if not rejected(doppel):
             comment = doppel.sim.comment(doppel.repo, 1, "triage-person", "/duplicates not #2")
@@ -178,7 +178,7 @@ def test_c4_what_was_decided_while_an_issue_was_muted_is_heeded_once_it_is_not(p
     pair.write(2, "/duplicates unmute", "reporter")
     (advice, _, unmuted) = pair.said(2)
     assert "Nothing left to show" in advice
-    assert unmuted.endswith(f"{speak('en', {}).unmuted()}\n")
+    assert unmuted.endswith(f"{messages_for('en', {}).unmuted()}\n")
 
 
 @pytest.mark.parametrize("taken_back", [False, True])

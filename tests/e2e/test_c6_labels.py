@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.domain.decisions import Outcome
+from bot.domain.decisions import DecisionOutcome
 from bot.simulator.state.issues import Issue
 from tests.e2e.harness import Doppel
 from tests.e2e.judging import certain_from, sure
@@ -165,7 +165,7 @@ def test_c6_a_label_that_github_refuses_holds_up_nothing(doppel: Doppel) -> None
     doppel.open(TITLE, BODY)
     assert "#1" in doppel.advice(2)
     (look,) = doppel.services.store.decisions.of_issue(doppel.repository.id, 2)
-    assert (look.outcome, [one.number for one in look.shown]) == (Outcome.POSTED, [1])
+    assert (look.outcome, [one.number for one in look.shown]) == (DecisionOutcome.POSTED, [1])
     assert names(doppel.sim.issue(doppel.repo, 2)) == []
 
 
@@ -175,7 +175,7 @@ def test_c6_a_label_that_cannot_be_taken_off_holds_up_nothing(doppel: Doppel) ->
     doppel.sim.faults.add("DELETE */issues/2/labels/*", 403, times=None)
     assert "#1" not in rewrite(doppel, *OTHER)
     *_, look = doppel.services.store.decisions.of_issue(doppel.repository.id, 2)
-    assert (look.outcome, look.shown) == (Outcome.EDITED, ())
+    assert (look.outcome, look.shown) == (DecisionOutcome.EDITED, ())
     assert names(issue) == ["duplicate"]
 
 

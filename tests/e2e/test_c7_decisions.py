@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.domain.decisions import Decision, Outcome
+from bot.domain.decisions import Decision, DecisionOutcome
 from bot.domain.errors import Retryable
 from handlers import advisory_comment as advice
 from tests.e2e.harness import Doppel
@@ -33,7 +33,7 @@ def test_c7_each_look_is_kept_with_its_evidence_and_without_any_text(doppel: Dop
     assert told(doppel, 1) == [("opened", "comment", "silent", "nothing was found")]
     assert told(doppel, 2)[0][:3] == ("opened", "comment", "silent")
     (decision,) = decisions(doppel, 3)
-    assert decision.outcome is Outcome.POSTED
+    assert decision.outcome is DecisionOutcome.POSTED
     assert decision.bar == 0.24
     best = decision.evidence[0]
     assert (best.number, best.rank, best.shown) == (1, 1, True)

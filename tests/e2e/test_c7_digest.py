@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from bot.app.wiring.worker import chores
-from bot.domain.decisions import Decision, Evidence, Outcome
-from bot.domain.feedback import Kind, Signal, Who
+from bot.domain.decisions import Decision, DecisionOutcome, Evidence
+from bot.domain.feedback import FeedbackKind, FeedbackSignal, Role
 from bot.quality import digest as reading
 from bot.quality.calibration import recalibrate
 from bot.simulator.state.issues import Issue
@@ -226,8 +226,10 @@ def test_c7_feedback_raises_the_bar_and_the_settings_win(doppel: Doppel) -> None
     assert store.decisions.of_issue(repo_id, 2)[0].bar == 0.24
     for number in range(101, 107):
         evidence = (Evidence(1, 0.57, 1, True),)
-        store.decisions.add(repo_id, Decision(number, now, "opened", "comment", Outcome.POSTED, 0.2, "", evidence))
-        signal = Signal(number, Kind.REACTION, "triage-person", 0, False, Who.TRIAGE, now)
+        store.decisions.add(
+            repo_id, Decision(number, now, "opened", "comment", DecisionOutcome.POSTED, 0.2, "", evidence)
+        )
+        signal = FeedbackSignal(number, FeedbackKind.REACTION, "triage-person", 0, False, Role.TRIAGE, now)
         store.signals.put(repo_id, signal)
     doppel.turn(look_at_feedback)
     kept = store.calibrations.get(repo_id)
@@ -237,7 +239,7 @@ def test_c7_feedback_raises_the_bar_and_the_settings_win(doppel: Doppel) -> None
     doppel.said(3)
     (decision,) = store.decisions.of_issue(repo_id, 3)
     assert decision.bar == 0.6
-    assert (decision.outcome is Outcome.POSTED) is (decision.evidence[0].probability >= 0.6)
+    assert (decision.outcome is DecisionOutcome.POSTED) is (decision.evidence[0].probability >= 0.6)
     doppel.configure("min_confidence: 0.1\n")
     doppel.open(*AGAIN, author="cem")
     doppel.said(4)

@@ -8,7 +8,7 @@ import pytest
 
 from bot.app.wiring.indexes import fill_index
 from bot.deliveries.events import INDEXED, own_issue_event
-from bot.domain.decisions import Decision, Evidence, Outcome
+from bot.domain.decisions import Decision, DecisionOutcome, Evidence
 from bot.domain.entities import RepoRef
 from bot.search.finder import Finder
 from bot.storage.decisions import Decisions
@@ -191,7 +191,7 @@ def test_each_filling_has_its_own_looks(filling: Doppel) -> None:
     assert causes(filling, 2) == ["opened", "indexed", "indexed"]
 
 
-def look(number: int, outcome: Outcome, *named: int, at: float = 0.0) -> Decision:
+def look(number: int, outcome: DecisionOutcome, *named: int, at: float = 0.0) -> Decision:
     """A look at an issue that named these."""
     return Decision(
         number, at, "opened", "comment", outcome, 0.2, "", tuple(Evidence(one, 0.5, 1, True) for one in named)
@@ -202,12 +202,12 @@ def look(number: int, outcome: Outcome, *named: int, at: float = 0.0) -> Decisio
     ("looks", "numbers"),
     [
         ([], []),
-        ([look(7, Outcome.SILENT), look(5, Outcome.SILENT)], [5, 7]),
-        ([look(5, Outcome.SILENT), look(5, Outcome.POSTED, 3)], []),
-        ([look(5, Outcome.POSTED, 3), look(5, Outcome.EDITED)], [5]),
-        ([look(5, Outcome.SILENT), look(5, Outcome.LEFT_ALONE)], [5]),
-        ([look(5, Outcome.SHADOW, 3), look(5, Outcome.LEFT_ALONE)], []),
-        ([look(5, Outcome.LEFT_ALONE)], []),
+        ([look(7, DecisionOutcome.SILENT), look(5, DecisionOutcome.SILENT)], [5, 7]),
+        ([look(5, DecisionOutcome.SILENT), look(5, DecisionOutcome.POSTED, 3)], []),
+        ([look(5, DecisionOutcome.POSTED, 3), look(5, DecisionOutcome.EDITED)], [5]),
+        ([look(5, DecisionOutcome.SILENT), look(5, DecisionOutcome.LEFT_ALONE)], [5]),
+        ([look(5, DecisionOutcome.SHADOW, 3), look(5, DecisionOutcome.LEFT_ALONE)], []),
+        ([look(5, DecisionOutcome.LEFT_ALONE)], []),
     ],
 )
 def test_unanswered_is_what_the_last_look_named_nothing_for(looks: list[Decision], numbers: list[int]) -> None:

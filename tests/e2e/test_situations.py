@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bot.domain.decisions import Outcome
+from bot.domain.decisions import DecisionOutcome
 from bot.search.index import IndexedIssue
 from bot.simulator.state.issues import Issue
 from handlers import advisory_comment as advice
@@ -229,10 +229,10 @@ def test_c6_25_issues_of_one_author_in_ten_minutes_do_not_keep_the_bot_busy(dopp
 
     def left_alone() -> list[int]:
         looks = [doppel.services.store.decisions.of_issue(doppel.repository.id, number)[-1] for number in range(2, 26)]
-        assert {look.reason for look in looks if look.outcome is Outcome.LEFT_ALONE} <= {
+        assert {look.reason for look in looks if look.outcome is DecisionOutcome.LEFT_ALONE} <= {
             "per_author: more than 10 issues of newcomer within an hour"
         }
-        return [look.number for look in looks if look.outcome is Outcome.LEFT_ALONE]
+        return [look.number for look in looks if look.outcome is DecisionOutcome.LEFT_ALONE]
 
     assert left_alone() == list(range(12, 26))
     doppel.write(26, "/duplicates", "newcomer")

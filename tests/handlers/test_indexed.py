@@ -9,7 +9,7 @@ from typing import cast
 import pytest
 
 from bot.deliveries.events import IndexEvent, IssueEvent
-from bot.domain.decisions import Decision, Outcome
+from bot.domain.decisions import Decision, DecisionOutcome
 from bot.domain.entities import RepoRef, Repository
 from bot.storage import Store
 from bot.storage.engine import make_engine
@@ -29,7 +29,7 @@ def looked_at(new_store: Callable[[str], str]) -> Callable[[Sequence[float]], li
     def looked_at(times: Sequence[float]) -> list[int]:
         store.repositories.upsert(REPOSITORY, 7, NOW)
         for number, at in enumerate(times, start=1):
-            look = Decision(number, at, "opened", "comment", Outcome.SILENT, 0.2, "", ())
+            look = Decision(number, at, "opened", "comment", DecisionOutcome.SILENT, 0.2, "", ())
             store.decisions.add(REPOSITORY.id, look)
         services = SimpleNamespace(
             store=store,

@@ -12,7 +12,7 @@ import pytest
 import sqlalchemy as sa
 
 from bot.domain.entities import NOBODY, Issue
-from bot.domain.report import Shared
+from bot.domain.report import ReasonCode
 from bot.search.embedding.local import WordLlama
 from bot.search.index import Index, IndexedIssue, TextAnalyser
 from bot.search.matching import Match, Matcher, Model
@@ -246,7 +246,7 @@ def test_a_text_of_empty_words_has_nothing_in_common_with_anything(index: Index,
     with Matcher(index).looking(1, an_issue(30, title, body)) as look:
         for match in look.judge():
             assert match.confidence <= 0.1
-            assert not {Shared.TITLES, Shared.WORDS} & set(shared_by(match))
+            assert not {ReasonCode.TITLES, ReasonCode.WORDS} & set(shared_by(match))
 
 
 def test_what_both_have_written_is_named_and_no_more(index: Index) -> None:
@@ -259,8 +259,8 @@ def test_what_both_have_written_is_named_and_no_more(index: Index) -> None:
     )
     with Matcher(index).looking(1, target) as look:
         shared = shared_by(next(match for match in look.judge() if match.number == 20))
-    assert shared[Shared.MESSAGE] == ("Failed to fetch tile … 403 today",)
-    assert set(shared[Shared.TITLES]) == {"maps", "tiles"}
+    assert shared[ReasonCode.MESSAGE] == ("Failed to fetch tile … 403 today",)
+    assert set(shared[ReasonCode.TITLES]) == {"maps", "tiles"}
 
 
 def test_c3_a_message_is_quoted_of_which_half_is_theirs_and_none_of_which_less_is(index: Index) -> None:
@@ -268,7 +268,7 @@ def test_c3_a_message_is_quoted_of_which_half_is_theirs_and_none_of_which_less_i
     for mine, quoted in (("panic: could not open", ("could not open",)), ("panic: could not open it", None)):
         with Matcher(index).looking(1, an_issue(30, "Crash", mine)) as look:
             shared = shared_by(next(match for match in look.judge(also=[20]) if match.number == 20))
-            assert shared.get(Shared.MESSAGE) == quoted
+            assert shared.get(ReasonCode.MESSAGE) == quoted
 
 
 def test_a_message_with_a_number_is_the_same_message(index: Index) -> None:
@@ -278,7 +278,7 @@ def test_a_message_with_a_number_is_the_same_message(index: Index) -> None:
     target = an_issue(30, "Crash", "panic: runtime error: index out of range (2)\n\nwhen I import")
     with Matcher(index).looking(1, target) as look:
         found = {match.number: match for match in look.judge()}
-        assert shared_by(found[20])[Shared.MESSAGE] == ("panic: runtime error: index out of range",)
+        assert shared_by(found[20])[ReasonCode.MESSAGE] == ("panic: runtime error: index out of range",)
     assert max(found.values(), key=lambda match: match.score).number == 20
 
 

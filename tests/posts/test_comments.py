@@ -9,7 +9,7 @@ from datetime import datetime
 
 import pytest
 
-from bot.conversation.comments import LEASE, CommentKeeper, Draft, Slot, digest
+from bot.conversation.comments import LEASE, CommentDraft, CommentKeeper, CommentSlot, hash_texts
 from bot.conversation.marker import answered_by, of_app
 from bot.domain.entities import Comment, RepoRef
 from bot.domain.errors import Forbidden, Retryable
@@ -26,9 +26,9 @@ MARKER = "<!-- doppel:advice"
 COMMENTS = "POST /repos/acme/app/issues/1/comments"
 
 
-def draft(text: str, answers: str = "text") -> Draft:
+def draft(text: str, answers: str = "text") -> CommentDraft:
     body = f"{MARKER} v1 -->\n{text}"
-    return Draft(body, digest(body), answers)
+    return CommentDraft(body, hash_texts(body), answers)
 
 
 @dataclass
@@ -39,7 +39,7 @@ class Scene:
     github: RepoClient
     store: Store
     keeper: CommentKeeper
-    slot: Slot
+    slot: CommentSlot
     wait: Callable[[float], None]
     # Another worker, and what happens while the first one waits for its turn at GitHub.
     other: RepoClient
@@ -85,7 +85,7 @@ def scene(new_store: Callable[[str], str]) -> Iterator[Scene]:
         ]
         client, other = (github.installation(github.app().installation_of(REPO)) for github in workers)
         keeper = CommentKeeper(store.comments, of_app(server.app_id), sim.clock.now)
-        slot = Slot(repository.id, REPO, 1, lambda body: body.startswith(MARKER))
+        slot = CommentSlot(repository.id, REPO, 1, lambda body: body.startswith(MARKER))
         yield Scene(sim, client, store, keeper, slot, sim.clock.advance, other, meanwhile)
         for github in workers:
             github.close()

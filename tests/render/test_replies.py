@@ -9,23 +9,30 @@ import pytest
 from hypothesis import given
 
 from bot.conversation.commands.parser import parse
-from bot.conversation.commands.table import COMMANDS, OPTIONS, Invalid, Misspelt, Name, Problem
+from bot.conversation.commands.table import (
+    COMMANDS,
+    OPTIONS,
+    CommandName,
+    CommandProblem,
+    InvalidCommand,
+    MisspeltCommand,
+)
 from bot.conversation.config.parser import parse_config
 from bot.conversation.marker import ADVICE, is_reply_to
 from bot.conversation.messages.catalogue import english
-from bot.conversation.render.candidates import explain
+from bot.conversation.render.comment import explain
 from bot.conversation.render.details import source_name
-from bot.conversation.render.escape import Place, code
+from bot.conversation.render.escape import RepoLinks, code
 from bot.conversation.render.phrases import command_words, option_words
 from bot.conversation.render.replies import Replies, render_reply
 from bot.domain.entities import BODY_MAX, RepoRef
-from bot.domain.errors import Failed, Remark
-from bot.domain.report import QueryRun, Reason, Shared
+from bot.domain.errors import RemarkCode, SourceProblem
+from bot.domain.report import QueryRun, Reason, ReasonCode
 from tests.render.reading import PHRASE, read
 from tests.render.samples import QUERY, candidate, report
 from tests.render.test_escape import HOSTILE
 
-PLACE = Place("acme/app")
+PLACE = RepoLinks("acme/app")
 SAY = english()
 replies = Replies(SAY, PLACE)
 L12 = "[#12](https://redirect.github.com/acme/app/issues/12)"
@@ -99,23 +106,23 @@ def test_c4_what_is_replied(text: str, expected: str) -> None:
 def test_c4_a_command_that_is_wrong_is_answered_with_what_is_right(line: str, expected: str) -> None:
     found = parse(line, RepoRef("acme", "app"))[-1]
     assert not hasattr(found, "options")
-    assert (replies.misspelt(found) if isinstance(found, Misspelt) else replies.invalid(found)) == expected
+    assert (replies.misspelt(found) if isinstance(found, MisspeltCommand) else replies.invalid(found)) == expected
 
 
-@pytest.mark.parametrize("problem", Problem)
-def test_every_problem_has_a_text(problem: Problem) -> None:
-    assert replies.invalid(Invalid("/duplicates not", Name.NOT, problem, "x"))
+@pytest.mark.parametrize("problem", CommandProblem)
+def test_every_problem_has_a_text(problem: CommandProblem) -> None:
+    assert replies.invalid(InvalidCommand("/duplicates not", CommandName.NOT, problem, "x"))
 
 
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        (Name.NOT, "`/duplicates not #N` is for the issue's author, and people with triage access."),
-        (Name.OF, "`/duplicates of #N` is for the issue's author, and people with triage access."),
-        (Name.SCAN, "`/duplicates scan` is for people with triage access."),
+        (CommandName.NOT, "`/duplicates not #N` is for the issue's author, and people with triage access."),
+        (CommandName.OF, "`/duplicates of #N` is for the issue's author, and people with triage access."),
+        (CommandName.SCAN, "`/duplicates scan` is for people with triage access."),
     ],
 )
-def test_c5_who_may_is_said_to_those_who_may_not(name: Name, expected: str) -> None:
+def test_c5_who_may_is_said_to_those_who_may_not(name: CommandName, expected: str) -> None:
     assert replies.forbidden(next(row for row in COMMANDS if row.name is name)) == expected
 
 
@@ -149,7 +156,10 @@ The searches that found it:
 
 def test_c4_explain_says_how_two_issues_compare() -> None:
     other = candidate(
-        12, confidence=0.78, reasons=(Reason(Shared.MESSAGE, ("RangeError",)),), sources=("github-search", "vectors")
+        12,
+        confidence=0.78,
+        reasons=(Reason(ReasonCode.MESSAGE, ("RangeError",)),),
+        sources=("github-search", "vectors"),
     )
     result = report(other, queries=(QUERY, QueryRun("github-hybrid", "crash", 3)))
     assert explain(result, other, PLACE, SAY) == EXPLAINED
@@ -164,7 +174,7 @@ def test_c4_explain_of_an_issue_that_no_search_found() -> None:
 
 def test_f9_explain_says_which_source_failed() -> None:
     text = explain(
-        report(problems=(Failed("github-hybrid", Remark.OTHERS.of("no answer")),)),
+        report(problems=(SourceProblem("github-hybrid", RemarkCode.OTHERS.of("no answer")),)),
         candidate(12, sources=()),
         PLACE,
         SAY,
@@ -206,12 +216,12 @@ def test_c2_several_commands_get_one_reply() -> None:
 @given(HOSTILE, HOSTILE)
 def test_c3_no_text_in_a_reply_does_anything(text: str, other: str) -> None:
     answers = [
-        replies.misspelt(Misspelt(f"/dupe {text}", text, other)),
-        replies.invalid(Invalid(text, Name.NOT, Problem.NUMBER_UNREADABLE, text)),
+        replies.misspelt(MisspeltCommand(f"/dupe {text}", text, other)),
+        replies.invalid(InvalidCommand(text, CommandName.NOT, CommandProblem.NUMBER_UNREADABLE, text)),
         replies.github_refused(text),
         explain(
             report(title=f"{text} {other}"),
-            candidate(12, f"{other} {text}", reasons=(Reason(Shared.WORDS, (text,)),)),
+            candidate(12, f"{other} {text}", reasons=(Reason(ReasonCode.WORDS, (text,)),)),
             PLACE,
             SAY,
         ),

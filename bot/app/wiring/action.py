@@ -19,7 +19,7 @@ from bot.app.wiring.clients import now
 from bot.app.wiring.indexes import build_index
 from bot.conversation.comments import CommentKeeper
 from bot.conversation.marker import of_token
-from bot.conversation.render.escape import Place
+from bot.conversation.render.escape import RepoLinks
 from bot.deliveries.events import CommentEvent, Event, IndexEvent, IssueEvent, full_name
 from bot.domain.entities import RepoRef, Repository
 from bot.domain.errors import DoppelError, GitHubError, Retryable
@@ -201,7 +201,7 @@ class Workflow:
         if self.repository:
             self._tell_of_settings(self.repository)
         return Run(
-            place=Place(str(self.job.repo), self.settings.enterprise),
+            place=RepoLinks(str(self.job.repo), self.settings.enterprise),
             pages=pages_of(self.settings.github_api_url),
             number=number,
             decision=decision,

@@ -24,10 +24,10 @@ from pydantic import (
 from pydantic.fields import FieldInfo
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from bot.conversation.config.yaml_tree import Node, Quote, Says, nearest, printable, scalar
-from bot.conversation.messages.catalogue import Words
-from bot.conversation.messages.message import Text, declared
-from bot.conversation.messages.template import GAPS_MAX, LONGEST, Malformed, Template, forbidden
+from bot.conversation.config.yaml_tree import Quote, Wording, YamlNode, nearest, printable, scalar
+from bot.conversation.messages.catalogue import Messages
+from bot.conversation.messages.message import Message, declared
+from bot.conversation.messages.template import GAPS_MAX, TEMPLATE_MAX, MalformedTemplate, Template, forbidden_part
 from bot.domain.entities import PLACE
 from bot.domain.likelihood import HIGHEST
 
@@ -41,18 +41,18 @@ SWITCH = [
 
 
 @dataclass(frozen=True)
-class Named:
+class ItemName:
     """What a text, or what the items of a list, are called in messages."""
 
-    words: Callable[[Words], str]
+    words: Callable[[Messages], str]
 
 
 @dataclass(frozen=True)
-class Wants:
+class Accepts:
     """What a setting takes, where the type itself does not tell; and what was probably meant by another value."""
 
-    words: Says
-    meant: Callable[[Node], str] = lambda node: ""
+    words: Wording
+    meant: Callable[[YamlNode], str] = lambda node: ""
 
 
 def is_switch(value: Any) -> bool:
@@ -70,7 +70,7 @@ def off(value: Any) -> Any:
     return "off" if value is False or value in ("Off", "OFF") else value
 
 
-def _in_percent(node: Node) -> str:
+def _in_percent(node: YamlNode) -> str:
     # Somebody who writes 30 where a share is wanted means 30 %.
     number = type(node.value) in (int, float) and 1 <= node.value <= 100 * HIGHEST
     return f"{node.value / 100:g}" if number else ""
@@ -83,18 +83,18 @@ def _place(text: str) -> str:
 
 
 Switch = Annotated[bool, BeforeValidator(_switch), WithJsonSchema({"anyOf": SWITCH})]
-Share = Wants(lambda say, _: say.wants_number(least="0", most=f"{HIGHEST:g}"), _in_percent)
+Probability = Accepts(lambda say, _: say.wants_number(least="0", most=f"{HIGHEST:g}"), _in_percent)
 """Beside a threshold. One that is never reached is told and holds all the same: whoever wrote it wants silence."""
-SENSIBLE = Field(json_schema_extra={"maximum": HIGHEST})
+REACHABLE = Field(json_schema_extra={"maximum": HIGHEST})
 Login = Annotated[
     str,
     Field(min_length=1, max_length=60),
-    Named(Words.a_login),
+    ItemName(Messages.a_login),
     # People also write it as they mention somebody.
     AfterValidator(lambda login: login.removeprefix("@")),
 ]
-Label = Annotated[str, Field(min_length=1, max_length=50), Named(Words.a_label)]
-Glob = Annotated[str, Field(min_length=1, max_length=200), Named(Words.a_glob)]
+Label = Annotated[str, Field(min_length=1, max_length=50), ItemName(Messages.a_label)]
+Glob = Annotated[str, Field(min_length=1, max_length=200), ItemName(Messages.a_glob)]
 ASSOCIATIONS = ("OWNER", "MEMBER", "COLLABORATOR", "CONTRIBUTOR", "FIRST_TIME_CONTRIBUTOR", "FIRST_TIMER", "NONE")
 """What an author can be to a repository (https://docs.github.com/graphql/reference/enums#commentauthorassociation)."""
 
@@ -108,51 +108,51 @@ def _association(text: str) -> str:
 Association = Annotated[
     str,
     AfterValidator(_association),
-    Wants(
+    Accepts(
         lambda say, code: say.either(first=say.comma().join(map(code, ASSOCIATIONS[:-1])), last=code(ASSOCIATIONS[-1])),
         lambda node: nearest(node.text.upper(), ASSOCIATIONS),
     ),
     WithJsonSchema({"enum": list(ASSOCIATIONS)}),
 ]
-IssueType = Annotated[str, Field(min_length=1, max_length=50), Named(Words.a_type)]
-Place = Annotated[
+IssueType = Annotated[str, Field(min_length=1, max_length=50), ItemName(Messages.a_type)]
+RepositoryName = Annotated[
     str,
     AfterValidator(_place),
-    Wants(lambda say, _: say.a_repository()),
+    Accepts(lambda say, _: say.a_repository()),
     WithJsonSchema({"type": "string", "pattern": f"^{PLACE}$"}),
 ]
-Listed = Strict(False)
-Once = AfterValidator(lambda values: tuple(dict.fromkeys(values)))
+AsTuple = Strict(False)
+Unique = AfterValidator(lambda values: tuple(dict.fromkeys(values)))
 
 
-def wanted(field: FieldInfo, say: Words, code: Quote) -> str:
+def wanted(field: FieldInfo, say: Messages, code: Quote) -> str:
     """What can be written: "a number from 0 to 1". Words that are to be written as they are go through `code`."""
     facts = {type(fact): fact for fact in field.metadata}
     kind = _kind(field)
-    if Wants in facts:
-        return str(facts[Wants].words(say, code))
+    if Accepts in facts:
+        return str(facts[Accepts].words(say, code))
     if kind is bool or get_origin(kind) is Literal:
         *first, last = map(code, get_args(kind) or ("on", "off"))
         return say.either(first=say.comma().join(first), last=last)
     if get_origin(kind) is tuple:
-        return say.wants_list(most=facts[MaxLen].max_length, what=facts[Named].words(say))
+        return say.wants_list(most=facts[MaxLen].max_length, what=facts[ItemName].words(say))
     if kind is str:
-        return say.wants_text(what=facts[Named].words(say), most=facts[MaxLen].max_length)
+        return say.wants_text(what=facts[ItemName].words(say), most=facts[MaxLen].max_length)
     if issubclass(kind, BaseModel):
         return wants_keys(kind.model_fields, say, code)
     least, most = str(facts[Ge].ge), str(facts[Le].le)
     return say.wants_whole(least=least, most=most) if kind is int else say.wants_number(least=least, most=most)
 
 
-def wants_keys(keys: Iterable[str], say: Words, code: Quote) -> str:
+def wants_keys(keys: Iterable[str], say: Messages, code: Quote) -> str:
     """A mapping with these keys."""
     return say.wants_mapping(keys=say.comma().join(map(code, keys)))
 
 
-def meant(field: FieldInfo, node: Node) -> str:
+def meant(field: FieldInfo, node: YamlNode) -> str:
     """What was probably meant by what stands there, as it would have to be written; empty where nothing is near."""
     kind = _kind(field)
-    if own := next((fact for fact in field.metadata if isinstance(fact, Wants)), None):
+    if own := next((fact for fact in field.metadata if isinstance(fact, Accepts)), None):
         return own.meant(node)
     if get_origin(kind) is Literal and isinstance(node.value, str):
         return nearest(node.value, get_args(kind))
@@ -185,13 +185,13 @@ def _kind(field: FieldInfo) -> Any:
 # Texts that have another name now.
 _FORMER = {"perhaps": "possibly"}
 
-_Wrong = tuple[Says, str]
+_Wrong = tuple[Wording, str]
 
 
 @cache
-def texts() -> dict[str, Text[...]]:
+def texts() -> dict[str, Message[...]]:
     """Every text that there is."""
-    return declared(Words)
+    return declared(Messages)
 
 
 def _checked(templates: Any) -> Any:
@@ -217,13 +217,13 @@ def _no_text(name: str) -> _Wrong:
     return lambda say, quote: say.unknown_text(name=say.quoted(value=quote(printable(name)))), hint
 
 
-def _wrong(text: Text[...], template: str) -> _Wrong | None:
+def _wrong(text: Message[...], template: str) -> _Wrong | None:
     """What is wrong with a template, None where nothing is, or it is too long to be looked at."""
-    if len(template) > LONGEST:
+    if len(template) > TEMPLATE_MAX:
         return None
     try:
         variables = Template.parse(template).variables
-    except Malformed as malformed:
+    except MalformedTemplate as malformed:
         piece = printable(str(malformed))
         return lambda say, quote: say.template_malformed(piece=say.quoted(value=quote(piece))), ""
     if other := next((name for name in variables if name not in text.variables), ""):
@@ -233,7 +233,7 @@ def _wrong(text: Text[...], template: str) -> _Wrong | None:
         ), nearest(other, text.variables)
     if len(variables) > GAPS_MAX:
         return lambda say, _: say.template_variables(most=GAPS_MAX), ""
-    if found := printable(forbidden(template)):
+    if found := printable(forbidden_part(template)):
         return lambda say, quote: say.template_forbidden(piece=say.quoted(value=quote(found))), ""
     return None
 
@@ -246,8 +246,8 @@ def _each_text(schema: dict[str, Any]) -> None:
 
 
 Templates = Annotated[
-    dict[str, Annotated[str, Field(min_length=1, max_length=LONGEST), Named(Words.a_text)]],
+    dict[str, Annotated[str, Field(min_length=1, max_length=TEMPLATE_MAX), ItemName(Messages.a_text)]],
     BeforeValidator(_checked),
-    Wants(lambda say, _: say.wants_texts()),
+    Accepts(lambda say, _: say.wants_texts()),
     Field(json_schema_extra=_each_text),
 ]

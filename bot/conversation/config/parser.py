@@ -11,8 +11,8 @@ from pydantic.fields import FieldInfo
 
 from bot.conversation.config.field_types import meant, wanted
 from bot.conversation.config.schema import SOURCES, RepoConfig
-from bot.conversation.config.yaml_tree import ConfigError, Node, Quote, nearest, printable, read_tree
-from bot.conversation.messages.catalogue import Words
+from bot.conversation.config.yaml_tree import ConfigError, Quote, YamlNode, nearest, printable, read_tree
+from bot.conversation.messages.catalogue import Messages
 from bot.domain.likelihood import HIGHEST
 
 PROBLEMS_MAX = 100
@@ -39,7 +39,7 @@ def _parsed(text: str) -> tuple[RepoConfig, tuple[ConfigError, ...]]:
     return config, tuple(problems[:PROBLEMS_MAX])
 
 
-def _model(tree: Node, problems: list[ConfigError]) -> RepoConfig:
+def _model(tree: YamlNode, problems: list[ConfigError]) -> RepoConfig:
     """The settings of what is valid; the rest is noted and taken out of the tree, until the model takes all of it."""
     while True:
         try:
@@ -51,7 +51,7 @@ def _model(tree: Node, problems: list[ConfigError]) -> RepoConfig:
             problems += filter(None, (_taken_out(tree, error["loc"], error) for error in reversed(errors)))
 
 
-def _taken_out(tree: Node, loc: tuple[int | str, ...], error: Any) -> ConfigError | None:
+def _taken_out(tree: YamlNode, loc: tuple[int | str, ...], error: Any) -> ConfigError | None:
     is_key = loc[-1] == "[key]" or error["type"] == "extra_forbidden"
     *above, last = loc[:-1] if loc[-1] == "[key]" else loc
     holder, field = tree, FieldInfo(annotation=RepoConfig)
@@ -61,7 +61,7 @@ def _taken_out(tree: Node, loc: tuple[int | str, ...], error: Any) -> ConfigErro
         holder, field = holder.value[step], _inside(field, step)
     if isinstance(holder.value, dict) and last not in holder.value:
         return None
-    node: Node = holder.value[last]
+    node: YamlNode = holder.value[last]
     if error["type"] == "too_long" and isinstance(node.value, list):
         count, most = len(node.value), error["ctx"]["max_length"]
         del node.value[most:]
@@ -74,7 +74,7 @@ def _taken_out(tree: Node, loc: tuple[int | str, ...], error: Any) -> ConfigErro
         return _unknown(place, str(last), getattr(field.annotation, "model_fields", SOURCES))
     taken = _inside(field, last)
 
-    def says(say: Words, quote: Quote) -> str:
+    def says(say: Messages, quote: Quote) -> str:
         return say.wrong_value(value=_what(node, say, quote), wanted=wanted(taken, say, str))
 
     return ConfigError.saying(node.line, node.column, says, meant(taken, node))
@@ -88,8 +88,8 @@ def _inside(field: FieldInfo, step: int | str) -> FieldInfo:
     return FieldInfo.from_annotation(get_args(kind)[0 if get_origin(kind) is tuple else 1])
 
 
-def _unknown(key: Node, name: str, known: Iterable[str]) -> ConfigError:
-    def says(say: Words, quote: Quote) -> str:
+def _unknown(key: YamlNode, name: str, known: Iterable[str]) -> ConfigError:
+    def says(say: Messages, quote: Quote) -> str:
         if name == "close_after":
             return say.closing_gone()
         return say.unknown_setting(name=say.quoted(value=quote(printable(name))))
@@ -97,13 +97,13 @@ def _unknown(key: Node, name: str, known: Iterable[str]) -> ConfigError:
     return ConfigError.saying(key.line, key.column, says, nearest(name, known))
 
 
-def _never_reached(node: Node, value: float) -> ConfigError:
+def _never_reached(node: YamlNode, value: float) -> ConfigError:
     return ConfigError.saying(
         node.line, node.column, lambda say, _: say.never_reached(value=f"{value:g}", highest=f"{HIGHEST:g}")
     )
 
 
-def _what(node: Node, say: Words, quote: Quote) -> str:
+def _what(node: YamlNode, say: Messages, quote: Quote) -> str:
     """How a message speaks of what stands in the file."""
     if isinstance(node.value, dict):
         return say.a_mapping()

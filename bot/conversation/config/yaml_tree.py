@@ -18,12 +18,12 @@ from rapidfuzz.distance import OSA
 from ruamel.yaml import YAML, events
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-from bot.conversation.messages.catalogue import Words, english
+from bot.conversation.messages.catalogue import Messages, english
 
 Quote = Callable[[str], str]
 """Makes a piece of the file, or a word that is to be written into it, fit to be shown."""
 
-Says = Callable[[Words, Quote], str]
+Wording = Callable[[Messages, Quote], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +38,14 @@ class ConfigError:
     column: int
     message: str
     hint: str = ""
-    says: Says | None = field(default=None, compare=False, repr=False)
+    says: Wording | None = field(default=None, compare=False, repr=False)
 
     @classmethod
-    def saying(cls, line: int, column: int, says: Says, hint: str = "") -> ConfigError:
+    def saying(cls, line: int, column: int, says: Wording, hint: str = "") -> ConfigError:
         """A problem that can be told in every language."""
         return cls(line, column, says(english(), str), hint, says)
 
-    def in_words(self, say: Words, quote: Quote) -> str:
+    def in_words(self, say: Messages, quote: Quote) -> str:
         """The message; what it quotes of the file goes through `quote`."""
         return self.says(say, quote) if self.says else quote(self.message)
 
@@ -85,7 +85,7 @@ _WORDS: dict[str, bool | None] = {"true": True, "false": False, "null": None, "~
 
 
 @dataclass(slots=True)
-class Node:
+class YamlNode:
     """What stands at a place of the file, which counts from 1: a scalar, a list or a mapping of nodes.
 
     `text` is a scalar as it was written; `keys` are the places of a mapping's keys.
@@ -95,7 +95,7 @@ class Node:
     column: int
     value: Any
     text: str = ""
-    keys: dict[str, Node] = field(default_factory=dict)
+    keys: dict[str, YamlNode] = field(default_factory=dict)
 
     def plain(self) -> Any:
         """The values alone. An empty one is `...`, which no setting takes."""
@@ -116,7 +116,7 @@ def scalar(text: str) -> str | int | float | bool | None:
     return int(number) if number.is_integer() else number
 
 
-def read_tree(text: str, *, strict: bool = True) -> tuple[Node, list[ConfigError]]:
+def read_tree(text: str, *, strict: bool = True) -> tuple[YamlNode, list[ConfigError]]:
     """Read a settings file; an empty one is an empty mapping. Never raises for any text.
 
     After an error the mapping holds the top-level keys that were complete before it. Files of another kind are not
@@ -143,12 +143,12 @@ def read_tree(text: str, *, strict: bool = True) -> tuple[Node, list[ConfigError
 class _Refused(Exception):
     """The file uses something that settings have no need of."""
 
-    def __init__(self, line: int, column: int, says: Callable[[Words], str]) -> None:
+    def __init__(self, line: int, column: int, says: Callable[[Messages], str]) -> None:
         super().__init__()
         self.error = ConfigError.saying(line, column, lambda say, _: says(say))
 
 
-def _refused(event: Any, says: Callable[[Words], str]) -> _Refused:
+def _refused(event: Any, says: Callable[[Messages], str]) -> _Refused:
     return _Refused(event.start_mark.line + 1, event.start_mark.column + 1, says)
 
 
@@ -164,7 +164,7 @@ def _no_yaml(error: MarkedYAMLError) -> ConfigError:
     return ConfigError.saying(line, column, lambda say, quote: say.no_yaml(problem=quote(problem)))
 
 
-def _twice(key: Node, line: int) -> ConfigError:
+def _twice(key: YamlNode, line: int) -> ConfigError:
     return ConfigError.saying(key.line, key.column, lambda say, _: say.key_twice(line=line))
 
 
@@ -173,7 +173,7 @@ class _Reader:
 
     def __init__(self, strict: bool) -> None:
         self.strict = strict
-        self.root = Node(1, 1, {})
+        self.root = YamlNode(1, 1, {})
         self.errors: list[ConfigError] = []
         self.events: Iterator[Any] = iter(())
 
@@ -184,7 +184,7 @@ class _Reader:
             if isinstance(event, events.DocumentStartEvent):
                 documents += 1
                 if documents > 1:
-                    raise _refused(event, Words.several_documents)
+                    raise _refused(event, Messages.several_documents)
             elif isinstance(event, events.MappingStartEvent):
                 self.check(event)
                 self.mapping(1, self.root)
@@ -192,13 +192,13 @@ class _Reader:
                 # A file of comments alone, or one that says nothing after its dashes.
                 self.check(event)
             elif isinstance(event, (events.ScalarEvent, events.SequenceStartEvent, events.AliasEvent)):
-                raise _refused(event, Words.no_mapping)
+                raise _refused(event, Messages.no_mapping)
 
-    def node(self, event: Any, depth: int) -> Node:
+    def node(self, event: Any, depth: int) -> YamlNode:
         self.check(event)
         if depth > _DEPTH_MAX:
-            raise _refused(event, Words.too_deep)
-        node = Node(event.start_mark.line + 1, event.start_mark.column + 1, None)
+            raise _refused(event, Messages.too_deep)
+        node = YamlNode(event.start_mark.line + 1, event.start_mark.column + 1, None)
         if isinstance(event, events.ScalarEvent):
             # Escapes can name the two halves of a character apart, as in JSON; no database and no request takes halves.
             node.text = event.value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
@@ -211,13 +211,13 @@ class _Reader:
             self.mapping(depth, node)
         return node
 
-    def mapping(self, depth: int, into: Node) -> None:
+    def mapping(self, depth: int, into: YamlNode) -> None:
         """Read key by key into a node, so that an error further on leaves the earlier ones there."""
         into.value = {}
         while not isinstance(event := next(self.events), events.MappingEndEvent):
             key = self.node(event, depth + 1)
             if isinstance(key.value, (list, dict)):
-                raise _refused(event, Words.key_no_word)
+                raise _refused(event, Messages.key_no_word)
             value = self.node(next(self.events), depth + 1)
             if value.value is None and not value.text:
                 # The parser places what is missing where the next thing stands, which can be lines further down.
@@ -230,6 +230,6 @@ class _Reader:
     def check(self, event: Any) -> None:
         """Refuse what settings have no need of and what bombs are made of."""
         if self.strict and (isinstance(event, events.AliasEvent) or event.anchor is not None):
-            raise _refused(event, Words.anchors)
+            raise _refused(event, Messages.anchors)
         if self.strict and event.tag is not None:
-            raise _refused(event, Words.tags)
+            raise _refused(event, Messages.tags)

@@ -17,11 +17,11 @@ from bot.conversation.messages.comment_messages import (
     ScanTexts,
     SearchTexts,
 )
-from bot.conversation.messages.message import COUNT, Forms, Manner, declared
+from bot.conversation.messages.message import COUNT, Forms, Locale, declared
 from bot.conversation.messages.template import Template
 
 
-class Words(
+class Messages(
     DigestTexts,
     SettingsTexts,
     LabelTexts,
@@ -41,7 +41,7 @@ class Words(
             # A repository's own wording holds for both.
             own = {"people_decide_still": own["people_decide"], **own}
         forms = {name: {"other": template} for name, template in own.items() if name in self._forms}
-        return type(self)(self.manner, {**self._forms, **forms}, self)
+        return type(self)(self.locale, {**self._forms, **forms}, self)
 
 
 LANGUAGES = ("en", "zh", "ja", "es", "de", "fr")
@@ -59,28 +59,28 @@ _UNSAID = frozenset(("found", "related"))
 _CATEGORIES = frozenset(("zero", "one", "two", "few", "many", "other"))
 
 
-class Unsound(Exception):
+class CatalogueError(Exception):
     """A catalogue lacks a text, has one too many, or uses a wrong variable. This is an error of the program."""
 
 
 @cache
-def words(language: str) -> Words:
+def messages(language: str) -> Messages:
     """The bot's texts in one of its languages. Raises Unsound if the catalogue is not as declared."""
     data = tomllib.loads(
         resources.files("bot.conversation.messages").joinpath(f"{language}.toml").read_text(encoding="utf-8")
     )
-    manner = Manner(language, data.pop("days"))
-    return Words(manner, read(language, data))
+    locale = Locale(language, data.pop("days"))
+    return Messages(locale, read(language, data))
 
 
-def english() -> Words:
+def english() -> Messages:
     """The English texts, which are the default and those of the command line."""
-    return words("en")
+    return messages("en")
 
 
-def speak(language: str, own: Mapping[str, str]) -> Words:
+def messages_for(language: str, own: Mapping[str, str]) -> Messages:
     """The texts in a language, with a repository's `own` templates, made harmless, in place of some."""
-    spoken = words(language)
+    spoken = messages(language)
     return spoken.with_own({name: _own(name, text) for name, text in own.items()}) if own else spoken
 
 
@@ -91,15 +91,15 @@ def _own(name: str, text: str) -> Template:
 
 def read(language: str, data: Mapping[str, Any]) -> dict[str, Forms]:
     """Read the texts of a catalogue. Raises Unsound naming what is wrong."""
-    texts = declared(Words)
+    texts = declared(Messages)
     if wrong := set(texts) ^ set(data):
-        raise Unsound(f"{language}: declared or written, and not both: {', '.join(sorted(wrong))}")
+        raise CatalogueError(f"{language}: declared or written, and not both: {', '.join(sorted(wrong))}")
     found: dict[str, Forms] = {}
     for name, written in data.items():
         forms = {"other": written} if isinstance(written, str) else written
         counted = COUNT in texts[name].variables
         if "other" not in forms or not set(forms) <= (_CATEGORIES if counted else {"other"}):
-            raise Unsound(f"{language}: {name} has the forms {', '.join(forms)}")
+            raise CatalogueError(f"{language}: {name} has the forms {', '.join(forms)}")
         found[name] = {form: Template.parse(text) for form, text in forms.items()}
         variables = set(texts[name].variables)
         for form, template in found[name].items():
@@ -107,5 +107,7 @@ def read(language: str, data: Mapping[str, Any]) -> dict[str, Forms]:
             # "One" can be said without a number.
             may_lack = {COUNT} if form != "other" or name in _UNSAID else set()
             if not has <= variables or variables - has - may_lack:
-                raise Unsound(f"{language}: {name} ({form}) has the variables {sorted(has)}, not {sorted(variables)}")
+                raise CatalogueError(
+                    f"{language}: {name} ({form}) has the variables {sorted(has)}, not {sorted(variables)}"
+                )
     return found

@@ -1,8 +1,7 @@
-"""Declares texts: each has a name, variables, and a purpose. Its words are in a catalogue.
+"""Declares messages: each has a name, variables and a purpose. A catalogue has its text in each language.
 
-A class in `bot.conversation.messages` declares a text, with its variables as one of the `shapes`. A caller calls the text
-like a method, so mypy checks text and variables. The words for each language are in a TOML file beside this module, and
-`bot.conversation.messages.catalogue` checks that each file has exactly these texts with these variables.
+A class attribute declares a message, with its variables as one of the functions in `variables`. Callers call it like a
+method, so mypy checks its name and its variables. `catalogue` checks that each language's file has exactly these.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ def _decimal(number: float, language: str) -> str:
 
 
 @dataclass(frozen=True)
-class Manner:
+class Locale:
     """One language. `days` is the pattern in which a day is written, in CLDR's letters (`yyyy-MM-dd`)."""
 
     language: str
@@ -73,14 +72,14 @@ Forms = Mapping[str, Template]
 """The forms of one text by CLDR's plural categories; `other` is always there."""
 
 
-class Texts:
+class MessageGroup:
     """Texts in one language, some perhaps in a repository's own words. Immutable.
 
     `plain` are the bot's own words, for use when a repository's take too much room.
     """
 
-    def __init__(self, manner: Manner, forms: Mapping[str, Forms], plain: Self | None = None) -> None:
-        self.manner = manner
+    def __init__(self, locale: Locale, forms: Mapping[str, Forms], plain: Self | None = None) -> None:
+        self.locale = locale
         self._forms = forms
         self.plain: Self = plain or self
 
@@ -88,21 +87,21 @@ class Texts:
         """Fill a text by its name; code that knows the name calls the text's own method."""
         forms = self._forms[name]
         count = values.get(COUNT)
-        form = self.manner.form(count) if isinstance(count, int) and len(forms) > 1 else "other"
+        form = self.locale.form(count) if isinstance(count, int) and len(forms) > 1 else "other"
         return forms.get(form, forms["other"]).fill({key: self._shown(value) for key, value in values.items()})
 
     def _shown(self, value: object) -> str:
         """Format numbers, shares and days for the language; strings are Markdown already."""
         if isinstance(value, int):
-            return self.manner.number(value)
+            return self.locale.number(value)
         if isinstance(value, float):
-            return self.manner.percent(value)
+            return self.locale.percent(value)
         if isinstance(value, datetime):
-            return self.manner.moment(value)
-        return self.manner.day(value) if isinstance(value, date) else str(value)
+            return self.locale.moment(value)
+        return self.locale.day(value) if isinstance(value, date) else str(value)
 
 
-class Text(Generic[P]):
+class Message(Generic[P]):
     """The declaration of a text, as `docs/words.md` lists it: what it `says`, in which `place`."""
 
     name, place = "", ""
@@ -111,31 +110,31 @@ class Text(Generic[P]):
         self.says = says
         self.variables = tuple(inspect.signature(shape).parameters)
 
-    def __set_name__(self, owner: type[Texts], name: str) -> None:
+    def __set_name__(self, owner: type[MessageGroup], name: str) -> None:
         self.name, self.place = name, (owner.__doc__ or "").rstrip(".")
 
     @overload
-    def __get__(self, texts: None, owner: type[Texts]) -> Self: ...
+    def __get__(self, texts: None, owner: type[MessageGroup]) -> Self: ...
     @overload
-    def __get__(self, texts: Texts, owner: type[Texts]) -> Callable[P, str]: ...
-    def __get__(self, texts: Texts | None, owner: type[Texts]) -> Self | Callable[P, str]:
+    def __get__(self, texts: MessageGroup, owner: type[MessageGroup]) -> Callable[P, str]: ...
+    def __get__(self, texts: MessageGroup | None, owner: type[MessageGroup]) -> Self | Callable[P, str]:
         return self if texts is None else partial(self, texts)
 
-    def __call__(self, texts: Texts, /, *args: P.args, **kwargs: P.kwargs) -> str:
+    def __call__(self, texts: MessageGroup, /, *args: P.args, **kwargs: P.kwargs) -> str:
         """The text, filled with values: Markdown, numbers, shares (`float`), days and moments."""
         return texts.fill(self.name, {**dict(zip(self.variables, args, strict=False)), **kwargs})
 
 
 @overload
-def text(says: str) -> Text[[]]: ...
+def message(says: str) -> Message[[]]: ...
 @overload
-def text(says: str, shape: Callable[P, None]) -> Text[P]: ...
-def text(says: str, shape: Callable[..., None] = lambda: None) -> Text[...]:
+def message(says: str, shape: Callable[P, None]) -> Message[P]: ...
+def message(says: str, shape: Callable[..., None] = lambda: None) -> Message[...]:
     """Declare a text without variables, or with those of a shape."""
-    return Text(says, shape)
+    return Message(says, shape)
 
 
-def declared(texts: type[Texts]) -> dict[str, Text[...]]:
+def declared(texts: type[MessageGroup]) -> dict[str, Message[...]]:
     """All texts that a class and its bases declare, in the order of their declaration."""
     members = (member for owner in reversed(texts.__mro__) for member in vars(owner).values())
-    return {member.name: member for member in members if isinstance(member, Text)}
+    return {member.name: member for member in members if isinstance(member, Message)}

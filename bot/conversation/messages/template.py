@@ -14,7 +14,7 @@ from string import Formatter
 
 from bot.text.invisible import JOINERS, without_invisible
 
-LONGEST = 600
+TEMPLATE_MAX = 600
 """Characters of a repository's own text."""
 
 GAPS_MAX = 10
@@ -24,7 +24,7 @@ _ZERO_WIDTH_SPACE = "\N{ZERO WIDTH SPACE}"
 _NAME = re.compile("[a-z][a-z0-9_]*")
 
 
-class Malformed(ValueError):
+class MalformedTemplate(ValueError):
     """A template has a lone brace, or more than a name between two braces. The message quotes it."""
 
 
@@ -44,12 +44,14 @@ class Template:
                 before += literal
                 if wanted or conversion or (name is not None and not _NAME.fullmatch(name)):
                     what = f"!{conversion}" if conversion else f":{wanted}" if wanted else ""
-                    raise Malformed(f"{{{name}{what}}}")
+                    raise MalformedTemplate(f"{{{name}{what}}}")
                 if name:
                     parts.append((before, name))
                     before = ""
         except ValueError as problem:
-            raise problem if isinstance(problem, Malformed) else Malformed("{" if "{" in text else "}") from problem
+            raise (
+                problem if isinstance(problem, MalformedTemplate) else MalformedTemplate("{" if "{" in text else "}")
+            ) from problem
         return cls((*parts, (before, "")))
 
     @property
@@ -114,21 +116,21 @@ def _plain(text: str) -> str:
     return _HEX.sub(lambda found: _ZERO_WIDTH_SPACE.join(re.findall(".{1,6}", found[0])), text)
 
 
-SPACE = r"\s\x1c-\x1f\x85\ufeff"
+ANY_SPACE = r"\s\x1c-\x1f\x85\ufeff"
 """For a class in a regular expression: all that Python or JavaScript takes for a space, so that they agree."""
 
 # Logins are ASCII. GitHub also sees a mention after a letter beyond ASCII.
 _FORBIDDEN = re.compile(
     r"(?a:(?<![\w/])@[\w-]+(?:/[\w-]+)?)|#[0-9]+|(?<![0-9A-Za-z])(?ai:GH)-[0-9]+|<!--"
-    rf"|(?ai:duplicate)[{SPACE}]+(?ai:of)|[^{SPACE}]+/(?ai:issues|pull|discussions)/[0-9]+"
+    rf"|(?ai:duplicate)[{ANY_SPACE}]+(?ai:of)|[^{ANY_SPACE}]+/(?ai:issues|pull|discussions)/[0-9]+"
 )
 
 
-def forbidden(text: str) -> str:
+def forbidden_part(text: str) -> str:
     """The part of a repository's own text that mentions people, links to an issue, or looks like a marker; or "".
 
     `harmless` disarms it, but its author should know.
     """
     # The search takes quadratic time, so it stops where a text must end.
-    found = _FORBIDDEN.search(text, 0, LONGEST)
+    found = _FORBIDDEN.search(text, 0, TEMPLATE_MAX)
     return found[0] if found else ""

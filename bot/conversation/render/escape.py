@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from bot.domain.entities import Closer
-from bot.domain.report import Candidate, Kind
+from bot.domain.report import Candidate, ItemKind
 from bot.text.invisible import JOINERS, is_ignorable, without_invisible
 
 ZERO_WIDTH_SPACE = "\N{ZERO WIDTH SPACE}"
@@ -133,11 +133,11 @@ def code(text: str, limit: int = 300) -> str:
     return f"{fence}{pad}{text}{pad}{fence}"
 
 
-_PATHS: dict[Kind, str] = {"issue": "issues", "pull request": "pull", "discussion": "discussions"}
+_PATHS: dict[ItemKind, str] = {"issue": "issues", "pull request": "pull", "discussion": "discussions"}
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RepoLinks:
     """The repository that a comment is written in, as `OWNER/REPO`, and whether its GitHub is an Enterprise Server."""
 
     repo: str

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bot.conversation.commands.parser import COMMANDS_MAX, LIMIT_MAX, WORDS_MAX
-from bot.conversation.commands.table import OPTIONS, Invalid, Misspelt, Problem, Row
+from bot.conversation.commands.table import OPTIONS, CommandProblem, CommandSpec, InvalidCommand, MisspeltCommand
 from bot.conversation.config.yaml_tree import ConfigError
 from bot.conversation.marker import reply_marker
-from bot.conversation.messages.catalogue import Words
+from bot.conversation.messages.catalogue import Messages
 from bot.conversation.render.details import private_settings, settings_list
-from bot.conversation.render.escape import Place, break_phrase, code, escape
+from bot.conversation.render.escape import RepoLinks, break_phrase, code, escape
 from bot.conversation.render.phrases import duration, help_text, who_words
 from bot.domain.entities import BODY_MAX
 
@@ -37,43 +37,43 @@ def render_reply(comment_id: int, answers: Sequence[tuple[str, str]], *, partial
 class Replies:
     """What commands in one place are answered, in the words of its language."""
 
-    say: Words
-    place: Place
+    say: Messages
+    place: RepoLinks
 
     def help(self) -> str:
         """The answer to `help`."""
         return help_text(self.say)
 
-    def misspelt(self, found: Misspelt) -> str:
+    def misspelt(self, found: MisspeltCommand) -> str:
         """Not a command of ours; the nearest one where one is near (C4)."""
         word = code(found.word, 60)
         if not found.suggestion:
             return self.say.misspelt_far(word=word)
         return self.say.misspelt(word=word, suggestion=code(found.suggestion))
 
-    def invalid(self, found: Invalid) -> str:
+    def invalid(self, found: InvalidCommand) -> str:
         """A known command that cannot be carried out as it is written, and how to write it."""
         say, value, syntax = self.say, code(found.value, 60), code(found.row.syntax)
         match found.problem:
-            case Problem.NUMBER_MISSING:
+            case CommandProblem.NUMBER_MISSING:
                 return say.number_missing(syntax=syntax)
-            case Problem.NUMBER_UNREADABLE:
+            case CommandProblem.NUMBER_UNREADABLE:
                 return say.number_unreadable(value=value, syntax=syntax)
-            case Problem.OTHER_REPOSITORY:
+            case CommandProblem.OTHER_REPOSITORY:
                 return say.other_repository(value=value)
-            case Problem.WORDS_MISSING:
+            case CommandProblem.WORDS_MISSING:
                 return say.words_missing(syntax=syntax)
-            case Problem.WORDS_TOO_LONG:
+            case CommandProblem.WORDS_TOO_LONG:
                 return say.words_too_long(most=WORDS_MAX)
-            case Problem.OPTION_VALUE:
+            case CommandProblem.OPTION_VALUE:
                 examples = " ".join(code(one) for one in OPTIONS if "=" in one)
                 return say.option_value(value=value, most=LIMIT_MAX, examples=examples)
-            case Problem.TOO_MUCH:
+            case CommandProblem.TOO_MUCH:
                 return say.too_much(value=value, syntax=syntax)
-            case Problem.TOO_MANY:
+            case CommandProblem.TOO_MANY:
                 return say.too_many(most=COMMANDS_MAX)
 
-    def forbidden(self, row: Row) -> str:
+    def forbidden(self, row: CommandSpec) -> str:
         """The one who asked may not use this command (C5)."""
         return self.say.forbidden(command=code(row.syntax), who=who_words(row.who, self.say))
 
@@ -172,7 +172,7 @@ class Replies:
         if seen is None:
             return self.say.scan_not_begun()
         return self.say.scan_not_ready(
-            seen=seen, expected="?" if expected is None else self.say.manner.number(expected)
+            seen=seen, expected="?" if expected is None else self.say.locale.number(expected)
         )
 
     def no_such_issue(self, number: int) -> str:

@@ -15,7 +15,7 @@ from itertools import islice
 
 from bot.domain.entities import Issue, RepoRef, StateFilter
 from bot.domain.errors import GitHubError, InvalidArgument, NotFound, Retryable
-from bot.domain.judge_protocol import Opinion
+from bot.domain.judge_protocol import JudgeAnswer
 from bot.domain.report import Candidate, Report
 from bot.search.finder import reporting, weighing
 from bot.search.finder.asking import FinderSettings, Gathered, GitHubReads, Network
@@ -40,7 +40,7 @@ _SPARE = 3
 # Issues that are read one by one to follow duplicates where there is no index.
 _MOST_READ = 5
 # What a judge says that is not asked.
-_NONE = Opinion()
+_NONE = JudgeAnswer()
 
 
 class Finder:
@@ -250,7 +250,7 @@ class Finder:
         options: FindOptions,
         target: Issue,
         gathered: Gathered,
-        opinion: Opinion = _NONE,
+        opinion: JudgeAnswer = _NONE,
         *,
         indexed: bool,
     ) -> Found:

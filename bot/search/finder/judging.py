@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from bot.domain.entities import Issue
-from bot.domain.errors import Failed
-from bot.domain.judge_protocol import JUDGE, MOST_JUDGED, Opinion, Pairs, Text
-from bot.domain.report import Reason, Shared
+from bot.domain.errors import SourceProblem
+from bot.domain.judge_protocol import JUDGE, MOST_JUDGED, JudgeAnswer, JudgeIssue, JudgeQuestion
+from bot.domain.report import Reason, ReasonCode
 from bot.search.finder.reporting import Result, is_own, texts_by_line
 from bot.search.finder.weighing import Inside, Weighed
 from bot.search.index import Index
@@ -38,11 +38,11 @@ class Judge(Protocol):
         """The least probability of what it is asked about."""
         ...
 
-    def opinion(self, pairs: Pairs, author: str) -> Opinion:
+    def opinion(self, pairs: JudgeQuestion, author: str) -> JudgeAnswer:
         """What it says. Never raises for its model's sake."""
         ...
 
-    def probability(self, before: float, opinion: Opinion, number: int) -> float:
+    def probability(self, before: float, opinion: JudgeAnswer, number: int) -> float:
         """How likely a candidate is the same after what was said, if anything (J5)."""
         ...
 
@@ -57,28 +57,29 @@ def worth_judging(found: Found, target: Issue, floor: float) -> Found:
     return sorted(worth, key=lambda pair: -pair[0].confidence)[:MOST_JUDGED]
 
 
-def ask(judge: Judge, target: Issue, worth: Found, index: Index | None, repo_id: int) -> Opinion:
+def ask(judge: Judge, target: Issue, worth: Found, index: Index | None, repo_id: int) -> JudgeAnswer:
     """Ask about these. Not to be called while a connection to the database is held."""
     issues = [target, *(one.issue for _, one in worth)]
     bodies = texts_by_line(index, repo_id, issues)
     texts = [
-        Text(one.number, one.title, bodies[one.number], one.state, one.created_at, one.closed_at) for one in issues
+        JudgeIssue(one.number, one.title, bodies[one.number], one.state, one.created_at, one.closed_at)
+        for one in issues
     ]
-    return judge.opinion(Pairs(texts[0], tuple(texts[1:])), target.author.login)
+    return judge.opinion(JudgeQuestion(texts[0], tuple(texts[1:])), target.author.login)
 
 
-def judged(found: Found, judge: Judge, opinion: Opinion, by: Relevance) -> Found:
+def judged(found: Found, judge: Judge, opinion: JudgeAnswer, by: Relevance) -> Found:
     """The candidates as they are after that, in their new order."""
     told = [(_told(result, one, judge, opinion, by), one) for result, one in found]
     return sorted(told, key=lambda pair: -pair[0].relevance)
 
 
-def _told(result: Result, one: Weighed, judge: Judge, opinion: Opinion, by: Relevance) -> Result:
+def _told(result: Result, one: Weighed, judge: Judge, opinion: JudgeAnswer, by: Relevance) -> Result:
     said = opinion.said.get(one.issue.number)
     if said is None or result.named:
         return result
     sure = judge.probability(result.confidence, opinion, one.issue.number)
-    cause = (Reason(Shared.CAUSE, (said.shared_cause,)),) if said.shared_cause else ()
+    cause = (Reason(ReasonCode.CAUSE, (said.shared_cause,)),) if said.shared_cause else ()
     return replace(
         result,
         confidence=sure,
@@ -90,6 +91,6 @@ def _told(result: Result, one: Weighed, judge: Judge, opinion: Opinion, by: Rele
     )
 
 
-def problems(opinion: Opinion) -> tuple[Failed, ...]:
+def problems(opinion: JudgeAnswer) -> tuple[SourceProblem, ...]:
     """What is told where there is no answer (J3)."""
-    return () if opinion.problem is None else (Failed(JUDGE, opinion.problem),)
+    return () if opinion.problem is None else (SourceProblem(JUDGE, opinion.problem),)

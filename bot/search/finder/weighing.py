@@ -9,8 +9,8 @@ from functools import partial
 
 from bot.conversation.config.schema import SourceConfig
 from bot.domain.entities import Issue
-from bot.domain.errors import Failed
-from bot.domain.report import NEAR, QueryRun, Reason, Shared
+from bot.domain.errors import SourceProblem
+from bot.domain.report import MENTION_FROM, QueryRun, Reason, ReasonCode
 from bot.search.finder.asking import MOST_COMPARED, Gathered
 from bot.search.finder.options import FindOptions
 from bot.search.finder.reporting import Result, is_own
@@ -49,7 +49,7 @@ class Inside:
     held: frozenset[int] = frozenset()
     found: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     runs: tuple[QueryRun, ...] = ()
-    problems: tuple[Failed, ...] = ()
+    problems: tuple[SourceProblem, ...] = ()
 
 
 def weigh_inside(
@@ -164,11 +164,11 @@ def reasons_of(
     """The reasons of what is shown and of the `best` that nearly is, by the `id` of the result: each costs a look into
     two texts, so that the others go without. What GitHub says (F8a) comes after what the texts say.
     """
-    near = [pair for pair in best if pair[0].confidence >= NEAR]
+    near = [pair for pair in best if pair[0].confidence >= MENTION_FROM]
     explained = {id(result): (one, {one.issue.key, result.issue.key}) for result, one in (*shown, *near)}
     likely = gathered.likely
     return {
-        key: (*one.reasons(), *([] if likely.isdisjoint(keys) else [Reason(Shared.GITHUB)]))
+        key: (*one.reasons(), *([] if likely.isdisjoint(keys) else [Reason(ReasonCode.GITHUB)]))
         for key, (one, keys) in explained.items()
     }
 

@@ -16,8 +16,8 @@ from importlib import resources
 from typing import Protocol
 
 from bot.conversation.config.schema import JudgeConfig
-from bot.domain.errors import Remark, Told
-from bot.domain.judge_protocol import Limits, Opinion, Pairs, Said, Text, Verdict
+from bot.domain.errors import Remark, RemarkCode
+from bot.domain.judge_protocol import JudgeAnswer, JudgedPair, JudgeIssue, JudgeLimits, JudgeQuestion, JudgeVerdict
 from bot.platform.metrics import JUDGE_CALLS, JUDGE_COST, JUDGE_SECONDS, JUDGE_TOKENS
 from bot.platform.tracing import span
 from bot.search.judge.endpoint import Endpoint, Price, Unreached, Written
@@ -46,15 +46,15 @@ _LEAST_SECONDS = 0.5
 class Record(Protocol):
     """What is remembered of the judge; `bot.storage.judging.Judgements`."""
 
-    def kept(self, repo_id: int, keys: Collection[str]) -> Mapping[str, Said]:
+    def kept(self, repo_id: int, keys: Collection[str]) -> Mapping[str, JudgedPair]:
         """The answers that are known, by the key of the pair."""
         ...
 
-    def keep(self, repo_id: int, number: int, said: Mapping[str, tuple[int, Said]], by: str, now: float) -> None:
+    def keep(self, repo_id: int, number: int, said: Mapping[str, tuple[int, JudgedPair]], by: str, now: float) -> None:
         """Keep answers about issue `number`, each by the key of the pair with the number of the other."""
         ...
 
-    def begin(self, repo_id: int, number: int, author: str, tokens: int, limits: Limits, now: float) -> int | None:
+    def begin(self, repo_id: int, number: int, author: str, tokens: int, limits: JudgeLimits, now: float) -> int | None:
         """Count a call in advance; None where a limit stands against it."""
         ...
 
@@ -71,15 +71,15 @@ class InMemory:
 
     def __init__(self, counted: Record | None) -> None:
         self._counted = counted
-        self._said: dict[str, Said] = {}
+        self._said: dict[str, JudgedPair] = {}
 
-    def kept(self, repo_id: int, keys: Collection[str]) -> Mapping[str, Said]:
+    def kept(self, repo_id: int, keys: Collection[str]) -> Mapping[str, JudgedPair]:
         return {key: self._said[key] for key in keys if key in self._said}
 
-    def keep(self, repo_id: int, number: int, said: Mapping[str, tuple[int, Said]], by: str, now: float) -> None:
+    def keep(self, repo_id: int, number: int, said: Mapping[str, tuple[int, JudgedPair]], by: str, now: float) -> None:
         self._said |= {key: one for key, (_, one) in said.items()}
 
-    def begin(self, repo_id: int, number: int, author: str, tokens: int, limits: Limits, now: float) -> int | None:
+    def begin(self, repo_id: int, number: int, author: str, tokens: int, limits: JudgeLimits, now: float) -> int | None:
         return self._counted.begin(repo_id, number, author, tokens, limits, now) if self._counted else 0
 
     def end(self, call: int, tokens_in: int, tokens_out: int, cost: float, seconds: float) -> None:
@@ -113,7 +113,7 @@ class Judge:
 
     endpoint: Endpoint
     record: Record
-    limits: Limits
+    limits: JudgeLimits
     price: Price
     seconds: float
     now: Callable[[], float]
@@ -144,15 +144,15 @@ class InRepository:
         """The model and the prompts that an answer is of."""
         return " ".join([self.judge.endpoint.model, PROMPT, *([CRITIC] if self.config.critic else [])])
 
-    def probability(self, before: float, opinion: Opinion, number: int) -> float:
+    def probability(self, before: float, opinion: JudgeAnswer, number: int) -> float:
         return probability(before, opinion.said[number].verdict)
 
-    def opinion(self, pairs: Pairs, author: str) -> Opinion:
+    def opinion(self, pairs: JudgeQuestion, author: str) -> JudgeAnswer:
         judge, keys = self.judge, {pair_key(pairs.target, one, self.by): one for one in pairs.candidates}
         kept = judge.record.kept(self.repo_id, keys)
         known = {keys[key].number: said for key, said in kept.items()}
         new = tuple(one for key, one in keys.items() if key not in kept)
-        said, problem = dict[int, Said](), None
+        said, problem = dict[int, JudgedPair](), None
         if new:
             with span("judge") as traced:
                 said, problem = self._asked(replace(pairs, candidates=new), author)
@@ -161,16 +161,16 @@ class InRepository:
             judge.record.keep(self.repo_id, pairs.target.number, fresh, self.by, judge.now())
         else:
             JUDGE_CALLS.labels("kept").inc()
-        return Opinion(self._shown(known | said), self.by, problem)
+        return JudgeAnswer(self._shown(known | said), self.by, problem)
 
-    def _asked(self, pairs: Pairs, author: str) -> tuple[dict[int, Said], Told | None]:
+    def _asked(self, pairs: JudgeQuestion, author: str) -> tuple[dict[int, JudgedPair], Remark | None]:
         """What is said of candidates of which nothing is known."""
         until = self.judge.monotonic() + self.judge.seconds
         target, secret = pairs.target, secrets.token_bytes(32)
         said, problem = self._once(target.number, question(pairs, secret), author, until)
         if self.config.critic:
             for one in pairs.candidates:
-                if one.number in said and said[one.number].verdict is Verdict.SAME:
+                if one.number in said and said[one.number].verdict is JudgeVerdict.SAME:
                     again, missing = self._once(target.number, critical(target, one, secret), author, until)
                     problem = problem or missing
                     # Nobody has said it twice.
@@ -178,22 +178,24 @@ class InRepository:
                     said |= again
         return said, problem
 
-    def _once(self, number: int, asked: Question, author: str, until: float) -> tuple[dict[int, Said], Told | None]:
+    def _once(
+        self, number: int, asked: Question, author: str, until: float
+    ) -> tuple[dict[int, JudgedPair], Remark | None]:
         judge, began = self.judge, self.judge.monotonic()
         if began < judge.rest.until:
             JUDGE_CALLS.labels("paused").inc()
-            return {}, Remark.JUDGE_PAUSED.of()
+            return {}, RemarkCode.JUDGE_PAUSED.of()
         if until - began < _LEAST_SECONDS < judge.seconds:
             # The first answer has taken the time of a second one, which is no fault of the endpoint's.
             JUDGE_CALLS.labels("unreached").inc()
-            return {}, Remark.JUDGE_UNREACHED.of()
+            return {}, RemarkCode.JUDGE_UNREACHED.of()
         into = estimated_tokens(asked.system) + estimated_tokens(asked.user)
         call = judge.record.begin(self.repo_id, number, author, into + _EXPECTED, judge.limits, judge.now())
         if call is None:
             JUDGE_CALLS.labels("budget").inc()
-            return {}, Remark.JUDGE_BUDGET.of()
+            return {}, RemarkCode.JUDGE_BUDGET.of()
         used, problem = (into, 0), None
-        said: dict[int, Said] = {}
+        said: dict[int, JudgedPair] = {}
         try:
             written = judge.endpoint.ask(asked, max(until - began, 0.1))
             judge.rest.worked()
@@ -203,10 +205,10 @@ class InRepository:
             said = read_answer(written.text, asked)
             result = "answered"
         except NoAnswer as useless:
-            result, problem = "unusable", Remark.JUDGE_UNUSABLE.of()
+            result, problem = "unusable", RemarkCode.JUDGE_UNUSABLE.of()
             log.warning("the judge's answer is none: %s", useless)
         except Unreached as failure:
-            result, problem = "unreached", Remark.JUDGE_UNREACHED.of()
+            result, problem = "unreached", RemarkCode.JUDGE_UNREACHED.of()
             judge.rest.failed(judge.monotonic(), failure.after)
             log.warning("the judge: %s", failure)
         took, cost = judge.monotonic() - began, judge.price.of(*used)
@@ -218,7 +220,7 @@ class InRepository:
         JUDGE_COST.inc(cost)
         return said, problem
 
-    def _shown(self, said: Mapping[int, Said]) -> dict[int, Said]:
+    def _shown(self, said: Mapping[int, JudgedPair]) -> dict[int, JudgedPair]:
         """A repository can do without the model's words."""
         return dict(said) if self.config.cause else {at: replace(one, shared_cause="") for at, one in said.items()}
 
@@ -230,16 +232,16 @@ def _used(written: Written, into: int) -> tuple[int, int]:
     return tokens_in or into, tokens_out or estimated_tokens(written.text)
 
 
-def trial(texts: Sequence[Text]) -> Question:
+def trial(texts: Sequence[JudgeIssue]) -> Question:
     """A question to try an endpoint with; the first text is the new issue."""
-    return question(Pairs(texts[0], tuple(texts[1:])), secrets.token_bytes(32))
+    return question(JudgeQuestion(texts[0], tuple(texts[1:])), secrets.token_bytes(32))
 
 
 Table = Mapping[str, Sequence[float]]
 """`from` has the bounds, beginning with 0, and each verdict a probability for each of them."""
 
 
-def probability(before: float, verdict: Verdict, table: Table | None = None) -> float:
+def probability(before: float, verdict: JudgeVerdict, table: Table | None = None) -> float:
     """How likely two texts are the same that the judge calls so, and that had a probability `before`."""
     known = table or shipped()
     return known[verdict.value][bisect(known["from"], before) - 1]

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from bot.domain.report import Reason, Shared
+from bot.domain.report import Reason, ReasonCode
 from bot.search.index import Bags, Terms
 from bot.search.matching.retrieval import Pool, Question
 from bot.search.matching.shared_terms import Rarity
@@ -52,9 +52,9 @@ class Explainer:
         surfaces come last.
         """
         apart = surfaces_apart(self._labels, pool.issues[row].labels)
-        differs = (Reason(Shared.SURFACE, apart),) if apart else ()
+        differs = (Reason(ReasonCode.SURFACE, apart),) if apart else ()
         if is_copy(self._text, (title, body)):
-            return (Reason(Shared.COPY), *differs)
+            return (Reason(ReasonCode.COPY), *differs)
         messages, words = self._known["messages"], self._known["words"]
         # The index has left out boilerplate, so a message that it does not know is no evidence.
         quoted = {messages.words[place] for place in _places(messages, pool.messages, row)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from bot.domain.report import Reason, Shared
+from bot.domain.report import Reason, ReasonCode
 from bot.text.messages import error_messages, in_common, runs
 from bot.text.terms import is_unspaced, raw_words, status_code, terms_of, without_noise
 from bot.text.words import is_function_word
@@ -104,10 +104,10 @@ def shared_reasons(
     """The reasons, strongest first, without empty ones; other words do not repeat the message's."""
     quoted = {word.casefold() for word in raw_words(message)}
     found = {
-        Shared.MESSAGE: [message] if message else [],
-        Shared.IDENTIFIERS: identifiers,
-        Shared.TITLES: title_words,
-        Shared.WORDS: [word for word in words if word.casefold() not in quoted],
+        ReasonCode.MESSAGE: [message] if message else [],
+        ReasonCode.IDENTIFIERS: identifiers,
+        ReasonCode.TITLES: title_words,
+        ReasonCode.WORDS: [word for word in words if word.casefold() not in quoted],
     }
     return tuple(Reason(shared, tuple(map(_shortened, named[:MOST_NAMED]))) for shared, named in found.items() if named)
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Generic, Protocol, TypeVar
 
 from bot.domain.errors import InvalidArgument
-from bot.domain.formats import moment_or_none
+from bot.domain.formats import parse_time_or_none
 from bot.search.ranking.similarity import dice_sorensen, title_ratio
 
 
@@ -65,4 +65,4 @@ def score_candidates(
 
 
 def _created(candidate: Titled) -> datetime:
-    return moment_or_none(getattr(candidate, "created_at", None)) or datetime.max.replace(tzinfo=UTC)
+    return parse_time_or_none(getattr(candidate, "created_at", None)) or datetime.max.replace(tzinfo=UTC)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from bot.domain.entities import Issue, Likeness, StateFilter
-from bot.domain.errors import Failed, Remark, Retryable, Told, told_by
+from bot.domain.errors import Remark, RemarkCode, Retryable, SourceProblem, remark_from
 from bot.domain.report import QueryRun
 from bot.github.search import SearchPage
 from bot.platform.tracing import carried, span
@@ -43,7 +43,7 @@ class Answer:
     source: str
     lists: tuple[tuple[Issue, ...], ...] = ()
     runs: tuple[QueryRun, ...] = ()
-    problems: tuple[Failed, ...] = ()
+    problems: tuple[SourceProblem, ...] = ()
     likeness: Mapping[str, Likeness] = field(default_factory=dict)
 
     def __add__(self, further: Answer) -> Answer:
@@ -57,11 +57,11 @@ class Answer:
         )
 
 
-def unanswered(source: str, query: str, failure: Exception | Told, told: Told | None = None) -> Answer:
+def unanswered(source: str, query: str, failure: Exception | Remark, told: Remark | None = None) -> Answer:
     """The answer for a query that failed; `told` replaces the failure's own message if readers must not see that."""
-    told = told or (failure if isinstance(failure, Told) else told_by(failure))
+    told = told or (failure if isinstance(failure, Remark) else remark_from(failure))
     run = QueryRun(source, query, None, problem=told, later=isinstance(failure, Retryable))
-    return Answer(source, (), (run,), (Failed(source, told),))
+    return Answer(source, (), (run,), (SourceProblem(source, told),))
 
 
 class Source(Protocol):
@@ -97,9 +97,9 @@ def ask_all(sources: Sequence[Source], question: Question, within: float | None 
         answered, _ = wait(asking, timeout=within)
     finally:
         threads.shutdown(wait=within is None)
-    late = Remark.TOO_LATE.of(round(within or 0))
+    late = RemarkCode.TOO_LATE.of(round(within or 0))
     return [
-        one.result() if one in answered else Answer(source.name, problems=(Failed(source.name, late),))
+        one.result() if one in answered else Answer(source.name, problems=(SourceProblem(source.name, late),))
         for source, one in zip(sources, asking, strict=True)
     ]
 
@@ -113,4 +113,4 @@ def _ask(source: Source, question: Question) -> Answer:
         # because it may quote an issue.
         frames = "".join(traceback.format_tb(fault.__traceback__))
         log.error("source %s failed: %s\n%s", source.name, type(fault).__name__, frames)
-        return Answer(source.name, problems=(Failed(source.name, Remark.FAILED.of()),))
+        return Answer(source.name, problems=(SourceProblem(source.name, RemarkCode.FAILED.of()),))

@@ -22,8 +22,8 @@ from bot.app.cli.shared.running import progress_bar, told_if_out_of_sight, told_
 from bot.app.wiring.clients import now
 from bot.app.wiring.indexes import build_asker, build_index, fill_index, present_reactions
 from bot.conversation.messages.catalogue import english
-from bot.conversation.render.candidates import confidence_words
-from bot.conversation.render.escape import Place, clean
+from bot.conversation.render.comment import confidence_words
+from bot.conversation.render.escape import RepoLinks, clean
 from bot.domain.entities import RepoRef
 from bot.domain.errors import UserError
 from bot.domain.formats import batches, counted
@@ -160,7 +160,7 @@ def write_page(path: Path, found: Result, backlog: Backlog) -> None:
 
 def as_markdown(found: Result, backlog: Backlog) -> str:
     """The groups as a comment or an issue can hold them."""
-    place = FromFile(backlog.names) if backlog.names else Place(backlog.name, backlog.settings.enterprise)
+    place = FromFile(backlog.names) if backlog.names else RepoLinks(backlog.name, backlog.settings.enterprise)
     return scan_markdown(found, place, english()).text
 
 
