@@ -1,14 +1,13 @@
-"""Filling a repository's index, in steps that `bot.search.indexing` queues; and what came meanwhile: once the index is
-complete, what nothing was found for is looked at again.
+"""Long work in steps that the queue runs between deliveries: reading the index, the backlog scan, the evaluation.
 
-GitHub's search, which answers until then, finds less and speaks more seldom. Whoever installs the bot and tries it in
-these minutes would have no answer ever, though the index has it. A comment that names something is left as it is.
+GitHub's search answers until the index is complete, and finds less. So once it is complete, recent issues for which
+nothing was found are looked at again: whoever installs the bot tries it in these first minutes.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -18,7 +17,7 @@ from bot.conversation.messages.catalogue import messages_for
 from bot.conversation.own_issues import TITLE_MAX, IssueDraft, keep_issue
 from bot.conversation.render.escape import RepoLinks
 from bot.deliveries.events import INDEXED, EvaluationEvent, IndexEvent, ScanEvent, own_issue_event
-from bot.domain.decisions import Decision, DecisionOutcome
+from bot.domain.decisions import Decision
 from bot.domain.entities import Repository
 from bot.domain.errors import Forbidden, NotFound, Retryable
 from bot.domain.formats import counted
@@ -31,7 +30,8 @@ from bot.search.matching import shipped_model
 from bot.storage import StoredRepository
 from bot.storage.files import sqlite_file
 from bot.storage.repositories import OFF
-from handlers import recovery as recalling
+from handlers import recovery
+from handlers.answered import without_candidates
 from handlers.commands.request import CommandRequest, CommandResult
 from handlers.context import IssueContext
 from handlers.services import Services
@@ -39,21 +39,21 @@ from handlers.services import Services
 logger = logging.getLogger(__name__)
 
 
-def read_on(event: IndexEvent, services: Services) -> None:
-    """Read some more of a repository's issues, if it is still ours and wants to be looked at."""
+def index_step(event: IndexEvent, services: Services) -> None:
+    """Read some more of a repository's issues, if the App still has it and its settings want it."""
     known = services.store.repositories.get(event.repository.id)
     if known is None:
         return
     if known.suspended or known.archived:
         begun = services.store.backfills.get(known.id)
         if begun is not None and not begun.done:
-            # Or it would seem for hours that somebody is at it, also when it could go on.
+            # Else it would seem for hours that a step is running.
             services.indexing.stop(known.id, "access is suspended" if known.suspended else "it is archived")
         return
-    if event.completed:
-        completed(replace(event, repository=known.summary), services)
-        return
     repository = known.summary
+    if event.completed:
+        _index_completed(replace(event, repository=repository), services)
+        return
     try:
         client = partial(services.github.in_repository, services.installation_of(known))
         settings = services.repository_settings.read(client, repository)
@@ -61,8 +61,8 @@ def read_on(event: IndexEvent, services: Services) -> None:
             services.indexing.stop(repository.id, OFF)
             return
         github = client(repository.id)
-        if event.step == 0 and recalling.is_new(services, known.id):
-            recalling.recall(github, repository, services)
+        if event.step == 0 and recovery.is_new(services, known.id):
+            recovery.recover(github, repository, services)
         services.issue_forms.refresh(github, repository)
         services.indexing.step(event, repository, github)
     except (NotFound, Forbidden) as refusal:
@@ -70,98 +70,82 @@ def read_on(event: IndexEvent, services: Services) -> None:
         services.indexing.stop(repository.id, f"GitHub refuses it ({refusal.status})")
         present = services.store.repositories.get(repository.id)
         if present not in (None, known):
-            # It has another name or owner since this began, and whoever heard of that found that this went on.
+            # Its name or owner changed meanwhile; the handler of that found this step running and began none.
             services.indexing.begin(present.summary, present.installation, services.now())
 
 
-# Seconds. A comment on what was reported longer ago comes too late for whoever reported it; `/duplicates scan` is there
-# for a backlog.
+# Seconds. A comment on an older report comes too late for its author; `/duplicates scan` is for a backlog.
 _RECENT = 86_400.0
-# Issues that are looked at again, the latest; each can cost a search at GitHub.
-_MOST = 100
+# The latest issues that are looked at again; each can cost a search.
+_MOST_AGAIN = 100
 
 
-def completed(event: IndexEvent, services: Services) -> None:
-    """Queue a look at each recent issue for which nothing was found before the index was complete."""
+def _index_completed(event: IndexEvent, services: Services) -> None:
     repo_id, now = event.repository.id, services.now()
     if not services.indexing.ready(repo_id):
         # It was erased or stopped meanwhile.
         return
-    looks = services.store.decisions.between(repo_id, now - _RECENT, now + _RECENT)
-    for look in unanswered(looks)[-_MOST:]:
-        _queue(services, event.repository, event.installation, look)
+    decisions = services.store.decisions.between(repo_id, now - _RECENT, now + _RECENT)
+    for decision in without_candidates(decisions)[-_MOST_AGAIN:]:
+        _queue_look(services, event.repository, event.installation, decision)
 
 
 @contextmanager
-def until_complete(visit: IssueContext, installation: int | None) -> Iterator[None]:
-    """Around a look: if the index becomes complete in the middle of it, `completed` may come too early to see it."""
-    services, repo_id = visit.services, visit.repository.id
+def look_again_when_indexed(context: IssueContext) -> Iterator[None]:
+    """Around a look: if the index becomes complete during it, `_index_completed` may be too early to see it."""
+    services, repo_id = context.services, context.repository.id
     complete = services.indexing.ready(repo_id)
     yield
     if complete or not services.indexing.ready(repo_id):
         return
-    for look in unanswered(services.store.decisions.of_issue(repo_id, visit.number)):
-        _queue(services, visit.repository, installation, look)
+    for decision in without_candidates(context.decisions()):
+        _queue_look(services, context.repository, context.installation, decision)
 
 
-def is_unanswered(visit: IssueContext) -> bool:
-    """Whether nothing was found for the issue so far. Who asked meanwhile, and was answered, keeps that answer."""
-    return bool(unanswered(visit.decisions()))
+def _queue_look(services: Services, repository: Repository, installation: int | None, decision: Decision) -> None:
+    event = own_issue_event(INDEXED, installation, repository, decision.number)
+    # Looking again after the same decision is the same work.
+    services.inbox.put(f"{INDEXED}-{repository.id}-{decision.number}-{decision.at:.3f}", event)
 
 
-def unanswered(looks: Iterable[Decision]) -> list[Decision]:
-    """The last look at each issue, by number, if it found nothing to name, whether a comment says so or not.
-
-    `looks` are the earliest first. That an issue was left alone since, as after a bot's edit, is no look at it.
-    """
-    last = {look.number: look for look in looks if look.outcome is not DecisionOutcome.LEFT_ALONE}
-    return [last[number] for number in sorted(last) if not any(one.shown for one in last[number].evidence)]
-
-
-def _queue(services: Services, repository: Repository, installation: int | None, look: Decision) -> None:
-    event = own_issue_event(INDEXED, installation, repository, look.number)
-    # To look again after the same look is the same work.
-    services.inbox.put(f"{INDEXED}-{repository.id}-{look.number}-{look.at:.3f}", event)
-
-
-#: Issues that are asked about in one step, some seconds' work, and the seconds of rest after it.
+#: Issues that one step of a scan compares, some seconds' work, and the seconds of rest after it.
 AT_ONCE, REST = 100, 1.0
-# Seconds that a step takes with its rest, for the estimate that the reply gives.
+# Seconds of a step with its rest, for the estimate in the reply.
 _STEP = 4.0
 
 
-def begin(ask: CommandRequest, command: Command) -> CommandResult:
-    """`scan`: answer at once, and look in the background."""
-    visit, services = ask.visit, ask.visit.services
-    repo_id = visit.repository.id
+def begin_scan(request: CommandRequest, command: Command) -> CommandResult:
+    """`/duplicates scan` (D8): answer at once, and look through the whole backlog in the background."""
+    context, services = request.context, request.context.services
+    repo_id = context.repository.id
     if not services.indexing.ready(repo_id):
         progress = services.store.backfills.get(repo_id)
         seen, expected = (progress.seen, progress.expected) if progress else (None, None)
-        return CommandResult(False, ask.replies.scan_not_ready(seen, expected))
+        return CommandResult(False, request.replies.scan_not_ready(seen, expected))
     scan = _scan(services, repo_id)
     # A delivery that is handled twice queues the same step.
-    chain = f"{ask.command_id}-{services.arrived or services.now():.3f}"
-    event = ScanEvent(ask.installation, visit.repository, chain)
+    chain = f"{request.command_id}-{services.arrived or services.now():.3f}"
+    event = ScanEvent(context.installation, context.repository, chain)
     services.inbox.put(event.delivery_id, event)
     kept = services.store.scan_issues.get(repo_id)
     steps = 1 + len(scan.missing()) // AT_ONCE
+    title = messages_for(context.config.language_of_lists, context.config.templates).scan_title()[:TITLE_MAX]
     known = kept.number if kept else None
-    title = messages_for(visit.config.language_of_lists, visit.config.templates).scan_title()[:TITLE_MAX]
-    return CommandResult(True, ask.replies.scan_begun(scan.count(), steps * _STEP, title, known))
+    return CommandResult(True, request.replies.scan_begun(scan.count(), steps * _STEP, title, known))
 
 
-def go_on(event: ScanEvent, services: Services) -> None:
-    """One step of a scan, if the repository is still ours and wants to be looked at."""
+def scan_step(event: ScanEvent, services: Services) -> None:
+    """Compare some more issues; the last step writes the one issue with the result."""
     known = services.store.repositories.get(event.repository.id)
     if services.settings.paused or known is None or known.suspended or known.archived:
         return
     try:
-        _step(event, known, services)
+        _scan_step(event, known, services)
     except (NotFound, Forbidden) as refusal:
         logger.warning("the scan of %s has ended: %s", known.ref, refusal)
 
 
-def _step(event: ScanEvent, known: StoredRepository, services: Services) -> None:
+def _scan_step(event: ScanEvent, known: StoredRepository, services: Services) -> None:
     scan = _scan(services, known.id)
     if event.step == 0:
         scan.begin()
@@ -177,14 +161,14 @@ def _step(event: ScanEvent, known: StoredRepository, services: Services) -> None
     config = services.repository_settings.read(client, known.summary).config
     if config.mode == "off":
         return
-    here = client(known.id)
-    scan.count_reactions(partial(here.reactions, known.ref))
+    github = client(known.id)
+    scan.count_reactions(partial(github.reactions, known.ref))
     result = scan.result()
     say = messages_for(config.language_of_lists, config.templates)
     body = render_scan(result, RepoLinks(str(known.ref), services.settings.enterprise), services.clock(), say)
     login = services.github.login()
-    wanted = IssueDraft(known.id, known.ref, login, say.scan_title()[:TITLE_MAX], lambda _: body)
-    number = keep_issue(here, services.store.scan_issues, wanted, services.now())
+    draft = IssueDraft(known.id, known.ref, login, say.scan_title()[:TITLE_MAX], lambda _: body)
+    number = keep_issue(github, services.store.scan_issues, draft, services.now())
     groups, issues = counted(len(result.groups), "group"), counted(result.issues, "issue")
     logger.info("%s: #%d shows %s among %s", known.ref, number, groups, issues)
 
@@ -193,8 +177,11 @@ def _scan(services: Services, repo_id: int) -> Scan:
     return Scan(services.store, Asker(services.index, shipped_model()), repo_id)
 
 
-def run(event: EvaluationEvent, services: Services) -> None:
-    """Do it, if the repository is still ours and nobody has asked anew since."""
+def evaluation_requested(event: EvaluationEvent, services: Services) -> None:
+    """The dashboard wants an evaluation: `doppel evaluate` runs as a process of its own and stores its result.
+
+    Nothing happens if the App no longer has the repository, or somebody has asked again since.
+    """
     runs, repo_id = Runs(services.store.engine), event.repository.id
     known, asked = services.store.repositories.get(repo_id), runs.get(repo_id).run
     if known is None or asked.chain != event.chain or not asked.stage.runs:
@@ -204,7 +191,7 @@ def run(event: EvaluationEvent, services: Services) -> None:
         return
     runs.note(repo_id, event.chain, Stage.RUNNING)
     try:
-        # Whoever may triage reads it, and need not learn where the host keeps its files.
+        # Maintainers read this, and need not learn where the host keeps its files.
         problem = services.evaluate(known.ref).replace(str(services.settings.home), "DOPPEL_HOME")
     except Retryable as failure:
         # The queue tries again.
@@ -214,7 +201,7 @@ def run(event: EvaluationEvent, services: Services) -> None:
         runs.note(repo_id, event.chain, Stage.FAILED, "a fault of Doppel's, of which the worker's log tells")
         raise
     finally:
-        # Access may have ended meanwhile (C6a). Where workers are on several machines, it may end on another one.
+        # Access may have ended meanwhile (C6a), perhaps on another machine if there are several.
         if services.store.repositories.get(repo_id) is None or sqlite_file(services.settings.database_url) is None:
             erase_history(services.settings.home, repo_id)
     runs.note(repo_id, event.chain, Stage.FAILED if problem else Stage.DONE, problem)

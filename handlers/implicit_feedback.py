@@ -1,6 +1,6 @@
-"""What people do with an issue that says whether the bot was right: closing it, and giving it another title (C7).
+"""Feedback without words (C7): closing an issue, giving it another title, ticking a box of the digest.
 
-Reactions come without an event; `handlers/scheduled/repository_tasks.py` asks for them. Commands are kept as verdicts.
+Reactions have no event; `handlers/scheduled/repository_tasks.py` reads them. Commands are stored as verdicts.
 """
 
 from __future__ import annotations
@@ -11,150 +11,136 @@ from contextlib import contextmanager
 
 from bot.deliveries.events import IssueEvent
 from bot.domain.decisions import COMMAND, Decision, DecisionOutcome, evidence
-from bot.domain.entities import Actor, Issue, IssueRef, same_login
+from bot.domain.entities import Actor, IssueRef, same_login
 from bot.domain.errors import Unavailable
 from bot.domain.feedback import FeedbackKind, FeedbackSignal, Role
 from bot.domain.formats import parse_time
 from bot.quality.digest import take_boxes
 from bot.text.github_urls import named_by
-from handlers.context import IssueContext, find
+from handlers.context import IssueContext
 
 logger = logging.getLogger(__name__)
 
 
-def closed(visit: IssueContext, issue: Issue, event: IssueEvent) -> None:
-    """Somebody closed an issue that the bot had candidates for: as a duplicate, of what?
+def closed(context: IssueContext, event: IssueEvent) -> None:
+    """Somebody closed an issue: as a duplicate, of what?
 
-    To close it otherwise does not say that it repeats nothing, and what bots close says nothing at all. Our own `of`
-    closes as a bot, and is kept as a verdict, which a person's closing otherwise overtakes.
+    Closing it otherwise does not say that it repeats nothing, and a bot's closing says nothing. Our own `of` closes as
+    a bot and is stored as a verdict; a person's later closing overtakes that.
     """
+    issue = context.issue
     if issue.closed_at and event.closed_at and parse_time(event.closed_at) != issue.closed_at:
-        # It was opened since, and closed anew by somebody else perhaps, of which another event tells.
+        # It was reopened and closed again since; another event tells of that.
         return
-    store, repo_id = visit.services.store, visit.repository.id
+    store, repo_id = context.services.store, context.repository.id
     store.signals.drop(repo_id, issue.number, FeedbackKind.CLOSED)
     if event.sender.is_bot or issue.state != "closed":
         return
     if issue.state_reason == "duplicate":
-        _closed_as_duplicate(visit, event)
-        return
-    store.verdicts.overtaken(repo_id, issue.number, visit.services.now())
+        _closed_as_duplicate(context, event)
+    else:
+        store.verdicts.overtaken(repo_id, issue.number, context.services.now())
 
 
-def _closed_as_duplicate(visit: IssueContext, event: IssueEvent) -> None:
-    store, repo_id = visit.services.store, visit.repository.id
+def _closed_as_duplicate(context: IssueContext, event: IssueEvent) -> None:
+    store, repo_id, number = context.services.store, context.repository.id, context.number
     try:
-        original = visit.github.duplicate_of(visit.repo, visit.number)
+        original = context.github.duplicate_of(context.repo, number)
     except Unavailable as failure:
-        # GraphQL can fail over one repository for good, and this is evidence and nothing that anybody waits for.
-        logger.warning(
-            "%s#%d: as a duplicate of what it was closed is not noted: %s", visit.repo, visit.number, failure
-        )
+        # GraphQL can fail over one repository for good, and nobody waits for this.
+        logger.warning("%s#%d: as a duplicate of what it was closed is not noted: %s", context.repo, number, failure)
         return
-    other = original.number if original and original.repo.key == visit.repo.key else 0
+    other = original.number if original and original.repo.key == context.repo.key else 0
     if original:
-        store.verdicts.overtaken(repo_id, visit.number, visit.services.now(), but=other)
-    if other and (_had_candidates(visit) or _came_up(visit, other)):
-        store.signals.put(repo_id, _signal(visit, event, FeedbackKind.CLOSED, other, same=True))
+        store.verdicts.overtaken(repo_id, number, context.services.now(), but=other)
+    had_candidates = any(one.own for decision in context.decisions() for one in decision.evidence)
+    if other and (had_candidates or _was_candidate_on(context, other)):
+        store.signals.put(repo_id, _signal(context, event, FeedbackKind.CLOSED, other, same=True))
 
 
-def reopened(visit: IssueContext, issue: Issue) -> None:
-    """Somebody sees it otherwise by now, if it is still open: the event may be late."""
-    if issue.state == "open":
-        store = visit.services.store
-        store.signals.drop(visit.repository.id, visit.number, FeedbackKind.CLOSED)
-        store.verdicts.overtaken(visit.repository.id, visit.number, visit.services.now())
+def reopened(context: IssueContext) -> None:
+    """Somebody reopened the issue, unless the event is late: what its closing said no longer holds."""
+    if context.issue.state == "open":
+        store = context.services.store
+        store.signals.drop(context.repository.id, context.number, FeedbackKind.CLOSED)
+        store.verdicts.overtaken(context.repository.id, context.number, context.services.now())
 
 
-def ticked(visit: IssueContext, issue: Issue, event: IssueEvent) -> None:
-    """Somebody edited an issue of the bot's own: in that of the digest they may have ticked a box.
-
-    On GitHub only people with write access can; they are asked for their right all the same, as everywhere.
-    """
-    kept = visit.services.store.digest_issues.get(visit.repository.id)
-    if kept is None or kept.number != issue.number or event.sender.is_bot or event.action != "edited":
+def digest_edited(context: IssueContext, event: IssueEvent) -> None:
+    """Somebody edited an issue of the bot's own; in the digest they may have ticked a box."""
+    services, repo_id = context.services, context.repository.id
+    kept = services.store.digest_issues.get(repo_id)
+    if kept is None or kept.number != context.number or event.sender.is_bot or event.action != "edited":
         return
-    if visit.github.permission(visit.repo, event.sender.login).triage:
-        services = visit.services
-        take_boxes(services.store, services.index, visit.repository.id, issue.body, event.sender.login, services.now())
+    login = event.sender.login
+    if context.github.permission(context.repo, login).triage:
+        take_boxes(services.store, services.index, repo_id, context.issue.body, login, services.now())
 
 
 @contextmanager
-def retitling(visit: IssueContext, issue: Issue, event: IssueEvent) -> Iterator[None]:
-    """Note which candidates a new title has taken out of the comment, and which an old one has brought back.
+def retitling(context: IssueContext, event: IssueEvent) -> Iterator[None]:
+    """Around a look after an edit: note which candidates a new title removed, and which an old one brought back.
 
-    Who gives an issue a title after which it no longer resembles what was shown says that it was something else.
+    If a new title no longer resembles a candidate, its author says that the two differ.
     """
     if not event.title_changed or event.sender.is_bot:
         yield
         return
-    # A command's own words find what no title leads to.
-    before = _last(visit, asked=False)
+    # A command's own words find candidates that no title leads to.
+    before = _last_decision(context, asked=False)
     yield
-    now = _last(visit)
+    now = _last_decision(context)
     if before is None or now is None:
         return
     if now.cause == COMMAND:
-        # It came while the edit waited, and has answered the new title; perhaps with words of its own.
-        now = _unasked(visit, issue, event.action)
-    signals = visit.services.store.signals
+        # A command answered the new title while the edit waited, perhaps with words of its own.
+        now = _decision_unasked(context, event.action)
+    signals, repo_id = context.services.store.signals, context.repository.id
     for candidate in now.shown:
-        signals.drop(visit.repository.id, visit.number, FeedbackKind.RETITLED, candidate.number)
+        signals.drop(repo_id, context.number, FeedbackKind.RETITLED, candidate.number)
     for candidate in before.shown:
-        # Where it is as likely as it had to be then, the bar has moved and not the title.
         known = now.about(candidate.number)
-        gone = _could_be_shown(visit, issue, candidate.number) if known is None else not known.shown
+        gone = _could_be_shown(context, candidate.number) if known is None else not known.shown
+        # If it is still as likely as it had to be then, the bar has moved and not the title.
         if gone and (known is None or known.probability < before.bar):
-            signal = _signal(visit, event, FeedbackKind.RETITLED, candidate.number, same=False)
-            signals.put(visit.repository.id, signal)
+            signals.put(repo_id, _signal(context, event, FeedbackKind.RETITLED, candidate.number, same=False))
 
 
-def _could_be_shown(visit: IssueContext, issue: Issue, number: int) -> bool:
-    """Whether it is the title by which a look has not come upon another issue: that is still there, in a state that is
-    looked for, and not named by this one, which would rather say that they are the same."""
-    with visit.services.index.view(visit.repository.id) as view:
+def _could_be_shown(context: IssueContext, number: int) -> bool:
+    """Whether only the title kept that issue out: it exists, is in a wanted state, and the text does not name it."""
+    with context.services.index.view(context.repository.id) as view:
         row = view.issues([number]).get(number)
-    if row is None or not (row.state == "open" or visit.config.include_closed):
+    if row is None or not (row.state == "open" or context.config.include_closed):
         return False
-    return IssueRef(issue.repo, number).key not in named_by(issue)
+    return IssueRef(context.issue.repo, number).key not in named_by(context.issue)
 
 
-def right_of(visit: IssueContext, login: str, author: Actor) -> Role:
-    """With which right somebody did what only the issue's author can do, and people with triage access.
-
-    Who is both counts as what they may do here.
-    """
-    if not same_login(login, author.login) or visit.github.permission(visit.repo, login).triage:
+def _role_of(context: IssueContext, login: str, author: Actor) -> Role:
+    """The role of somebody who did what only the author and people with triage access can; the higher one if both."""
+    if not same_login(login, author.login) or context.github.permission(context.repo, login).triage:
         return Role.TRIAGE
     return Role.AUTHOR
 
 
-def _signal(visit: IssueContext, event: IssueEvent, kind: FeedbackKind, other: int, *, same: bool) -> FeedbackSignal:
-    who = right_of(visit, event.sender.login, event.author)
-    return FeedbackSignal(visit.number, kind, event.sender.login, other, same, who, visit.services.now())
+def _signal(context: IssueContext, event: IssueEvent, kind: FeedbackKind, other: int, *, same: bool) -> FeedbackSignal:
+    login, role = event.sender.login, _role_of(context, event.sender.login, event.author)
+    return FeedbackSignal(context.number, kind, login, other, same, role, context.services.now())
 
 
-def _had_candidates(visit: IssueContext) -> bool:
-    decisions = visit.decisions()
-    return any(one.own for decision in decisions for one in decision.evidence)
+def _was_candidate_on(context: IssueContext, other: int) -> bool:
+    """Whether this issue was a candidate on that one."""
+    decisions = context.services.store.decisions.of_issue(context.repository.id, other)
+    return any(decision.about(context.number) for decision in decisions)
 
 
-def _came_up(visit: IssueContext, other: int) -> bool:
-    """Whether this issue came into question on that one."""
-    decisions = visit.services.store.decisions.of_issue(visit.repository.id, other)
-    return any(decision.about(visit.number) for decision in decisions)
-
-
-def _last(visit: IssueContext, *, asked: bool = True) -> Decision | None:
-    """The last look, or the last that no command `asked` for; that the issue was left alone since, as after a bot's
-    edit, changed nothing of what is shown.
-    """
-    looks = (one for one in reversed(visit.decisions()) if one.outcome is not DecisionOutcome.LEFT_ALONE)
+def _last_decision(context: IssueContext, *, asked: bool = True) -> Decision | None:
+    """The last decision, or without `asked` the last that no command caused, that did not skip the issue."""
+    looks = (one for one in reversed(context.decisions()) if one.outcome is not DecisionOutcome.LEFT_ALONE)
     return next((one for one in looks if asked or one.cause != COMMAND), None)
 
 
-def _unasked(visit: IssueContext, issue: Issue, cause: str) -> Decision:
-    """What the bot would show of its own accord now; nothing is said or kept of it."""
-    report, now = find(visit, issue), visit.services.now()
-    found = evidence(report, report.candidates)
-    return Decision(visit.number, now, cause, visit.config.mode, DecisionOutcome.UNCHANGED, visit.bar.value, "", found)
+def _decision_unasked(context: IssueContext, cause: str) -> Decision:
+    """What the bot would show unasked now. Nothing is posted or stored."""
+    report = context.find()
+    found, mode, now = evidence(report, report.candidates), context.config.mode, context.services.now()
+    return Decision(context.number, now, cause, mode, DecisionOutcome.UNCHANGED, context.bar.value, "", found)

@@ -36,27 +36,27 @@ def is_new(services: Services, repo_id: int) -> bool:
     return services.store.texts.get(repo_id, _NOTE) is None
 
 
-def recall(github: RepoClient, repository: Repository, services: Services) -> bool:
+def recover(github: RepoClient, repository: Repository, services: Services) -> bool:
     """Learn from the threads that were changed since the last time, or from all; False where GitHub does not give them.
 
     GraphQL can fail over one repository for good, and nothing else waits for it. What was learnt until then is kept.
     """
     try:
-        _recall(github, repository, services)
+        _recover(github, repository, services)
     except (GitHubError, Retryable) as failure:
         logger.warning("%s: what was said in its threads is not known: %s", repository.ref, failure)
         return False
     return True
 
 
-def _recall(github: RepoClient, repository: Repository, services: Services) -> None:
+def _recover(github: RepoClient, repository: Repository, services: Services) -> None:
     now, known = services.now(), services.store.texts.get(repository.id, _NOTE)
     since = "" if known is None else _text(datetime.fromtimestamp(known.fetched_at - _LATE, UTC))
     rights: dict[str, Permission] = {}
     for thread in github.threads(repository.ref, since):
         if not thread.whole:
             thread = replace(thread, comments=tuple(github.comments(repository.ref, thread.number)))
-        _Recalled(github, repository, services, thread, rights).learn()
+        _ThreadRecovery(github, repository, services, thread, rights).learn()
     services.store.texts.put(repository.id, _NOTE, "", now)
 
 
@@ -65,7 +65,7 @@ def _text(moment: datetime) -> str:
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-class _Recalled:
+class _ThreadRecovery:
     """One thread. `rights` remembers who may do what in the repository."""
 
     def __init__(

@@ -1,4 +1,8 @@
-"""Taking a repository over, and erasing it: everything that store, queue and the data directory hold of it (C6a)."""
+"""Which repositories the App has: stored as GitHub says, and erased with everything else when access ends (C6a).
+
+Deliveries come late and overtake each other, so GitHub is asked wherever it can be. `scheduled/reconciliation.py` finds
+what a lost delivery leaves behind.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +18,11 @@ from bot.quality.evaluation.history import erase_history
 from bot.storage import Store, StoredRepository
 from handlers.services import Services
 
+logger = logging.getLogger(__name__)
+
 
 def take_over(repository: Repository, installation: int, services: Services) -> None:
-    """Store what a repository is now, whichever delivery or list tells of it first.
-
-    Where it is another than was known, its files may have another place, and the owner's settings may be those of
-    another owner: they are read anew. What was an owner's under the former name is theirs no longer.
-    """
+    """Store what a repository is now. If anything changed, its settings are read again: its owner may be another."""
     known = services.store.repositories.get(repository.id)
     services.store.repositories.upsert(repository, installation, services.now())
     before = None if known is None else known.summary
@@ -31,17 +33,13 @@ def take_over(repository: Repository, installation: int, services: Services) -> 
             services.repository_settings.forget(one)
 
 
-logger = logging.getLogger(__name__)
-
-
 def erase_repository(
     repo_id: int, services: Services, before: float | None = None, *, installation: int | None = None
 ) -> None:
-    """Erase a repository from the store, its history that `doppel evaluate` has read, and from the queue what arrived
-    `before` (see `Inbox.erase`).
+    """Erase a repository from the store, the evaluation's history, and the queue (what arrived `before`).
 
-    `installation` is the one whose access has ended, where that is known: what another one has by now stays, whether it
-    was moved or the App was installed anew. Whatever is at work on it cleans up by itself (`erased_if_ended`).
+    `installation` is the one whose access ended, if known: what belongs to another one by now stays. Work that is
+    running on the repository cleans up after itself (`erased_if_ended`).
     """
 
     def is_elsewhere(known: StoredRepository) -> bool:
@@ -53,7 +51,7 @@ def erase_repository(
     if known is not None:
         # Copies of an owner's settings lie with each of their repositories.
         services.repository_settings.forget(known.summary)
-    # The queue first: a job that still waits would store anew what is erased.
+    # The queue first: a waiting job would store again what is erased.
     services.inbox.erase(repo_id, before)
     services.store.forget(repo_id, is_elsewhere)
     erase_history(services.settings.home, repo_id)
@@ -62,35 +60,35 @@ def erase_repository(
 
 @contextmanager
 def erased_if_ended(repo_id: int, store: Store) -> Iterator[None]:
-    """Work on a repository that stores something of it: what stays if access ends meanwhile goes at the end.
+    """Around work that stores anything of a repository: erase that at the end if access ended meanwhile.
 
-    Erasing waits for nobody, so that whoever is at work writes on and has to look afterwards. It is entered before the
-    repository is looked up: a job that is done again finds it gone, but not what was stored by the try that was killed.
+    Erasing does not wait for running work. Enter this before the repository is looked up: a retried job finds it gone,
+    but not what the killed attempt stored.
     """
     try:
         yield
     finally:
         if store.repositories.get(repo_id) is None:
-            # It can be ours again in this very moment.
+            # The App may get it back at this very moment.
             store.forget(repo_id, lambda _: True)
 
 
-def granted(event: InstallationEvent, services: Services) -> None:
-    """The App was installed, resumed, or given other permissions, which the tokens that we have do not hold."""
+def installation_granted(event: InstallationEvent, services: Services) -> None:
+    """The App was installed, unsuspended, or got other permissions, which the tokens so far do not hold."""
     services.github.forget_tokens(event.installation)
     _add(event, services)
-    suspended(event, services)
-    _begin(event, services)
+    installation_suspended(event, services)
+    _begin_indexing(event, services)
 
 
-def suspended(event: InstallationEvent, services: Services) -> None:
-    """Access rests and may come back: nothing is erased. GitHub sends no events and refuses tokens meanwhile."""
+def installation_suspended(event: InstallationEvent, services: Services) -> None:
+    """Note whether access is suspended. It may come back, so nothing is erased."""
     present = services.github.app().installation(event.installation)
     services.store.repositories.suspend(event.installation, present.suspended)
 
 
-def ended(event: InstallationEvent, services: Services) -> None:
-    """The App was uninstalled: erase all that is stored of the installation's repositories, if GitHub says so too."""
+def installation_deleted(event: InstallationEvent, services: Services) -> None:
+    """The App was uninstalled: erase the installation's repositories, if GitHub confirms it."""
     try:
         services.github.app().installation(event.installation)
     except NotFound:
@@ -105,34 +103,36 @@ def ended(event: InstallationEvent, services: Services) -> None:
         erase_repository(repo_id, services, services.arrived, installation=event.installation)
 
 
-def list_changed(event: InstallationEvent, services: Services) -> None:
-    """Repositories were added to the installation or taken out of it, perhaps for a while only."""
+def installation_repositories_changed(event: InstallationEvent, services: Services) -> None:
+    """Repositories were added to the installation or removed from it."""
     for repository in event.removed:
-        if not _is_here_again(repository.id, services):
+        known = services.store.repositories.get(repository.id)
+        # A late delivery: it may have been added again since.
+        back = known is not None and services.github.app().is_installed_on(known.ref, repository.id)
+        if not back:
             erase_repository(repository.id, services, services.arrived, installation=event.installation)
     if event.added:
         _add(event, services)
-        _begin(event, services)
+        _begin_indexing(event, services)
 
 
 def repository_changed(event: RepositoryEvent, services: Services) -> None:
-    """A repository has a new name, owner or visibility, or was archived or brought back.
+    """A repository has a new name, owner or visibility, or was archived or unarchived.
 
-    What is stored is keyed by the repository's id and stays. A transfer to an account without the App is followed by
-    `installation_repositories.removed`, which erases it.
+    The repository's id is the key of everything stored, so that stays. If the new owner lacks the App,
+    `installation_repositories.removed` follows and erases it.
     """
-    known = services.store.repositories.get(event.repository.id)
-    if known is None:
-        # Access has ended since, and nothing must be stored; or the next event of an issue makes it known.
+    if services.store.repositories.get(event.repository.id) is None:
+        # Access has ended since, or the next event of an issue makes it known.
         return
     installation, present = services.github.app().repository(event.repository.ref, event.repository.id)
     take_over(present, installation, services)
-    # By its former name, or while it was archived, it could not be read.
+    # It could not be read by its former name, or while it was archived.
     services.indexing.begin(present, installation, services.arrived or services.now())
 
 
 def repository_deleted(event: RepositoryEvent, services: Services) -> None:
-    """The repository no longer exists, unless it was restored, with its id, or lives on under another installation."""
+    """A repository was deleted: erase it, unless it was restored or lives on under another installation."""
     known = services.store.repositories.get(event.repository.id)
     try:
         services.github.app().repository(known.ref if known else event.repository.ref, event.repository.id)
@@ -140,42 +140,34 @@ def repository_deleted(event: RepositoryEvent, services: Services) -> None:
         erase_repository(event.repository.id, services, services.arrived)
 
 
-def _is_here_again(repo_id: int, services: Services) -> bool:
-    """Whether the App is installed on it, which was taken out: the delivery came later than the one that told so."""
-    known = services.store.repositories.get(repo_id)
-    return known is not None and services.github.app().is_installed_on(known.ref, repo_id)
+def pushed(event: PushEvent, services: Services) -> None:
+    """The settings file may have changed: forget it, so that the next event reads it again.
+
+    Problems in it are told to whoever gives a command or runs `check-config`.
+    """
+    services.repository_settings.forget(event.repository)
 
 
 def _add(event: InstallationEvent, services: Services) -> None:
-    # Raises NotFound where the installation has ended since, and then nothing must be stored.
+    # Raises NotFound if the installation has ended since; then nothing must be stored.
     services.github.app().installation(event.installation)
     for repository in event.added:
-        # These lists leave out whether a repository is archived; what another event said of it stays.
+        # The payload does not say whether a repository is archived.
         known = services.store.repositories.get(repository.id)
         archived = known.archived if known else repository.archived
         installation, summary = event.installation, replace(repository, archived=archived)
         if known is not None and known.summary != summary:
-            # Either is late, and may have a name that is another's by now, or call public what is private.
+            # One of the two is out of date, and may call public what is private.
             try:
                 installation, summary = services.github.app().repository(repository.ref, repository.id)
             except (NotFound, Forbidden):
-                # It is gone, or access rests, and what is stored stays.
+                # It is gone or suspended; what is stored stays.
                 continue
         take_over(summary, installation, services)
 
 
-def _begin(event: InstallationEvent, services: Services) -> None:
-    """Have those repositories read that are new, or could not be read while access rested."""
+def _begin_indexing(event: InstallationEvent, services: Services) -> None:
     for repository in event.added:
         known = services.store.repositories.get(repository.id)
         if known is not None:
             services.indexing.begin(known.summary, known.installation, services.arrived or services.now())
-
-
-def pushed(event: PushEvent, services: Services) -> None:
-    """Forget the files; the next event reads them anew.
-
-    What is wrong with a settings file is told to whoever gives a command or runs `check-config`. A push is not
-    answered, since a broken file changes nothing for anybody until then.
-    """
-    services.repository_settings.forget(event.repository)

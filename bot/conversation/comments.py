@@ -1,7 +1,12 @@
-"""A comment's slot and draft, and its stored record with the claim of the attempt that is about to create it (C2).
+"""The bot's comments on GitHub: one advisory comment for each issue, one reply for each comment with commands (C2).
 
-A claim is identified by its time, and expires after some seconds, since its holder may be dead. A comment counts as
-written only if the row is unchanged since the claim.
+A comment is known by its row in the store *and* by its hidden marker. An attempt claims the row before it asks GitHub
+to create anything. A claim is identified by its time, and expires, since its holder may be dead. An attempt without an
+answer may have succeeded, so the next one waits until GitHub must have finished with it, and then looks for the marker,
+which counts only in comments that the bot wrote.
+
+A machine can stand still longer than its claim holds, just before it sends its request. So a comment counts as written
+only if the row is unchanged afterwards. Otherwise this attempt deletes its own comment, or leaves that to another one.
 """
 
 from __future__ import annotations
@@ -41,21 +46,25 @@ class CommentSlot:
 
 @dataclass(frozen=True, slots=True)
 class CommentDraft:
-    """A comment's new content.
+    """A comment's new content, and the candidates `shown` in it.
 
-    `body_hash` tells whether an edit is needed; it ignores differences that are no reason to edit. `text_hash` is of
-    the text that this answers, `shown` are the candidates in it.
+    `body_hash` tells whether an edit is needed, and ignores differences that are no reason for one; None is unlike any.
+    `text_hash` is of the text that the comment answers, None if it answers none yet.
     """
 
     body: str
-    body_hash: str
-    text_hash: str
+    body_hash: str | None
+    text_hash: str | None
     shown: Sequence[int] = ()
+
+    def unwritten(self) -> CommentDraft:
+        """The same before GitHub has taken it: it answers nothing yet, and nobody knows what the comment says."""
+        return replace(self, body_hash=None, text_hash=None)
 
 
 LEASE = 35.0
-"""Seconds. A request may wait twenty for its turn (the patience of `bot.github`), and GitHub ends it after ten more;
-after that an unanswered write has happened or never will."""
+"""Seconds that a claim holds. A request may wait twenty for its turn (the patience of `bot.github`), and GitHub ends it
+after ten more; after that an unanswered write has happened or never will."""
 
 # Seconds before the next try, at the earliest, while another attempt is at the comment.
 _LEAST_WAIT = 1.0
@@ -82,8 +91,7 @@ class CommentRow:
         if claim is Claim.BUSY:
             at, now = self._store.claimed_at(*self._where), self._now()
             left = _LEAST_WAIT if at is None else min(self._lease, max(_LEAST_WAIT, at + self._lease - now))
-            place = f"{self.slot.repo}#{self.slot.number}"
-            raise Retryable(f"another attempt is commenting on {place}", after=left)
+            raise Retryable(f"another attempt is commenting on {self.slot.repo}#{self.slot.number}", after=left)
         return claim, since
 
     def renew(self, since: float) -> float:
@@ -111,7 +119,7 @@ class CommentRow:
             *self._where,
             comment_id=comment_id,
             text_hash=draft.text_hash,
-            body_hash="" if comment_id is None else draft.body_hash,
+            body_hash=None if comment_id is None else draft.body_hash,
             shown=draft.shown,
             now=now,
             since=since,
@@ -125,7 +133,7 @@ class CommentRow:
             raise self._overtaken(self._lease)
         return now
 
-    def answer_silently(self, text_hash: str, shown: Sequence[int] = ()) -> None:
+    def answer_silently(self, text_hash: str | None, shown: Sequence[int] = ()) -> None:
         """Note that a text with these candidates was answered by writing nothing."""
         self._store.answer_silently(*self._where, text_hash=text_hash, shown=shown, now=self._now())
 
@@ -150,14 +158,15 @@ class CommentRow:
 
 
 class CommentKeeper:
-    """Writes comments so that no retry, crash, redelivery or second worker makes two of one."""
+    """Writes comments so that no retry, crash, redelivery or second worker makes two of one.
+
+    `ours` tells whose comments are the bot's. `alone` says that everybody who writes them shares this store, so that
+    nobody can post at the same moment unseen.
+    """
 
     def __init__(
         self, store: Comments, ours: IsOurs, clock: Callable[[], datetime], lease: float = LEASE, *, alone: bool = True
     ) -> None:
-        """`ours` says whose comments are the bot's. `alone`: whoever else writes them shares this store, so that nobody
-        can post at the same moment unseen.
-        """
         self._store = store
         self.ours = ours
         self._clock = clock
@@ -181,38 +190,38 @@ class CommentKeeper:
         already, since somebody may have deleted or changed it without an event. Raises Retryable while another attempt
         is at the same comment.
         """
-        record = self._record(slot)
-        kept = record.kept()
+        row = self._row(slot)
+        kept = row.kept()
         if kept is not None and kept.state is CommentState.DELETED:
             return False
         if kept is not None and kept.comment_id is not None:
-            said = "" if anew else kept.body_hash
-            return self._edit(github, record, draft, kept.comment_id, said, kept.updated_at)
-        # A silent record need not be checked each time, though it may come from a backup.
+            said = None if anew else kept.body_hash
+            return self._edit(github, row, draft, kept.comment_id, said, kept.updated_at)
+        # A silent row need not be checked each time, though it may come from a backup.
         look = look and (create or kept is None or kept.state is CommentState.INTENDED)
         if not create and not look and (kept is None or kept.state is CommentState.SILENT):
-            record.answer_silently(draft.text_hash, draft.shown)
+            row.answer_silently(draft.text_hash, draft.shown)
             COMMENTS.labels("silent").inc()
             return True
-        claim, since = record.claim()
+        claim, since = row.claim()
         if claim is Claim.SETTLED:
             # Another attempt has just finished it; this call finds its comment.
             return self.keep(github, slot, draft, create=create, anew=anew)
-        with record.claimed(since):
+        with row.claimed(since):
             own = self._find(github, slot) if look or claim is Claim.DOUBTFUL else None
         if own is not None:
             # Until the edit has succeeded, it answers nothing.
-            found = record.settle_claimed(replace(draft, body_hash="", text_hash=""), own.id, since)
-            return self._edit(github, record, draft, own.id, "", found)
+            found = row.settle_claimed(draft.unwritten(), own.id, since)
+            return self._edit(github, row, draft, own.id, None, found)
         if create:
-            return self._create(github, record, draft, since)
-        record.settle_claimed(draft, None, since)
+            return self._create(github, row, draft, since)
+        row.settle_claimed(draft, None, since)
         COMMENTS.labels("silent").inc()
         return True
 
     def stands(self, github: RepoClient, slot: CommentSlot, *, look: bool) -> bool:
         """Whether there is a comment to keep up to date. `look` as for `keep`."""
-        kept = self._record(slot).kept()
+        kept = self._row(slot).kept()
         if kept is not None:
             return kept.state is CommentState.POSTED
         return look and self._find(github, slot) is not None
@@ -222,79 +231,79 @@ class CommentKeeper:
 
         `look` as for `keep`. Raises Retryable while another attempt is at the same comment.
         """
-        record = self._record(slot)
-        kept = record.kept()
+        row = self._row(slot)
+        kept = row.kept()
         if look if kept is None else kept.state is CommentState.INTENDED:
-            self._remove_doubtful(github, record, text_hash)
+            self._remove_doubtful(github, row, text_hash)
             return
         if kept is not None and kept.state is CommentState.POSTED and kept.comment_id is not None:
             _delete(github, slot, kept.comment_id)
             self._store.silence(slot.repo_id, slot.number, kept.comment_id)
-        record.answer_silently(text_hash)
+        row.answer_silently(text_hash)
 
-    def _remove_doubtful(self, github: RepoClient, record: CommentRow, text_hash: str) -> None:
+    def _remove_doubtful(self, github: RepoClient, row: CommentRow, text_hash: str) -> None:
         """The same for a comment that may exist: an attempt has ended without an answer, or the store has no row."""
-        claim, since = record.claim()
+        claim, since = row.claim()
         if claim is Claim.SETTLED:
-            self.remove(github, record.slot, text_hash)
+            self.remove(github, row.slot, text_hash)
             return
-        with record.claimed(since):
-            own = self._find(github, record.slot)
+        with row.claimed(since):
+            own = self._find(github, row.slot)
             if own is not None:
-                _delete(github, record.slot, own.id)
-        record.settle_claimed(CommentDraft("", "", text_hash), None, since)
+                _delete(github, row.slot, own.id)
+        row.settle_claimed(CommentDraft("", None, text_hash), None, since)
 
-    def _create(self, github: RepoClient, record: CommentRow, draft: CommentDraft, since: float) -> bool:
+    def _create(self, github: RepoClient, row: CommentRow, draft: CommentDraft, since: float) -> bool:
         """Post the comment if the claim of `since` still holds: the search for an earlier one takes time."""
-        slot, since = record.slot, record.renew(since)
-        with record.claimed(since):
+        slot, since = row.slot, row.renew(since)
+        with row.claimed(since):
             comment = github.create_comment(slot.repo, slot.number, draft.body)
-        if (settled := record.settle(draft, comment.id, since)) is None:
-            return self._give_way(github, record, comment.id)
+        if (settled := row.settle(draft, comment.id, since)) is None:
+            return self._give_way(github, row, comment.id)
         COMMENTS.labels("posted").inc()
         if not self._alone and (first := self._find(github, slot)) is not None and first.id != comment.id:
             # Ours came second and is gone by now. What it said is said by the other.
-            since = record.settle_claimed(replace(draft, body_hash="", text_hash=""), first.id, settled)
-            return self._edit(github, record, draft, first.id, "", since)
+            since = row.settle_claimed(draft.unwritten(), first.id, settled)
+            return self._edit(github, row, draft, first.id, None, since)
         if arrived := current().arrived:
             # `arrived` is by the queue's clock, not by the one that tests replace.
             COMMENT_SECONDS.observe(max(0.0, time.time() - arrived))
         return True
 
-    def _give_way(self, github: RepoClient, record: CommentRow, comment_id: int) -> bool:
+    def _give_way(self, github: RepoClient, row: CommentRow, comment_id: int) -> bool:
         """Handle a comment that came too late: another attempt took the claim before it was written."""
-        kept = record.kept()
+        kept = row.kept()
         if kept is None or (kept.comment_id == comment_id and kept.state is CommentState.POSTED):
             # The issue is gone, or the other attempt has found this very comment.
             return True
         if kept.state is not CommentState.DELETED and kept.comment_id is None:
             # The other attempt is still running, or chose silence before this comment existed.
-            raise record.doubt()
+            raise row.doubt()
         try:
-            _delete(github, record.slot, comment_id)
+            _delete(github, row.slot, comment_id)
         except DoppelError:
-            record.lose()
+            row.lose()
             raise
         return kept.state is not CommentState.DELETED
 
     def _edit(
-        self, github: RepoClient, record: CommentRow, draft: CommentDraft, comment_id: int, said: str, since: float
+        self, github: RepoClient, row: CommentRow, draft: CommentDraft, comment_id: int, said: str | None, since: float
     ) -> bool:
-        """Edit the comment unless it says so already. `said` is the known hash of its body, else empty."""
-        changes = said != draft.body_hash
+        """Edit the comment unless it says so already. `said` is the known hash of its body, if any."""
+        changes = said is None or said != draft.body_hash
         if changes:
             try:
-                github.update_comment(record.slot.repo, comment_id, draft.body)
+                github.update_comment(row.slot.repo, comment_id, draft.body)
             except NotFound:
                 # Its `issue_comment.deleted` is still on its way, or never came.
-                record.mark_deleted(comment_id)
+                row.mark_deleted(comment_id)
                 return False
-        if record.settle(draft, comment_id, since) is None:
-            kept = record.kept()
+        if row.settle(draft, comment_id, since) is None:
+            kept = row.kept()
             if kept is None or kept.state is CommentState.DELETED:
                 return kept is None
             # Nobody knows which of the two edits came last.
-            raise record.doubt()
+            raise row.doubt()
         COMMENTS.labels("edited" if changes else "unchanged").inc()
         return True
 
@@ -309,7 +318,7 @@ class CommentKeeper:
             _delete(github, slot, late.id)
         return own[0] if own else None
 
-    def _record(self, slot: CommentSlot) -> CommentRow:
+    def _row(self, slot: CommentSlot) -> CommentRow:
         return CommentRow(self._store, slot, self._clock, self._lease)
 
 

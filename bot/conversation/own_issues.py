@@ -9,7 +9,7 @@ comes too late, if not now then at the next attempt: people may have begun to us
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from bot.conversation.comments import LEASE
@@ -39,9 +39,12 @@ class IssueDraft:
     body: Callable[[str], str]
 
 
-def is_own_issue(issue: Issue) -> bool:
-    """Whether this is one of the bot's own issues, which are never indexed, found or answered."""
-    return any(is_kind(issue, kind) for kind in Kind)
+def is_own_issue(issue: Issue, kept: Collection[int] = ()) -> bool:
+    """Whether this is one of the bot's own issues, which are never indexed, found or answered.
+
+    `kept` are the numbers that the store has for the repository: somebody may have edited the marker away.
+    """
+    return issue.number in kept or any(is_kind(issue, kind) for kind in Kind)
 
 
 def is_kind(issue: Issue, kind: Kind) -> bool:

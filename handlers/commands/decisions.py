@@ -1,8 +1,8 @@
-"""`not` and `undo`: deciding that a pair of issues is no duplicate, and taking a decision back (C4); also of issues of
-other repositories, which a comment shows where `siblings` are searched (H6).
+"""`not` and `undo`, by which people decide about a pair and take that back, and `mute` and `unmute` (C4).
 
-Each can be started twice for one comment, after a crash or a time-out, so every step can be repeated. The comment of
-the other issue is brought up to date by a job of its own, in order with whatever else happens on that issue.
+`not` also takes issues of other repositories, which a comment shows if `siblings` are searched (H6). Each command can
+start twice for one comment, after a crash or a time-out, so every step can be repeated. The other issue's comment is
+updated by a job of its own, in order with whatever else happens on that issue.
 """
 
 from __future__ import annotations
@@ -14,210 +14,232 @@ from bot.conversation.commands.table import COMMANDS_BY_NAME, Command, CommandNa
 from bot.deliveries.events import JUDGED, IssueEvent, own_issue_event
 from bot.domain.entities import RepoRef, name_key, same_login
 from bot.domain.errors import Invalid, NotFound
-from bot.domain.feedback import Rejection, Role, UserVerdict, UserVerdictKind
+from bot.domain.feedback import Rejection, UserVerdict, UserVerdictKind
 from bot.storage import CommentState
 from handlers.advisory_comment import refresh
-from handlers.commands.close_as_duplicate import closed_for
-from handlers.commands.request import CommandRequest, CommandResult, number_named, stands_there
-from handlers.context import IssueContext, visited
-from handlers.suggestions import set_by_us
+from handlers.commands.close_as_duplicate import closed_in_favour_of
+from handlers.commands.request import CommandRequest, CommandResult, comment_links_to, number_named
+from handlers.context import IssueContext, with_context
+from handlers.suggestions import label_set_by_bot
 
-# Reasons with which `of` may have found an issue closed.
+# GitHub's reasons for closing that `of` may have replaced.
 _CLOSED = ("completed", "not_planned")
 
 
-def reject(ask: CommandRequest, command: Command) -> CommandResult:
-    """`not #N`: never show this pair again, whichever of the two is looked at; the comment loses it at once.
+def reject(request: CommandRequest, command: Command) -> CommandResult:
+    """`not #N`: never show this pair again, on either of the two; the comment loses it at once.
 
-    #N may be whatever the comment can name of this repository: pull requests and discussions share the issues' numbers.
+    #N can be a pull request or a discussion too.
     """
     if command.repo:
-        return reject_elsewhere(ask, command)
-    other = number_named(ask, command)
+        return _reject_elsewhere(request, command)
+    other = number_named(request, command)
     if isinstance(other, CommandResult):
         return other
-    visit, store = ask.visit, ask.visit.services.store.verdicts
-    said = store.of_pair(visit.repository.id, visit.number, other)
-    before = [one for one in said if one.command_id != ask.command_id]
-    # Each person's word stands for itself: it holds when somebody else takes theirs back.
-    if not any(same_login(one.actor, ask.login) for one in before):
+    context, store = request.context, request.context.services.store.verdicts
+    said = store.of_pair(context.repository.id, context.number, other)
+    before = [one for one in said if one.command_id != request.command_id]
+    # Each person's word holds when somebody else takes theirs back.
+    if not any(same_login(one.actor, request.login) for one in before):
         store.add(
-            visit.repository.id,
-            visit.number,
+            context.repository.id,
+            context.number,
             other,
             UserVerdictKind.NOT,
-            actor=ask.login,
-            command_id=ask.command_id,
-            now=visit.services.now(),
-            details={"who": Role.TRIAGE if ask.may(Requirement.TRIAGE) else Role.AUTHOR},
+            actor=request.login,
+            command_id=request.command_id,
+            now=context.services.now(),
+            details={"who": request.role},
         )
     if not before:
-        refresh(visit, ask.issue)
-        _tell_other(ask, other)
-    return CommandResult(True, ask.replies.noted_different(other, bool(before)))
+        refresh(context)
+        _queue_other(request, other)
+    return CommandResult(True, request.replies.noted_different(other, bool(before)))
 
 
-@visited
-def judged(visit: IssueContext, event: IssueEvent) -> None:
-    """Elsewhere it was decided, or taken back, that another issue and this one differ; its comment may show that."""
-    follow(visit)
+@with_context
+def pair_judged(context: IssueContext, event: IssueEvent) -> None:
+    """On another issue it was decided, or taken back, that this one differs; this one's comment may show the other."""
+    follow(context)
 
 
-def follow(visit: IssueContext) -> None:
-    """Bring an issue's comment up to date with what was decided elsewhere, unless the issue is to be left alone."""
-    issue = visit.github.issue(visit.repo, visit.number)
-    if not issue.locked and not visit.muted:
-        refresh(visit, issue)
+def follow(context: IssueContext) -> None:
+    """Bring the comment up to date with decisions made elsewhere, unless the issue is locked or muted."""
+    if not context.issue.locked and not context.muted:
+        refresh(context)
 
 
-def _tell_other(ask: CommandRequest, other: int) -> None:
-    """Queue work on the other issue where its comment shows this one, or may do so now: only earlier ones are shown.
+def _queue_other(request: CommandRequest, other: int) -> None:
+    """Queue an update of the other issue's comment if that can show this issue: only earlier ones are shown.
 
-    One that is not there yet may be about to be written, by a look that knows nothing of this.
+    If it has no comment yet, a look that knows nothing of this decision may be about to write one.
     """
-    visit = ask.visit
-    kept = visit.services.store.comments.get(visit.repository.id, other)
-    if other < visit.number or (kept is not None and kept.state is CommentState.DELETED):
+    context = request.context
+    kept = context.services.store.comments.get(context.repository.id, other)
+    if other < context.number or (kept is not None and kept.state is CommentState.DELETED):
         return
-    event = own_issue_event(JUDGED, ask.installation, visit.repository, other, ask.login)
-    # To look twice after a retry does no harm, so the id need not tell that it is the same work.
-    visit.services.inbox.put(f"{JUDGED}-{uuid.uuid4()}", event)
+    event = own_issue_event(JUDGED, context.installation, context.repository, other, request.login)
+    # Looking twice after a retry does no harm.
+    context.services.inbox.put(f"{JUDGED}-{uuid.uuid4()}", event)
 
 
-def undo(ask: CommandRequest, command: Command) -> CommandResult:
-    """`undo`: take back the last `not` or `of` on this issue; one's own, or for people with triage anybody's.
+def undo(request: CommandRequest, command: Command) -> CommandResult:
+    """`undo`: take back the last `not` or `of` on this issue; one's own, or with triage access anybody's.
 
-    As people read it, an `undo` is about what stands above it, whenever it came to stand there: it takes back the last
-    decision of its own comment or an earlier one. So an old comment that is edited into an `undo`, or has one
-    corrected, never takes back what was decided below it. One comment takes back one decision, however often it is
-    edited.
+    It takes back the last decision of its own comment or an earlier one, as people read it. So an old comment that is
+    edited into an `undo` never takes back what was decided below it. One comment takes back one decision, however
+    often it is edited.
     """
-    visit, store = ask.visit, ask.visit.services.store.verdicts
-    done = store.undone_by(visit.repository.id, ask.command_id)
-    actor = None if ask.may(Requirement.TRIAGE) else ask.login
-    verdict = done[0] if done else store.last(visit.repository.id, visit.number, actor, up_to=ask.command_id)
-    there = None if done else last_elsewhere(ask, actor)
-    if there and (verdict is None or there.undone_by == ask.command_id or there.at >= verdict.at):
-        return take_back_elsewhere(ask, there, everybodys=actor is None)
+    context, store = request.context, request.context.services.store.verdicts
+    done = store.undone_by(context.repository.id, request.command_id)
+    actor = None if request.may(Requirement.TRIAGE) else request.login
+    verdict = done[0] if done else store.last(context.repository.id, context.number, actor, up_to=request.command_id)
+    there = None if done else _last_elsewhere(request, actor)
+    if there and (verdict is None or there.undone_by == request.command_id or there.at >= verdict.at):
+        return _undo_elsewhere(request, there, everybodys=actor is None)
     if verdict is None:
-        return CommandResult(False, ask.replies.nothing_to_undo())
+        return request.refuse(request.replies.nothing_to_undo())
     if verdict.kind is UserVerdictKind.NOT:
-        return _take_back_not(ask, verdict, everybodys=actor is None)
+        return _undo_not(request, verdict, everybodys=actor is None)
     if actor is not None:
-        # They could close it then and may not open it now.
-        return CommandResult(False, ask.replies.forbidden(COMMANDS_BY_NAME[CommandName.OF]))
-    return _take_back_of(ask, verdict, again=bool(done))
+        # They could close it then, and may not reopen it now.
+        return request.refuse(request.replies.forbidden(COMMANDS_BY_NAME[CommandName.OF]))
+    return _undo_of(request, verdict, again=bool(done))
 
 
-def _take_back_not(ask: CommandRequest, verdict: UserVerdict, *, everybodys: bool) -> CommandResult:
-    """Take back one's own word on a pair or, for people with triage, what anybody said of it up to here."""
-    visit, store = ask.visit, ask.visit.services.store.verdicts
-    repo_id, other = visit.repository.id, verdict.other if verdict.number == visit.number else verdict.number
-    said = [one for one in store.of_pair(repo_id, visit.number, other) if one.command_id <= ask.command_id]
+def _undo_not(request: CommandRequest, verdict: UserVerdict, *, everybodys: bool) -> CommandResult:
+    """Take back one's own word on a pair or, with triage access, what anybody said of it up to here."""
+    context, store = request.context, request.context.services.store.verdicts
+    repo_id, other = context.repository.id, verdict.other if verdict.number == context.number else verdict.number
+    said = [one for one in store.of_pair(repo_id, context.number, other) if one.command_id <= request.command_id]
     for one in (verdict, *(said if everybodys else ())):
-        store.undo(one.id, ask.command_id, visit.services.now())
-    holds = bool(store.of_pair(repo_id, visit.number, other))
+        store.undo(one.id, request.command_id, context.services.now())
+    holds = bool(store.of_pair(repo_id, context.number, other))
     if not holds:
-        refresh(visit, ask.issue)
-        _tell_other(ask, other)
-    return CommandResult(True, ask.replies.undone_not(other, holds))
+        refresh(context)
+        _queue_other(request, other)
+    return CommandResult(True, request.replies.undone_not(other, holds))
 
 
-def _take_back_of(ask: CommandRequest, verdict: UserVerdict, *, again: bool) -> CommandResult:
-    """Have the issue as it was before `of`; `again` is whether this very command has done so before."""
-    visit = ask.visit
-    # What was restored before may have been changed again, by a later `of` for instance.
-    is_open = ask.issue.state == "open" if again else _restore(ask, verdict)
-    visit.services.store.verdicts.undo(verdict.id, ask.command_id, visit.services.now())
-    return CommandResult(True, ask.replies.undone_of(verdict.other, is_open))
+def _undo_of(request: CommandRequest, verdict: UserVerdict, *, again: bool) -> CommandResult:
+    """Restore the issue as it was before `of`, unless this very command did so before (`again`)."""
+    is_open = request.issue.state == "open" if again else _restore(request, verdict)
+    services = request.context.services
+    services.store.verdicts.undo(verdict.id, request.command_id, services.now())
+    return CommandResult(True, request.replies.undone_of(verdict.other, is_open))
 
 
-def _restore(ask: CommandRequest, verdict: UserVerdict) -> bool:
-    """Bring the issue back to what it was before `of`, unless somebody has changed it since; whether it is open now."""
-    visit, issue, is_open = ask.visit, ask.issue, ask.issue.state == "open"
-    # It may have been opened since, and closed in favour of another issue.
-    if issue.state == "closed" and closed_for(ask) == verdict.other:
-        is_open = not _closed_as_before(ask, verdict)
+def _restore(request: CommandRequest, verdict: UserVerdict) -> bool:
+    """Undo what `of` did on GitHub, unless somebody has changed it since; returns whether the issue is open now."""
+    context, is_open = request.context, request.issue.state == "open"
+    # It may have been reopened since, and closed in favour of another issue.
+    if not is_open and closed_in_favour_of(request) == verdict.other:
+        is_open = not _close_as_before(request, verdict)
         if is_open:
-            visit.github.reopen(visit.repo, visit.number)
-    # One that a person has set since stays.
-    if verdict.details["label"] and (label := set_by_us(visit, issue)):
-        visit.github.remove_label(visit.repo, visit.number, label)
+            context.github.reopen(context.repo, context.number)
+    # A label that a person has set since stays.
+    if verdict.details["label"] and (label := label_set_by_bot(context)):
+        context.github.remove_label(context.repo, context.number, label)
     return is_open
 
 
-def _closed_as_before(ask: CommandRequest, verdict: UserVerdict) -> bool:
-    """Close it for the reason for which it was closed before `of`; False where there was none that can be had again."""
-    visit, was, original = ask.visit, verdict.details["was"], verdict.details.get("original")
+def _close_as_before(request: CommandRequest, verdict: UserVerdict) -> bool:
+    """Close the issue as it was closed before `of`; False if it was open, or that cannot be restored."""
+    github, repo, number = request.context.github, request.context.repo, request.context.number
+    was, original = verdict.details["was"], verdict.details.get("original")
     other_repo = verdict.details.get("original_repo")
     if was in _CLOSED:
-        visit.github.close(visit.repo, visit.number, was)
+        github.close(repo, number, was)
         return True
     if original is not None:
-        # The issue in favour of which it was closed may be gone by now, or out of sight.
+        # That issue may be gone or hidden by now.
         with suppress(NotFound, Invalid):
-            before = visit.github.issue(RepoRef.parse(other_repo) if other_repo else visit.repo, original)
-            visit.github.close_as_duplicate(visit.repo, visit.number, before.id)
+            before = github.issue(RepoRef.parse(other_repo) if other_repo else repo, original)
+            github.close_as_duplicate(repo, number, before.id)
             return True
     return False
 
 
-def reject_elsewhere(ask: CommandRequest, command: Command) -> CommandResult:
-    """`not OWNER/REPO#N`: never show that issue for this one again; the comment loses it at once.
+def _reject_elsewhere(request: CommandRequest, command: Command) -> CommandResult:
+    """`not OWNER/REPO#N`: never show that issue on this one again; the comment loses it at once.
 
-    Only what was shown here is taken. Nothing is asked of the other repository, which may be private by now, so the
-    answer tells nobody what is there.
+    Only an issue that was shown here is accepted. The other repository, which may be private by now, is not asked, so
+    the answer reveals nothing of it.
     """
-    visit, repo, number = ask.visit, command.repo, command.number or 0
+    context, repo, number = request.context, command.repo, command.number or 0
     issue = name_key(f"{repo}#{number}")
-    before = [one for one in _said_of(ask, issue) if one.command_id != ask.command_id]
-    if not before and not _was_shown(ask, issue) and not stands_there(ask, visit.place.issue(number, repo)):
-        return CommandResult(False, ask.replies.not_shown_here(number, repo))
-    # Each person's word stands for itself: it holds when somebody else takes theirs back.
-    if not any(same_login(one.actor, ask.login) for one in before):
-        said = Rejection(visit.number, issue, ask.login, visit.services.now(), ask.command_id)
-        visit.services.store.elsewhere.add(visit.repository.id, said)
+    before = [one for one in _rejections_of(request, issue) if one.command_id != request.command_id]
+    if (
+        not before
+        and not _was_shown(context, issue)
+        and not comment_links_to(request, context.links.issue(number, repo))
+    ):
+        return request.refuse(request.replies.not_shown_here(number, repo))
+    if not any(same_login(one.actor, request.login) for one in before):
+        said = Rejection(context.number, issue, request.login, context.services.now(), request.command_id)
+        context.services.store.elsewhere.add(context.repository.id, said)
     if not before:
-        refresh(visit, ask.issue)
-    return CommandResult(True, ask.replies.noted_different(number, bool(before), repo))
+        refresh(context)
+    return CommandResult(True, request.replies.noted_different(number, bool(before), repo))
 
 
-def _was_shown(ask: CommandRequest, issue: str) -> bool:
-    """Whether a comment here has named it. What would have been named, in `mode: shadow`, nobody has seen."""
-    looks = ask.visit.decisions()
-    named = (one for look in looks if look.outcome.seen for one in look.evidence if one.shown)
-    return any(name_key(f"{one.repo}#{one.number}") == issue for one in named)
+def _was_shown(context: IssueContext, issue: str) -> bool:
+    """Whether a comment here has named it. In `mode: shadow` nobody has seen any."""
+    seen = (one for look in context.decisions() if look.outcome.seen for one in look.evidence if one.shown)
+    return any(name_key(f"{one.repo}#{one.number}") == issue for one in seen)
 
 
-def last_elsewhere(ask: CommandRequest, actor: str | None) -> Rejection | None:
-    """What an `undo` takes back of these, or has taken back before it was tried again; of one person or of anybody."""
-    said = ask.visit.services.store.elsewhere.of_issue(ask.visit.repository.id, ask.visit.number)
-    if done := [one for one in said if one.undone_by == ask.command_id]:
+def _last_elsewhere(request: CommandRequest, actor: str | None) -> Rejection | None:
+    """The rejection that this `undo` takes back, or took back before a retry; of one person, or of anybody."""
+    said = request.context.services.store.elsewhere.of_issue(request.context.repository.id, request.context.number)
+    if done := [one for one in said if one.undone_by == request.command_id]:
         return done[-1]
     mine = [
         one
         for one in said
         if one.undone_by is None
-        and one.command_id <= ask.command_id
+        and one.command_id <= request.command_id
         and (actor is None or same_login(one.actor, actor))
     ]
     return mine[-1] if mine else None
 
 
-def take_back_elsewhere(ask: CommandRequest, rejection: Rejection, *, everybodys: bool) -> CommandResult:
-    """Take back one's own word or, for people with triage, what anybody said of that issue up to here."""
-    visit, store = ask.visit, ask.visit.services.store.elsewhere
-    said = [one for one in _said_of(ask, rejection.issue) if one.command_id <= ask.command_id]
+def _undo_elsewhere(request: CommandRequest, rejection: Rejection, *, everybodys: bool) -> CommandResult:
+    """Take back one's own word or, with triage access, what anybody said of that issue up to here."""
+    context, store = request.context, request.context.services.store.elsewhere
+    said = [one for one in _rejections_of(request, rejection.issue) if one.command_id <= request.command_id]
     for one in said if everybodys else [rejection]:
-        store.undo(visit.repository.id, one, ask.command_id, visit.services.now())
-    holds = bool(_said_of(ask, rejection.issue))
+        store.undo(context.repository.id, one, request.command_id, context.services.now())
+    holds = bool(_rejections_of(request, rejection.issue))
     if not holds:
-        refresh(visit, ask.issue)
+        refresh(context)
     repo, _, number = rejection.issue.rpartition("#")
-    return CommandResult(True, ask.replies.undone_not(int(number), holds, repo))
+    return CommandResult(True, request.replies.undone_not(int(number), holds, repo))
 
 
-def _said_of(ask: CommandRequest, issue: str) -> list[Rejection]:
-    """Who said so and holds to it."""
-    said = ask.visit.services.store.elsewhere.of_issue(ask.visit.repository.id, ask.visit.number)
+def _rejections_of(request: CommandRequest, issue: str) -> list[Rejection]:
+    """The rejections of an issue of another repository that hold."""
+    said = request.context.services.store.elsewhere.of_issue(request.context.repository.id, request.context.number)
     return [one for one in said if one.issue == issue and one.undone_by is None]
+
+
+def mute(request: CommandRequest, command: Command) -> CommandResult:
+    """`mute`: skip this issue from now on; commands on it still work."""
+    context, muted = request.context, request.context.services.store.muted
+    by = muted.by(context.repository.id, context.number)
+    # If they muted it themselves, this may be the same command after a crash, and is answered as at first.
+    already = by is not None and not same_login(by, request.login)
+    muted.set(context.repository.id, context.number, request.login, context.services.now())
+    return CommandResult(True, request.replies.muted(already))
+
+
+def unmute(request: CommandRequest, command: Command) -> CommandResult:
+    """`unmute`: look at this issue again when it changes, and update its comment with what was decided meanwhile.
+
+    The comment comes first: if that fails, the command runs once more and is answered as it would have been.
+    """
+    context, already = request.context, not request.context.muted
+    if not already:
+        refresh(context)
+    context.services.store.muted.clear(context.repository.id, context.number)
+    return CommandResult(True, request.replies.unmuted(already))

@@ -1,9 +1,12 @@
-"""The one reply to a comment with commands, kept as their answers say (C2), and how many commands people may give who
-have no triage access, so that nobody has the bot write without end (C5).
+"""Comments with `/duplicates` commands: carried out in order and answered in one reply (C2, C4, C5).
+
+An edit gives only the commands whose lines it changed: the others were given before, and people may have overtaken
+them since. For the same reason each text of a comment is carried out once, whichever delivery brings it, and none that
+is older than the last one: whoever has seen a signed payload can send it again under a new id.
 
 GitHub lets an installation create 500 comments, reactions and the like an hour, and 80 a minute. A command costs three
-to five of these. All strangers together get 60 commands an hour and 10 a minute, in all repositories of the
-installation, so that more than a third of either is left for advisory comments and for people with triage access.
+to five of these. So people without triage access have a limit each, and together 60 commands an hour and 10 a minute
+in all repositories of the installation, which leaves a third for advisory comments and maintainers.
 """
 
 from __future__ import annotations
@@ -34,96 +37,25 @@ from bot.domain.entities import RepoRef
 from bot.domain.errors import GitHubError
 from bot.platform.addresses import hosts_of
 from bot.storage.commands import Limit
-from handlers import background as scanning
-from handlers.commands import close_as_duplicate as duplicate
-from handlers.commands import decisions as verdicts
-from handlers.commands import queries as looking
+from handlers import background
+from handlers.commands import close_as_duplicate, decisions, queries
 from handlers.commands.request import CommandRequest, CommandResult
-from handlers.context import IssueContext, visiting
+from handlers.context import IssueContext, issue_context
 from handlers.services import Services
-
-
-def reply(
-    ask: CommandRequest,
-    answers: Sequence[tuple[str, CommandResult]],
-    hashed: str,
-    *,
-    partial: bool = False,
-    written: datetime | None = None,
-) -> None:
-    """Keep the one reply to this comment; a re-check that went well needs none.
-
-    After an edit it holds the answers to what the edit gave; where there are none, those to what still stands in the
-    comment (`partial`) stay. A reply of before is looked for where it is known when the command was `written`.
-    """
-    visit = ask.visit
-    texts = [(line, answer.text) for line, answer in answers if answer.text]
-    slot = CommentSlot(
-        visit.repository.id,
-        visit.repo,
-        visit.number,
-        lambda body: is_reply_to(body, ask.command_id),
-        ask.command_id,
-        # A reply comes later; the second is for a server that takes this to mean after it.
-        None if written is None else written - timedelta(seconds=1),
-    )
-    # A reply can be there without our knowing: the store may be new, or older than it. Besides the command itself there
-    # must be another comment then.
-    look = written is not None and ask.issue.comments > 1
-    if not texts:
-        if not partial:
-            # Only an edit leaves one behind: of a new re-check, which is common, none is looked for.
-            visit.services.comments.remove(visit.github, slot, hashed, look=look and ask.edited)
-        return
-    if visit.settings.problems:
-        line, text = texts[-1]
-        settings = visit.settings
-        problems = ask.replies.settings_problems(settings.problems, settings.source, settings.private)
-        texts[-1] = (line, f"{text}\n\n{problems}")
-    body = render_reply(ask.command_id, texts, partial=partial)
-    visit.services.comments.keep(visit.github, slot, CommentDraft(body, hash_texts(body), hashed), look=look)
-
-
-TOGETHER = (Limit(60, LIMIT_SECONDS, together=True), Limit(10, 60.0, together=True))
-"""The share of strangers. Who comes when it is used up is not answered: that would cost what is saved."""
-
-
-def refuse(ask: CommandRequest, commands: int, hashed: str) -> str | None:
-    """What is answered to a person who may not give so many commands now, empty for nothing; None where they may (C5).
-
-    Who goes beyond their own limit is told once: an answer to each of a flood of comments would make a second flood.
-    """
-    if ask.may(Requirement.TRIAGE):
-        return None
-    own = Limit(COMMANDS_LIMIT, LIMIT_SECONDS)
-    limit = _counted(ask, ask.login, commands, (own, *TOGETHER), hashed)
-    if limit is None:
-        return None
-    # No login contains a space, so that this counts apart from the commands.
-    if limit.together or _counted(ask, f"{ask.login} told", 1, (Limit(1, LIMIT_SECONDS),), hashed):
-        return ""
-    return ask.replies.rate_limited(COMMANDS_LIMIT, LIMIT_SECONDS)
-
-
-def _counted(ask: CommandRequest, who: str, count: int, limits: Sequence[Limit], hashed: str) -> Limit | None:
-    # A redelivery is the same use; an edit of the commands is another one.
-    services, uses = ask.visit.services, [f"{ask.command_id} {hashed} {at}" for at in range(count)]
-    return services.store.usage.refuse(ask.visit.repository.id, who, uses, limits, services.now())
-
 
 logger = logging.getLogger(__name__)
 
-CARRY_OUT: dict[CommandName, Callable[[CommandRequest, Command], CommandResult]] = {
-    CommandName.RECHECK: looking.recheck,
-    CommandName.SEARCH: looking.recheck,
-    CommandName.EXPLAIN: looking.explain,
-    CommandName.NOT: verdicts.reject,
-    CommandName.OF: duplicate.close_as_duplicate,
-    CommandName.UNDO: verdicts.undo,
-    CommandName.MUTE: looking.mute,
-    CommandName.UNMUTE: looking.unmute,
-    CommandName.SCAN: scanning.begin,
-    CommandName.HELP: looking.show_help,
+HANDLERS: dict[CommandName, Callable[[CommandRequest, Command], CommandResult]] = {
+    CommandName.RECHECK: queries.recheck,
+    CommandName.SEARCH: queries.recheck,
+    CommandName.EXPLAIN: queries.explain,
+    CommandName.NOT: decisions.reject,
+    CommandName.OF: close_as_duplicate.close_as_duplicate,
+    CommandName.UNDO: decisions.undo,
+    CommandName.MUTE: decisions.mute,
+    CommandName.UNMUTE: decisions.unmute,
+    CommandName.SCAN: background.begin_scan,
+    CommandName.HELP: queries.show_help,
 }
 
 
@@ -135,69 +67,69 @@ class _Given:
     partial: bool
 
 
-def obey(event: CommentEvent, services: Services) -> None:
-    """A person wrote or edited a comment with commands."""
+def comment_written(event: CommentEvent, services: Services) -> None:
+    """A person wrote or edited a comment: carry out its commands."""
     given = _given(event, services)
     if not given.commands or event.locked:
         return
-    with visiting(event, services) as visit:
-        if visit is not None:
-            _heed(visit, event, given)
+    with issue_context(event, services) as context:
+        if context is not None:
+            _carry_out_once(context, event, given)
 
 
-def _heed(visit: IssueContext, event: CommentEvent, given: _Given) -> None:
-    """Obey, unless another delivery has had this done or what came later."""
-    # The time tells a command from the same one that was taken out by an edit and put back by another.
-    hashed = hash_texts(event.updated_at, *(command.line for command in given.commands))
-    store, delivery = visit.services.store, visit.services.delivery
-    text = (visit.repository.id, visit.number, event.comment_id)
-    if not store.heeded.begin(*text, said_at=event.updated_at, text_hash=hashed, delivery=delivery):
-        logger.info("the commands of comment %d in %s have been heeded", event.comment_id, visit.repo)
+def _carry_out_once(context: IssueContext, event: CommentEvent, given: _Given) -> None:
+    # The time tells a command from the same one that an edit removed and another edit restored.
+    text_hash = hash_texts(event.updated_at, *(command.line for command in given.commands))
+    store, delivery = context.services.store, context.services.delivery
+    text = (context.repository.id, context.number, event.comment_id)
+    if not store.heeded.begin(*text, said_at=event.updated_at, text_hash=text_hash, delivery=delivery):
+        logger.info("the commands of comment %d in %s have been heeded", event.comment_id, context.repo)
         return
     kept = store.comments.get(*text)
-    # An earlier version may have answered it, which noted nothing else, or a try that ended just after.
-    if kept is None or kept.text_hash != hashed:
-        _obey(visit, event, given, hashed)
-    store.heeded.end(*text, text_hash=hashed)
+    # The reply may be there already: by an earlier version, or by an attempt that was killed just after.
+    if kept is None or kept.text_hash != text_hash:
+        _carry_out(context, event, given, text_hash)
+    store.heeded.end(*text, text_hash=text_hash)
 
 
-def _obey(visit: IssueContext, event: CommentEvent, given: _Given, hashed: str) -> None:
-    # Where the comment was deleted meanwhile, the wish went with it: NotFound ends this.
-    commands, written = _standing(visit, event, given.commands)
+def _carry_out(context: IssueContext, event: CommentEvent, given: _Given, text_hash: str) -> None:
+    github, repo, comment_id = context.github, context.repo, event.comment_id
+    # A comment that was deleted meanwhile takes its commands with it: NotFound ends this.
+    commands, written = _still_there(context, event, given.commands)
     if not commands:
         return
-    ask = CommandRequest(visit, event)
-    # Before the issue is read: of a flood each comment costs two questions to GitHub.
-    refusal = refuse(ask, len(commands), hashed)
-    if refusal == "" or ask.issue.locked:
+    request = CommandRequest(context, event)
+    refusal = _over_limit(request, len(commands), text_hash)
+    if refusal == "" or request.issue.locked:
         return
     if refusal is not None:
-        reply(ask, [("", CommandResult(False, refusal))], hashed)
+        _reply(request, [("", request.refuse(refusal))], text_hash)
         return
-    me = visit.github.react(visit.repo, event.comment_id, "eyes")
-    answers = [(command.line, _answer(ask, command, again=at > 0)) for at, command in enumerate(commands)]
-    well = all(answer.ok for _, answer in answers)
-    # Before the reply, after which the delivery counts as answered: where GitHub is away just then, it comes again.
-    # What the comment said before an edit may have gone the other way, and so may a try before this one.
-    visit.github.unreact(visit.repo, event.comment_id, "-1" if well else "+1", me)
-    visit.github.react(visit.repo, event.comment_id, "+1" if well else "-1")
-    reply(ask, answers, hashed, partial=given.partial, written=written)
+    me = github.react(repo, comment_id, "eyes")
+    results = [(command.line, _run(request, command, again=at > 0)) for at, command in enumerate(commands)]
+    ok = all(result.ok for _, result in results)
+    # Reactions come before the reply, after which the delivery counts as answered. Those of the comment before its
+    # edit, or of an earlier attempt, may say the opposite.
+    github.unreact(repo, comment_id, "-1" if ok else "+1", me)
+    github.react(repo, comment_id, "+1" if ok else "-1")
+    _reply(request, results, text_hash, partial=given.partial, written=written)
 
 
 def _given(event: CommentEvent, services: Services) -> _Given:
     """The commands to carry out: each once, and after an edit only those whose line is new (C1).
 
-    Who edits another's comment gives only what they have written themselves: to take out a line above it, or what made
-    it a quote or code, must not give in their name what the author may not.
+    Whoever edits somebody else's comment gives only what they have written themselves: uncovering a line that stood in
+    a quote or in code gives no command in their name.
     """
     now = _read(event.body, event.repository.ref, services)
     before = _read(event.previous, event.repository.ref, services) if event.action == "edited" else ()
     if [one.line for one in before] == [one.line for one in now]:
         return _Given((), partial=True)
-    # One beyond the most that a comment may hold was not carried out, and is when others make place for it.
-    known = {
-        one.line for one in before if not (isinstance(one, InvalidCommand) and one.problem is CommandProblem.TOO_MANY)
-    }
+
+    def was_carried_out(one: ParsedLine) -> bool:
+        return not (isinstance(one, InvalidCommand) and one.problem is CommandProblem.TOO_MANY)
+
+    known = {one.line for one in before if was_carried_out(one)}
     if event.by_another:
         known |= {one.line for one in now if is_written(one.line, event.previous, event.body)}
     new = {one.line: one for one in now if one.line not in known}
@@ -205,40 +137,106 @@ def _given(event: CommentEvent, services: Services) -> _Given:
 
 
 def _read(body: str, repo: RepoRef, services: Services) -> tuple[ParsedLine, ...]:
-    """The commands of a comment. What the App is called is asked only where the comment may call it."""
+    """The commands of a comment. GitHub is asked for the App's name only if the comment may use it."""
     app = services.github.app().get_app().slug if "@" in body else ""
     return parse(body, repo, hosts_of(services.settings.github_api_url), app)
 
 
-def _standing(
-    visit: IssueContext, event: CommentEvent, commands: Sequence[ParsedLine]
+def _still_there(
+    context: IssueContext, event: CommentEvent, commands: Sequence[ParsedLine]
 ) -> tuple[tuple[ParsedLine, ...], datetime]:
-    """Those commands whose lines the comment still has, and when it was written; an edit before the bot came to them
-    withdraws the others.
+    """The commands whose lines the comment still has, since an edit withdraws the others, and when it was written.
 
-    An event can be late, and come after that of a later edit. Raises NotFound where the comment was deleted.
+    Raises NotFound if the comment was deleted.
     """
-    comment = visit.github.comment(visit.repo, event.comment_id)
-    lines = {one.line for one in _read(comment.body, visit.repo, visit.services)}
+    comment = context.github.comment(context.repo, event.comment_id)
+    lines = {one.line for one in _read(comment.body, context.repo, context.services)}
     return tuple(one for one in commands if one.line in lines), comment.created_at
 
 
-def _answer(ask: CommandRequest, parsed: ParsedLine, *, again: bool) -> CommandResult:
-    """Carry out one command. What GitHub refuses is told; what may succeed later goes through to the queue.
+def _run(request: CommandRequest, parsed: ParsedLine, *, again: bool) -> CommandResult:
+    """Carry out one command. Its answer tells what GitHub refuses; Retryable errors go to the queue.
 
-    `again` is whether another command of the comment went before: this one acts on what that has left behind.
+    `again`: an earlier command of the comment may have changed the issue.
     """
     if isinstance(parsed, MisspeltCommand):
-        return CommandResult(False, ask.replies.misspelt(parsed))
+        return request.refuse(request.replies.misspelt(parsed))
     if isinstance(parsed, InvalidCommand):
-        return CommandResult(False, ask.replies.invalid(parsed))
+        return request.refuse(request.replies.invalid(parsed))
     try:
         if again:
-            ask.issue = ask.visit.github.issue(ask.visit.repo, ask.visit.number)
-        if not ask.may(parsed.row.who):
-            return CommandResult(False, ask.replies.forbidden(parsed.row))
-        return CARRY_OUT[parsed.name](ask, parsed)
+            request.context.reload()
+        if not request.may(parsed.row.who):
+            return request.refuse(request.replies.forbidden(parsed.row))
+        return HANDLERS[parsed.name](request, parsed)
     except GitHubError as refusal:
         # The answers to the commands before it must not get lost.
-        logger.warning("%s refused in %s: %s", parsed.name or "re-check", ask.visit.repo, refusal)
-        return CommandResult(False, ask.replies.github_refused(refusal.detail))
+        logger.warning("%s refused in %s: %s", parsed.name or "re-check", request.context.repo, refusal)
+        return request.refuse(request.replies.github_refused(refusal.detail))
+
+
+def _reply(
+    request: CommandRequest,
+    results: Sequence[tuple[str, CommandResult]],
+    text_hash: str,
+    *,
+    partial: bool = False,
+    written: datetime | None = None,
+) -> None:
+    """Keep the one reply to this comment; a successful re-check needs none.
+
+    After an edit it holds the answers to the new commands. If these need none, the answers to the rest of the comment
+    (`partial`) stay. An earlier reply is looked for if it is known when the command was `written`.
+    """
+    context = request.context
+    comments, settings = context.services.comments, context.settings
+    texts = [(line, result.text) for line, result in results if result.text]
+    slot = CommentSlot(
+        context.repository.id,
+        context.repo,
+        context.number,
+        lambda body: is_reply_to(body, request.command_id),
+        request.command_id,
+        # The second is for a server that excludes the time itself.
+        None if written is None else written - timedelta(seconds=1),
+    )
+    # A reply that the store does not know is a comment besides the command itself.
+    look = written is not None and request.issue.comments > 1
+    if not texts:
+        if not partial:
+            # Only an edit leaves a reply behind; none is looked for after a new re-check, which is common.
+            comments.remove(context.github, slot, text_hash, look=look and request.edited)
+        return
+    if settings.problems:
+        line, text = texts[-1]
+        problems = request.replies.settings_problems(settings.problems, settings.source, settings.private)
+        texts[-1] = (line, f"{text}\n\n{problems}")
+    body = render_reply(request.command_id, texts, partial=partial)
+    comments.keep(context.github, slot, CommentDraft(body, hash_texts(body), text_hash), look=look)
+
+
+TOGETHER = (Limit(60, LIMIT_SECONDS, together=True), Limit(10, 60.0, together=True))
+"""The limits of all people without triage access together. Beyond them nobody is answered, which would cost as much."""
+
+
+def _over_limit(request: CommandRequest, commands: int, text_hash: str) -> str | None:
+    """The answer to somebody who gives too many commands, empty for none; None if they may go on (C5).
+
+    Whoever exceeds their own limit is told once: a flood of comments must not cause a flood of answers.
+    """
+    if request.may(Requirement.TRIAGE):
+        return None
+    own = Limit(COMMANDS_LIMIT, LIMIT_SECONDS)
+    limit = _count(request, request.login, commands, (own, *TOGETHER), text_hash)
+    if limit is None:
+        return None
+    # No login contains a space, so this is counted apart from the commands.
+    if limit.together or _count(request, f"{request.login} told", 1, (Limit(1, LIMIT_SECONDS),), text_hash):
+        return ""
+    return request.replies.rate_limited(COMMANDS_LIMIT, LIMIT_SECONDS)
+
+
+def _count(request: CommandRequest, who: str, count: int, limits: Sequence[Limit], text_hash: str) -> Limit | None:
+    """Count so many uses; returns the limit that is exceeded. A redelivery is the same use, an edit is another one."""
+    context, uses = request.context, [f"{request.command_id} {text_hash} {at}" for at in range(count)]
+    return context.services.store.usage.refuse(context.repository.id, who, uses, limits, context.services.now())

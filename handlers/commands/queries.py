@@ -1,98 +1,62 @@
-"""Commands that look and tell: re-check, search, explain and help; and whether an issue is looked at when it changes by
-itself: mute and unmute, beside which commands work all the same (C4).
-"""
+"""Commands that change nothing on the issue: re-check, search, explain and help (C4)."""
 
 from __future__ import annotations
 
 from bot.conversation.commands.table import Command
 from bot.conversation.render.comment import explain as render_explanation
 from bot.domain.decisions import COMMAND
-from bot.domain.entities import same_login
 from bot.quality.feedback import decided_in
 from bot.search.finder import FindOptions
-from handlers.advisory_comment import post, refresh
+from handlers.advisory_comment import post
 from handlers.commands.request import CommandRequest, CommandResult, issue_named
-from handlers.context import find, finder_for
 
-# With so many comments, whoever asks at the end does not see that the one far above has answered.
+# With so many comments, the answer in the advisory comment is out of sight of whoever asks below.
 _FAR = 10
-# So many of the issues that were found are looked through for the one to explain; further ones are found by chance.
+# Candidates among which the issue to explain is looked for; further ones are compared by themselves.
 _LOOKED_THROUGH = 100
 
 
-def recheck(ask: CommandRequest, command: Command) -> CommandResult:
-    """`/duplicates` and `search`: look again and bring the comment up to date; its text is the answer."""
-    visit, before = ask.visit, ask.visit.kept_comment()
-    report = find(visit, ask.issue, command.options, command.words, asked=True)
-    posted = post(visit, ask.issue, report, cause=COMMAND, command=command)
-    if not posted:
-        return CommandResult(False, ask.replies.comment_was_deleted())
-    if visit.muted:
-        return CommandResult(True, ask.replies.muted_recheck())
-    if before is None or before.comment_id is None or ask.issue.comments <= _FAR:
+def recheck(request: CommandRequest, command: Command) -> CommandResult:
+    """`/duplicates` and `search`: look again and update the advisory comment, which is the answer."""
+    context, before = request.context, request.context.kept_comment()
+    report = context.find(command.options, command.words, asked=True)
+    if not post(context, report, cause=COMMAND, command=command):
+        return request.refuse(request.replies.comment_was_deleted())
+    if context.muted:
+        return CommandResult(True, request.replies.muted_recheck())
+    if before is None or before.comment_id is None or request.issue.comments <= _FAR:
         return CommandResult(True)
-    return CommandResult(True, ask.replies.answered_above(before.comment_id))
+    return CommandResult(True, request.replies.answered_above(before.comment_id))
 
 
-def explain(ask: CommandRequest, command: Command) -> CommandResult:
-    """`explain #N`: how that issue compares with this one, whether it was shown or not.
+def explain(request: CommandRequest, command: Command) -> CommandResult:
+    """`explain #N`: how that issue compares with this one, whether the comment shows it or not.
 
-    How far one stands out depends on the others. So those that came later are left out, as they are when the comment
-    is written; else everybody who reports the same thing afterwards would make it unlikelier in the answer. Of a later
-    issue nothing was said before.
-
-    The issue is judged for itself. What the comment says of it may be true of a duplicate of it, which is then named.
+    An earlier issue is compared as it was when the comment was written, without the issues that came later, since a
+    probability depends on the others. The issue is judged for itself; a duplicate of it, which the comment may mean,
+    is named with it.
     """
-    other = issue_named(ask, command)
+    other = issue_named(request, command)
     if isinstance(other, CommandResult):
         return other
-    visit, earlier = ask.visit, other.number < ask.issue.number
-    finder = finder_for(visit, ask.issue)
-    gathered = finder.gather(ask.issue)
+    context, issue, earlier = request.context, request.issue, other.number < request.issue.number
+    finder = context.finder(asked=True, judged=False)
+    gathered = finder.gather(issue)
     options = FindOptions(
         threshold=0.0,
         max_candidates=_LOOKED_THROUGH,
         state="all",
         earlier_only=earlier,
-        duplicates=decided_in(visit.services.store, visit.repository.id).originals,
+        duplicates=decided_in(context.services.store, context.repository.id).originals,
     )
-    report = finder.find(ask.issue, options, gathered)
+    report = finder.find(issue, options, gathered)
     shown = next((one for one in report.candidates if one.own and one.number == other.number), None)
-    repeats = shown.also if shown else ()
-    apart = finder.apart(ask.issue, options, gathered, (other.number, *repeats))
-    compared = apart.pop(other.number, None) or finder.compare(ask.issue, other, earlier_only=earlier)
-    likely = visit.config.likely
-    text = render_explanation(report, compared, visit.place, ask.replies.say, [*apart.values()], likely)
-    return CommandResult(True, text)
+    apart = finder.apart(issue, options, gathered, (other.number, *(shown.also if shown else ())))
+    compared = apart.pop(other.number, None) or finder.compare(issue, other, earlier_only=earlier)
+    say, likely = request.replies.say, context.config.likely
+    return CommandResult(True, render_explanation(report, compared, context.links, say, [*apart.values()], likely))
 
 
-def show_help(ask: CommandRequest, command: Command) -> CommandResult:
-    """`help`: everything there is."""
-    return CommandResult(True, ask.replies.help())
-
-
-def mute(ask: CommandRequest, command: Command) -> CommandResult:
-    """`mute`: leave this issue alone from now on.
-
-    Where they have muted it themselves this may be the same command, carried out once more after a crash: it is
-    answered as at first.
-    """
-    visit, muted = ask.visit, ask.visit.services.store.muted
-    by = muted.by(visit.repository.id, visit.number)
-    already = by is not None and not same_login(by, ask.login)
-    muted.set(visit.repository.id, visit.number, ask.login, visit.services.now())
-    return CommandResult(True, ask.replies.muted(already))
-
-
-def unmute(ask: CommandRequest, command: Command) -> CommandResult:
-    """`unmute`: look at this issue again when it changes.
-
-    Its comment is brought up to date with what was decided meanwhile, which it was not told of. That comes first: if it
-    fails, the command is carried out once more and answered as it would have been.
-    """
-    visit, muted = ask.visit, ask.visit.services.store.muted
-    already = not visit.muted
-    if not already:
-        refresh(visit, ask.issue)
-    muted.clear(visit.repository.id, visit.number)
-    return CommandResult(True, ask.replies.unmuted(already))
+def show_help(request: CommandRequest, command: Command) -> CommandResult:
+    """`help`: all commands."""
+    return CommandResult(True, request.replies.help())

@@ -1,4 +1,4 @@
-"""What a command is given, the other issue that it names, and what it answers (C4)."""
+"""What a command gets, the other issue that it names, and its result (C4)."""
 
 from __future__ import annotations
 
@@ -10,46 +10,51 @@ from bot.conversation.render.replies import Replies
 from bot.deliveries.events import CommentEvent
 from bot.domain.entities import Issue, Permission, same_login
 from bot.domain.errors import NotFound
+from bot.domain.feedback import Role
 from handlers.context import IssueContext
 
 
 @dataclass(frozen=True, slots=True)
 class CommandResult:
-    """How a command went. `text` is Markdown for the reply; a re-check that went well has none (C2)."""
+    """How a command went. `text` is Markdown for the reply; a successful re-check has none (C2)."""
 
     ok: bool
     text: str = ""
 
 
 class CommandRequest:
-    """A comment with commands: where it stands, on which issue, whether it was edited, and who wrote it or did that."""
+    """A comment with commands on an issue, and the person who wrote or edited it."""
 
-    def __init__(self, visit: IssueContext, event: CommentEvent) -> None:
-        self.visit = visit
+    def __init__(self, context: IssueContext, event: CommentEvent) -> None:
+        self.context = context
         self.command_id = event.comment_id
-        self.installation = event.installation
         self.edited = event.action == "edited"
         self.login = event.sender.login
 
-    @cached_property
+    @property
     def issue(self) -> Issue:
         """The issue as GitHub has it now."""
-        return self.visit.github.issue(self.visit.repo, self.visit.number)
+        return self.context.issue
 
     @cached_property
     def permission(self) -> Permission:
-        """What they may do in the repository; read once, and only where it matters."""
-        return self.visit.github.permission(self.visit.repo, self.login)
+        """What they may do in the repository; read once, and only if it matters."""
+        return self.context.github.permission(self.context.repo, self.login)
 
     @cached_property
     def replies(self) -> Replies:
         """The answers in the issue's language and the repository's own words."""
-        return Replies(self.visit.words(self.issue), self.visit.place)
+        return Replies(self.context.messages, self.context.links)
 
     @property
     def is_author(self) -> bool:
         """Whether they opened the issue."""
         return same_login(self.login, self.issue.author.login)
+
+    @property
+    def role(self) -> Role:
+        """The role in which they decide about a pair."""
+        return Role.TRIAGE if self.may(Requirement.TRIAGE) else Role.AUTHOR
 
     def may(self, who: Requirement) -> bool:
         """Whether they meet a requirement (C5)."""
@@ -59,46 +64,48 @@ class CommandRequest:
             return True
         return allowed(who, self.permission, self.is_author)
 
+    def refuse(self, text: str) -> CommandResult:
+        """The command cannot be carried out, and why."""
+        return CommandResult(False, text)
 
-def issue_named(ask: CommandRequest, command: Command) -> Issue | CommandResult:
+
+def issue_named(request: CommandRequest, command: Command) -> Issue | CommandResult:
     """The issue that a command names, or why it cannot be used."""
-    other = _named(ask, command)
+    other = _named(request, command)
     if isinstance(other, CommandResult) or not other.is_pull_request:
         return other
-    return CommandResult(False, ask.replies.not_an_issue(other.number))
+    return request.refuse(request.replies.not_an_issue(other.number))
 
 
-def number_named(ask: CommandRequest, command: Command) -> int | CommandResult:
+def number_named(request: CommandRequest, command: Command) -> int | CommandResult:
     """The number of the issue, pull request or discussion that a command names, or why it cannot be used."""
-    other = _named(ask, command)
+    other = _named(request, command)
     if isinstance(other, Issue):
         return other.number
-    number, visit = command.number or 0, ask.visit
-    # Discussions are no issues to GitHub's REST API; those that may be meant were found by a look.
-    looks = visit.decisions()
-    found = any(one.number == number and not one.repo for look in looks for one in look.evidence)
-    return number if found or stands_there(ask, visit.place.discussion(number)) else other
+    number, context = command.number or 0, request.context
+    # GitHub's REST API has no discussions; one that may be meant was a candidate here.
+    found = any(one.number == number and not one.repo for look in context.decisions() for one in look.evidence)
+    return number if found or comment_links_to(request, context.links.discussion(number)) else other
 
 
-def stands_there(ask: CommandRequest, link: str) -> bool:
-    """Whether the comment has this link now. Comments stand for longer than it is kept what they showed."""
-    visit = ask.visit
-    kept = visit.kept_comment()
+def comment_links_to(request: CommandRequest, link: str) -> bool:
+    """Whether the advisory comment has this link now: comments live longer than the decisions in the store."""
+    context = request.context
+    kept = context.kept_comment()
     if kept is None or kept.comment_id is None:
         return False
     try:
-        body = visit.github.comment(visit.repo, kept.comment_id).body
+        body = context.github.comment(context.repo, kept.comment_id).body
     except NotFound:
         return False
     return link.lower() in body.lower()
 
 
-def _named(ask: CommandRequest, command: Command) -> Issue | CommandResult:
-    """What a command names, an issue or a pull request, or why there is none."""
-    visit, number = ask.visit, command.number or 0
-    if number == visit.number:
-        return CommandResult(False, ask.replies.refused_itself())
+def _named(request: CommandRequest, command: Command) -> Issue | CommandResult:
+    context, number = request.context, command.number or 0
+    if number == context.number:
+        return request.refuse(request.replies.refused_itself())
     try:
-        return visit.github.issue(visit.repo, number)
+        return context.github.issue(context.repo, number)
     except NotFound:
-        return CommandResult(False, ask.replies.no_such_issue(number))
+        return request.refuse(request.replies.no_such_issue(number))

@@ -11,8 +11,7 @@ from bot.deliveries.events import CommentEvent
 from bot.domain.entities import Actor
 from bot.domain.report import Report
 from bot.simulator.clock import iso
-from handlers import context as finding
-from handlers.commands.dispatch import obey
+from handlers.commands.dispatch import comment_written
 from handlers.context import IssueContext
 from tests.e2e.harness import Doppel
 from tests.e2e.reports import AGAIN, FIRST, OTHER, rejected
@@ -147,8 +146,10 @@ def test_c4_not_takes_effect_on_an_issue_that_is_being_looked_at_just_then(
     """The look has read what people rejected, and its comment is still to be written."""
     doppel.open(*FIRST, author="ann")
 
+    really_find = IssueContext.find
+
     def find(visit: IssueContext, *arguments: Any, **options: Any) -> Report:
-        report = finding.find(visit, *arguments, **options)
+        report = really_find(visit, *arguments, **options)
         if not rejected(doppel):
             comment = doppel.sim.comment(doppel.repo, 1, "triage-person", "/duplicates not #2")
             # As its own delivery is worked on, for which the worker may have no place free before this one is done.
@@ -157,13 +158,13 @@ def test_c4_not_takes_effect_on_an_issue_that_is_being_looked_at_just_then(
             # In the partition of the look, so that what follows from the command comes after it.
             installation = known.installation
             login, at, body = Actor("triage-person"), iso(comment.updated_at), comment.body
-            obey(
+            comment_written(
                 CommentEvent("created", installation, visit.repository, 1, login, comment.id, body, updated_at=at),
                 visit.services,
             )
         return report
 
-    monkeypatch.setattr("handlers.advisory_comment.find", find)
+    monkeypatch.setattr(IssueContext, "find", find)
     doppel.open(*AGAIN)
     assert rejected(doppel) == {1}
     assert "Nothing left to show" in doppel.advice(2)

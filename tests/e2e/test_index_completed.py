@@ -14,7 +14,7 @@ from bot.search.finder import Finder
 from bot.storage.decisions import Decisions
 from bot.storage.repositories import Progress
 from handlers import context as finding
-from handlers.background import unanswered
+from handlers.answered import without_candidates
 from tests.e2e.harness import Doppel
 from tests.waiting import wait_until
 
@@ -210,8 +210,8 @@ def look(number: int, outcome: DecisionOutcome, *named: int, at: float = 0.0) ->
         ([look(5, DecisionOutcome.LEFT_ALONE)], []),
     ],
 )
-def test_unanswered_is_what_the_last_look_named_nothing_for(looks: list[Decision], numbers: list[int]) -> None:
-    assert [one.number for one in unanswered(looks)] == numbers
+def test_without_candidates_is_what_the_last_look_named_nothing_for(looks: list[Decision], numbers: list[int]) -> None:
+    assert [one.number for one in without_candidates(looks)] == numbers
 
 
 def test_as_many_issues_are_reckoned_with_while_it_is_filled_as_github_has_counted(

@@ -11,8 +11,7 @@ import pytest
 from bot.domain.decisions import DecisionOutcome
 from bot.search.index import IndexedIssue
 from bot.simulator.state.issues import Issue
-from handlers import advisory_comment as advice
-from handlers import context as finding
+from handlers.context import IssueContext
 from tests.e2e.harness import Doppel
 from tests.e2e.late import delivered, held_back
 from tests.e2e.reports import AGAIN, FIRST
@@ -158,12 +157,14 @@ def test_c1_what_is_closed_to_us_between_look_and_comment_is_noted_and_not_tried
 ) -> None:
     doppel.open(*FIRST, author="ann")
 
-    def find_and_wait(*arguments: Any, **options: Any) -> Any:
-        report = finding.find(*arguments, **options)
+    really_find = IssueContext.find
+
+    def find_and_wait(context: IssueContext, *arguments: Any, **options: Any) -> Any:
+        report = really_find(context, *arguments, **options)
         happens(doppel)
         return report
 
-    monkeypatch.setattr(advice, "find", find_and_wait)
+    monkeypatch.setattr(IssueContext, "find", find_and_wait)
     tried = doppel.sim.faults.requests
     doppel.open(*AGAIN)
     assert doppel.sim.faults.requests - tried < 40

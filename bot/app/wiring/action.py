@@ -33,8 +33,7 @@ from bot.search.matching import Matcher
 from bot.search.repository_settings import RepositorySettings
 from bot.storage import Store, open_store
 from bot.storage.files import sqlite_file
-from handlers import ROUTES
-from handlers import recovery as recalling
+from handlers import ROUTES, recovery
 from handlers.repositories import take_over
 from handlers.router import Router
 from handlers.scheduled.repository_tasks import keep_digests, look_at_feedback
@@ -135,7 +134,7 @@ class Workflow:
         self.repository = repository
         take_over(repository, INSTALLATION, self.services)
         client = self.github.in_repository(INSTALLATION, repository.id)
-        if not recalling.recall(client, repository, self.services):
+        if not recovery.recover(client, repository, self.services):
             self.problems.append(
                 "What people said in earlier threads could not be read again just now; the next run tries again."
             )

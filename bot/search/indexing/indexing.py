@@ -297,7 +297,7 @@ class Writer:
     def put(self, github: RepoClient, repository: Repository, issues: Sequence[Issue]) -> str:
         """Put issues into the index; returns why they got no vectors, or an empty text."""
         own = self._store.own_issues(repository.id)
-        issues = [issue for issue in issues if issue.number not in own and not is_own_issue(issue)]
+        issues = [issue for issue in issues if not is_own_issue(issue, own)]
         if not issues:
             return ""
         originals = self._originals(github, repository, issues)

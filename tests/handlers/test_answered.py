@@ -13,7 +13,7 @@ from bot.domain.decisions import Decision, DecisionOutcome
 from bot.domain.entities import RepoRef, Repository
 from bot.storage import Store
 from bot.storage.engine import make_engine
-from handlers.background import completed
+from handlers.background import _index_completed
 from handlers.services import Services
 
 NOW = 1_700_000_000.0
@@ -37,7 +37,7 @@ def looked_at(new_store: Callable[[str], str]) -> Callable[[Sequence[float]], li
             indexing=SimpleNamespace(ready=lambda repo_id: True),
             inbox=SimpleNamespace(put=lambda name, event: queued.append(cast("IssueEvent", event).number)),
         )
-        completed(IndexEvent(7, REPOSITORY, "chain", completed=True), cast("Services", services))
+        _index_completed(IndexEvent(7, REPOSITORY, "chain", completed=True), cast("Services", services))
         store.close()
         return queued
 

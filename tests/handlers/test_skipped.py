@@ -9,7 +9,7 @@ import pytest
 
 from bot.conversation.config.schema import IgnoreConfig, RepoConfig
 from bot.domain.entities import Actor, Issue, RepoRef
-from handlers.context import why_silent
+from handlers.context import why_skipped
 
 THEN = datetime(2026, 1, 1, tzinfo=UTC)
 ISSUE = Issue(
@@ -31,7 +31,7 @@ ISSUE = Issue(
 
 
 def test_c1_an_ordinary_issue_is_looked_at() -> None:
-    assert why_silent(ISSUE, RepoConfig(), sender_is_bot=False, muted=False) == ""
+    assert why_skipped(ISSUE, RepoConfig(), sender_is_bot=False, muted=False) == ""
 
 
 @pytest.mark.parametrize(
@@ -44,15 +44,15 @@ def test_c1_an_ordinary_issue_is_looked_at() -> None:
     ],
 )
 def test_c1_what_is_left_alone(issue: Issue, reason: str) -> None:
-    assert why_silent(issue, RepoConfig(), sender_is_bot=False, muted=False) == reason
+    assert why_skipped(issue, RepoConfig(), sender_is_bot=False, muted=False) == reason
 
 
 def test_c1_what_a_bot_does_to_a_persons_issue_is_left_alone() -> None:
-    assert why_silent(ISSUE, RepoConfig(), sender_is_bot=True, muted=False) == "a bot caused it"
+    assert why_skipped(ISSUE, RepoConfig(), sender_is_bot=True, muted=False) == "a bot caused it"
 
 
 def test_c4_a_muted_issue_is_left_alone() -> None:
-    assert why_silent(ISSUE, RepoConfig(), sender_is_bot=False, muted=True) == "it is muted"
+    assert why_skipped(ISSUE, RepoConfig(), sender_is_bot=False, muted=True) == "it is muted"
 
 
 @pytest.mark.parametrize(
@@ -65,4 +65,4 @@ def test_c4_a_muted_issue_is_left_alone() -> None:
     ],
 )
 def test_c6_the_setting_that_keeps_the_bot_away_is_named(config: RepoConfig, reason: str) -> None:
-    assert why_silent(ISSUE, config, sender_is_bot=False, muted=False) == reason
+    assert why_skipped(ISSUE, config, sender_is_bot=False, muted=False) == reason
