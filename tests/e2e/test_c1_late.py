@@ -7,9 +7,7 @@ import pytest
 from bot.deliveries.events import INDEXED, JUDGED, OVERTAKEN, own_issue_event
 from tests.e2e.harness import Doppel
 from tests.e2e.late import deliver_late, delivered
-
-FIRST = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7`.")
-OTHER = ("Dark mode for the settings page", "Please add it.")
+from tests.e2e.reports import FIRST, OTHER
 
 
 @pytest.fixture
@@ -25,8 +23,7 @@ def muted(doppel: Doppel) -> bool:
 
 def queue_look(doppel: Doppel, action: str) -> None:
     """What the bot queues for itself, about #2."""
-    known = doppel.services.store.repositories.get(doppel.repository.id)
-    assert known is not None
+    known = doppel.known
     event = own_issue_event(action, known.installation, known.summary, 2)
     doppel.services.inbox.put(f"{action}-{known.id}-2-1", event)
 
@@ -45,8 +42,7 @@ def test_c1_an_archived_repository_is_left_alone(doppel: Doppel) -> None:
     with doppel.paused():
         doppel.open(*FIRST)
     opened = delivered(doppel, "opened")
-    doppel.sim.archive_repository(doppel.repo)
-    doppel.settle()
+    doppel.do.archive_repository(doppel.repo)
     asked = doppel.searches()
     deliver_late(doppel, opened)
     assert (doppel.said(2), doppel.searches()) == ([], asked)
@@ -67,8 +63,7 @@ def test_c1_an_earlier_issue_that_comes_in_late_says_nothing_where_it_is_to_be_l
     two: Doppel, left_alone: bool
 ) -> None:
     with two.paused():
-        two.sim.edit_issue(two.repo, 2, title=FIRST[0], body=FIRST[1])
-        two.settle()
+        two.do.edit_issue(two.repo, 2, title=FIRST[0], body=FIRST[1])
     if left_alone:
         two.services.store.muted.set(two.repository.id, 2, "triage-person", 0)
     queue_look(two, OVERTAKEN)

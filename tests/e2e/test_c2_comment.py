@@ -123,8 +123,7 @@ def test_c2_nothing_left_on_a_recheck_is_said(doppel: Doppel) -> None:
     doppel.open(*FIRST, author="ann")
     doppel.open(*AGAIN)
     assert "Login fails" in doppel.advice(2)
-    doppel.sim.edit_issue(doppel.repo, 2, title="Dark mode for the settings page", body="Please add it.")
-    doppel.settle()
+    doppel.do.edit_issue(doppel.repo, 2, title="Dark mode for the settings page", body="Please add it.")
     assert doppel.advice(2) == (
         "<!-- doppel:advice v1 -->\n**Nothing left to show:** no other earlier issue is likely enough to be the same."
     )
@@ -151,8 +150,7 @@ def test_c2_a_recheck_brings_back_a_comment_that_a_person_rewrote(doppel: Doppel
     (written,) = doppel.sim.comments(doppel.repo, 2)
     doppel.write(2, "/duplicates fresh")
     said = doppel.said(2)
-    doppel.sim.edit_comment(written, "Never mind the robot.", "maintain-person")
-    doppel.settle()
+    doppel.do.edit_comment(written, "Never mind the robot.", "maintain-person")
     doppel.write(2, "/duplicates fresh")
     assert doppel.said(2) == said
     assert doppel.sim.comments(doppel.repo, 2)[0] is written
@@ -176,8 +174,7 @@ def test_c2_a_comment_of_before_is_found_by_its_marker_after_a_transfer(doppel: 
     doppel.open(*FIRST, author="ann")
     doppel.open(*AGAIN)
     assert doppel.advice(2)
-    moved = doppel.sim.transfer_issue(doppel.repo, 2, there, "admin-person")
-    doppel.settle()
+    moved = doppel.do.transfer_issue(doppel.repo, 2, there, "admin-person")
     comments = doppel.sim.comments(there, moved.number)
     assert len(comments) == 1, "the comment moved along, and a second one would be one too many"
     assert f"redirect.github.com/{there}/issues/1" in comments[0].body
@@ -189,10 +186,8 @@ def test_c2_a_comment_of_before_an_installation_anew_loses_a_rejected_pair_too(d
     doppel.open(*FIRST, author="ann")
     doppel.open(*AGAIN)
     assert "Login fails" in doppel.advice(2)
-    doppel.sim.uninstall(doppel.owner)
-    doppel.settle()
-    doppel.sim.install(doppel.repo)
-    doppel.settle()
+    doppel.do.uninstall(doppel.owner)
+    doppel.do.install(doppel.repo)
     doppel.write(1, "/duplicates not #2", "triage-person")
     assert doppel.said(1)
     assert "Login fails" not in doppel.advice(2)

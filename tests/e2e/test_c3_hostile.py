@@ -111,8 +111,7 @@ def test_c3_a_private_candidate_is_never_another_repositorys(doppel: Doppel) -> 
     secret = f"{doppel.owner}/secret"
     doppel.sim.add_repository(secret, private=True)
     doppel.sim.install(secret)
-    doppel.sim.open_issue(secret, "insider", WORDS, BODY)
-    doppel.settle()
+    doppel.do.open_issue(secret, "insider", WORDS, BODY)
     doppel.open(WORDS, BODY, author="ann")
     doppel.write(1, f"/duplicates search exporting repo:{secret}")
     assert "redirect.github.com" not in doppel.advice(1)

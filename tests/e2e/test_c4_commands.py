@@ -142,8 +142,7 @@ def family(doppel: Doppel) -> Doppel:
     doppel.open("Keyboard shortcuts stop responding", "Ctrl+K", author="ann")
     doppel.open("Palette cannot be opened on Windows", "Ctrl+K palette", author="bob")
     doppel.said(2)
-    doppel.sim.close_issue(doppel.repo, 2, "triage-person", "duplicate", doppel.sim.issue(doppel.repo, 1))
-    doppel.settle()
+    doppel.do.close_issue(doppel.repo, 2, "triage-person", "duplicate", doppel.sim.issue(doppel.repo, 1))
     doppel.open("Palette cannot be opened on Windows 11", "Ctrl+K palette")
     assert f"1. {LINK.format(1)} Keyboard shortcuts" in doppel.advice(3)
     assert f"Also reported in {LINK.format(2)}" in doppel.advice(3)
@@ -335,13 +334,11 @@ def test_c4_undo_takes_back_one_decision_at_a_time(pair: Doppel) -> None:
 def test_c4_mute_and_unmute(pair: Doppel) -> None:
     pair.open(*OTHER)
     pair.write(3, "/duplicates mute", "reporter")
-    pair.sim.edit_issue(pair.repo, 3, title=AGAIN[0], body=AGAIN[1])
-    pair.settle()
+    pair.do.edit_issue(pair.repo, 3, title=AGAIN[0], body=AGAIN[1])
     (said,) = pair.said(3)
     assert said.endswith("Quiet from now on: this issue is left alone. `/duplicates unmute` changes that.\n")
     pair.write(3, "/duplicates unmute", "reporter")
-    pair.sim.edit_issue(pair.repo, 3, body=AGAIN[1] + " Often.")
-    pair.settle()
+    pair.do.edit_issue(pair.repo, 3, body=AGAIN[1] + " Often.")
     assert "This issue is looked at again." in pair.said(3)[1]
     assert "Crash while exporting to PDF" in pair.said(3)[2]
 

@@ -30,8 +30,7 @@ def issues(doppel: Doppel, count: int) -> None:
 def close_by_hand(doppel: Doppel, number: int, original: int) -> None:
     """As a maintainer does on GitHub's own page."""
     target = doppel.sim.issue(doppel.repo, original)
-    doppel.sim.close_issue(doppel.repo, number, "triage-person", "duplicate", target)
-    doppel.settle()
+    doppel.do.close_issue(doppel.repo, number, "triage-person", "duplicate", target)
 
 
 def of(doppel: Doppel, number: int, other: int | str) -> str:
@@ -105,8 +104,7 @@ def test_c4_of_takes_a_closed_issue_where_none_of_its_chain_is_open(quiet: Doppe
     assert of(quiet, 3, 1) == CLOSED.format(1)
     assert of(quiet, 4, 2) == CLOSED.format(2)
     assert (original_of(quiet, 3), original_of(quiet, 4)) == (1, 2)
-    quiet.sim.reopen_issue(quiet.repo, 1, "triage-person")
-    quiet.settle()
+    quiet.do.reopen_issue(quiet.repo, 1, "triage-person")
     assert f"leads to {LINK.format(1)}" in of(quiet, 4, 2)
 
 

@@ -153,8 +153,7 @@ def test_c4_not_takes_effect_on_an_issue_that_is_being_looked_at_just_then(
         if not rejected(doppel):
             comment = doppel.sim.comment(doppel.repo, 1, "triage-person", "/duplicates not #2")
             # As its own delivery is worked on, for which the worker may have no place free before this one is done.
-            known = visit.services.store.repositories.get(visit.repository.id)
-            assert known is not None
+            known = doppel.known
             # In the partition of the look, so that what follows from the command comes after it.
             installation = known.installation
             login, at, body = Actor("triage-person"), iso(comment.updated_at), comment.body
@@ -190,8 +189,7 @@ def test_c4_what_was_decided_while_an_issue_was_locked_is_heeded_once_it_is_not(
     pair.write(1, "/duplicates undo" if taken_back else "/duplicates not #2", "triage-person")
     assert pair.said(1)
     assert ("Nothing left to show" in pair.advice(2)) == taken_back
-    pair.sim.unlock_issue(pair.repo, 2, "maintain-person")
-    pair.settle()
+    pair.do.unlock_issue(pair.repo, 2, "maintain-person")
     assert ("Nothing left to show" in pair.advice(2)) != taken_back
 
 
@@ -221,8 +219,7 @@ def test_c4_undo_of_of_says_that_an_issue_stays_closed_which_somebody_closed_sin
 def test_c4_undo_of_of_leaves_a_label_that_a_person_has_set_since(pair: Doppel) -> None:
     pair.write(2, "/duplicates of #1", "triage-person")
     pair.sim.remove_label(pair.repo, 2, "duplicate", "maintain-person")
-    pair.sim.add_labels(pair.repo, 2, "duplicate", actor="maintain-person")
-    pair.settle()
+    pair.do.add_labels(pair.repo, 2, "duplicate", actor="maintain-person")
     pair.write(2, "/duplicates undo", "triage-person")
     assert pair.said(2)[-1].partition("\n")[2].startswith("Taken back: this issue is open again")
     assert [label.name for label in pair.sim.issue(pair.repo, 2).labels] == ["duplicate"]
@@ -246,8 +243,7 @@ def test_c4_undo_of_an_of_that_named_another_original_brings_the_former_one_back
     assert stands() == ("open", None)
     assert pair.sim.issue(pair.repo, 3).labels == []
     # And so where it was closed by hand.
-    pair.sim.close_issue(pair.repo, 3, "triage-person", "duplicate", pair.sim.issue(pair.repo, 2))
-    pair.settle()
+    pair.do.close_issue(pair.repo, 3, "triage-person", "duplicate", pair.sim.issue(pair.repo, 2))
     pair.write(3, "/duplicates of #1\n/duplicates undo", "triage-person")
     assert stands() == ("closed", 2)
     assert pair.said(3) and pair.said(2)
@@ -257,8 +253,7 @@ def test_c4_undo_of_an_of_brings_another_repositorys_original_back_as_far_as_it_
     lib = f"{pair.owner}/lib"
     pair.sim.add_repository(lib)
     there = pair.sim.open_issue(lib, "ann", *FIRST)
-    pair.sim.close_issue(pair.repo, 2, "triage-person", "duplicate", there)
-    pair.settle()
+    pair.do.close_issue(pair.repo, 2, "triage-person", "duplicate", there)
     pair.write(2, "/duplicates of #1", "triage-person")
     assert pair.sim.issue(pair.repo, 2).duplicate_of == pair.sim.issue(pair.repo, 1)
     pair.write(2, "/duplicates undo", "triage-person")
@@ -274,10 +269,8 @@ def test_c4_undo_of_an_of_brings_another_repositorys_original_back_as_far_as_it_
 def test_c4_undo_of_of_leaves_closed_what_somebody_has_closed_in_favour_of_another_issue_since(pair: Doppel) -> None:
     pair.open("Dark mode for the settings page", "Please add it.")
     pair.write(3, "/duplicates of #1", "triage-person")
-    pair.sim.reopen_issue(pair.repo, 3, "maintain-person")
-    pair.settle()
-    pair.sim.close_issue(pair.repo, 3, "maintain-person", "duplicate", pair.sim.issue(pair.repo, 2))
-    pair.settle()
+    pair.do.reopen_issue(pair.repo, 3, "maintain-person")
+    pair.do.close_issue(pair.repo, 3, "maintain-person", "duplicate", pair.sim.issue(pair.repo, 2))
     pair.write(3, "/duplicates undo", "triage-person")
     issue = pair.sim.issue(pair.repo, 3)
     assert (issue.state, issue.duplicate_of) == ("closed", pair.sim.issue(pair.repo, 2))

@@ -12,9 +12,7 @@ from bot.search import issue_forms as forms
 from bot.search import repository_settings as settings
 from tests.e2e.harness import Doppel
 from tests.e2e.late import held_back
-
-FIRST = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7`.")
-AGAIN = ("Exporting to PDF crashes", "I see `PdfRenderError: page 7` when exporting.")
+from tests.e2e.reports import AGAIN, FIRST
 
 
 @pytest.fixture(autouse=True)
@@ -72,13 +70,11 @@ def test_c6_a_host_can_watch_first_until_a_repository_says_otherwise(
 def test_c6_what_was_only_noted_in_shadow_is_no_answer_once_the_bot_speaks(doppel: Doppel) -> None:
     def open_again() -> None:
         doppel.sim.close_issue(doppel.repo, 2, "triage-person", "not_planned")
-        doppel.sim.reopen_issue(doppel.repo, 2, "triage-person")
-        doppel.settle()
+        doppel.do.reopen_issue(doppel.repo, 2, "triage-person")
 
     doppel.configure("mode: shadow\n")
     doppel.open("Help", "It broke.")
-    doppel.sim.edit_issue(doppel.repo, 2, title=AGAIN[0], body=AGAIN[1])
-    doppel.settle()
+    doppel.do.edit_issue(doppel.repo, 2, title=AGAIN[0], body=AGAIN[1])
     looks = doppel.services.store.decisions.of_issue(doppel.repository.id, 2)
     open_again()
     assert doppel.services.store.decisions.of_issue(doppel.repository.id, 2) == looks
@@ -163,8 +159,7 @@ def test_c6_a_push_is_heeded_at_once(doppel: Doppel) -> None:
     doppel.open(*AGAIN)
     assert doppel.said(2) == []
     assert "Crash while exporting to PDF" in doppel.advice(3)
-    doppel.sim.write_file(doppel.repo, ".github/doppel.yml", None)
-    doppel.settle()
+    doppel.do.write_file(doppel.repo, ".github/doppel.yml", None)
     doppel.configure("mode: off")
     doppel.open(*AGAIN)
     assert doppel.said(4) == []
@@ -174,16 +169,13 @@ def test_c6_the_owners_file_holds_where_a_repository_has_none(doppel: Doppel) ->
     owners = f"{doppel.owner}/.github"
     doppel.sim.add_repository(owners)
     doppel.sim.install(owners)
-    doppel.sim.write_file(owners, ".github/doppel.yml", "mode: off")
-    doppel.settle()
+    doppel.do.write_file(owners, ".github/doppel.yml", "mode: off")
     doppel.open(*AGAIN)
     assert doppel.advice(2), "the repository's own file counts first"
-    doppel.sim.write_file(doppel.repo, ".github/doppel.yml", None)
-    doppel.settle()
+    doppel.do.write_file(doppel.repo, ".github/doppel.yml", None)
     doppel.open(*AGAIN)
     assert doppel.said(3) == []
-    doppel.sim.write_file(owners, ".github/doppel.yml", "mode: comment")
-    doppel.settle()
+    doppel.do.write_file(owners, ".github/doppel.yml", "mode: comment")
     doppel.open(*AGAIN)
     assert doppel.advice(4)
 
@@ -196,8 +188,7 @@ def test_c6_what_is_wrong_with_an_owners_private_file_is_not_quoted(doppel: Dopp
         owners, ".github/doppel.yml", "project_swordfish: on\nmode: loud\n"[: 60 if problems == 2 else 22]
     )
     doppel.sim.install(owners)
-    doppel.sim.write_file(doppel.repo, ".github/doppel.yml", None)
-    doppel.settle()
+    doppel.do.write_file(doppel.repo, ".github/doppel.yml", None)
     doppel.open(*AGAIN)
     doppel.write(2, "/duplicates")
     doppel.write(2, "/duplicates help")
@@ -208,8 +199,7 @@ def test_c6_what_is_wrong_with_an_owners_private_file_is_not_quoted(doppel: Dopp
     for said in doppel.said(2):
         assert told in said
         assert "swordfish" not in said
-    doppel.sim.set_private(owners, False)
-    doppel.settle()
+    doppel.do.set_private(owners, False)
     doppel.write(2, "/duplicates help")
     assert "project_swordfish" in doppel.said(2)[2], "what everybody can read can be quoted"
 
@@ -249,12 +239,10 @@ def test_c6_what_is_wrong_with_a_private_file_that_was_an_owners_is_not_quoted(d
     doppel.sim.add_repository(owners, private=True)
     doppel.sim.write_file(owners, ".github/doppel.yml", "project_swordfish: on\n")
     doppel.sim.install(owners)
-    doppel.sim.write_file(doppel.repo, ".github/doppel.yml", None)
-    doppel.settle()
+    doppel.do.write_file(doppel.repo, ".github/doppel.yml", None)
     doppel.write(1, "/duplicates help")
     assert "The owner's settings have a problem" in doppel.said(1)[0]
-    doppel.sim.rename_repository(owners, "former")
-    doppel.settle()
+    doppel.do.rename_repository(owners, "former")
     doppel.write(1, "/duplicates help")
     assert "swordfish" not in doppel.said(1)[1]
 
@@ -265,20 +253,17 @@ def test_c6a_an_owners_private_settings_go_with_its_repository(doppel: Doppel) -
     doppel.sim.add_repository(owners, private=True)
     doppel.sim.write_file(owners, ".github/doppel.yml", "mode: off")
     doppel.sim.install(owners)
-    doppel.sim.write_file(doppel.repo, ".github/doppel.yml", None)
-    doppel.settle()
+    doppel.do.write_file(doppel.repo, ".github/doppel.yml", None)
     doppel.open(*AGAIN)
     assert doppel.said(2) == []
-    doppel.sim.remove_from_installation(owners)
-    doppel.settle()
+    doppel.do.remove_from_installation(owners)
     doppel.open(*AGAIN)
     assert doppel.advice(3)
 
 
 def test_f3_headings_of_issue_templates_do_not_count(doppel: Doppel) -> None:
     template = "---\nname: Bug\n---\n\n## Steps to reproduce\n"
-    doppel.sim.write_file(doppel.repo, ".github/ISSUE_TEMPLATE/bug.md", template)
-    doppel.settle()
+    doppel.do.write_file(doppel.repo, ".github/ISSUE_TEMPLATE/bug.md", template)
     with doppel.before_backfill():
         doppel.open("Printing hangs", "## Steps to reproduce\n\nPrint.\n\n## Spooler timeout\n\nYes.")
         doppel.write(2, "/duplicates")
@@ -287,8 +272,7 @@ def test_f3_headings_of_issue_templates_do_not_count(doppel: Doppel) -> None:
 
 def test_f3_a_picture_beside_the_issue_templates_hides_none_of_them(doppel: Doppel) -> None:
     doppel.sim.write_file(doppel.repo, ".github/ISSUE_TEMPLATE/a.png", "x" * (LARGEST_FILE + 1))
-    doppel.sim.write_file(doppel.repo, ".github/ISSUE_TEMPLATE/bug.md", "## Steps to reproduce\n")
-    doppel.settle()
+    doppel.do.write_file(doppel.repo, ".github/ISSUE_TEMPLATE/bug.md", "## Steps to reproduce\n")
     with doppel.before_backfill():
         doppel.open("Printing hangs", "## Steps to reproduce\n\nPrint.\n\n## Spooler timeout\n\nYes.")
         doppel.write(2, "/duplicates")
@@ -310,8 +294,7 @@ def test_f3_headings_of_a_single_issue_template_do_not_count(doppel: Doppel, rep
     if repository:
         doppel.sim.add_repository(where)
         doppel.sim.install(where)
-    doppel.sim.write_file(where, path, "## Steps to reproduce\n")
-    doppel.settle()
+    doppel.do.write_file(where, path, "## Steps to reproduce\n")
     with doppel.before_backfill():
         doppel.open("Printing hangs", "## Steps to reproduce\n\nPrint.\n\n## Spooler timeout\n\nYes.")
         doppel.write(2, "/duplicates")
@@ -320,8 +303,7 @@ def test_f3_headings_of_a_single_issue_template_do_not_count(doppel: Doppel, rep
 
 def test_f3_half_a_character_in_an_issue_form_keeps_no_issue_from_being_looked_at(doppel: Doppel) -> None:
     form = r'body: [{attributes: {label: "Steps \ud83d\udc1e"}}, {attributes: {label: "Half \ud83d"}}]'
-    doppel.sim.write_file(doppel.repo, ".github/ISSUE_TEMPLATE/bug.yml", form)
-    doppel.settle()
+    doppel.do.write_file(doppel.repo, ".github/ISSUE_TEMPLATE/bug.yml", form)
     with doppel.before_backfill():
         doppel.open("Printing hangs", "## Steps 🐞\n\nPrint.\n\n## Half \ufffd\n\n## Spooler timeout\n\nYes.")
         doppel.write(2, "/duplicates")
@@ -329,8 +311,7 @@ def test_f3_half_a_character_in_an_issue_form_keeps_no_issue_from_being_looked_a
 
 
 def test_c6_what_was_read_before_the_clock_was_set_back_is_read_anew(doppel: Doppel) -> None:
-    doppel.sim.write_file(doppel.repo, ".github/ISSUE_TEMPLATE/bug.md", "## What went wrong\n")
-    doppel.settle()
+    doppel.do.write_file(doppel.repo, ".github/ISSUE_TEMPLATE/bug.md", "## What went wrong\n")
     services, known = doppel.services, doppel.services.store.repositories.get(doppel.repository.id)
     assert known is not None and known.installation is not None
     later = services.now() + 2 * forms.KEPT

@@ -99,27 +99,22 @@ def test_c1_a_comment_on_a_locked_issue_is_left_alone_though_its_votes_count(
     doppel: Doppel, commented: Comment
 ) -> None:
     doppel.sim.react(commented, "reporter", "-1")
-    doppel.sim.lock_issue(doppel.repo, 2, "maintain-person")
-    doppel.settle()
+    doppel.do.lock_issue(doppel.repo, 2, "maintain-person")
     poll(doppel)
     assert commented.minimized is None
     assert len(said(doppel)) == 1
-    doppel.sim.unlock_issue(doppel.repo, 2, "maintain-person")
-    doppel.settle()
+    doppel.do.unlock_issue(doppel.repo, 2, "maintain-person")
     poll(doppel)
     assert commented.minimized == "OUTDATED"
     assert "Nothing left to show" in doppel.advice(2), "whose issue it is said that it is another one"
 
 
 def test_c7_how_an_issue_is_closed_says_whether_the_candidates_were_right(doppel: Doppel, commented: Comment) -> None:
-    doppel.sim.close_issue(doppel.repo, 2, "triage-person", "duplicate", doppel.sim.issue(doppel.repo, 1))
-    doppel.settle()
+    doppel.do.close_issue(doppel.repo, 2, "triage-person", "duplicate", doppel.sim.issue(doppel.repo, 1))
     assert said(doppel) == [(2, 1, True, "closed", "triage", 1.0)]
-    doppel.sim.reopen_issue(doppel.repo, 2, "triage-person")
-    doppel.settle()
+    doppel.do.reopen_issue(doppel.repo, 2, "triage-person")
     assert said(doppel) == []
-    doppel.sim.close_issue(doppel.repo, 2, "reporter", "completed")
-    doppel.settle()
+    doppel.do.close_issue(doppel.repo, 2, "reporter", "completed")
     assert said(doppel) == [], "who closes it otherwise does not say that it repeats nothing"
 
 
@@ -130,12 +125,10 @@ def test_c7_a_closing_is_worked_on_once_though_github_does_not_tell_of_what_it_i
     """GraphQL can fail over one repository for good; `finish` sees that nothing was given up."""
     monkeypatch.setattr("bot.deliveries.queue.MOST_TRIES", 1)
     doppel.open(*OTHER, author="bob")
-    doppel.sim.close_issue(doppel.repo, 2, "triage-person", "duplicate", doppel.sim.issue(doppel.repo, 1))
-    doppel.settle()
+    doppel.do.close_issue(doppel.repo, 2, "triage-person", "duplicate", doppel.sim.issue(doppel.repo, 1))
     assert said(doppel) == [(2, 1, True, "closed", "triage", 1.0)]
     doppel.sim.faults.add("POST /graphql", failing[0], code=failing[1], times=None)
-    doppel.sim.close_issue(doppel.repo, 2, "triage-person", "duplicate", doppel.sim.issue(doppel.repo, 3))
-    doppel.settle()
+    doppel.do.close_issue(doppel.repo, 2, "triage-person", "duplicate", doppel.sim.issue(doppel.repo, 3))
     assert said(doppel) == [], "what was said before holds no more"
     with doppel.services.index.view(doppel.repository.id) as view:
         assert view.issues([2])[2].state_reason == "duplicate"
@@ -152,14 +145,12 @@ def test_c7_how_an_issue_is_closed_is_noted_when_a_rate_limit_has_passed(doppel:
 def test_c7_how_an_issue_was_closed_before_holds_no_more_though_nobody_heard_of_its_reopening(
     doppel: Doppel, commented: Comment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    doppel.sim.close_issue(doppel.repo, 2, "triage-person", "duplicate", doppel.sim.issue(doppel.repo, 1))
-    doppel.settle()
+    doppel.do.close_issue(doppel.repo, 2, "triage-person", "duplicate", doppel.sim.issue(doppel.repo, 1))
     assert said(doppel) == [(2, 1, True, "closed", "triage", 1.0)]
     with monkeypatch.context() as unheard:
         unheard.setattr(doppel.sim, "emit", lambda *_, **__: None)
         doppel.sim.reopen_issue(doppel.repo, 2, "triage-person")
-    doppel.sim.close_issue(doppel.repo, 2, "triage-person", "completed")
-    doppel.settle()
+    doppel.do.close_issue(doppel.repo, 2, "triage-person", "completed")
     assert said(doppel) == []
 
 
@@ -171,8 +162,7 @@ def test_c7_a_closing_that_is_told_late_says_nothing_of_how_the_issue_was_closed
     with held_back(doppel) as deliver:
         doppel.sim.close_issue(doppel.repo, 2, "triage-person", "duplicate", original)
         doppel.sim.webhooks.join()
-    doppel.sim.reopen_issue(doppel.repo, 2, "reporter")
-    doppel.settle()
+    doppel.do.reopen_issue(doppel.repo, 2, "reporter")
     doppel.sim.clock.advance(60)
     if closer == "stale[bot]":
         doppel.sim.close_issue(doppel.repo, 2, closer, "not_planned")
@@ -188,11 +178,9 @@ def test_c7_a_closing_that_is_told_late_says_nothing_of_how_the_issue_was_closed
 def test_c7_the_earlier_issue_can_be_closed_in_favour_of_the_one_with_the_comment(
     doppel: Doppel, commented: Comment
 ) -> None:
-    doppel.sim.close_issue(doppel.repo, 1, "triage-person", "duplicate", doppel.sim.issue(doppel.repo, 2))
-    doppel.settle()
+    doppel.do.close_issue(doppel.repo, 1, "triage-person", "duplicate", doppel.sim.issue(doppel.repo, 2))
     assert said(doppel) == [(2, 1, True, "closed", "triage", 1.0)]
-    doppel.sim.reopen_issue(doppel.repo, 1, "triage-person")
-    doppel.settle()
+    doppel.do.reopen_issue(doppel.repo, 1, "triage-person")
     assert said(doppel) == []
     doppel.write(1, "/duplicates not #2", "triage-person")
     assert said(doppel) == [(2, 1, False, "not", "triage", 1.0)]
@@ -251,12 +239,10 @@ def test_c7_an_of_that_another_has_corrected_counts_again_only_when_that_is_take
 
 def test_c7_of_counts_again_when_it_is_given_again(doppel: Doppel, commented: Comment) -> None:
     doppel.write(2, "/duplicates of #1", "triage-person")
-    doppel.sim.reopen_issue(doppel.repo, 2, "maintain-person")
-    doppel.settle()
+    doppel.do.reopen_issue(doppel.repo, 2, "maintain-person")
     doppel.write(2, "/duplicates of #1", "maintain-person")
     assert said(doppel) == [(2, 1, True, "of", "triage", 1.0)]
-    doppel.sim.close_issue(doppel.repo, 2, "triage-person", "duplicate", doppel.sim.issue(doppel.repo, 1))
-    doppel.settle()
+    doppel.do.close_issue(doppel.repo, 2, "triage-person", "duplicate", doppel.sim.issue(doppel.repo, 1))
     assert (2, 1, True, "of", "triage", 1.0) in said(doppel)
     doppel.said(2)
 
@@ -267,8 +253,7 @@ def test_c7_who_may_triage_counts_so_on_their_own_issues_too(doppel: Doppel) -> 
     doppel.write(2, "/duplicates not #1", "triage-person")
     assert said(doppel) == [(2, 1, False, "not", "triage", 1.0)]
     doppel.write(2, "/duplicates undo", "triage-person")
-    doppel.sim.close_issue(doppel.repo, 2, "triage-person", "duplicate", doppel.sim.issue(doppel.repo, 1))
-    doppel.settle()
+    doppel.do.close_issue(doppel.repo, 2, "triage-person", "duplicate", doppel.sim.issue(doppel.repo, 1))
     assert said(doppel) == [(2, 1, True, "closed", "triage", 1.0)]
     doppel.said(2)
 
@@ -284,6 +269,5 @@ def test_c6a_what_people_said_goes_with_access(doppel: Doppel, commented: Commen
     doppel.sim.react(commented, "triage-person", "-1")
     poll(doppel)
     assert said(doppel)
-    doppel.sim.remove_from_installation(doppel.repo)
-    doppel.settle()
+    doppel.do.remove_from_installation(doppel.repo)
     assert said(doppel) == []

@@ -10,10 +10,9 @@ from bot.domain.entities import RepoRef
 from bot.domain.errors import Unavailable
 from bot.github.repository import RepoClient
 from tests.e2e.harness import Doppel
+from tests.e2e.reports import AGAIN, FIRST
 from tests.waiting import wait_until
 
-FIRST = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7`.")
-AGAIN = ("Exporting to PDF crashes", "I see `PdfRenderError: page 7` when exporting.")
 POST = "POST /repos/*/comments"
 
 

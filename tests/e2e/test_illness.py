@@ -65,8 +65,7 @@ def test_c7_a_delivery_that_was_given_up_is_told_until_a_later_one_is_not(
 ) -> None:
     monkeypatch.setattr("bot.deliveries.queue.MOST_TRIES", 1)
     fault = pair.sim.faults.add("GET */issues/3", 502, times=None)
-    pair.sim.open_issue(pair.repo, "ann", *OTHER)
-    pair.settle()
+    pair.do.open_issue(pair.repo, "ann", *OTHER)
     assert illness(pair) is Illness.GIVEN_UP
     pair.sim.faults.clear()
     assert fault.hits

@@ -41,8 +41,7 @@ def test_where_the_search_said_nothing_the_index_is_asked_once_it_is_complete(fi
     filling.open("Export to PDF broken since today", SAID, author="ben")
     filling.open("The logo is too small on the page of invoices", "It cannot be read.", author="cleo")
     gone = filling.open("Exporting to PDF is impossible", SAID, author="dan").number
-    filling.sim.close_issue(filling.repo, gone)
-    filling.settle()
+    filling.do.close_issue(filling.repo, gone)
     assert filling.said(2) == filling.said(3) == filling.said(gone) == []
     assert not filling.services.indexing.ready(filling.repository.id)
     filling.look_again()
@@ -136,8 +135,7 @@ def test_who_was_answered_while_the_look_waited_keeps_the_answer(filling: Doppel
     filling.open(NEW, SAID, author="ben")
     filling.write(2, "/duplicates all confidence=0.0", "ben")
     before = filling.said(2)
-    known = filling.services.store.repositories.get(filling.repository.id)
-    assert known is not None
+    known = filling.known
     event = own_issue_event(INDEXED, known.installation, known.summary, 2)
     filling.services.inbox.put("one that waited", event)
     filling.settle()
@@ -173,10 +171,8 @@ def test_that_it_was_left_alone_for_a_moment_is_no_look(filling: Doppel) -> None
     filling.configure(WIP)
     filling.open(NEW, SAID, author="ben")
     filling.sim.create_label(filling.repo, "wip")
-    filling.sim.add_labels(filling.repo, 2, "wip", actor="triage-person")
-    filling.settle()
-    filling.sim.remove_label(filling.repo, 2, "wip", "triage-person")
-    filling.settle()
+    filling.do.add_labels(filling.repo, 2, "wip", actor="triage-person")
+    filling.do.remove_label(filling.repo, 2, "wip", "triage-person")
     complete(filling)
     assert FOUND in filling.said(2)[0]
 

@@ -99,8 +99,7 @@ def test_d8_the_issue_is_found_again_by_its_marker_and_opened_again(backlog: Dop
 def test_d8_a_deleted_issue_is_opened_anew(backlog: Doppel) -> None:
     backlog.write(3, "/duplicates scan", "maintain-person")
     (shown,) = scans(backlog)
-    backlog.sim.delete_issue(backlog.repo, shown.number)
-    backlog.settle()
+    backlog.do.delete_issue(backlog.repo, shown.number)
     backlog.write(3, "/duplicates scan", "maintain-person")
     (again,) = scans(backlog)
     assert again.number > shown.number
@@ -121,10 +120,8 @@ def test_d8_nor_is_it_where_somebody_has_written_it_anew(backlog: Doppel) -> Non
     """Its marker goes with the text, and a later scan puts it back."""
     backlog.write(3, "/duplicates scan", "maintain-person")
     (shown,) = scans(backlog)
-    backlog.sim.edit_issue(backlog.repo, shown.number, body=f"Done: {CRASH[1]}", actor="maintain-person")
-    backlog.settle()
-    backlog.sim.close_issue(backlog.repo, shown.number, "maintain-person", "completed")
-    backlog.settle()
+    backlog.do.edit_issue(backlog.repo, shown.number, body=f"Done: {CRASH[1]}", actor="maintain-person")
+    backlog.do.close_issue(backlog.repo, shown.number, "maintain-person", "completed")
     assert backlog.said(shown.number) == []
     assert backlog.services.store.decisions.of_issue(backlog.repository.id, shown.number) == []
     assert backlog.services.index.count(backlog.repository.id) == 3

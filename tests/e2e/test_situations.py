@@ -94,14 +94,12 @@ def test_c2_five_edits_in_a_minute_leave_one_comment_and_what_was_objected(pair:
     pair.write(3, "/duplicates not #1", "cid")
     pair.said(3)
     boxes = "- [ ] searched\n- [ ] latest version\n- [ ] no secrets"
-    pair.sim.edit_issue(pair.repo, 3, body=f"{FIRST[1]}\n\n{boxes}")
-    pair.settle()
+    pair.do.edit_issue(pair.repo, 3, body=f"{FIRST[1]}\n\n{boxes}")
     for edited in range(1, 4):
         pair.sim.clock.advance(10)
         pair.sim.edit_issue(pair.repo, 3, body=f"{FIRST[1]}\n\n{boxes.replace('[ ]', '[x]', edited)}")
     issue = pair.sim.issue(pair.repo, 3)
-    pair.sim.emit("issues", "edited", issue.author, repository=issue.repository, issue=issue, changes={})
-    pair.settle()
+    pair.do.emit("issues", "edited", issue.author, repository=issue.repository, issue=issue, changes={})
     comment, reply = pair.said(3)
     assert LINK.format(1) not in comment and "noted" in reply.lower()
 
@@ -112,9 +110,7 @@ def moved(doppel: Doppel, title: str, body: str | None, author: str, by: Any) ->
     if elsewhere not in doppel.sim.names:
         doppel.sim.add_repository(elsewhere)
     issue = doppel.sim.open_issue(elsewhere, author, title, body)
-    made = doppel.sim.transfer_issue(elsewhere, issue.number, doppel.repo, by)
-    doppel.settle()
-    return made
+    return doppel.do.transfer_issue(elsewhere, issue.number, doppel.repo, by)
 
 
 def test_c6_whoever_moves_an_issue_here_has_not_reported_it(doppel: Doppel) -> None:
@@ -263,8 +259,7 @@ def test_c6_a_label_that_an_app_sets_starts_a_look_where_the_settings_say_so(dop
     doppel.configure(f"only_labels: [triaged]\nbots: {bots}\n")
     doppel.open(*FIRST, author="ann", labels=["triaged"])
     doppel.open(*AGAIN)
-    doppel.sim.add_labels(doppel.repo, 2, "triaged", actor=doppel.sim.who("helper[bot]", "Bot"))
-    doppel.settle()
+    doppel.do.add_labels(doppel.repo, 2, "triaged", actor=doppel.sim.who("helper[bot]", "Bot"))
     assert len(doppel.said(2)) == (bots == "on")
 
 
