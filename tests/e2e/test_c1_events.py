@@ -11,15 +11,9 @@ from tests.e2e.late import held_back
 from tests.e2e.reports import AGAIN, FIRST, OTHER
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def first(doppel: Doppel) -> None:
     doppel.open(*FIRST, author="ann")
-
-
-@pytest.mark.usefixtures("first")
-def test_c1_opened(doppel: Doppel) -> None:
-    doppel.open(*AGAIN)
-    assert "Crash while exporting to PDF" in doppel.advice(2)
 
 
 def test_c1_the_repository_of_a_managed_user(doppel: Doppel) -> None:
@@ -38,14 +32,12 @@ def test_c1_the_repository_of_a_managed_user(doppel: Doppel) -> None:
     assert doppel.said(4) == []
 
 
-@pytest.mark.usefixtures("first")
 def test_c1_edited_text_is_looked_at_again(doppel: Doppel) -> None:
     doppel.open(*OTHER)
     doppel.do.edit_issue(doppel.repo, 2, title=AGAIN[0], body=AGAIN[1])
     assert "Crash while exporting to PDF" in doppel.advice(2)
 
 
-@pytest.mark.usefixtures("first")
 def test_c1_quick_edits_cost_one_look(doppel: Doppel) -> None:
     doppel.open(*OTHER)
     searches = doppel.searches()
@@ -56,7 +48,6 @@ def test_c1_quick_edits_cost_one_look(doppel: Doppel) -> None:
     assert doppel.advice(2)
 
 
-@pytest.mark.usefixtures("first")
 def test_c1_reopened_is_looked_at_if_it_was_not_answered_before(doppel: Doppel) -> None:
     doppel.configure("mode: off")
     doppel.open(*AGAIN)
@@ -66,7 +57,6 @@ def test_c1_reopened_is_looked_at_if_it_was_not_answered_before(doppel: Doppel) 
     assert "Crash while exporting to PDF" in doppel.advice(2)
 
 
-@pytest.mark.usefixtures("first")
 def test_c1_what_bots_cause_is_not_answered(doppel: Doppel) -> None:
     doppel.open(*AGAIN, author=doppel.sim.who("renovate[bot]", "Bot"))
     assert doppel.said(2) == []
@@ -74,7 +64,6 @@ def test_c1_what_bots_cause_is_not_answered(doppel: Doppel) -> None:
     assert doppel.said(2) == []
 
 
-@pytest.mark.usefixtures("first")
 def test_c1_a_locked_issue_is_left_alone(doppel: Doppel) -> None:
     doppel.open(*OTHER)
     doppel.sim.lock_issue(doppel.repo, 2, "triage-person")
@@ -84,7 +73,6 @@ def test_c1_a_locked_issue_is_left_alone(doppel: Doppel) -> None:
     assert doppel.reactions(comment) == []
 
 
-@pytest.mark.usefixtures("first")
 def test_c1_an_issue_that_was_locked_before_the_bot_came_to_it_is_looked_at_once_it_is_unlocked(doppel: Doppel) -> None:
     with doppel.worker_away():
         doppel.sim.open_issue(doppel.repo, "reporter", *AGAIN)
@@ -95,16 +83,6 @@ def test_c1_an_issue_that_was_locked_before_the_bot_came_to_it_is_looked_at_once
     assert "Crash while exporting to PDF" in doppel.advice(2)
 
 
-@pytest.mark.usefixtures("first")
-def test_c1_a_text_that_was_edited_in_a_locked_issue_is_looked_at_once_it_is_unlocked(doppel: Doppel) -> None:
-    doppel.open(*OTHER)
-    doppel.sim.lock_issue(doppel.repo, 2, "triage-person")
-    doppel.do.edit_issue(doppel.repo, 2, title=AGAIN[0], body=AGAIN[1])
-    doppel.do.unlock_issue(doppel.repo, 2, "triage-person")
-    assert "Crash while exporting to PDF" in doppel.advice(2)
-
-
-@pytest.mark.usefixtures("first")
 def test_c1_unlocking_an_issue_of_which_nothing_was_heard_says_nothing(doppel: Doppel) -> None:
     """It may be years old, and its text of before the bot was there."""
     with doppel.paused():
@@ -114,7 +92,6 @@ def test_c1_unlocking_an_issue_of_which_nothing_was_heard_says_nothing(doppel: D
     assert doppel.said(2) == []
 
 
-@pytest.mark.usefixtures("first")
 def test_c1_an_issue_that_was_closed_meanwhile_is_left_alone(doppel: Doppel) -> None:
     with doppel.worker_away():
         doppel.sim.open_issue(doppel.repo, "reporter", *AGAIN)
@@ -123,7 +100,6 @@ def test_c1_an_issue_that_was_closed_meanwhile_is_left_alone(doppel: Doppel) -> 
     assert doppel.said(2) == []
 
 
-@pytest.mark.usefixtures("first")
 def test_c1_a_pull_request_is_left_alone(doppel: Doppel) -> None:
     doppel.open(*AGAIN, is_pull_request=True)
     comment = doppel.write(2, "/duplicates")
@@ -131,7 +107,6 @@ def test_c1_a_pull_request_is_left_alone(doppel: Doppel) -> None:
     assert doppel.reactions(comment) == []
 
 
-@pytest.mark.usefixtures("first")
 def test_c1_a_comment_that_a_maintainer_deleted_is_never_posted_again(doppel: Doppel) -> None:
     doppel.open(*AGAIN)
     (comment,) = doppel.sim.comments(doppel.repo, 2)
@@ -146,7 +121,6 @@ def test_c1_a_comment_that_a_maintainer_deleted_is_never_posted_again(doppel: Do
     assert doppel.reactions(asked) == ["eyes", "-1"]
 
 
-@pytest.mark.usefixtures("first")
 def test_c1_a_comment_deleted_before_the_bot_knew_that_it_was_written_is_never_posted_again(doppel: Doppel) -> None:
     """GitHub wrote it and the answer was lost: who looks for it later finds none, and must not take it for unsaid."""
     doppel.open(*OTHER)
@@ -160,7 +134,6 @@ def test_c1_a_comment_deleted_before_the_bot_knew_that_it_was_written_is_never_p
     assert doppel.said(2) == []
 
 
-@pytest.mark.usefixtures("first")
 def test_c1_a_comment_of_before_all_was_erased_that_a_maintainer_deletes_is_never_posted_again(doppel: Doppel) -> None:
     doppel.open(*AGAIN)
     assert doppel.advice(2)
@@ -172,7 +145,6 @@ def test_c1_a_comment_of_before_all_was_erased_that_a_maintainer_deletes_is_neve
     assert doppel.said(2) == []
 
 
-@pytest.mark.usefixtures("first")
 def test_c1_what_was_written_before_the_bot_heard_that_the_first_was_deleted_is_taken_back(doppel: Doppel) -> None:
     with doppel.worker_away():
         doppel.sim.open_issue(doppel.repo, "reporter", *AGAIN)
@@ -191,7 +163,6 @@ def test_c1_what_was_written_before_the_bot_heard_that_the_first_was_deleted_is_
     assert doppel.said(2) == []
 
 
-@pytest.mark.usefixtures("first")
 def test_c1_another_bots_comment_with_our_marker_silences_nothing(doppel: Doppel) -> None:
     doppel.open(*OTHER)
     claims = doppel.services.store.comments
@@ -205,7 +176,6 @@ def test_c1_another_bots_comment_with_our_marker_silences_nothing(doppel: Doppel
     assert kept.state is CommentState.INTENDED
 
 
-@pytest.mark.usefixtures("first")
 def test_c1_what_is_known_of_a_deleted_issue_is_forgotten(doppel: Doppel) -> None:
     doppel.open(*AGAIN)
     assert doppel.advice(2)
@@ -216,7 +186,6 @@ def test_c1_what_is_known_of_a_deleted_issue_is_forgotten(doppel: Doppel) -> Non
     assert doppel.services.store.verdicts.rejected(doppel.repository.id, 1) == set()
 
 
-@pytest.mark.usefixtures("first")
 def test_c1_a_deleted_comment_of_which_is_heard_after_its_issue_is_gone_leaves_nothing_behind(doppel: Doppel) -> None:
     doppel.open(*AGAIN)
     assert doppel.advice(2)
@@ -227,7 +196,6 @@ def test_c1_a_deleted_comment_of_which_is_heard_after_its_issue_is_gone_leaves_n
     assert doppel.services.store.comments.get(doppel.repository.id, 2) is None
 
 
-@pytest.mark.usefixtures("first")
 def test_c1_labels_matter_where_the_settings_say_so(doppel: Doppel) -> None:
     doppel.configure("only_labels: [Bug]\n")
     doppel.open(*AGAIN)
@@ -238,7 +206,6 @@ def test_c1_labels_matter_where_the_settings_say_so(doppel: Doppel) -> None:
     assert "Crash while exporting to PDF" in doppel.advice(2)
 
 
-@pytest.mark.usefixtures("first")
 def test_c1_taking_an_ignored_label_off_lets_the_bot_look(doppel: Doppel) -> None:
     doppel.configure("ignore:\n  labels: [question]\n")
     doppel.open(*AGAIN, labels=["question"])
@@ -247,7 +214,6 @@ def test_c1_taking_an_ignored_label_off_lets_the_bot_look(doppel: Doppel) -> Non
     assert "Crash while exporting to PDF" in doppel.advice(2)
 
 
-@pytest.mark.usefixtures("first")
 def test_c1_a_redelivery_changes_nothing(doppel: Doppel) -> None:
     doppel.open(*AGAIN)
     doppel.write(2, "/duplicates not #1", "reporter")
@@ -259,7 +225,6 @@ def test_c1_a_redelivery_changes_nothing(doppel: Doppel) -> None:
     assert [comment.author.login for comment in doppel.sim.comments(doppel.repo, 2)] == [BOT, "reporter", BOT]
 
 
-@pytest.mark.usefixtures("first")
 def test_c1_a_paused_host_says_nothing(doppel: Doppel) -> None:
     with doppel.paused():
         doppel.open(*AGAIN)

@@ -102,17 +102,6 @@ def test_c1_a_command_on_an_issue_that_is_locked_before_the_bot_comes_to_it_is_l
     assert (two.said(2), two.reactions(comment)) == ([], [])
 
 
-def test_c1_a_command_that_is_delivered_once_more_under_another_id_is_not_done_again(two: Doppel) -> None:
-    """What people decided since must not be turned around."""
-    two.write(2, "/duplicates mute", "triage-person")
-    muting = delivered(two, "created", "triage-person")
-    two.write(2, "/duplicates unmute", "maintain-person")
-    said = two.said(2)
-    deliver_late(two, muting)
-    assert not muted(two)
-    assert two.said(2) == said
-
-
 def test_c1_what_an_edit_took_out_is_not_done_when_its_event_comes_late(two: Doppel) -> None:
     comment = two.write(2, "/duplicates mute", "triage-person")
     created = delivered(two, "created", "triage-person")
@@ -122,12 +111,3 @@ def test_c1_what_an_edit_took_out_is_not_done_when_its_event_comes_late(two: Dop
     assert not muted(two)
     (reply,) = two.said(2)
     assert "This issue is looked at again." in reply
-
-
-def test_c1_what_an_edit_took_out_without_a_new_command_is_not_done_either(two: Doppel) -> None:
-    with two.worker_away():
-        comment = two.sim.comment(two.repo, 2, "triage-person", "/duplicates of #1")
-        two.sim.edit_comment(comment, "I am not sure about this one.")
-    two.settle()
-    assert two.sim.issue(two.repo, 2).state == "open"
-    assert (two.said(2), two.reactions(comment)) == ([], [])

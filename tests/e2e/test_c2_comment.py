@@ -89,12 +89,6 @@ def test_c2_a_sub_issue_is_not_said_to_repeat_what_it_is_a_part_of(doppel: Doppe
     assert "[#1]" in doppel.advice(3)
 
 
-def test_c2_nothing_found_on_opening_means_no_comment(doppel: Doppel) -> None:
-    doppel.open(*FIRST, author="ann")
-    doppel.open("Dark mode for the settings page", "Please add it.")
-    assert doppel.said(2) == []
-
-
 @pytest.mark.slow
 def test_c2_silence_is_logged_with_how_near_the_nearest_came(doppel: Doppel, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO", "handlers.advisory_comment")
@@ -154,13 +148,6 @@ def test_c2_a_recheck_brings_back_a_comment_that_a_person_rewrote(doppel: Doppel
     doppel.write(2, "/duplicates fresh")
     assert doppel.said(2) == said
     assert doppel.sim.comments(doppel.repo, 2)[0] is written
-
-
-@pytest.mark.slow
-def test_c2_a_recheck_where_the_bot_was_silent_speaks(doppel: Doppel) -> None:
-    doppel.open("Dark mode for the settings page")
-    doppel.write(1, "/duplicates")
-    assert doppel.advice(1) == ("<!-- doppel:advice v1 -->\n**No earlier issue that looks like this one was found.**")
 
 
 @pytest.mark.slow

@@ -167,20 +167,6 @@ def test_c4_of_goes_by_age_and_not_by_number(quiet: Doppel) -> None:
     assert original_of(quiet, 1) == 2
 
 
-@pytest.mark.parametrize("order", [(1, 2), (2, 1)])
-def test_c4_two_that_are_closed_for_each_other_at_once_make_no_circle(quiet: Doppel, order: tuple[int, int]) -> None:
-    issues(quiet, 2)
-    with quiet.worker_away():
-        for number in order:
-            quiet.sim.comment(quiet.repo, number, "triage-person", f"/duplicates of #{3 - number}")
-    quiet.settle()
-    assert (original_of(quiet, 1), original_of(quiet, 2)) == (None, 1)
-    assert quiet.sim.issue(quiet.repo, 1).state == "open"
-    # Whichever came first, the older issue is not closed in favour of the newer one.
-    assert "newer than this one" in quiet.said(1)[0] or "would make a circle" in quiet.said(1)[0]
-    assert "Closed: " in quiet.said(2)[0]
-
-
 def test_c4_three_that_are_closed_for_each_other_at_once_make_no_circle(quiet: Doppel) -> None:
     issues(quiet, 3)
     with quiet.worker_away():

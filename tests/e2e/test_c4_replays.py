@@ -82,18 +82,6 @@ def test_c4_deliveries_in_turn_write_nothing_more(two: Doppel, seconds: float) -
     assert (two.said(2), written(two)) == (said, posts)
 
 
-def test_c4_recheck_is_not_given_again_by_deliveries_in_turn(two: Doppel) -> None:
-    comment = two.write(2, "/duplicates")
-    deliveries = [delivered(two, "created")]
-    two.sim.clock.advance(5)
-    two.edit(comment, "/duplicates\n/duplicates fresh")
-    deliveries.append(delivered(two, "edited"))
-    said, asked = two.said(2), two.searches()
-    for one in deliveries * 2:
-        deliver_late(two, one)
-    assert (two.said(2), two.searches()) == (said, asked)
-
-
 def test_c4_what_is_older_than_what_was_heeded_last_is_not_heeded(two: Doppel) -> None:
     """It stands in the comment as it is now; but what people did since may have been because it was not done."""
     with held_back(two) as deliver:

@@ -30,19 +30,6 @@ def test_c4_an_old_undo_that_is_edited_does_not_take_back_a_newer_not(pair: Dopp
     assert rejected(pair) == {1}
 
 
-def test_c4_an_old_undo_that_is_edited_does_not_take_back_a_newer_of(pair: Doppel) -> None:
-    pair.write(2, "/duplicates of #1", "triage-person")
-    undo = pair.write(2, "/duplicates undo", "triage-person")
-    assert pair.said(2)
-    pair.write(2, "/duplicates of #1", "triage-person")
-    assert pair.said(2)
-    pair.edit(undo, "/duplicates undo!")
-    issue = pair.sim.issue(pair.repo, 2)
-    assert (issue.state, issue.state_reason) == ("closed", "duplicate")
-    assert [label.name for label in issue.labels] == ["duplicate"]
-    assert pair.said(2)
-
-
 def test_c4_a_misspelt_undo_that_is_corrected_takes_back_what_stands_above_it(pair: Doppel) -> None:
     pair.open(*OTHER)
     pair.write(3, "/duplicates not #1", "reporter")
@@ -264,14 +251,3 @@ def test_c4_undo_of_an_of_brings_another_repositorys_original_back_as_far_as_it_
     pair.write(2, "/duplicates undo", "triage-person")
     assert pair.sim.issue(pair.repo, 2).state == "open"
     assert pair.said(2)
-
-
-def test_c4_undo_of_of_leaves_closed_what_somebody_has_closed_in_favour_of_another_issue_since(pair: Doppel) -> None:
-    pair.open("Dark mode for the settings page", "Please add it.")
-    pair.write(3, "/duplicates of #1", "triage-person")
-    pair.do.reopen_issue(pair.repo, 3, "maintain-person")
-    pair.do.close_issue(pair.repo, 3, "maintain-person", "duplicate", pair.sim.issue(pair.repo, 2))
-    pair.write(3, "/duplicates undo", "triage-person")
-    issue = pair.sim.issue(pair.repo, 3)
-    assert (issue.state, issue.duplicate_of) == ("closed", pair.sim.issue(pair.repo, 2))
-    assert pair.said(3)[-1].endswith("It stays closed, as it was before.\n") and pair.said(2)

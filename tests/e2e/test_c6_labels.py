@@ -166,16 +166,6 @@ def test_c6_a_label_that_github_refuses_holds_up_nothing(doppel: Doppel) -> None
     assert names(doppel.sim.issue(doppel.repo, 2)) == []
 
 
-def test_c6_a_label_that_cannot_be_taken_off_holds_up_nothing(doppel: Doppel) -> None:
-    doppel.configure("label: add\n")
-    issue = again(doppel)
-    doppel.sim.faults.add("DELETE */issues/2/labels/*", 403, times=None)
-    assert "#1" not in rewrite(doppel, *OTHER)
-    *_, look = doppel.services.store.decisions.of_issue(doppel.repository.id, 2)
-    assert (look.outcome, look.shown) == (DecisionOutcome.EDITED, ())
-    assert names(issue) == ["duplicate"]
-
-
 def test_c6b_to_close_is_suggested_once_and_what_people_say_to_it_counts(doppel: Doppel) -> None:
     doppel.configure("suggest_closing: on\nlikely: 0.2\n")
     issue = again(doppel)

@@ -20,6 +20,27 @@ def first(doppel: Doppel) -> None:
     doppel.open(*FIRST, author="ann")
 
 
+def owners_file(doppel: Doppel, settings: str, *, private: bool = False) -> str:
+    """The owner's `.github` repository with a settings file, which holds since the repository itself has none now."""
+    owners = f"{doppel.owner}/.github"
+    doppel.sim.add_repository(owners, private=private)
+    doppel.sim.write_file(owners, ".github/doppel.yml", settings)
+    doppel.sim.install(owners)
+    doppel.do.write_file(doppel.repo, ".github/doppel.yml", None)
+    return owners
+
+
+def plan_of_printing(
+    doppel: Doppel, body: str = "## Steps to reproduce\n\nPrint.\n\n## Spooler timeout\n\nYes."
+) -> str:
+    """The comment on an issue with two headings, before the index is complete."""
+    doppel.settle()
+    with doppel.before_backfill():
+        doppel.open("Printing hangs", body)
+        doppel.write(2, "/duplicates")
+    return doppel.said(2)[0]
+
+
 def test_c6_mode_off_does_nothing(doppel: Doppel) -> None:
     doppel.configure("mode: off")
     searches = doppel.searches()
@@ -115,16 +136,6 @@ def test_c6_how_many_and_which_are_shown(doppel: Doppel) -> None:
         doppel.said(number)
 
 
-def test_c6_closed_issues_are_shown_unless_the_settings_say_otherwise(doppel: Doppel) -> None:
-    doppel.sim.close_issue(doppel.repo, 1, "triage-person", "not_planned")
-    doppel.configure("include_closed: false\nmin_confidence: 0\n")
-    doppel.open(*AGAIN)
-    assert doppel.said(2) == []
-    doppel.configure("min_confidence: 0\n")
-    doppel.write(2, "/duplicates")
-    assert "/issues/1)" in doppel.advice(2)
-
-
 def test_c6_the_budget_of_searches(doppel: Doppel) -> None:
     doppel.configure("search: {budget: 1, hybrid: off}")
     before = doppel.searches()
@@ -143,13 +154,6 @@ def test_c6_a_broken_file_counts_as_far_as_it_is_valid_and_is_told_to_who_gives_
     doppel.write(2, "/duplicates help")
     assert "line 1, column 1: there is no setting called" in doppel.said(2)[1]
     assert "line 2, column 17" in doppel.said(2)[1]
-
-
-def test_c6_no_yaml_at_all(doppel: Doppel) -> None:
-    doppel.configure("{{{: nonsense\n\t- ]")
-    doppel.open("Dark mode")
-    doppel.write(2, "/duplicates")
-    assert "Problems in the settings file" in doppel.said(2)[0]
 
 
 def test_c6_a_push_is_heeded_at_once(doppel: Doppel) -> None:
@@ -182,13 +186,7 @@ def test_c6_the_owners_file_holds_where_a_repository_has_none(doppel: Doppel) ->
 
 @pytest.mark.parametrize("problems", [1, 2])
 def test_c6_what_is_wrong_with_an_owners_private_file_is_not_quoted(doppel: Doppel, problems: int) -> None:
-    owners = f"{doppel.owner}/.github"
-    doppel.sim.add_repository(owners, private=True)
-    doppel.sim.write_file(
-        owners, ".github/doppel.yml", "project_swordfish: on\nmode: loud\n"[: 60 if problems == 2 else 22]
-    )
-    doppel.sim.install(owners)
-    doppel.do.write_file(doppel.repo, ".github/doppel.yml", None)
+    owners = owners_file(doppel, "project_swordfish: on\nmode: loud\n"[: 60 if problems == 2 else 22], private=True)
     doppel.open(*AGAIN)
     doppel.write(2, "/duplicates")
     doppel.write(2, "/duplicates help")
@@ -235,11 +233,7 @@ def test_c6_what_was_an_owners_is_theirs_no_longer_where_it_was_renamed_or_given
 
 
 def test_c6_what_is_wrong_with_a_private_file_that_was_an_owners_is_not_quoted(doppel: Doppel) -> None:
-    owners = f"{doppel.owner}/.github"
-    doppel.sim.add_repository(owners, private=True)
-    doppel.sim.write_file(owners, ".github/doppel.yml", "project_swordfish: on\n")
-    doppel.sim.install(owners)
-    doppel.do.write_file(doppel.repo, ".github/doppel.yml", None)
+    owners = owners_file(doppel, "project_swordfish: on\n", private=True)
     doppel.write(1, "/duplicates help")
     assert "The owner's settings have a problem" in doppel.said(1)[0]
     doppel.do.rename_repository(owners, "former")
@@ -249,11 +243,7 @@ def test_c6_what_is_wrong_with_a_private_file_that_was_an_owners_is_not_quoted(d
 
 def test_c6a_an_owners_private_settings_go_with_its_repository(doppel: Doppel) -> None:
     """They are kept with each repository that they hold for."""
-    owners = f"{doppel.owner}/.github"
-    doppel.sim.add_repository(owners, private=True)
-    doppel.sim.write_file(owners, ".github/doppel.yml", "mode: off")
-    doppel.sim.install(owners)
-    doppel.do.write_file(doppel.repo, ".github/doppel.yml", None)
+    owners = owners_file(doppel, "mode: off", private=True)
     doppel.open(*AGAIN)
     assert doppel.said(2) == []
     doppel.do.remove_from_installation(owners)
@@ -263,20 +253,14 @@ def test_c6a_an_owners_private_settings_go_with_its_repository(doppel: Doppel) -
 
 def test_f3_headings_of_issue_templates_do_not_count(doppel: Doppel) -> None:
     template = "---\nname: Bug\n---\n\n## Steps to reproduce\n"
-    doppel.do.write_file(doppel.repo, ".github/ISSUE_TEMPLATE/bug.md", template)
-    with doppel.before_backfill():
-        doppel.open("Printing hangs", "## Steps to reproduce\n\nPrint.\n\n## Spooler timeout\n\nYes.")
-        doppel.write(2, "/duplicates")
-    assert "in:title Printing hangs Spooler timeout` –" in doppel.said(2)[0]
+    doppel.sim.write_file(doppel.repo, ".github/ISSUE_TEMPLATE/bug.md", template)
+    assert "in:title Printing hangs Spooler timeout` –" in plan_of_printing(doppel)
 
 
 def test_f3_a_picture_beside_the_issue_templates_hides_none_of_them(doppel: Doppel) -> None:
     doppel.sim.write_file(doppel.repo, ".github/ISSUE_TEMPLATE/a.png", "x" * (LARGEST_FILE + 1))
-    doppel.do.write_file(doppel.repo, ".github/ISSUE_TEMPLATE/bug.md", "## Steps to reproduce\n")
-    with doppel.before_backfill():
-        doppel.open("Printing hangs", "## Steps to reproduce\n\nPrint.\n\n## Spooler timeout\n\nYes.")
-        doppel.write(2, "/duplicates")
-    assert "in:title Printing hangs Spooler timeout` –" in doppel.said(2)[0]
+    doppel.sim.write_file(doppel.repo, ".github/ISSUE_TEMPLATE/bug.md", "## Steps to reproduce\n")
+    assert "in:title Printing hangs Spooler timeout` –" in plan_of_printing(doppel)
 
 
 @pytest.mark.parametrize(
@@ -294,20 +278,16 @@ def test_f3_headings_of_a_single_issue_template_do_not_count(doppel: Doppel, rep
     if repository:
         doppel.sim.add_repository(where)
         doppel.sim.install(where)
-    doppel.do.write_file(where, path, "## Steps to reproduce\n")
-    with doppel.before_backfill():
-        doppel.open("Printing hangs", "## Steps to reproduce\n\nPrint.\n\n## Spooler timeout\n\nYes.")
-        doppel.write(2, "/duplicates")
-    assert "in:title Printing hangs Spooler timeout` –" in doppel.said(2)[0]
+    doppel.sim.write_file(where, path, "## Steps to reproduce\n")
+    assert "in:title Printing hangs Spooler timeout` –" in plan_of_printing(doppel)
 
 
 def test_f3_half_a_character_in_an_issue_form_keeps_no_issue_from_being_looked_at(doppel: Doppel) -> None:
     form = r'body: [{attributes: {label: "Steps \ud83d\udc1e"}}, {attributes: {label: "Half \ud83d"}}]'
-    doppel.do.write_file(doppel.repo, ".github/ISSUE_TEMPLATE/bug.yml", form)
-    with doppel.before_backfill():
-        doppel.open("Printing hangs", "## Steps 🐞\n\nPrint.\n\n## Half \ufffd\n\n## Spooler timeout\n\nYes.")
-        doppel.write(2, "/duplicates")
-    assert "in:title Printing hangs Spooler timeout` –" in doppel.said(2)[0]
+    doppel.sim.write_file(doppel.repo, ".github/ISSUE_TEMPLATE/bug.yml", form)
+    assert "in:title Printing hangs Spooler timeout` –" in plan_of_printing(
+        doppel, "## Steps 🐞\n\nPrint.\n\n## Half \ufffd\n\n## Spooler timeout\n\nYes."
+    )
 
 
 def test_c6_what_was_read_before_the_clock_was_set_back_is_read_anew(doppel: Doppel) -> None:

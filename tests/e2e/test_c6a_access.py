@@ -28,11 +28,6 @@ def use(doppel: Doppel) -> None:
     assert stored(doppel.services.store, doppel.repository.id) > 8
 
 
-def test_c6a_installed_repositories_are_listed(doppel: Doppel) -> None:
-    known = doppel.known
-    assert (known.ref, known.private, known.suspended) == (RepoRef(doppel.owner, "app"), False, False)
-
-
 def test_c6a_no_file_holds_a_word_of_what_was_erased(doppel: Doppel) -> None:
     """While the bot runs on: neither the pages that have become free, nor the log of what was written."""
     number = doppel.open("Crash while exporting", "It says `Zwielichtfehler` of page 7.", author="ann").number

@@ -47,15 +47,6 @@ def test_c7_what_a_triager_voted_down_is_no_candidate_any_more_for_finder_and_sc
     assert "Crash while exporting" in doppel.said(2)[0]
 
 
-def test_c7_a_vote_that_is_taken_back_was_never_given(doppel: Doppel, commented: Comment) -> None:
-    vote, _ = doppel.sim.react(commented, "triage-person", "+1")
-    poll(doppel)
-    assert len(said(doppel)) == 1
-    doppel.sim.unreact(commented, vote.id)
-    poll(doppel)
-    assert said(doppel) == []
-
-
 def test_c7_a_crowd_of_strangers_pushes_out_nobodys_vote(doppel: Doppel, commented: Comment) -> None:
     vote, _ = doppel.sim.react(commented, "triage-person", "-1")
     poll(doppel)
@@ -132,14 +123,6 @@ def test_c7_a_closing_is_worked_on_once_though_github_does_not_tell_of_what_it_i
     assert said(doppel) == [], "what was said before holds no more"
     with doppel.services.index.view(doppel.repository.id) as view:
         assert view.issues([2])[2].state_reason == "duplicate"
-
-
-def test_c7_how_an_issue_is_closed_is_noted_when_a_rate_limit_has_passed(doppel: Doppel, commented: Comment) -> None:
-    doppel.sim.faults.add("POST /graphql", "secondary_limit", code=200, retry_after=30, times=1)
-    doppel.sim.close_issue(doppel.repo, 2, "triage-person", "duplicate", doppel.sim.issue(doppel.repo, 1))
-    doppel.world.let_pass(30)
-    doppel.settle()
-    assert said(doppel) == [(2, 1, True, "closed", "triage", 1.0)]
 
 
 def test_c7_how_an_issue_was_closed_before_holds_no_more_though_nobody_heard_of_its_reopening(
@@ -237,16 +220,6 @@ def test_c7_an_of_that_another_has_corrected_counts_again_only_when_that_is_take
     assert doppel.said(3) and doppel.said(2)
 
 
-def test_c7_of_counts_again_when_it_is_given_again(doppel: Doppel, commented: Comment) -> None:
-    doppel.write(2, "/duplicates of #1", "triage-person")
-    doppel.do.reopen_issue(doppel.repo, 2, "maintain-person")
-    doppel.write(2, "/duplicates of #1", "maintain-person")
-    assert said(doppel) == [(2, 1, True, "of", "triage", 1.0)]
-    doppel.do.close_issue(doppel.repo, 2, "triage-person", "duplicate", doppel.sim.issue(doppel.repo, 1))
-    assert (2, 1, True, "of", "triage", 1.0) in said(doppel)
-    doppel.said(2)
-
-
 def test_c7_who_may_triage_counts_so_on_their_own_issues_too(doppel: Doppel) -> None:
     doppel.open(*FIRST, author="ann")
     doppel.open(*AGAIN, author="triage-person")
@@ -255,13 +228,6 @@ def test_c7_who_may_triage_counts_so_on_their_own_issues_too(doppel: Doppel) -> 
     doppel.write(2, "/duplicates undo", "triage-person")
     doppel.do.close_issue(doppel.repo, 2, "triage-person", "duplicate", doppel.sim.issue(doppel.repo, 1))
     assert said(doppel) == [(2, 1, True, "closed", "triage", 1.0)]
-    doppel.said(2)
-
-
-def test_c7_a_triagers_not_counts_in_full_after_the_authors(doppel: Doppel, commented: Comment) -> None:
-    doppel.write(2, "/duplicates not #1", "reporter")
-    doppel.write(2, "/duplicates not #1", "triage-person")
-    assert said(doppel) == [(2, 1, False, "not", "author", 0.5), (2, 1, False, "not", "triage", 1.0)]
     doppel.said(2)
 
 

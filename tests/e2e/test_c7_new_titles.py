@@ -57,16 +57,6 @@ def test_c7_a_new_title_says_nothing_of_what_only_a_command_had_asked_for(doppel
     assert said(doppel) == []
 
 
-def test_c7_a_new_title_says_nothing_of_what_only_a_commands_own_words_had_found(doppel: Doppel) -> None:
-    doppel.open(*FIRST, author="ann")
-    doppel.open(*OTHER)
-    doppel.write(2, "/duplicates search PdfRenderError confidence=0", "reporter")
-    assert "[#1]" in doppel.said(2)[0]
-    doppel.do.edit_issue(doppel.repo, 2, title="Dark mode for settings")
-    doppel.said(2)
-    assert said(doppel) == []
-
-
 @pytest.mark.parametrize("away", ["closed", "deleted"])
 def test_c7_a_new_title_says_nothing_of_what_could_not_be_shown_under_the_old_one_either(
     doppel: Doppel, away: str

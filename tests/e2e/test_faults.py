@@ -124,15 +124,6 @@ def test_f9_an_outage_of_search_is_not_taken_for_no_duplicates(doppel: Doppel) -
     assert "Crash while exporting to PDF" in doppel.advice(2), "it was looked for again when search was back"
 
 
-def test_f9_an_outage_of_one_search_is_not_taken_for_no_duplicates(doppel: Doppel) -> None:
-    doppel.sim.faults.add("GET /search/issues", 503, times=7)
-    before = doppel.searches()
-    with doppel.before_backfill():
-        doppel.open("Dark mode for the settings page")
-    assert doppel.said(2) == []
-    assert doppel.searches() - before >= 4, "what failed was asked again when search was back"
-
-
 def test_f9_a_part_of_an_outage_is_told(doppel: Doppel) -> None:
     doppel.sim.faults.add("GET /search/issues", "incomplete_results", times=None)
     doppel.open(*AGAIN)

@@ -167,16 +167,6 @@ def test_what_could_not_be_looked_at_then_is_looked_at_as_soon_as_it_can(filling
     assert FOUND in filling.said(2)[0]
 
 
-def test_that_it_was_left_alone_for_a_moment_is_no_look(filling: Doppel) -> None:
-    filling.configure(WIP)
-    filling.open(NEW, SAID, author="ben")
-    filling.sim.create_label(filling.repo, "wip")
-    filling.do.add_labels(filling.repo, 2, "wip", actor="triage-person")
-    filling.do.remove_label(filling.repo, 2, "wip", "triage-person")
-    complete(filling)
-    assert FOUND in filling.said(2)[0]
-
-
 def test_each_filling_has_its_own_looks(filling: Doppel) -> None:
     """An index that is filled anew within days finds the names of the first looks still in the queue."""
     filling.open("The logo is too small on the page of invoices", "It cannot be read.", author="cleo")

@@ -96,16 +96,6 @@ def test_d8_the_issue_is_found_again_by_its_marker_and_opened_again(backlog: Dop
     backlog.said(5)
 
 
-def test_d8_a_deleted_issue_is_opened_anew(backlog: Doppel) -> None:
-    backlog.write(3, "/duplicates scan", "maintain-person")
-    (shown,) = scans(backlog)
-    backlog.do.delete_issue(backlog.repo, shown.number)
-    backlog.write(3, "/duplicates scan", "maintain-person")
-    (again,) = scans(backlog)
-    assert again.number > shown.number
-    backlog.said(3)
-
-
 def test_d8_the_bots_own_issue_is_never_answered_indexed_or_found(backlog: Doppel) -> None:
     backlog.write(3, "/duplicates scan", "maintain-person")
     (shown,) = scans(backlog)
@@ -133,13 +123,6 @@ def test_d8_nor_is_it_where_somebody_has_written_it_anew(backlog: Doppel) -> Non
     assert SCAN.begins(body_of(shown))
     assert backlog.services.index.count(backlog.repository.id) == 4
     backlog.said(3)
-
-
-def test_c5_a_reader_may_not_scan(backlog: Doppel) -> None:
-    comment = backlog.write(3, "/duplicates scan", "stranger")
-    assert backlog.said(3)[-1].endswith("\n`/duplicates scan` is for people with triage access.\n")
-    assert backlog.reactions(comment) == ["eyes", "-1"]
-    assert scans(backlog) == []
 
 
 def test_d8_nobody_is_pinged_and_no_issue_gets_a_back_link(backlog: Doppel) -> None:
