@@ -31,15 +31,15 @@ def close_as_duplicate(request: CommandRequest, command: Command) -> CommandResu
     chain = _chain(request.context, named)
     root = chain[-1] if chain[-1].state == "open" else named
     if any(one.number == issue.number for one in chain):
-        return request.refuse(replies.refused_circle(named.number))
+        return request.refuse(request.say.of_circle(issue=request.context.links.issue(named.number)))
     if (root.created_at, root.number) > (issue.created_at, issue.number):
-        newer = replies.refused_newer(root.number)
+        newer = request.say.of_newer(issue=request.context.links.issue(root.number))
         return request.refuse(replies.refused_root(named.number, root.number, newer))
     verdict = _stored(request, root)
     if verdict is None:
         before = _original_now(request)
         if _own_number(request.context, before) == root.number:
-            return CommandResult(True, replies.closed_already(root.number))
+            return CommandResult(True, request.say.of_already(issue=request.context.links.issue(root.number)))
         verdict = _store(request, root, before)
     _carry_out(request, root, verdict)
     return CommandResult(True, replies.closed_for(named.number, root.number, closed=root.state == "closed"))

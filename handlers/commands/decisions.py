@@ -98,7 +98,7 @@ def undo(request: CommandRequest, command: Command) -> CommandResult:
     if there and (verdict is None or there.undone_by == request.command_id or there.at >= verdict.at):
         return _undo_elsewhere(request, there, everybodys=actor is None)
     if verdict is None:
-        return request.refuse(request.replies.nothing_to_undo())
+        return request.refuse(request.say.undo_nothing())
     if verdict.kind is UserVerdictKind.NOT:
         return _undo_not(request, verdict, everybodys=actor is None)
     if actor is not None:
@@ -174,7 +174,7 @@ def _reject_elsewhere(request: CommandRequest, command: Command) -> CommandResul
         and not _was_shown(context, issue)
         and not comment_links_to(request, context.links.issue(number, repo))
     ):
-        return request.refuse(request.replies.not_shown_here(number, repo))
+        return request.refuse(request.say.not_shown_here(issue=context.links.issue(number, repo)))
     if not any(same_login(one.actor, request.login) for one in before):
         said = Rejection(context.number, issue, request.login, context.services.now(), request.command_id)
         context.services.store.elsewhere.add(context.repository.id, said)
@@ -230,7 +230,7 @@ def mute(request: CommandRequest, command: Command) -> CommandResult:
     # If they muted it themselves, this may be the same command after a crash, and is answered as at first.
     already = by is not None and not same_login(by, request.login)
     muted.set(context.repository.id, context.number, request.login, context.services.now())
-    return CommandResult(True, request.replies.muted(already))
+    return CommandResult(True, request.say.muted_already() if already else request.say.muted())
 
 
 def unmute(request: CommandRequest, command: Command) -> CommandResult:
@@ -242,4 +242,4 @@ def unmute(request: CommandRequest, command: Command) -> CommandResult:
     if not already:
         refresh(context)
     context.services.store.muted.clear(context.repository.id, context.number)
-    return CommandResult(True, request.replies.unmuted(already))
+    return CommandResult(True, request.say.unmuted_already() if already else request.say.unmuted())

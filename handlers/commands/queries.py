@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bot.conversation.commands.table import Command
 from bot.conversation.render.comment import explain as render_explanation
+from bot.conversation.render.phrases import help_text
 from bot.domain.decisions import COMMAND
 from bot.quality.feedback import decided_in
 from bot.search.finder import FindOptions
@@ -21,12 +22,12 @@ def recheck(request: CommandRequest, command: Command) -> CommandResult:
     context, before = request.context, request.context.kept_comment()
     report = context.find(command.options, command.words, asked=True)
     if not post(context, report, cause=COMMAND, command=command):
-        return request.refuse(request.replies.comment_was_deleted())
+        return request.refuse(request.say.comment_deleted())
     if context.muted:
-        return CommandResult(True, request.replies.muted_recheck())
+        return CommandResult(True, request.say.muted_recheck())
     if before is None or before.comment_id is None or request.issue.comments <= _FAR:
         return CommandResult(True)
-    return CommandResult(True, request.replies.answered_above(before.comment_id))
+    return CommandResult(True, request.say.answered_above(link=f"#issuecomment-{before.comment_id}"))
 
 
 def explain(request: CommandRequest, command: Command) -> CommandResult:
@@ -53,10 +54,10 @@ def explain(request: CommandRequest, command: Command) -> CommandResult:
     shown = next((one for one in report.candidates if one.own and one.number == other.number), None)
     apart = finder.apart(issue, options, gathered, (other.number, *(shown.also if shown else ())))
     compared = apart.pop(other.number, None) or finder.compare(issue, other, earlier_only=earlier)
-    say, likely = request.replies.say, context.config.likely
+    say, likely = request.say, context.config.likely
     return CommandResult(True, render_explanation(report, compared, context.links, say, [*apart.values()], likely))
 
 
 def show_help(request: CommandRequest, command: Command) -> CommandResult:
     """`help`: all commands."""
-    return CommandResult(True, request.replies.help())
+    return CommandResult(True, help_text(request.say))

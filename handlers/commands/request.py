@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from bot.conversation.commands.table import Command, Requirement, allowed
+from bot.conversation.messages.catalogue import Messages
 from bot.conversation.render.replies import Replies
 from bot.deliveries.events import CommentEvent
 from bot.domain.entities import Issue, Permission, same_login
@@ -42,9 +43,14 @@ class CommandRequest:
         return self.context.github.permission(self.context.repo, self.login)
 
     @cached_property
+    def say(self) -> Messages:
+        """The messages in the issue's language and the repository's own words."""
+        return self.context.messages
+
+    @property
     def replies(self) -> Replies:
-        """The answers in the issue's language and the repository's own words."""
-        return Replies(self.context.messages, self.context.links)
+        """The answers that take more than one message or value."""
+        return Replies(self.say, self.context.links)
 
     @property
     def is_author(self) -> bool:
@@ -74,7 +80,7 @@ def issue_named(request: CommandRequest, command: Command) -> Issue | CommandRes
     other = _named(request, command)
     if isinstance(other, CommandResult) or not other.is_pull_request:
         return other
-    return request.refuse(request.replies.not_an_issue(other.number))
+    return request.refuse(request.say.not_an_issue(issue=request.context.links.issue(other.number)))
 
 
 def number_named(request: CommandRequest, command: Command) -> int | CommandResult:
@@ -104,8 +110,8 @@ def comment_links_to(request: CommandRequest, link: str) -> bool:
 def _named(request: CommandRequest, command: Command) -> Issue | CommandResult:
     context, number = request.context, command.number or 0
     if number == context.number:
-        return request.refuse(request.replies.refused_itself())
+        return request.refuse(request.say.itself())
     try:
         return context.github.issue(context.repo, number)
     except NotFound:
-        return request.refuse(request.replies.no_such_issue(number))
+        return request.refuse(request.say.issue_gone(issue=request.context.links.issue(number)))

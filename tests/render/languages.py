@@ -22,6 +22,7 @@ from bot.conversation.config.yaml_tree import ConfigError
 from bot.conversation.messages.catalogue import LANGUAGES, Messages, messages_for
 from bot.conversation.render.comment import explain, render_comment
 from bot.conversation.render.escape import RepoLinks
+from bot.conversation.render.phrases import help_text
 from bot.conversation.render.replies import Replies, render_reply
 from bot.domain.entities import Closer
 from bot.domain.errors import RemarkCode, SourceProblem
@@ -202,7 +203,7 @@ def answers(say: Messages) -> list[str]:
     replies = Replies(say, PLACE)
     wrong = [problem for text in (SETTINGS, *BROKEN) for problem in parse_config(text)[1]]
     return [
-        replies.help(),
+        help_text(say),
         replies.misspelt(MisspeltCommand("/duplicates serch", "serch", "/duplicates search WORDS…")),
         replies.misspelt(MisspeltCommand("/duplicates x", "x", "")),
         *(
@@ -219,33 +220,33 @@ def answers(say: Messages) -> list[str]:
         replies.noted_different(12),
         replies.noted_different(12, already=True),
         replies.noted_different(12, repo="acme/lib"),
-        replies.not_shown_here(12, "acme/lib"),
+        say.not_shown_here(issue=PLACE.issue(12, "acme/lib")),
         replies.closed_for(12, 12),
         replies.closed_for(12, 7),
-        replies.closed_already(12),
-        replies.refused_itself(),
-        replies.refused_newer(12),
+        say.of_already(issue=PLACE.issue(12)),
+        say.itself(),
+        say.of_newer(issue=PLACE.issue(12)),
         replies.closed_for(12, 12, closed=True),
-        replies.refused_root(12, 7, replies.refused_newer(7)),
-        replies.refused_circle(12),
-        replies.answered_above(2001),
+        replies.refused_root(12, 7, say.of_newer(issue=PLACE.issue(7))),
+        say.of_circle(issue=PLACE.issue(12)),
+        say.answered_above(link=f"#issuecomment-{2001}"),
         replies.undone_not(12),
         replies.undone_not(12, holds=True),
         replies.undone_of(12),
         replies.undone_of(12, reopened=False),
-        replies.nothing_to_undo(),
-        replies.muted(),
-        replies.muted(already=True),
-        replies.muted_recheck(),
-        replies.unmuted(),
-        replies.unmuted(already=True),
-        replies.comment_was_deleted(),
+        say.undo_nothing(),
+        say.muted(),
+        say.muted_already(),
+        say.muted_recheck(),
+        say.unmuted(),
+        say.unmuted_already(),
+        say.comment_deleted(),
         replies.scan_begun(1_200, 52, say.scan_title(), None),
         replies.scan_begun(1_200, 300, say.scan_title(), 12),
         replies.scan_not_ready(1_200, 17_000),
         replies.scan_not_ready(None, None),
-        replies.no_such_issue(12),
-        replies.not_an_issue(12),
+        say.issue_gone(issue=PLACE.issue(12)),
+        say.not_an_issue(issue=PLACE.issue(12)),
         replies.github_refused("Issues are disabled."),
         *(replies.settings_problems(wrong[at : at + 10], "acme/app/.github/doppel.yml") for at in range(0, 40, 10)),
         replies.settings_problems(wrong * 2, "acme/app/.github/doppel.yml"),

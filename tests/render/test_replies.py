@@ -23,7 +23,7 @@ from bot.conversation.messages.catalogue import english
 from bot.conversation.render.comment import explain
 from bot.conversation.render.details import source_name
 from bot.conversation.render.escape import RepoLinks, code
-from bot.conversation.render.phrases import command_words, option_words
+from bot.conversation.render.phrases import command_words, help_text, option_words
 from bot.conversation.render.replies import Replies, render_reply
 from bot.domain.entities import BODY_MAX, RepoRef
 from bot.domain.errors import RemarkCode, SourceProblem
@@ -43,30 +43,16 @@ TEXTS = [
     (replies.noted_different(12, already=True), f"This issue and {L12} were already noted as different."),
     (replies.closed_for(12, 12), f"Closed: the discussion continues in {L12}."),
     (replies.closed_for(12, 7), f"Closed. {L12} leads to {L7}: the discussion continues there."),
-    (replies.closed_already(12), f"This issue is already closed in favour of {L12}."),
-    (replies.refused_itself(), "That is this issue itself. Give the number of another one."),
-    (replies.refused_newer(12), f"{L12} is newer than this one. Close that one in favour of this one instead."),
-    (replies.refused_circle(12), f"That would make a circle: {L12} is itself closed in favour of this issue."),
     (replies.closed_for(12, 7, closed=True), f"Closed in favour of {L7}, which is closed itself. If the problem is still there, please say so here."),
-    (replies.answered_above(5), "The list is up to date: [it is above](#issuecomment-5)."),
     (replies.refused_root(12, 12, "No."), "No."),
     (replies.refused_root(12, 7, "No."), f"{L12} was closed as a duplicate and leads to {L7}. No."),
-    (replies.muted_recheck(), "The comment is up to date. This issue is muted: it is looked at only when a command asks for it. `/duplicates unmute` changes that."),
     (replies.undone_not(12), f"Taken back: {L12} can be shown on this issue again."),
     (replies.undone_of(12), f"Taken back: this issue is open again and no longer linked to {L12}."),
     (replies.undone_of(12, reopened=False), f"Taken back: this issue is no longer linked to {L12}. It stays closed, as it was before."),
-    (replies.nothing_to_undo(), "You have nothing to take back here."),
-    (replies.muted(), "Quiet from now on: this issue is left alone. `/duplicates unmute` changes that."),
-    (replies.muted(already=True), "This issue is already muted."),
-    (replies.unmuted(), "This issue is looked at again."),
-    (replies.unmuted(already=True), "This issue was not muted."),
-    (replies.comment_was_deleted(), "The comment with earlier issues was deleted here, so it is not posted again."),
     (replies.scan_begun(1200, 52.0, "Groups", None), "Looking through 1,200 open issues in the background, which takes about 52 seconds. The result will be in an issue of its own, “Groups”."),
     (replies.scan_begun(1200, 300.0, "Groups", 12), f"Looking through 1,200 open issues in the background, which takes about 5 minutes. The result will be in {L12}."),
     (replies.scan_not_ready(1200, None), "I am still reading this repository's issues (1,200 of about ?). Please give the command again when that is done."),
     (replies.scan_not_ready(None, None), "I have not started to read this repository's issues yet. Please give the command again later."),
-    (replies.no_such_issue(12), f"There is no issue {L12} here, or I am not allowed to see it."),
-    (replies.not_an_issue(12), f"{L12} is a pull request; this command only takes issues."),
     (replies.github_refused("Issues are disabled."), "GitHub did not let me do that: Issues are disabled. An administrator can see what this App may do in the repository's settings, under GitHub Apps. Then give the command again in a new comment."),
     (replies.rate_limited(3, 0.2), "That is a lot at once: each person can give 3 commands per 2 seconds. Please try again in 2 seconds."),
     (replies.rate_limited(3, 45), "That is a lot at once: each person can give 3 commands per 45 seconds. Please try again in 45 seconds."),
@@ -127,7 +113,7 @@ def test_c5_who_may_is_said_to_those_who_may_not(name: CommandName, expected: st
 
 
 def test_c4_help_is_made_from_the_table() -> None:
-    text = replies.help()
+    text = help_text(SAY)
     for row in COMMANDS:
         assert f"\n- `{row.syntax}` – {command_words(row.name, SAY)}" in text
     assert "Each person can give 20 commands per 60 minutes in all repositories of an owner together; every" in text
@@ -194,8 +180,8 @@ def test_c6_settings_problems_are_listed_with_line_column_and_hint() -> None:
 
 
 def test_c2_a_reply_is_found_again_by_the_comment_it_answers() -> None:
-    body = render_reply(5, [("/duplicates mute", replies.muted())])
-    assert body == f"<!-- doppel:reply v1 5 -->\n{replies.muted()}\n"
+    body = render_reply(5, [("/duplicates mute", SAY.muted())])
+    assert body == f"<!-- doppel:reply v1 5 -->\n{SAY.muted()}\n"
     assert is_reply_to(body, 5)
     assert not is_reply_to(body, 55)
     assert not is_reply_to(f"> {body}", 5)

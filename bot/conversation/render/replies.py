@@ -15,7 +15,7 @@ from bot.conversation.marker import reply_marker
 from bot.conversation.messages.catalogue import Messages
 from bot.conversation.render.details import private_settings, settings_list
 from bot.conversation.render.escape import RepoLinks, break_phrase, code, escape
-from bot.conversation.render.phrases import duration, help_text, who_words
+from bot.conversation.render.phrases import duration, who_words
 from bot.domain.entities import BODY_MAX
 
 
@@ -39,10 +39,6 @@ class Replies:
 
     say: Messages
     place: RepoLinks
-
-    def help(self) -> str:
-        """The answer to `help`."""
-        return help_text(self.say)
 
     def misspelt(self, found: MisspeltCommand) -> str:
         """Not a command of ours; the nearest one where one is near (C4)."""
@@ -88,10 +84,6 @@ class Replies:
             return self.say.not_already(issue=issue)
         return self.say.not_elsewhere(issue=issue) if repo else self.say.not_done(issue=issue)
 
-    def not_shown_here(self, number: int, repo: str) -> str:
-        """`not` with an issue of another repository that was never shown here."""
-        return self.say.not_shown_here(issue=self.place.issue(number, repo))
-
     def closed_for(self, asked: int, root: int, *, closed: bool = False) -> str:
         """The answer to `of`: `asked` is the number that was given, `root` the open issue of its chain, or a `closed`
         one where there is none.
@@ -102,27 +94,11 @@ class Replies:
             return self.say.of_done(issue=self.place.issue(root))
         return self.say.of_done_root(asked=self.place.issue(asked), issue=self.place.issue(root))
 
-    def closed_already(self, number: int) -> str:
-        """`of` for an issue that is closed in favour of that one already."""
-        return self.say.of_already(issue=self.place.issue(number))
-
-    def refused_itself(self) -> str:
-        """A command with the issue's own number."""
-        return self.say.itself()
-
-    def refused_newer(self, number: int) -> str:
-        """`of` with an issue that was opened later."""
-        return self.say.of_newer(issue=self.place.issue(number))
-
     def refused_root(self, asked: int, root: int, refused: str) -> str:
         """Why `of` is `refused`, after what leads from the number that was given to the issue of which that speaks."""
         if asked == root:
             return refused
         return self.say.of_leads(asked=self.place.issue(asked), issue=self.place.issue(root), says=refused)
-
-    def refused_circle(self, number: int) -> str:
-        """`of` with an issue whose chain leads back here."""
-        return self.say.of_circle(issue=self.place.issue(number))
 
     def undone_not(self, number: int, holds: bool = False, repo: str = "") -> str:
         """`undo` after `not`; `holds`: somebody else has said it too, and has not taken it back."""
@@ -133,30 +109,6 @@ class Replies:
         """`undo` after `of`; `reopened`: the issue is open now, as it was before unless it had been closed."""
         issue = self.place.issue(number)
         return self.say.undo_of(issue=issue) if reopened else self.say.undo_of_closed(issue=issue)
-
-    def nothing_to_undo(self) -> str:
-        """`undo` without anything that the one who asked could take back."""
-        return self.say.undo_nothing()
-
-    def muted(self, already: bool = False) -> str:
-        """The answer to `mute`."""
-        return self.say.muted_already() if already else self.say.muted()
-
-    def muted_recheck(self) -> str:
-        """The answer to a re-check of an issue that is muted: the comment alone would not say so."""
-        return self.say.muted_recheck()
-
-    def answered_above(self, comment_id: int) -> str:
-        """The answer to a re-check where the comment that says it is far above."""
-        return self.say.answered_above(link=f"#issuecomment-{comment_id}")
-
-    def unmuted(self, already: bool = False) -> str:
-        """The answer to `unmute`; `already` where the issue was not muted."""
-        return self.say.unmuted_already() if already else self.say.unmuted()
-
-    def comment_was_deleted(self) -> str:
-        """A re-check where a maintainer deleted the advisory comment (C1)."""
-        return self.say.comment_deleted()
 
     def scan_begun(self, count: int, seconds: float, title: str, known: int | None) -> str:
         """The answer to `scan`: so many issues, in about so many seconds; `known` is the issue of an earlier one, and
@@ -174,14 +126,6 @@ class Replies:
         return self.say.scan_not_ready(
             seen=seen, expected="?" if expected is None else self.say.locale.number(expected)
         )
-
-    def no_such_issue(self, number: int) -> str:
-        """A number that names nothing here."""
-        return self.say.issue_gone(issue=self.place.issue(number))
-
-    def not_an_issue(self, number: int) -> str:
-        """A number that names a pull request."""
-        return self.say.not_an_issue(issue=self.place.issue(number))
 
     def github_refused(self, detail: str) -> str:
         """GitHub refused for good; `detail` is its own message. Says how to mend it."""
