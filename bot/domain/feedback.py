@@ -1,7 +1,6 @@
-"""What people judged, and what became of that, as values. Pure.
+"""What people said of the bot's decisions, and the threshold that follows, as values. Pure.
 
-How they are kept is the store's affair; what follows from them is said by `bot.quality.feedback` and
-`bot.quality.calibration`.
+`bot.quality.feedback` and `bot.quality.calibration` draw the conclusions.
 """
 
 from __future__ import annotations
@@ -16,8 +15,8 @@ class FeedbackKind(StrEnum):
     """How somebody said it.
 
     `REACTION`: 👍 or 👎 on the comment. `BOX`: a box ticked in the digest. `VOTE`: a button of the dashboard. `CLOSED`:
-    the issue was closed, as a duplicate or otherwise. `RETITLED`: a new title after which a candidate is shown no more.
-    `SUGGESTION`: the bot's suggestion was approved or dismissed on GitHub. `NOT` and `OF` are the commands.
+    the issue was closed as a duplicate. `RETITLED`: a new title removed a candidate from the comment. `SUGGESTION`: the
+    bot's suggestion was approved or dismissed on GitHub. `NOT` and `OF` are the commands.
     """
 
     REACTION = "reaction"
@@ -31,7 +30,7 @@ class FeedbackKind(StrEnum):
 
 
 class Role(StrEnum):
-    """What they may do in the repository: triage and up, its issue's author, or anybody else."""
+    """Somebody's role: triage access or more, the issue's author, or anybody else."""
 
     TRIAGE = "triage"
     AUTHOR = "author"
@@ -42,8 +41,7 @@ class Role(StrEnum):
 class FeedbackSignal:
     """What somebody said of issue `number` other than by a command, at a time in seconds since 1970.
 
-    `other` is the issue that it is compared with, 0 where it is about everything that was shown. `same` is whether they
-    report the same thing.
+    `other` is the issue that it is compared with, 0 for all that were shown; `same` whether they report the same thing.
     """
 
     number: int
@@ -64,9 +62,9 @@ class UserVerdictKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class UserVerdict:
-    """A decision, taken on issue `number` about issue `other` by the command in comment `command_id`.
+    """A decision on issue `number` about issue `other`, by the command in comment `command_id`.
 
-    `details` is what undoing it must know, such as the labels that were added; JSON values only.
+    `details` is what `undo` needs, such as the label that was added; JSON values only.
     """
 
     id: int
@@ -83,7 +81,7 @@ class UserVerdict:
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """That issue `number` is not `issue` (`owner/repo#number` in lower case), said by the command in a comment.
+    """A `not` about an issue of another repository, `owner/repo#number` in lower case.
 
     `undone_by` is the comment with the `undo` that took it back.
     """
@@ -97,7 +95,7 @@ class Rejection:
 
 
 class Fold(StrEnum):
-    """`OPEN`: the bot has not folded it. `FOLDED`: it has. `LEFT`: it has, and never will again."""
+    """`OPEN`: the bot has not folded the comment. `FOLDED`: it has. `LEFT`: it has once, and never will again."""
 
     OPEN = ""
     FOLDED = "folded"
@@ -106,9 +104,9 @@ class Fold(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class KeptCalibration:
-    """The bar that follows from what was said after `since` (None: nothing follows), and when it last moved.
+    """The threshold by the feedback after `since` (None: unmoved), and when it last moved, in seconds since 1970.
 
-    `right` and `wrong` are the weights that it rests on. Times are seconds since 1970.
+    `right` and `wrong` are the sums of the weights for and against.
     """
 
     bar: float | None

@@ -1,6 +1,4 @@
-"""A number with what it counts, in English: for logs and terminals. What stands on GitHub has
-`bot/conversation/messages/`. Pure.
-"""
+"""Numbers and times as text, for logs, terminals and JSON; GitHub gets `bot.conversation.messages`. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +8,7 @@ from typing import TypeVar
 
 
 def counted(number: int, what: str, several: str = "") -> str:
-    """`1 issue`, `1,234 issues`; `several` where that takes more than an s."""
+    """`1 issue`, `1,234 issues`; `several` is the plural unless that is formed with an s."""
     return f"{number:,} {what if number == 1 else several or what + 's'}"
 
 
@@ -18,21 +16,18 @@ T = TypeVar("T")
 
 
 def batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
-    """All items in their order, `size` (1 at least) together; fewer in the last part."""
+    """Split items into batches of `size` (at least 1); the last one may be smaller."""
     for start in range(0, len(items), size):
         yield items[start : start + size]
 
 
 def with_zone(moment: datetime) -> datetime:
-    """The time with its zone; one without is in UTC. Only times that all have zones can be compared."""
+    """The time with its zone; one without is in UTC. Times with and without a zone cannot be compared."""
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def parse_time(moment: datetime | str) -> datetime:
-    """A time as ISO 8601 writes it, as JSON holds it, or one that is read already, with its zone.
-
-    Raises ValueError with the text where it is not a time.
-    """
+    """Read a time in ISO 8601; the result has a zone. Raises ValueError with the text if it is not a time."""
     if isinstance(moment, datetime):
         return with_zone(moment)
     try:
@@ -42,7 +37,7 @@ def parse_time(moment: datetime | str) -> datetime:
 
 
 def parse_time_or_none(moment: object) -> datetime | None:
-    """The time, None for what is none that `parse_time` knows: others' dates come in many forms."""
+    """The time, or None if `parse_time` cannot read it."""
     try:
         return parse_time(moment) if isinstance(moment, datetime | str) else None
     except ValueError:
@@ -50,5 +45,5 @@ def parse_time_or_none(moment: object) -> datetime | None:
 
 
 def format_time(seconds: float) -> str:
-    """Seconds since 1970 as ISO 8601 writes them, in UTC: how all JSON for people's programs gives a time."""
+    """Seconds since 1970 in ISO 8601 and UTC, as all JSON output gives times."""
     return datetime.fromtimestamp(seconds, UTC).isoformat()

@@ -1,4 +1,4 @@
-"""What a judge that reads both texts says of two issues (J3), as values. Pure."""
+"""The judge's question and answer as values (J3): a language model that reads both issues. Pure."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from enum import StrEnum
 from bot.domain.errors import Remark
 
 JUDGE = "judge"
-"""Its name among those that can fail (F9)."""
+"""Its name among the sources of problems (F9)."""
 
 MOST_JUDGED = 5
-"""Candidates in one question (J2)."""
+"""The most candidates in one question (J2)."""
 
 
 class JudgeVerdict(StrEnum):
-    """`SAME`: one fix or one decision settles both. `RELATED`: whoever triages one is glad to see the other."""
+    """`SAME`: one fix or decision settles both. `RELATED`: whoever triages one should see the other."""
 
     SAME = "same"
     RELATED = "related"
@@ -26,7 +26,7 @@ class JudgeVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class JudgedPair:
-    """A verdict, and in a model's words what both share or what sets them apart: hostile, like a stranger's text."""
+    """A verdict with the model's own words, which are as hostile as a stranger's text."""
 
     verdict: JudgeVerdict
     shared_cause: str = ""
@@ -35,7 +35,7 @@ class JudgedPair:
 
 @dataclass(frozen=True, slots=True)
 class JudgeIssue:
-    """An issue as the judge reads it; `body` is without what forms supply, line by line."""
+    """An issue as the judge reads it; `body` lacks the lines of issue forms."""
 
     number: int
     title: str
@@ -47,7 +47,7 @@ class JudgeIssue:
 
 @dataclass(frozen=True, slots=True)
 class JudgeQuestion:
-    """One issue, and the earlier ones that it may repeat."""
+    """An issue, and the earlier ones that it may repeat."""
 
     target: JudgeIssue
     candidates: tuple[JudgeIssue, ...]
@@ -55,9 +55,9 @@ class JudgeQuestion:
 
 @dataclass(frozen=True, slots=True)
 class JudgeAnswer:
-    """What the judge says of each candidate, by number; of those that are missing it says nothing.
+    """The judge's verdicts by candidate's number, as far as it gave any.
 
-    `by` names the model and the prompt. Where there is no answer `problem` says why.
+    `by` names model and prompt; `problem` says why there is no answer.
     """
 
     said: Mapping[int, JudgedPair] = field(default_factory=dict)
@@ -67,7 +67,7 @@ class JudgeAnswer:
 
 @dataclass(frozen=True, slots=True)
 class JudgeLimits:
-    """The most calls and tokens of a day, for the host and for each repository, and calls of an hour for an author."""
+    """Budgets: calls and tokens a day for the host and for each repository, and calls an hour for an author."""
 
     calls: int
     tokens: int
