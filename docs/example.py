@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from bot.conversation.render import View, render_comment
+from bot.conversation.render.comment import CommentView, render_comment
 from bot.domain.entities import Closer
-from bot.domain.report import Candidate, Outcome, QueryRun, Reason, Report, Shared
+from bot.domain.report import Candidate, QueryRun, Reason, ReasonCode, Report, SearchOutcome
 
 CHECKED_AT = datetime(2026, 3, 9, 10, 23, 45, tzinfo=UTC)
 
@@ -14,7 +14,7 @@ REPORT = Report(
     repo="larkspool/larkspool",
     number=412,
     title="Sync stops with ECONNRESET behind a proxy",
-    outcome=Outcome.FOUND,
+    outcome=SearchOutcome.FOUND,
     candidates=(
         Candidate(
             number=287,
@@ -30,9 +30,9 @@ REPORT = Report(
             confidence=0.91,
             workflow_state="Planned",
             reasons=(
-                Reason(Shared.MESSAGE, ("read ECONNRESET at TLSWrap.onStreamRead",)),
+                Reason(ReasonCode.MESSAGE, ("read ECONNRESET at TLSWrap.onStreamRead",)),
                 Reason(
-                    Shared.IDENTIFIERS,
+                    ReasonCode.IDENTIFIERS,
                     (
                         "syncQueue.flush",
                         "HTTPS_PROXY",
@@ -54,7 +54,7 @@ REPORT = Report(
             title_ratio=0.51,
             relevance=0.62,
             confidence=0.41,
-            reasons=(Reason(Shared.IDENTIFIERS, ("HTTPS_PROXY",)),),
+            reasons=(Reason(ReasonCode.IDENTIFIERS, ("HTTPS_PROXY",)),),
             sources=("github-search",),
         ),
     ),
@@ -71,7 +71,7 @@ REPORT = Report(
 
 def page() -> str:
     """The text of docs/example-comment.md: the comment as GitHub renders it, and its source."""
-    comment = render_comment(REPORT, View(CHECKED_AT, closers={103: Closer(pull=108)}))
+    comment = render_comment(REPORT, CommentView(CHECKED_AT, closers={103: Closer(pull=108)}))
     shown = comment.split("\n", 1)[1].strip()
     return (
         "# What a comment looks like\n\n"

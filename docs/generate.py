@@ -13,9 +13,10 @@ from pathlib import Path
 import click
 
 from bot.app.cli import COMMANDS, EXIT_CODES, cli
-from bot.conversation.config.describe import SCHEMA_NAME, schema_text, settings_table, sources_table
-from bot.conversation.render.help import commands_list
-from bot.conversation.words import Text, Words, declared, english
+from bot.conversation.config.json_schema import SCHEMA_NAME, schema_text, settings_table, sources_table
+from bot.conversation.messages.catalogue import Messages, english
+from bot.conversation.messages.message import Message, declared
+from bot.conversation.render.phrases import commands_list
 from bot.platform.settings import VARIABLES
 from docs import evaluated, example
 
@@ -59,8 +60,8 @@ def config_table() -> str:
 
 def words_tables() -> str:
     """Every text by where it stands, with its variables and its English words."""
-    places: dict[str, list[Text[...]]] = {}
-    for one in declared(Words).values():
+    places: dict[str, list[Message[...]]] = {}
+    for one in declared(Messages).values():
         places.setdefault(one.place, []).append(one)
     return "\n\n".join(
         f"### {place}\n\n| text | variables | what it is for |\n|---|---|---|\n"

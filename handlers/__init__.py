@@ -8,14 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from bot.deliveries.events import DEFERRED, INDEXED, JUDGED, OVERTAKEN
-from handlers import (
-    access,
-    evaluating,
-    indexing,
-    issues,
-    scanning,
-)
-from handlers.commands import obeying, verdicts
+from handlers import background, issues, repositories
+from handlers.commands import decisions, dispatch
 from handlers.router import Level, Route
 
 # Reading metadata is granted to every App; membership and permissions of people are part of it.
@@ -26,31 +20,29 @@ _READING_ISSUES: Mapping[str, Level] = {"issues": "read", "metadata": "read"}
 _FILES: Mapping[str, Level] = {"contents": "read", "metadata": "read"}
 
 ROUTES: tuple[Route, ...] = (
-    Route("issues", ("opened", "edited", "reopened", DEFERRED), issues.look, _ANSWERING),
-    Route("issues", ("labeled", "unlabeled"), issues.labels_changed, _ANSWERING),
-    Route("issues", ("closed",), issues.closed, _READING_ISSUES),
-    Route("issues", ("deleted", "transferred"), issues.gone, _READING_ISSUES),
-    Route("issues", ("unlocked",), issues.unlocked, _ANSWERING),
-    Route("issues", (JUDGED,), verdicts.judged, _ANSWERING),
-    Route("issues", (OVERTAKEN, INDEXED), issues.look_again, _ANSWERING),
-    Route("issue_comment", ("created", "edited"), obeying.obey, _ANSWERING),
+    Route("issues", ("opened", "edited", "reopened", DEFERRED), issues.issue_opened_or_edited, _ANSWERING),
+    Route("issues", ("labeled", "unlabeled"), issues.issue_labels_changed, _ANSWERING),
+    Route("issues", ("closed",), issues.issue_closed, _READING_ISSUES),
+    Route("issues", ("deleted", "transferred"), issues.issue_removed, _READING_ISSUES),
+    Route("issues", ("unlocked",), issues.issue_unlocked, _ANSWERING),
+    Route("issues", (JUDGED,), decisions.pair_judged, _ANSWERING),
+    Route("issues", (OVERTAKEN, INDEXED), issues.issue_indexed, _ANSWERING),
+    Route("issue_comment", ("created", "edited"), dispatch.comment_written, _ANSWERING),
     Route("issue_comment", ("deleted",), issues.comment_deleted, _READING_ISSUES),
-    Route("installation", ("created", "unsuspend", "new_permissions_accepted"), access.granted),
-    Route("installation", ("suspend",), access.suspended),
-    Route("installation", ("deleted",), access.ended),
-    Route("installation_repositories", ("added", "removed"), access.list_changed),
+    Route("installation", ("created", "unsuspend", "new_permissions_accepted"), repositories.installation_granted),
+    Route("installation", ("suspend",), repositories.installation_suspended),
+    Route("installation", ("deleted",), repositories.installation_deleted),
+    Route("installation_repositories", ("added", "removed"), repositories.installation_repositories_changed),
     Route(
         "repository",
         ("renamed", "transferred", "privatized", "publicized", "archived", "unarchived"),
-        access.repository_changed,
+        repositories.repository_changed,
         _METADATA,
     ),
-    Route("repository", ("deleted",), access.repository_deleted, _METADATA),
-    Route("push", ("",), access.pushed, _FILES),
-    # No event of GitHub's: `bot.search.indexer` queues it.
-    Route("index", ("",), indexing.read_on, {**_READING_ISSUES, **_FILES}),
-    # Nor this one: `/duplicates scan` does.
-    Route("scan", ("",), scanning.go_on, _ANSWERING),
-    # Nor this: the dashboard does.
-    Route("evaluation", ("",), evaluating.run, {**_READING_ISSUES, **_FILES}),
+    Route("repository", ("deleted",), repositories.repository_deleted, _METADATA),
+    Route("push", ("",), repositories.pushed, _FILES),
+    # The rest are no events of GitHub's: `bot.search.indexer`, `/duplicates scan` and the dashboard queue them.
+    Route("index", ("",), background.index_step, {**_READING_ISSUES, **_FILES}),
+    Route("scan", ("",), background.scan_step, _ANSWERING),
+    Route("evaluation", ("",), background.evaluation_requested, {**_READING_ISSUES, **_FILES}),
 )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
-from bot.conversation.posts.comments import CommentKeeper
+from bot.conversation.comments import CommentKeeper
 from bot.deliveries.events import Event
 from bot.domain.entities import RepoRef
 from bot.github.client import GitHub

@@ -109,7 +109,7 @@ def test_the_pure_core_has_no_effects_and_no_clock() -> None:
         "bot.conversation.commands",
         "bot.conversation.config",
         "bot.conversation.render",
-        "bot.conversation.words",
+        "bot.conversation.messages",
         "bot.deliveries.events",
         "bot.deliveries.payloads",
     )

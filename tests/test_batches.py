@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from bot.domain.counting import batches
+from bot.domain.formats import batches
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.domain.counting import counted
+from bot.domain.formats import counted
 
 
 @pytest.mark.parametrize(

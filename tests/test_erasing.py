@@ -13,10 +13,9 @@ from bot.search import indexer as indexing
 from bot.search.index import IndexedIssue
 from bot.search.indexer import Indexer, IndexWriter
 from bot.storage.repositories import Progress, StoredRepository
-from handlers.erasing import erase_repository, erased_if_ended
-from handlers.scheduled import digests
-from handlers.scheduled.digests import keep_digests
-from handlers.scheduled.feedback import look_at_feedback
+from handlers.repositories import erase_repository, erased_if_ended
+from handlers.scheduled import repository_tasks as digests
+from handlers.scheduled.repository_tasks import keep_digests, look_at_feedback
 from tests.about import stored
 from tests.indexing.conftest import REPO, Host, host, on_one_database
 

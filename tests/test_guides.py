@@ -13,9 +13,10 @@ import pytest
 from ruamel.yaml import YAML
 
 from bot.app.cli import COMMANDS, cli
-from bot.conversation.commands import Command, parse
-from bot.conversation.config import parse_config
-from bot.conversation.words import speak
+from bot.conversation.commands.parser import parse
+from bot.conversation.commands.table import Command
+from bot.conversation.config.parser import parse_config
+from bot.conversation.messages.catalogue import messages_for
 from bot.domain.entities import RepoRef
 from bot.platform.settings import VARIABLES
 
@@ -139,7 +140,7 @@ def test_the_first_change_meets_every_test_that_knows_its_text() -> None:
     whole = [line for line in re.findall(r"pytest (tests/[^`\n]+)", guide) if " -k " not in line]
     named = [word for line in whole for word in line.split()]
     known = [file for file in (ROOT / "tests").rglob("*.*") if file.suffix in (".py", ".md") and file != Path(__file__)]
-    knowing = {str(file.relative_to(ROOT)) for file in known if speak("en", {}).unmuted() in text(file)}
+    knowing = {str(file.relative_to(ROOT)) for file in known if messages_for("en", {}).unmuted() in text(file)}
     assert len(knowing) >= 3
     assert [file for file in sorted(knowing) if not file.startswith(tuple(named))] == []
 

@@ -23,7 +23,7 @@ from bot.domain.errors import SettingsError, UserError
 from bot.platform.settings import Settings
 from bot.storage import open_store
 from bot.storage.schema import metadata
-from handlers.moving import Place, copy, place
+from handlers.database_copy import HostDatabases, copy, host_databases
 from tests.store.made import rows
 
 pytestmark = pytest.mark.postgres
@@ -36,7 +36,7 @@ def opened(number: int) -> IssueEvent:
     return IssueEvent("opened", 1, repository, number, Actor("ann"), Actor("ann"))
 
 
-def content(one: Place) -> dict[str, list[Any]]:
+def content(one: HostDatabases) -> dict[str, list[Any]]:
     """Everything that is copied, as a place holds it."""
     found = {}
     for engine, table in one.tables():
@@ -76,7 +76,7 @@ def say(*options: str) -> Result:
 def test_from_sqlite_to_postgres_and_back_everything_arrives(
     filled: Settings, target: Settings, new_database: Callable[[str], str]
 ) -> None:
-    here, there = place(filled), place(target)
+    here, there = host_databases(filled), host_databases(target)
     copied, before = copy(here, there), content(here)
     assert copied == {name: len(found) for name, found in before.items()}
     assert all(copied.values())
@@ -93,7 +93,7 @@ def test_from_sqlite_to_postgres_and_back_everything_arrives(
         key = connection.execute(sa.insert(verdicts).values(values)).inserted_primary_key
         assert tuple(key or ()) == (8,), "new rows are numbered on from there"
         connection.execute(sa.delete(verdicts).where(verdicts.c.id == 8))
-    again = place(Settings(home=target.home, database_url=new_database("sqlite")))
+    again = host_databases(Settings(home=target.home, database_url=new_database("sqlite")))
     copy(there, again)
     assert content(again) == before
 
@@ -101,12 +101,12 @@ def test_from_sqlite_to_postgres_and_back_everything_arrives(
 def test_what_fails_in_the_middle_leaves_nothing_and_can_be_repeated(
     filled: Settings, target: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("handlers.moving._copy", lambda *_: 1 / 0)
+    monkeypatch.setattr("handlers.database_copy._copy", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        copy(place(filled), place(target))
+        copy(host_databases(filled), host_databases(target))
     monkeypatch.undo()
-    copy(place(filled), place(target))
-    assert content(place(target)) == content(place(filled))
+    copy(host_databases(filled), host_databases(target))
+    assert content(host_databases(target)) == content(host_databases(filled))
 
 
 def test_what_must_not_be_is_refused_with_what_helps(
@@ -124,7 +124,7 @@ def test_what_must_not_be_is_refused_with_what_helps(
         result = say(*options)
         assert isinstance(result.exception, UserError)
         assert str(result.exception).endswith(told)
-    queue = Queue(place(filled).queue)
+    queue = Queue(host_databases(filled).queue)
     queue.register("somebody")
     assert "stop web and worker first" in str(say("--from", here, "--to", new).exception)
     queue.unregister("somebody")
@@ -146,7 +146,7 @@ def test_a_source_of_another_release_is_refused(
     with closing(open_store(settings)) as store, store.engine.begin() as connection:
         connection.execute(sa.text("UPDATE store_version SET version_num = '9999'"))
     with pytest.raises(UserError, match="has the schema of another release"):
-        copy(place(settings), place(target))
+        copy(host_databases(settings), host_databases(target))
 
 
 @pytest.mark.parametrize(

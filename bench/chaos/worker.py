@@ -57,7 +57,7 @@ def main() -> None:
 
     from bot.app import cli
     from bot.app.wiring import clients, worker
-    from bot.conversation.posts import comments
+    from bot.conversation import comments
     from bot.deliveries import queue
     from bot.deliveries import worker as jobs_worker
     from bot.github.client import GitHub
@@ -82,7 +82,7 @@ def main() -> None:
 
 def _forget_claims() -> None:
     """Break what makes a repeated attempt safe: nobody remembers or looks whether a comment is already there."""
-    from bot.conversation.posts.comments import CommentKeeper
+    from bot.conversation.comments import CommentKeeper
     from bot.storage.comments import ClaimOutcome, Comments
 
     claim, settle = Comments.claim, Comments.settle

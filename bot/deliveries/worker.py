@@ -27,8 +27,8 @@ from bot.deliveries import database
 from bot.deliveries.database import BACKGROUND_QUEUE, DIED, QUEUE, REPLAY_QUEUE, SCHEDULE
 from bot.deliveries.events import Event, from_json
 from bot.deliveries.queue import CHANNEL, LEASE, NO_INSTALLATION, ClaimedJob, Queue, Schedule, ScheduledTask, decide
-from bot.domain.counting import counted
 from bot.domain.errors import DidNotEnd, Overtaken, UserError
+from bot.domain.formats import counted
 from bot.platform.lease import working_under_lease
 from bot.platform.logs import OFTEN, describe, stack
 from bot.platform.metrics import JOBS

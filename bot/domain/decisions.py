@@ -1,6 +1,6 @@
-"""One decision as a value, and its evidence, from the finder's report and as compact JSON. Pure.
+"""What a look at one issue decided, with its evidence, as a value and as compact JSON. Pure.
 
-No text of an issue is in it: titles are read from the index when they are shown, and of a reason only its kind is kept.
+It holds no text of an issue: titles are read from the index when they are shown, and a reason is kept by its code.
 """
 
 from __future__ import annotations
@@ -15,18 +15,16 @@ from bot.domain.entities import name_key
 from bot.domain.report import Candidate, Considered, Report
 
 COMMAND = "command"
-"""The cause of a look that a person asked for."""
-
-
+"""The cause of a look that a command asked for."""
 REFUSED = "GitHub refused"
-"""How the reason begins where GitHub did not take the comment."""
+"""How the reason begins if GitHub refused the comment."""
 
 
-class Outcome(StrEnum):
-    """What a look at an issue came to.
+class DecisionOutcome(StrEnum):
+    """What became of the comment.
 
-    `POSTED`: the comment was written. `EDITED`: it says something else now. `UNCHANGED`: it says the same. `SHADOW`: it
-    would have been written. `SILENT`: there was nothing to say. `LEFT_ALONE`: nobody looked for anything.
+    `EDITED`: it says something else now. `UNCHANGED`: it says the same. `SHADOW`: it would have been posted. `SILENT`:
+    there was nothing to say. `LEFT_ALONE`: the issue was skipped.
     """
 
     POSTED = "posted"
@@ -38,23 +36,22 @@ class Outcome(StrEnum):
 
     @property
     def speaks(self) -> bool:
-        """Whether people saw something by it, or would have."""
-        return self.seen or self is Outcome.SHADOW
+        """Whether there is, or in `mode: shadow` would be, a comment."""
+        return self.seen or self is DecisionOutcome.SHADOW
 
     @property
     def seen(self) -> bool:
-        """Whether a comment that people can read says it."""
-        return self in (Outcome.POSTED, Outcome.EDITED, Outcome.UNCHANGED)
+        """Whether there is a comment that people can read."""
+        return self in (DecisionOutcome.POSTED, DecisionOutcome.EDITED, DecisionOutcome.UNCHANGED)
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """One candidate: its probability in [0, 1], what found it and where it stood there (None: as another of its group).
+    """One candidate: its probability in [0, 1], and its rank in each source that found it (None: by a duplicate of it).
 
-    `verdict` is what the judge called `judged_by` said of it, `unjudged` its probability without that.
     `rank` is its place among all candidates, from 1; `shown` whether the comment names it, or would. `titles` are the
-    two scores of the titles, by letters and by words; `reasons` the kinds of what both issues share. `repo` is
-    OWNER/REPO where it is no issue of the same repository, and `kind` what it is.
+    two scores of the titles, by letters and by words; `reasons` are codes. `repo` is OWNER/REPO of another repository.
+    `verdict` is what the judge called `judged_by` said, `unjudged` the probability without that.
     """
 
     number: int
@@ -73,27 +70,27 @@ class Evidence:
 
     @property
     def own(self) -> bool:
-        """Whether its number alone tells which issue it is."""
+        """Whether it is an issue of this repository, which its number identifies."""
         return self.kind == "issue" and not self.repo
 
     def is_about(self, number: int) -> bool:
-        """Whether this is the issue of that number, or stands for it."""
+        """Whether this is that issue, or the group that it belongs to."""
         return self.own and (number == self.number or number in self.also)
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What one look at issue `number` came to, at a time in seconds since 1970.
+    """What a look at issue `number` decided, at a time in seconds since 1970.
 
     `cause` is what made the bot look (an action of `issues`, or `command`), `mode` the repository's, `reason` why it
-    said nothing, and `bar` the probability from which on candidates were shown.
+    said nothing, and `bar` the least probability of candidates that were shown.
     """
 
     number: int
     at: float
     cause: str
     mode: str
-    outcome: Outcome
+    outcome: DecisionOutcome
     bar: float
     reason: str = ""
     evidence: tuple[Evidence, ...] = ()
@@ -104,7 +101,7 @@ class Decision:
         return tuple(one for one in self.evidence if one.shown and one.own)
 
     def about(self, number: int) -> Evidence | None:
-        """The evidence on one issue, or on what stands for it; None where it was not among the best."""
+        """The evidence on one issue or its group; None if it was not among the best."""
         return next((one for one in self.evidence if one.is_about(number)), None)
 
     def to_json(self) -> dict[str, Any]:
@@ -127,7 +124,7 @@ def dump(evidence: Sequence[Evidence]) -> str:
 
 
 def load(text: str) -> tuple[Evidence, ...]:
-    """What `dump` wrote. Fields that a later version added are left aside."""
+    """Read what `dump` wrote, without fields of a later version."""
     known = Evidence.__slots__
     made = []
     for row in json.loads(text):
@@ -140,7 +137,7 @@ def load(text: str) -> tuple[Evidence, ...]:
 
 
 def _plain(one: Evidence) -> dict[str, Any]:
-    """Without what is as usual, since there are many of them."""
+    """Without defaults, since there are many of them."""
     row: dict[str, Any] = {
         "number": one.number,
         "probability": round(one.probability, 4),
@@ -159,11 +156,11 @@ def _plain(one: Evidence) -> dict[str, Any]:
 
 
 ALSO_MOST = 10
-"""Members of a candidate's group that are kept by number."""
+"""How many members of a candidate's group are kept."""
 
 
 def evidence(report: Report, shown: Iterable[Candidate]) -> tuple[Evidence, ...]:
-    """The best candidates of a report, of which the comment names those that are `shown`."""
+    """The best candidates of a report; the comment names those that are `shown`."""
     named = {_key(one) for one in shown}
     return tuple(
         Evidence(
@@ -173,7 +170,6 @@ def evidence(report: Report, shown: Iterable[Candidate]) -> tuple[Evidence, ...]
             shown=_key(one) in named,
             sources={name: one.ranks.get(name) for name in one.sources},
             titles=(one.similarity, one.title_ratio),
-            # The words of the issues that a reason quotes are not kept.
             reasons=tuple(reason.shared.value for reason in one.reasons),
             also=one.also[:ALSO_MOST],
             kind=one.kind,

@@ -1,4 +1,4 @@
-"""The few things of GitHub's that the whole project talks about, as narrow immutable values."""
+"""GitHub's repositories, issues, comments and people as narrow immutable values."""
 
 from __future__ import annotations
 
@@ -10,37 +10,32 @@ from typing import Literal
 from bot.domain.errors import InvalidArgument
 
 OWNER = "[A-Za-z0-9][A-Za-z0-9_-]{0,38}"
-"""A regular expression for logins. Those of managed users end in `_` and their enterprise's short code (GitHub's
-manual, "Enterprise Managed Users")."""
+"""A regular expression for logins. Those of managed users end in `_` and their enterprise's short code."""
 
 PLACE = rf"{OWNER}/(?!\.{{1,2}}(?![A-Za-z0-9._-]))[A-Za-z0-9._-]{{1,100}}"
-"""A regular expression for `owner/repo`. No repository is called `.` or `..`, which in an address of GitHub's API would
-lead to another place than a repository's."""
+"""A regular expression for `owner/repo`. No repository is called `.` or `..`, which would change an API address."""
 
 
 BODY_MAX = 65_536
 """Characters of an issue's or a comment's text, GitHub's own limit."""
 
 StateFilter = Literal["open", "closed", "all"]
-"""Which issues a question is about."""
+"""The states of issues to search."""
 
 
 def name_key(name: str) -> str:
-    """A login, `owner/repo` or `owner/repo#number` in the one form in which equal ones are written, also in the store.
-
-    GitHub's names do not tell upper from lower case.
-    """
+    """The form in which logins, `owner/repo` and `owner/repo#number` are compared and stored: GitHub ignores case."""
     return name.lower()
 
 
 def same_login(one: str, other: str) -> bool:
-    """Whether two logins are one account's."""
+    """Whether two logins belong to one account."""
     return name_key(one) == name_key(other)
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class RepoRef:
-    """A repository by name. Names can change; what is stored is keyed by the repository's id."""
+    """A repository by name. Names can change, so the store uses the repository's id."""
 
     owner: str
     name: str
@@ -50,12 +45,12 @@ class RepoRef:
 
     @property
     def key(self) -> str:
-        """By which alone a name is compared with others; see `name_key`."""
+        """For comparing; see `name_key`."""
         return name_key(str(self))
 
     @classmethod
     def parse(cls, text: str) -> RepoRef:
-        """Read `OWNER/REPO`; anything else is an InvalidArgument."""
+        """Read `OWNER/REPO`; raises InvalidArgument for anything else."""
         if not re.fullmatch(PLACE, text):
             raise InvalidArgument("repository", f"{text!r} is not of the form OWNER/REPO")
         owner, name = text.split("/")
@@ -63,7 +58,7 @@ class RepoRef:
 
     @classmethod
     def of(cls, owner: str, repo: str) -> RepoRef:
-        """Read an owner and a name that were given apart; InvalidArgument names which of the two is wrong (F1)."""
+        """Join an owner and a name; raises InvalidArgument that names the wrong one (F1)."""
         if not (isinstance(owner, str) and re.fullmatch(OWNER, owner)):
             raise InvalidArgument("owner", f"{owner!r} is not the name of an account, OWNER in OWNER/REPO")
         if not (isinstance(repo, str) and re.fullmatch(PLACE, f"{owner}/{repo}")):
@@ -72,7 +67,7 @@ class RepoRef:
 
 
 NUMBER_MAX = 2**31 - 1
-"""The largest number that GitHub's API takes for an issue."""
+"""The largest issue number that GitHub's API accepts."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -87,21 +82,21 @@ class IssueRef:
 
     @property
     def key(self) -> str:
-        """By which alone an issue is told from others (H3); see `name_key`."""
+        """For comparing (H3); see `name_key`."""
         return name_key(str(self))
 
     @classmethod
     def parse(cls, text: str) -> IssueRef:
-        """Read `OWNER/REPO#N`; anything else is an InvalidArgument."""
+        """Read `OWNER/REPO#N`; raises InvalidArgument for anything else."""
         repo, _, number = text.partition("#")
-        # Of more digits than any issue has, some thousands are none that Python reads.
+        # Python refuses to read thousands of digits.
         if not re.fullmatch("[0-9]{1,12}", number) or int(number) < 1:
             raise InvalidArgument("issue", f"{text!r} is not of the form OWNER/REPO#NUMBER")
         return cls(RepoRef.parse(repo), int(number))
 
 
 NOBODY = "ghost"
-"""GitHub's login of everybody whose account is deleted, and ours of an author whom nobody names."""
+"""GitHub's login for deleted accounts, and ours for an unknown author."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,13 +112,11 @@ State = Literal["open", "closed"]
 
 @dataclass(frozen=True, slots=True)
 class Issue:
-    """An issue as a search, a list or a direct read returns it.
+    """An issue, or a pull request or discussion in the shape of one; they share their numbers.
 
-    `id` is the database id (which `duplicate_issue_id` wants), `number` the number in its repository.
-    `state_reason` is GitHub's word (`completed`, `not_planned`, `duplicate`, `reopened`) or None; a pull request that
-    was merged has `merged`. Pull requests and discussions come in the shape of issues and share their numbers. `parent`
-    is the issue that it was made a sub-issue of, `association` what its author is to the repository, and `type` the
-    name of its type, where that was read of GitHub itself.
+    `id` is the database id (which `duplicate_issue_id` wants). `state_reason` is GitHub's word (`completed`,
+    `not_planned`, `duplicate`, `reopened`), `merged` for a merged pull request, or None. `parent` is the issue that it
+    is a sub-issue of, `association` its author's relation to the repository, `type` the name of its issue type.
     """
 
     repo: RepoRef
@@ -152,16 +145,15 @@ class Issue:
 
     @property
     def key(self) -> str:
-        """By which alone it is told from others (H3), as `IssueRef` has it."""
+        """For comparing (H3), as in `IssueRef`."""
         return IssueRef(self.repo, self.number).key
 
 
 @dataclass(frozen=True, slots=True)
 class Closer:
-    """What closed an issue, in its repository: the `pull` request of that number, else the `commit` of that hash.
+    """What closed an issue: the `pull` request of that number, or else the `commit` of that hash.
 
-    `at` is when, `milestone` what the issue or the pull request was meant for, and `release` in which it may be mended,
-    where the issue that is looked at names an earlier one.
+    `milestone` is the issue's or the pull request's; `release` the one that may fix a problem of an earlier release.
     """
 
     pull: int = 0
@@ -173,7 +165,7 @@ class Closer:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """A release that is published and no pre-release, by the name of its tag."""
+    """A published release, no pre-release, by its tag."""
 
     tag: str
     published_at: datetime
@@ -195,7 +187,7 @@ class Comment:
 
 @dataclass(frozen=True, slots=True)
 class Permission:
-    """What somebody may do in a repository: the booleans of the collaborator permission endpoint (C5)."""
+    """Somebody's access to a repository: the booleans of the collaborator permission endpoint (C5)."""
 
     pull: bool = False
     triage: bool = False
@@ -206,10 +198,9 @@ class Permission:
 
 @dataclass(frozen=True, slots=True)
 class Likeness:
-    """What GitHub says of how like an issue another one is (F8a).
+    """GitHub's own similarity of two issues (F8a).
 
-    `score` is on a scale of GitHub's own, which passes 1, and None where it gives none; `confidence` is a word from
-    "high" to "low"; `likely_duplicate` is its verdict.
+    `score` is on GitHub's scale, which exceeds 1, or None; `confidence` a word from "high" to "low".
     """
 
     score: float | None
@@ -219,7 +210,7 @@ class Likeness:
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """A repository as far as the bot must know it, from GitHub's answer or from a webhook."""
+    """What the bot must know of a repository, from GitHub's answer or from a webhook."""
 
     id: int
     ref: RepoRef

@@ -1,7 +1,7 @@
-"""What can go wrong, sorted by who can do something about it.
+"""Errors, sorted by who can act on them, and remarks on sources that failed.
 
-`UserError` is for a person: its text says what is wrong and how to mend it, and is shown as it stands.
-`Retryable` is for the queue: the same work may succeed later. Everything else is a fault of ours.
+`UserError` is for a person: its text says what is wrong and how to mend it. `Retryable` is for the queue: the same work
+may succeed later. Everything else is a fault of ours.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from enum import Enum
 
 
-class Remark(Enum):
-    """What can be said, each with its English sentence; comments say them in their language."""
+class RemarkCode(Enum):
+    """What went wrong, each with its English sentence; comments have it in their language."""
 
     NOT_FOUND = "{} not found"
     LEFT = "{} more are considered when the index is ready"
@@ -32,42 +32,42 @@ class Remark(Enum):
     FAILED = "failed unexpectedly; the log has the details"
     OTHERS = "{}"
 
-    def of(self, *values: int | str) -> Told:
-        """This, with the numbers that it names or what others said."""
-        return Told(self, values)
+    def of(self, *values: int | str) -> Remark:
+        """A remark with this code, and the numbers or the text that it quotes."""
+        return Remark(self, values)
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """One remark with its values. As a string it is an English sentence."""
+class Remark:
+    """A code with its values. As a string it is an English sentence."""
 
-    remark: Remark
+    code: RemarkCode
     values: tuple[int | str, ...] = ()
 
     def __str__(self) -> str:
-        return self.remark.value.format(*self.values)
+        return self.code.value.format(*self.values)
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
+class SourceProblem:
     """A source that failed or was skipped, and why."""
 
     source: str
-    told: Told
+    remark: Remark
 
     @property
     def skipped(self) -> bool:
-        """Whether it was not asked, as policy or permissions have it: no outage, and the same next time (F9)."""
-        return self.told.remark in (Remark.LEFT_OUT, Remark.NO_PERMISSION)
+        """Whether policy or permissions kept it from being asked, which is no outage (F9)."""
+        return self.remark.code in (RemarkCode.LEFT_OUT, RemarkCode.NO_PERMISSION)
 
     def __str__(self) -> str:
-        return f"{self.source}: {self.told}"
+        return f"{self.source}: {self.remark}"
 
 
-def told_by(failure: Exception) -> Told:
-    """What a failure says."""
+def remark_from(failure: Exception) -> Remark:
+    """The remark that an error carries, or one that quotes it."""
     said = failure.args[0] if failure.args else ""
-    return said if isinstance(said, Told) else Remark.OTHERS.of(str(failure))
+    return said if isinstance(said, Remark) else RemarkCode.OTHERS.of(str(failure))
 
 
 class DoppelError(Exception):
@@ -75,7 +75,7 @@ class DoppelError(Exception):
 
 
 class UserError(DoppelError):
-    """Something that the person who asked can mend; the message names it and the way to mend it."""
+    """The person who asked can mend it; the message says how."""
 
 
 class SettingsError(UserError):
@@ -83,10 +83,7 @@ class SettingsError(UserError):
 
 
 class InvalidArgument(UserError, ValueError):
-    """A caller's argument is outside its range (F1).
-
-    `argument` is its name as the caller wrote it.
-    """
+    """A caller's argument is outside its range (F1); `argument` is its name."""
 
     def __init__(self, argument: str, problem: str) -> None:
         super().__init__(f"{argument}: {problem}")
@@ -94,9 +91,9 @@ class InvalidArgument(UserError, ValueError):
 
 
 class GitHubError(DoppelError):
-    """GitHub refused a request for good: repeating it as it is will not help.
+    """GitHub refused a request for good.
 
-    `status` is the HTTP status, 0 where there was no answer; `operation` names what was asked, without secrets.
+    `status` is the HTTP status, 0 without an answer; `operation` names the request, without secrets.
     """
 
     def __init__(self, operation: str, status: int, detail: str) -> None:
@@ -107,7 +104,7 @@ class GitHubError(DoppelError):
 
 
 class NotFound(GitHubError):
-    """404 or 410: it does not exist, or not for us."""
+    """404 or 410: it does not exist, or the App may not see it."""
 
 
 class Forbidden(GitHubError):
@@ -115,7 +112,7 @@ class Forbidden(GitHubError):
 
     @property
     def unknown(self) -> bool:
-        """Whether GitHub does not know who asks: 401, by which it answers a token that is wrong or has expired."""
+        """Whether the token is wrong or has expired: 401."""
         return self.status == 401
 
 
@@ -124,15 +121,15 @@ class Invalid(GitHubError):
 
 
 class Retryable(DoppelError):
-    """The same work may succeed later; `after` is how many seconds to wait at least, None if nobody said."""
+    """The same work may succeed later, after at least `after` seconds if that is known."""
 
-    def __init__(self, message: str | Told, after: float | None = None) -> None:
+    def __init__(self, message: str | Remark, after: float | None = None) -> None:
         super().__init__(message)
         self.after = after
 
 
 class Overtaken(DoppelError):
-    """Another worker does this work by now; what is left of it here must have no effect."""
+    """Another worker has taken over; the rest of this work must have no effect."""
 
 
 class RateLimited(Retryable):
@@ -144,9 +141,9 @@ class Unavailable(Retryable):
 
 
 class KeyRefused(Retryable):
-    """GitHub does not take the App's own signature: id or key is wrong here, or deleted there, or a clock is off.
+    """GitHub rejects the App's own signature: its id or key is wrong or deleted, or a clock is off.
 
-    No access has ended, and whoever runs the host mends it; what was accepted meanwhile must not be dropped.
+    The host can mend that, so accepted deliveries must not be dropped.
     """
 
 

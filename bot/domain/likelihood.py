@@ -1,6 +1,6 @@
-"""How likely it is that two issues report the same thing, in words (P4). Nothing else decides that. Pure.
+"""How likely two issues report the same thing, in words (P4); only this module chooses the word. Pure.
 
-A probability is everywhere the one that a careful reader of both texts calls them the same report (P1).
+A probability is that of a careful reader of both texts calling them the same report (P1).
 """
 
 from __future__ import annotations
@@ -9,20 +9,20 @@ from enum import StrEnum
 from math import sqrt
 
 LIKELY = 0.6
-"""From this probability on something was probably reported before, where the settings do not say otherwise."""
+"""Default of the setting `likely`: from here on an issue was probably reported before."""
 
 VERY_LIKELY = 0.85
-"""From this one on a reader is hardly ever of another opinion."""
+"""From here on readers hardly ever disagree."""
 
 POSSIBLY = 0.1
-"""Below this one, what is shown at all is shown because somebody asked for the best there is."""
+"""Candidates below this are shown only because somebody asked for the best there is."""
 
 HIGHEST = 0.98
-"""Nothing is likelier: two careful readers agree in 98 of 100 pairs."""
+"""The highest probability: two careful readers agree on 98 of 100 pairs."""
 
 
 class Tier(StrEnum):
-    """The two ways in which a comment names something."""
+    """The two headings of a comment."""
 
     LIKELY = "likely"
     RELATED = "related"
@@ -38,35 +38,35 @@ class Likelihood(StrEnum):
 
     @property
     def tier(self) -> Tier:
-        """What a comment says of it."""
+        """The heading for it."""
         return Tier.LIKELY if self in (Likelihood.VERY_LIKELY, Likelihood.LIKELY) else Tier.RELATED
 
 
 def likelihood(probability: float, likely: float = LIKELY) -> Likelihood:
-    """The word for a probability in [0, 1]; `likely` is where the upper tier begins in the repository."""
+    """The word for a probability in [0, 1]; `likely` is the repository's setting."""
     if probability >= likely:
         return Likelihood.VERY_LIKELY if probability >= VERY_LIKELY else Likelihood.LIKELY
     return Likelihood.POSSIBLY if probability >= POSSIBLY else Likelihood.UNLIKELY
 
 
 LEVEL = 0.95
-"""How probable it is that an interval holds what it is about."""
+"""The confidence level of intervals."""
 
 Interval = tuple[float, float]
 
-# By so many standard deviations around the mean the normal distribution holds LEVEL of all.
+# Standard deviations on both sides of the mean that hold LEVEL of a normal distribution.
 _Z = 1.96
 
 
 def wilson(share: float, count: float) -> Interval:
-    """The interval of a share of `count` (Wilson 1927), at LEVEL; sound also for few, none and all of them.
+    """The confidence interval of a share of `count` (Wilson 1927) at LEVEL; sound for few, none and all of them.
 
-    `count` may be a sum of weights. One more that is right moves neither bound down, one more that is not neither up.
+    `count` may be a sum of weights. One more success lowers neither bound, one more failure raises neither.
     """
     if not count:
         return 0.0, 1.0
     middle = share + _Z * _Z / (2 * count)
     spread = _Z * sqrt(share * (1 - share) / count + _Z * _Z / (4 * count * count))
     scale = 1 + _Z * _Z / count
-    # The share lies between them, which the last digits of none and of all need not say.
+    # Rounding must not put the share outside.
     return min(share, max(0.0, (middle - spread) / scale)), max(share, min(1.0, (middle + spread) / scale))

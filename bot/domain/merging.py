@@ -1,7 +1,6 @@
-"""The merging core (D8): who survives of a group, what its counters are then, and in which order groups stand. Pure.
+"""Merging groups (D8): which item survives, its counters, and the order of the groups. Pure.
 
-It does not ask why things are in one group: a playbook's entries are grouped by connected components, issues by a
-linkage that does not chain.
+Callers form the groups: a playbook's entries by connected components, issues by a linkage that does not chain.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Things that are one, as positions in the list that they came in; `helpful` and `harmful` are sums over them."""
+    """Items that are one, as positions in the list; `helpful` and `harmful` are their sums."""
 
     members: tuple[int, ...]
     helpful: int
@@ -20,20 +19,19 @@ class Group:
 
     @property
     def survivor(self) -> int:
-        """The position of the one that stays: the first."""
+        """The position of the item that stays: the first."""
         return self.members[0]
 
     @property
     def absorbed(self) -> tuple[int, ...]:
-        """The positions of those that go into it, in their order."""
+        """The positions of the items that merge into it."""
         return self.members[1:]
 
 
 def merge(labels: Sequence[Hashable], helpful: Sequence[int], harmful: Sequence[int]) -> list[Group]:
-    """The groups of things with equal labels, in the order of their survivors; a thing alone is a group too.
+    """Group items with equal labels, in the order of their survivors; a single item is a group too. Takes O(n).
 
-    The things come in order of precedence, since the first of a group survives: entries as they stand in their
-    playbook, issues from the oldest on. The three lists go together, one place a thing. Takes O(n).
+    The three lists hold one value for each item, in order of precedence: the first of a group survives.
     """
     members: dict[Hashable, list[int]] = {}
     for position, (label, _, _) in enumerate(zip(labels, helpful, harmful, strict=True)):

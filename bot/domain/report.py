@@ -1,4 +1,4 @@
-"""The answer of the finder: what was found, by what, and how far it can be trusted (F7, F9)."""
+"""The finder's answer: candidates, their evidence, and what could not be searched (F7, F9)."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from enum import StrEnum
 from typing import Any, Literal
 
 from bot.domain.entities import State
-from bot.domain.errors import Failed, Told
-from bot.domain.opinion import JUDGE, Verdict
+from bot.domain.errors import Remark, SourceProblem
+from bot.domain.judge_protocol import JUDGE, JudgeVerdict
 
 
-class Shared(StrEnum):
-    """What two issues can have in common, strongest first; what GitHub says of them, and what tells them apart."""
+class ReasonCode(StrEnum):
+    """What two issues have in common, strongest first; then GitHub's opinion, and a difference."""
 
     COPY = "all of the text"
     CAUSE = "cause"
@@ -27,39 +27,39 @@ class Shared(StrEnum):
 
 
 _ENGLISH = {
-    Shared.COPY: "Same title and text, word for word",
-    Shared.CAUSE: "Same cause, as a language model read both: “{}”",
-    Shared.MESSAGE: "Same error text: “{}”",
-    Shared.IDENTIFIERS: "Same identifiers: {}",
-    Shared.TITLES: "Same words in both titles: {}",
-    Shared.WORDS: "Same words: {}",
-    Shared.GITHUB: "GitHub calls it a likely duplicate",
-    Shared.SURFACE: "Labelled otherwise: {}",
+    ReasonCode.COPY: "Same title and text, word for word",
+    ReasonCode.CAUSE: "Same cause, as a language model read both: “{}”",
+    ReasonCode.MESSAGE: "Same error text: “{}”",
+    ReasonCode.IDENTIFIERS: "Same identifiers: {}",
+    ReasonCode.TITLES: "Same words in both titles: {}",
+    ReasonCode.WORDS: "Same words: {}",
+    ReasonCode.GITHUB: "GitHub calls it a likely duplicate",
+    ReasonCode.SURFACE: "Labelled otherwise: {}",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """One reason (C3) with what it quotes: an error message, or words. As a string it is an English sentence.
+    """One reason (C3) with the error message or the words that it quotes. As a string it is an English sentence.
 
-    It quotes issues as they are, hostile text included: whoever shows it escapes it (`bot/conversation/render/`).
+    The quotes are hostile text; `bot/conversation/render/` escapes them.
     """
 
-    shared: Shared
+    shared: ReasonCode
     quoted: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return _ENGLISH[self.shared].format(", ".join(self.quoted))
 
 
-Kind = Literal["issue", "pull request", "discussion"]
+ItemKind = Literal["issue", "pull request", "discussion"]
 
 
 INDEX = ("full-text", "vectors")
 """The sources of a repository's own index; the first one always answers."""
 
 
-class Outcome(StrEnum):
+class SearchOutcome(StrEnum):
     """F9. `degraded` wins over `found` and `none`: an outage is never presented as "no duplicates"."""
 
     FOUND = "found"
@@ -70,18 +70,16 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class QueryRun:
-    """One question that was put to one source.
+    """One query to one source.
 
-    `hits` is the source's own total count, None where it gave no answer; `problem` says why, None if
-    all went well. `later` is whether the same question may be answered later: a limit or an outage kept it from being
-    so now. `cached` is the time of day at which the answer was first fetched when it came from the cache (T2),
-    empty otherwise.
+    `hits` is the source's own total count, None without an answer; `problem` says why. `later` is whether a limit or an
+    outage prevented an answer that may come later. `cached` is the time of day of an answer from the cache (T2).
     """
 
     source: str
     query: str
     hits: int | None
-    problem: Told | None = None
+    problem: Remark | None = None
     incomplete: bool = False
     cached: str = ""
     later: bool = False
@@ -89,15 +87,13 @@ class QueryRun:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """An earlier issue that may report the same thing; or a pull request or discussion about it.
+    """An earlier issue that may report the same thing, or a pull request or discussion about it.
 
-    `similarity` is Dice-Sorensen of the titles (F5), `title_ratio` rapidfuzz's token ratio of them, both in [0, 1];
-    `relevance` is what the ranking sorted by; `confidence` the probability that it is the same issue, None where no
-    model judged it. `reasons` come strongest first; `sources` name every source that found it
-    (H2). `repo` is `OWNER/REPO` where it is another repository than the target's, else empty. `also` are the numbers of
-    issues that report the same as this one, in the target's repository; `named` says that the target's text names this
-    one already; `closed_at` is when it was closed, where that is known. `verdict` is what a judge said of both texts,
-    where one was asked (J), and `unjudged` the confidence without that.
+    `similarity` is Dice-Sorensen of the titles (F5), `title_ratio` rapidfuzz's token ratio, both in [0, 1]; `relevance`
+    is what the ranking sorted by; `confidence` the probability that it is the same issue, None if no model judged it.
+    `reasons` come strongest first; `sources` name every source that found it (H2). `repo` is `OWNER/REPO` of another
+    repository than the target's. `also` are the numbers of issues there that report the same; `named` is whether the
+    target's text names this one. `verdict` is the judge's (J), and `unjudged` the confidence without it.
     """
 
     number: int
@@ -115,44 +111,43 @@ class Candidate:
     workflow_state_reason: str = ""
     reasons: tuple[Reason, ...] = ()
     sources: tuple[str, ...] = ()
-    kind: Kind = "issue"
+    kind: ItemKind = "issue"
     repo: str = ""
     also: tuple[int, ...] = ()
     named: bool = False
     closed_at: datetime | None = None
-    verdict: Verdict | None = None
+    verdict: JudgeVerdict | None = None
     unjudged: float | None = None
 
     @property
     def own(self) -> bool:
-        """Whether it is an issue of the target's own repository, which its number alone tells then."""
+        """Whether it is an issue of the target's repository, which its number identifies."""
         return self.kind == "issue" and not self.repo
 
     @property
     def source_haystack(self) -> str | None:
-        """The source that is named first of those that found it (H1); None where none did, as in `explain`."""
+        """The first source that found it (H1); None if none did, as in `explain`."""
         return self.sources[0] if self.sources else None
 
     @property
     def regression(self) -> bool:
-        """Whether it was mended once: the same thing may be back."""
+        """Whether it was fixed once, so that the problem may be back."""
         return self.kind == "issue" and self.state == "closed" and self.state_reason == "completed"
 
 
 _JUDGED = ("verdict", "unjudged")
 
-NEAR = 0.05
-"""From this probability on an issue that is not named is worth a word to whoever asks, and its reasons are known."""
+MENTION_FROM = 0.05
+"""The least probability of an issue that is mentioned to whoever asks; from here on the reasons are known."""
 
 
 @dataclass(frozen=True, slots=True)
 class Considered:
-    """One of the best candidates by numbers alone, named in the end or not: the evidence of a decision.
+    """One of the best candidates, shown or not: the evidence of a decision.
 
-    `ranks` are the sources that found it, each with the place where it stood (from 1) in the best of its lists; a
-    source that only brought another issue of its group has none. `repo`, `also` and `reasons` are as in `Candidate`;
-    the reasons, which cost a look into the text, are those of what is named or at least `NEAR`. `verdict` is what the
-    judge called `judged_by` said, and `unjudged` the confidence that it had without.
+    `ranks` are its places (from 1) in the best list of each source; a source that only found another issue of its group
+    has none. `repo`, `also` and `reasons` are as in `Candidate`; reasons are known from `MENTION_FROM` on. `verdict` is
+    what the judge called `judged_by` said, and `unjudged` the confidence without it.
     """
 
     number: int
@@ -161,32 +156,32 @@ class Considered:
     title_ratio: float
     sources: tuple[str, ...]
     ranks: Mapping[str, int]
-    kind: Kind = "issue"
+    kind: ItemKind = "issue"
     repo: str = ""
     also: tuple[int, ...] = ()
     reasons: tuple[Reason, ...] = ()
-    verdict: Verdict | None = None
+    verdict: JudgeVerdict | None = None
     judged_by: str = ""
     unjudged: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What `find_duplicates` answers. `problems` names each source that failed, with its reason.
+    """The answer of `find_duplicates`. `problems` names each source that failed, and why.
 
-    `best_confidence` is the highest probability of all issues that were compared, shown or not; None where there were
-    none. `considered` are the best of them, with how they were found; the public shape leaves them out. `not_asked` are
-    sources that somebody wanted to hear, and that were not asked: switched off, forbidden, or without an index.
+    `best_confidence` is the highest probability of all compared issues, shown or not; None without any. `considered`
+    are the best of them, which the public shape omits. `not_asked` are sources that the caller wanted and that are
+    switched off, forbidden, or without an index.
     """
 
     repo: str
     number: int
     title: str
-    outcome: Outcome
+    outcome: SearchOutcome
     candidates: tuple[Candidate, ...]
     search_query: str
     queries: tuple[QueryRun, ...]
-    problems: tuple[Failed, ...] = ()
+    problems: tuple[SourceProblem, ...] = ()
     relevance: str = "title"
     threshold: float = 0.3
     counts: dict[str, int] = field(default_factory=dict)
@@ -196,36 +191,33 @@ class Report:
 
     @property
     def failed(self) -> tuple[str, ...]:
-        """The sources that failed, each once, in the order in which they were told."""
+        """The sources that failed, each once."""
         return tuple(dict.fromkeys(problem.source for problem in self.problems if not problem.skipped))
 
     @property
     def indexed(self) -> bool:
-        """Whether the repository's own index has answered, beside which no search of GitHub's is needed."""
+        """Whether the repository's own index has answered; then no search of GitHub's is needed."""
         return any(run.source == INDEX[0] for run in self.queries)
 
     @property
-    def doubts(self) -> tuple[Failed, ...]:
-        """The problems for which something that matters may be missing: beside an answer of the index its own alone.
-        What others missed then is for maintainers to know (F8b), and a judge misses no candidate.
-        """
+    def doubts(self) -> tuple[SourceProblem, ...]:
+        """The problems that may hide a candidate: if the index answered, only its own (F8b). A judge hides none."""
         wrong = (one for one in self.problems if not one.skipped and one.source != JUDGE)
         return tuple(one for one in wrong if not self.indexed or one.source in INDEX)
 
     @property
     def doubtful(self) -> bool:
-        """Whether whoever reads of it must be told that something may be missing."""
-        return self.outcome is Outcome.DEGRADED and bool(self.doubts)
+        """Whether readers must be told that something may be missing."""
+        return self.outcome is SearchOutcome.DEGRADED and bool(self.doubts)
 
     def of_sources(self, names: Collection[str]) -> Report:
-        """The report with only what one of these sources found (H4)."""
+        """The report with only the candidates of these sources (H4)."""
         candidates = tuple(one for one in self.candidates if not set(names).isdisjoint(one.sources))
         heard = {run.source for run in self.queries if run.hits is not None} | set(self.failed)
         not_asked = tuple(name for name in names if name not in heard)
-        # An outage of any source stays one.
-        outcome = Outcome.NONE if self.outcome is Outcome.FOUND and not candidates else self.outcome
+        outcome = SearchOutcome.NONE if self.outcome is SearchOutcome.FOUND and not candidates else self.outcome
         if not candidates and len(not_asked) == len(set(names)):
-            outcome = Outcome.INCONCLUSIVE
+            outcome = SearchOutcome.INCONCLUSIVE
         return replace(
             self,
             outcome=outcome,
@@ -238,7 +230,6 @@ class Report:
         """The public shape of F7: `{issue, candidates, candidate_count, search_query, …}`, ready for `json.dumps`."""
         candidates = [
             {
-                # Where no judge is asked, nothing tells of one.
                 **{name: value for name, value in asdict(one).items() if value is not None or name not in _JUDGED},
                 "reasons": [str(reason) for reason in one.reasons],
                 "created_at": one.created_at.isoformat(),

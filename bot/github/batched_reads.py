@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 from githubkit.graphql import GraphQLError
 
-from bot.domain.counting import batches
 from bot.domain.entities import Closer, IssueRef, Release, RepoRef, name_key
 from bot.domain.errors import GitHubError, Retryable, Unavailable
+from bot.domain.formats import batches
 from bot.github.calls import PAGE, Api, is_failure
 from bot.github.convert import moment
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from bot.domain.times import aware
+from bot.domain.formats import with_zone
 
 RETRIES = 3
 """How often a repeatable request is repeated after GitHub failed."""
@@ -146,7 +146,7 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
         moment = parsedate_to_datetime(text)
     except (TypeError, ValueError):
         return None
-    return min(max(aware(moment).timestamp() - now, 0.0), _LONGEST_STATED)
+    return min(max(with_zone(moment).timestamp() - now, 0.0), _LONGEST_STATED)
 
 
 def quota(headers: Mapping[str, str], now: float) -> tuple[int, float] | None:

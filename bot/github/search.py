@@ -14,7 +14,7 @@ from typing import Any
 from githubkit.utils import UNSET
 
 from bot.domain.entities import Actor, Comment, Issue, Likeness, RepoRef, name_key
-from bot.domain.errors import Forbidden, GitHubError, NotFound, Remark, Told
+from bot.domain.errors import Forbidden, GitHubError, NotFound, Remark, RemarkCode
 from bot.github import convert
 from bot.github.calls import PAGE, Api
 
@@ -133,7 +133,7 @@ class FoundDiscussions:
     """
 
     lists: Mapping[str, tuple[int, tuple[Issue, ...]]] = field(default_factory=dict)
-    reason: Told | None = None
+    reason: Remark | None = None
     cached_at: str = ""
 
 
@@ -151,15 +151,15 @@ def search_discussions(api: Api, repo: RepoRef, texts: Sequence[str]) -> FoundDi
     variables |= {f"t{at}": f"repo:{repo} in:title,body {text}" for at, text in enumerate(texts)}
     data, errors = api.graphql(f"search the discussions of {repo}", _DISCUSSIONS % (declared, searches), variables)
     if any(error.type == "FORBIDDEN" for error in errors):
-        return FoundDiscussions(reason=Remark.NO_PERMISSION.of())
+        return FoundDiscussions(reason=RemarkCode.NO_PERMISSION.of())
     lists = {}
     for at, text in enumerate(texts):
         if found := data.get(f"s{at}"):
             items = tuple(_discussion(node) for node in found.get("nodes") or () if node)
             lists[text] = (found.get("discussionCount") or len(items), items)
     if errors:
-        return FoundDiscussions(lists, Remark.OTHERS.of(f"GitHub answered: {errors[0].message}"))
-    return FoundDiscussions(lists, None if len(lists) == len(texts) else Remark.EMPTY.of())
+        return FoundDiscussions(lists, RemarkCode.OTHERS.of(f"GitHub answered: {errors[0].message}"))
+    return FoundDiscussions(lists, None if len(lists) == len(texts) else RemarkCode.EMPTY.of())
 
 
 def _discussion(node: Mapping[str, Any]) -> Issue:

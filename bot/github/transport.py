@@ -20,7 +20,7 @@ from email.utils import parsedate_to_datetime
 
 import httpx
 
-from bot.domain.errors import NotFound, RateLimited, Remark, Told, Unavailable
+from bot.domain.errors import NotFound, RateLimited, Remark, RemarkCode, Unavailable
 from bot.github.limits import (
     GRAPHQL,
     HYBRID,
@@ -49,7 +49,7 @@ log = logging.getLogger(__name__)
 # GitHub counts more than 100 requests at once as abuse; a process never needs as many.
 _CONNECTIONS = httpx.Limits(max_connections=32, max_keepalive_connections=16, keepalive_expiry=30)
 _SAFE = ("GET", "HEAD")
-_SEARCHES = {SEARCH: Remark.SEARCH_LIMIT, HYBRID: Remark.HYBRID_LIMIT}
+_SEARCHES = {SEARCH: RemarkCode.SEARCH_LIMIT, HYBRID: RemarkCode.HYBRID_LIMIT}
 # These failures happen before anything is sent.
 _UNSENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError)
 
@@ -261,7 +261,7 @@ def _came_back(response: httpx.Response | None, limit: RateLimit | None) -> str:
     return "ok" if response.status_code < 400 else "refused" if response.status_code < 500 else "failed"
 
 
-def _used_up(call: _Call) -> str | Told:
+def _used_up(call: _Call) -> str | Remark:
     """The message for a limit. Comments show that of searches, so it names neither paths nor resources."""
     if call.cost.resource in _SEARCHES:
         return _SEARCHES[call.cost.resource].of()

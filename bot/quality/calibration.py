@@ -25,12 +25,12 @@ from enum import StrEnum
 
 from bot.conversation.config.schema import MIN_CONFIDENCE, RepoConfig
 from bot.domain.decisions import Decision, Evidence
-from bot.domain.judgements import KeptCalibration, Kind
+from bot.domain.feedback import FeedbackKind, KeptCalibration
 from bot.domain.likelihood import LIKELY, POSSIBLY, wilson
 from bot.quality.feedback import Example, by_issue, examples
 from bot.storage import Store
 
-MARKS = frozenset({Kind.CLOSED, Kind.OF})
+MARKS = frozenset({FeedbackKind.CLOSED, FeedbackKind.OF})
 """These are verdicts if a comment names the pair, else marks."""
 
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from bot.domain.decisions import COMMAND, Decision, Outcome
-from bot.domain.judgements import Kind, Signal, Who
-from bot.domain.times import write_moment
+from bot.domain.decisions import COMMAND, Decision, DecisionOutcome
+from bot.domain.feedback import FeedbackKind, FeedbackSignal, Role
+from bot.domain.formats import format_time
 from bot.quality.calibration import WINDOW, said_of
 from bot.quality.feedback import Example, by_issue
 from bot.search.index import Index
@@ -44,16 +44,16 @@ def read(body: str) -> dict[Pair, bool | None]:
     return {pair: next(iter(said)) if len(said) == 1 else None for pair, said in ticked.items()}
 
 
-def known_boxes(signals: Iterable[Signal]) -> dict[Pair, bool]:
+def known_boxes(signals: Iterable[FeedbackSignal]) -> dict[Pair, bool]:
     """The boxes that are known to be ticked."""
-    return {(one.number, one.other): one.same for one in signals if one.kind is Kind.BOX}
+    return {(one.number, one.other): one.same for one in signals if one.kind is FeedbackKind.BOX}
 
 
-def changed(body: str, known: dict[Pair, bool], login: str, now: float) -> tuple[list[Signal], list[Pair]]:
+def changed(body: str, known: dict[Pair, bool], login: str, now: float) -> tuple[list[FeedbackSignal], list[Pair]]:
     """What the issue says that was not known: new signals, and pairs of which nothing is said any more."""
     said = read(body)
     new = [
-        Signal(number, Kind.BOX, login, other, same, Who.TRIAGE, now)
+        FeedbackSignal(number, FeedbackKind.BOX, login, other, same, Role.TRIAGE, now)
         for (number, other), same in said.items()
         if same is not None and known.get((number, other)) is not same
     ]
@@ -92,7 +92,7 @@ def take_boxes(store: Store, index: Index, repo_id: int, body: str, login: str, 
     new = [one for one in new if one.number in looked_at and one.other in others]
     for number, other in (*gone, *((one.number, one.other) for one in new)):
         # Whose box it was does not matter: it is one box for all.
-        signals.drop(repo_id, number, Kind.BOX, other)
+        signals.drop(repo_id, number, FeedbackKind.BOX, other)
     for signal in new:
         signals.put(repo_id, signal)
     return len(new) + len(gone)
@@ -120,7 +120,7 @@ class Line:
     other: int
     probability: float
     standing: Standing
-    said: tuple[Kind, ...]
+    said: tuple[FeedbackKind, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +153,8 @@ class Digest:
     def to_json(self) -> dict[str, Any]:
         """Plain values for `json.dumps`; times as ISO 8601 writes them, in UTC."""
         return {
-            "since": write_moment(self.since),
-            "until": write_moment(self.until),
+            "since": format_time(self.since),
+            "until": format_time(self.until),
             "new": self.new,
             "looked": self.looked,
             "commented": self.commented,
@@ -166,7 +166,7 @@ class Digest:
             "issues": [
                 {
                     "number": line.number,
-                    "at": write_moment(line.at),
+                    "at": format_time(line.at),
                     "posted": line.posted,
                     "other": line.other,
                     "probability": round(line.probability, 4),
@@ -182,7 +182,7 @@ def digest(decisions: Iterable[Decision], examples: Iterable[Example], since: fl
     """The digest of the decisions from `since` to before `until`; `examples` are all that are known by now."""
     inside = [one for one in sorted(decisions, key=lambda one: one.at) if since <= one.at < until]
     said = by_issue(examples)
-    looked = {one.number for one in inside if one.outcome is not Outcome.LEFT_ALONE}
+    looked = {one.number for one in inside if one.outcome is not DecisionOutcome.LEFT_ALONE}
     lines = tuple(sorted(_lines(inside, said).values(), key=lambda line: -line.at))
     # A comment that names other repositories' issues alone has no line, and is one all the same.
     posted = {
@@ -240,5 +240,5 @@ def _line(decision: Decision, said: Sequence[Example]) -> Line:
         (False, False): Standing.UNKNOWN,
     }[bool(right), wrong]
     kinds = dict.fromkeys(one.kind for one in (*right, *(against if wrong else ())))
-    posted = decision.outcome is not Outcome.SHADOW
+    posted = decision.outcome is not DecisionOutcome.SHADOW
     return Line(decision.number, decision.at, posted, shown[0].number, shown[0].probability, standing, tuple(kinds))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 from bot.domain.decisions import Decision
-from bot.domain.judgements import Kind, Signal, Verdict, VerdictKind, Who
+from bot.domain.feedback import FeedbackKind, FeedbackSignal, Role, UserVerdict, UserVerdictKind
 from bot.storage import Store
 
 
@@ -23,7 +23,17 @@ def decided_in(store: Store, repo_id: int) -> Decided:
 Pair = tuple[int, int]
 """Two issues' numbers, the smaller one first."""
 
-DECIDING = frozenset({Kind.REACTION, Kind.BOX, Kind.VOTE, Kind.CLOSED, Kind.SUGGESTION, Kind.NOT, Kind.OF})
+DECIDING = frozenset(
+    {
+        FeedbackKind.REACTION,
+        FeedbackKind.BOX,
+        FeedbackKind.VOTE,
+        FeedbackKind.CLOSED,
+        FeedbackKind.SUGGESTION,
+        FeedbackKind.NOT,
+        FeedbackKind.OF,
+    }
+)
 """How people decide: a new title may have had other reasons."""
 
 
@@ -64,19 +74,19 @@ def decided(made: Iterable[Example], closed_for: Mapping[int, int]) -> Decided:
     return Decided(same, different, {later: earlier for earlier, later in sorted(same)} | commanded)
 
 
-RIGHT: Mapping[Who, float] = {Who.TRIAGE: 1.0, Who.AUTHOR: 0.5, Who.OTHER: 0.0}
+RIGHT: Mapping[Role, float] = {Role.TRIAGE: 1.0, Role.AUTHOR: 0.5, Role.OTHER: 0.0}
 """How much a word counts by who says it: those who keep the issues know them all, the author knows one, and of
 strangers nobody knows how many accounts they have."""
 
-WORTH: Mapping[Kind, float] = {
-    Kind.REACTION: 1.0,
-    Kind.BOX: 1.0,
-    Kind.VOTE: 1.0,
-    Kind.CLOSED: 1.0,
-    Kind.RETITLED: 0.5,
-    Kind.SUGGESTION: 1.0,
-    Kind.NOT: 1.0,
-    Kind.OF: 1.0,
+WORTH: Mapping[FeedbackKind, float] = {
+    FeedbackKind.REACTION: 1.0,
+    FeedbackKind.BOX: 1.0,
+    FeedbackKind.VOTE: 1.0,
+    FeedbackKind.CLOSED: 1.0,
+    FeedbackKind.RETITLED: 0.5,
+    FeedbackKind.SUGGESTION: 1.0,
+    FeedbackKind.NOT: 1.0,
+    FeedbackKind.OF: 1.0,
 }
 """How much it counts by how it is said: a new title may have had other reasons."""
 
@@ -92,9 +102,9 @@ class Example:
     number: int
     other: int
     same: bool
-    kind: Kind
+    kind: FeedbackKind
     login: str
-    who: Who
+    who: Role
     at: float
     weight: float
     probability: float | None
@@ -106,7 +116,10 @@ _SECOND = 1.0
 
 
 def examples(
-    decisions: Iterable[Decision], signals: Iterable[Signal], verdicts: Iterable[Verdict], since: float = 0.0
+    decisions: Iterable[Decision],
+    signals: Iterable[FeedbackSignal],
+    verdicts: Iterable[UserVerdict],
+    since: float = 0.0,
 ) -> list[Example]:
     """Everything that was said at `since` or later as labelled pairs, the earliest first.
 
@@ -130,18 +143,18 @@ def examples(
     return sorted(made, key=lambda one: (one.at, one.number, one.other, one.login))
 
 
-def _holding(verdicts: Iterable[Verdict]) -> Iterator[Verdict]:
+def _holding(verdicts: Iterable[UserVerdict]) -> Iterator[UserVerdict]:
     """All but each `of` on whose issue there is a later one."""
-    last: dict[int, Verdict] = {}
+    last: dict[int, UserVerdict] = {}
     for verdict in sorted(verdicts, key=lambda one: (one.at, one.id)):
-        if verdict.kind is VerdictKind.OF:
+        if verdict.kind is UserVerdictKind.OF:
             last[verdict.number] = verdict
         else:
             yield verdict
     yield from last.values()
 
 
-def _turned(signal: Signal, by_issue: Mapping[int, Sequence[Decision]]) -> Signal:
+def _turned(signal: FeedbackSignal, by_issue: Mapping[int, Sequence[Decision]]) -> FeedbackSignal:
     """The signal as one of the other issue, where the pair came into question on that one alone.
 
     An earlier issue can be closed in favour of a later one that the bot has commented on, and `not` be said there.
@@ -156,18 +169,18 @@ def _knows(decisions: Iterable[Decision], number: int) -> bool:
     return any(one.about(number) for one in decisions)
 
 
-def _of_signal(signal: Signal, by_issue: Mapping[int, Sequence[Decision]]) -> Iterator[Example]:
+def _of_signal(signal: FeedbackSignal, by_issue: Mapping[int, Sequence[Decision]]) -> Iterator[Example]:
     decisions = by_issue.get(signal.number, ())
     before = [one for one in decisions if one.at < signal.at + _SECOND] or list(decisions[:1])
     if signal.other:
         yield _example(signal, signal.other, before)
         return
     # Who closed an issue otherwise, which used to be kept, did not say that it repeats nothing.
-    if signal.kind is not Kind.CLOSED:
+    if signal.kind is not FeedbackKind.CLOSED:
         yield from _of_vote(signal, before)
 
 
-def _of_vote(signal: Signal, before: Sequence[Decision]) -> Iterator[Example]:
+def _of_vote(signal: FeedbackSignal, before: Sequence[Decision]) -> Iterator[Example]:
     """A reaction to the comment: 👎 says that none of those it names is it, 👍 that the first of them helped."""
     comment = next((one for one in reversed(before) if one.outcome.speaks and one.shown), None)
     named = [one for one in comment.evidence if one.shown] if comment else []
@@ -177,15 +190,17 @@ def _of_vote(signal: Signal, before: Sequence[Decision]) -> Iterator[Example]:
             yield _example(signal, one.number, before)
 
 
-def _of_verdict(verdict: Verdict) -> Signal:
-    same = verdict.kind is VerdictKind.OF
+def _of_verdict(verdict: UserVerdict) -> FeedbackSignal:
+    same = verdict.kind is UserVerdictKind.OF
     # An earlier version kept `of` for people with triage, and did not note it.
-    usual = Who.TRIAGE if same else Who.AUTHOR
-    who = Who(verdict.details.get("who", usual))
-    return Signal(verdict.number, Kind(verdict.kind.value), verdict.actor, verdict.other, same, who, verdict.at)
+    usual = Role.TRIAGE if same else Role.AUTHOR
+    who = Role(verdict.details.get("who", usual))
+    return FeedbackSignal(
+        verdict.number, FeedbackKind(verdict.kind.value), verdict.actor, verdict.other, same, who, verdict.at
+    )
 
 
-def _example(signal: Signal, other: int, before: Sequence[Decision]) -> Example:
+def _example(signal: FeedbackSignal, other: int, before: Sequence[Decision]) -> Example:
     """With what the last decision that had this pair among its best thought of it."""
     known = next((one for decision in reversed(before) if (one := decision.about(other))), None)
     return Example(

@@ -13,10 +13,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 
-from bot.domain.counting import batches
 from bot.domain.entities import RepoRef, name_key, same_login
 from bot.domain.errors import GitHubError, NotFound, Unavailable
-from bot.domain.judgements import Fold, Kind, Signal, Who
+from bot.domain.feedback import FeedbackKind, FeedbackSignal, Fold, Role
+from bot.domain.formats import batches
 from bot.github.feedback import ADD_LABEL, CLOSE, FOLDED_AS, PAGE, Vote, Votes, VotesPage, duplicate_label
 from bot.github.repository import RepoClient
 from bot.storage import Store
@@ -114,12 +114,12 @@ class Round:
 
     def _take(self, one: WatchedComment, votes: Votes) -> WatchedComment:
         signals = self.store.signals
-        before = signals.of_issue(self.repo_id, one.number, Kind.REACTION)
+        before = signals.of_issue(self.repo_id, one.number, FeedbackKind.REACTION)
         known = {signal.login: signal.who for signal in before}
         cast = [self._signal(one.number, vote, votes.author, known) for vote in _last_of_each(votes.votes)]
         said = [signal for signal in cast if signal is not None]
         said += _out_of_sight(before, votes)
-        signals.replace(self.repo_id, one.number, Kind.REACTION, said)
+        signals.replace(self.repo_id, one.number, FeedbackKind.REACTION, said)
         if votes.locked:
             # What was said counts, but nothing is done there (C1).
             return one
@@ -131,7 +131,7 @@ class Round:
 
         They are asked for where the bot makes any, until one is decided; a request each.
         """
-        if not self.suggests or self.store.signals.of_issue(self.repo_id, number, Kind.SUGGESTION):
+        if not self.suggests or self.store.signals.of_issue(self.repo_id, number, FeedbackKind.SUGGESTION):
             return
         looks = self.store.decisions.of_issue(self.repo_id, number)
         firsts = [(one.at, one.shown[0].number) for one in looks if one.outcome.seen and one.shown]
@@ -147,7 +147,7 @@ class Round:
             if other is not None:
                 # GitHub gives the id of who decided; no login contains a space.
                 who, same = f"id {one.by}", one.state == "approved"
-                said = Signal(number, Kind.SUGGESTION, who, other, same, Who.TRIAGE, one.at)
+                said = FeedbackSignal(number, FeedbackKind.SUGGESTION, who, other, same, Role.TRIAGE, one.at)
                 self.store.signals.put(self.repo_id, said)
 
     def _is(self, number: int, issue_id: int) -> bool:
@@ -157,20 +157,20 @@ class Round:
         except NotFound:
             return False
 
-    def _signal(self, number: int, vote: Vote, author: str, known: dict[str, Who]) -> Signal | None:
+    def _signal(self, number: int, vote: Vote, author: str, known: dict[str, Role]) -> FeedbackSignal | None:
         login = name_key(vote.login)
         who = known.get(login) or self._who(login, author)
-        return Signal(number, Kind.REACTION, login, 0, vote.up, who, vote.at) if who else None
+        return FeedbackSignal(number, FeedbackKind.REACTION, login, 0, vote.up, who, vote.at) if who else None
 
-    def _who(self, login: str, author: str) -> Who | None:
+    def _who(self, login: str, author: str) -> Role | None:
         """What they may do here; None where that cannot be asked in this turn."""
         if login not in self.rights:
             if not self.allowance.take():
                 return None
             self.rights[login] = self.github.permission(self.repo, login).triage
         if self.rights[login]:
-            return Who.TRIAGE
-        return Who.AUTHOR if same_login(login, author) else Who.OTHER
+            return Role.TRIAGE
+        return Role.AUTHOR if same_login(login, author) else Role.OTHER
 
     def _do(self, one: WatchedComment, step: Step, fold: Fold) -> Fold:
         if step is Step.NOTHING:
@@ -191,13 +191,13 @@ class Round:
         return fold
 
 
-def _out_of_sight(before: Iterable[Signal], votes: Votes) -> list[Signal]:
+def _out_of_sight(before: Iterable[FeedbackSignal], votes: Votes) -> list[FeedbackSignal]:
     """What counts and was read earlier, and lies behind more later votes than are read: a crowd takes back nobody's."""
     read = {name_key(vote.login) for vote in votes.votes}
     return [
         signal
         for signal in before
-        if signal.who is not Who.OTHER and signal.login not in read and signal.at <= votes.since.get(signal.same, -1.0)
+        if signal.who is not Role.OTHER and signal.login not in read and signal.at <= votes.since.get(signal.same, -1.0)
     ]
 
 
@@ -217,15 +217,15 @@ class Step(Enum):
     UNFOLD = auto()
 
 
-def decide(fold: Fold, present: str, ours: str, votes: Iterable[Signal]) -> tuple[Step, Fold]:
+def decide(fold: Fold, present: str, ours: str, votes: Iterable[FeedbackSignal]) -> tuple[Step, Fold]:
     """What to do, and what to note when it is done.
 
     `present` is the reason with which GitHub shows the comment folded, empty where it is not; `ours` is that with which
     the bot folds.
     """
     votes = list(votes)
-    against = any(not vote.same and vote.who is not Who.OTHER for vote in votes)
-    overruled = any(vote.same and vote.who is Who.TRIAGE for vote in votes)
+    against = any(not vote.same and vote.who is not Role.OTHER for vote in votes)
+    overruled = any(vote.same and vote.who is Role.TRIAGE for vote in votes)
     unwanted = against and not overruled
     if fold is Fold.OPEN and unwanted and not present:
         return Step.FOLD, Fold.FOLDED

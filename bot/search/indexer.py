@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol
 
-from bot.conversation.posts.own_issues import is_own_issue
+from bot.conversation.own_issues import is_own_issue
 from bot.deliveries.events import Event, IndexEvent
 from bot.domain.entities import Issue, Repository
 from bot.domain.errors import Retryable, Unavailable
@@ -329,7 +329,7 @@ class IndexWriter:
     def put(self, github: RepoClient, repository: Repository, issues: Sequence[Issue]) -> str:
         """Put issues into the index; returns why they got no vectors, or ""."""
         own = self._store.own_issues(repository.id)
-        issues = [issue for issue in issues if issue.number not in own and not is_own_issue(issue)]
+        issues = [issue for issue in issues if not is_own_issue(issue, own)]
         if not issues:
             return ""
         originals = self._originals(github, repository, issues)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
 
-from bot.conversation.config.tree import SIZE_MAX, Node, read_tree
+from bot.conversation.config.yaml_tree import SIZE_MAX, YamlNode, read_tree
 from bot.deliveries.payloads import TEMPLATE_FOLDERS, TEMPLATE_NAMES, TEMPLATES
 from bot.domain.entities import RepoRef, Repository
 from bot.domain.errors import Forbidden, Invalid, NotFound
@@ -152,7 +152,7 @@ def _form(text: str) -> Boilerplate:
     return Boilerplate(tuple(labels), (_EMPTY, *(f"### {label}" for label in labels), *boxes, *values))
 
 
-def _scalars(node: Node) -> Iterator[tuple[str, str]]:
+def _scalars(node: YamlNode) -> Iterator[tuple[str, str]]:
     """Each key with a scalar value, at any depth, and the value."""
     if isinstance(node.value, list):
         for item in node.value:

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from bot.conversation.config import CONFIG_PATH, ConfigError, RepoConfig, parse_config
+from bot.conversation.config.parser import parse_config
+from bot.conversation.config.schema import CONFIG_PATH, RepoConfig
+from bot.conversation.config.yaml_tree import ConfigError
 from bot.domain.entities import RepoRef, Repository, same_login
 from bot.domain.errors import Forbidden, Invalid, NotFound
 from bot.github.repository import RepoClient

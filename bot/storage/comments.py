@@ -47,7 +47,8 @@ class ClaimOutcome(StrEnum):
 class StoredComment:
     """A comment as last written.
 
-    `text_hash` is of the text that it answers, `body_hash` of its own. `shown` are the candidates that it last showed,
+    `text_hash` is of the text that it answers, None if it answers none that is known; `body_hash` is of its own text,
+    None if nobody knows what it says. `shown` are the candidates that it last showed,
     even if it now says "nothing left". `updated_at` tells whether anybody has written the row since.
     """
 
@@ -56,8 +57,8 @@ class StoredComment:
     command_id: int
     state: CommentState
     comment_id: int | None
-    text_hash: str
-    body_hash: str
+    text_hash: str | None
+    body_hash: str | None
     shown: tuple[int, ...] = ()
     updated_at: float = 0.0
 
@@ -77,7 +78,8 @@ class Comments(TableGateway):
             return None
         state = CommentState(row.state)
         shown = tuple(json.loads(row.shown))
-        key, hashes = (row.repo_id, row.number, row.command_id), (row.text_hash, row.body_hash)
+        # The columns have no NULL.
+        key, hashes = (row.repo_id, row.number, row.command_id), (row.text_hash or None, row.body_hash or None)
         return StoredComment(*key, state, row.comment_id, *hashes, shown, row.updated_at)
 
     def claim(self, repo_id: int, number: int, command_id: int, *, now: float, lease: float) -> ClaimOutcome:
@@ -121,8 +123,8 @@ class Comments(TableGateway):
         command_id: int,
         *,
         comment_id: int | None,
-        text_hash: str,
-        body_hash: str,
+        text_hash: str | None,
+        body_hash: str | None,
         shown: Sequence[int],
         now: float,
         since: float,
@@ -136,8 +138,8 @@ class Comments(TableGateway):
         values = {
             "state": CommentState.SILENT if comment_id is None else CommentState.POSTED,
             "comment_id": comment_id,
-            "text_hash": text_hash,
-            "body_hash": body_hash,
+            "text_hash": text_hash or "",
+            "body_hash": body_hash or "",
             "updated_at": now,
         }
         return self._change(sa.update(comments).where(own).values(values | _if_shown(shown))) > 0
@@ -153,17 +155,18 @@ class Comments(TableGateway):
         number: int,
         command_id: int = ADVISORY,
         *,
-        text_hash: str,
+        text_hash: str | None,
         shown: Sequence[int] = (),
         now: float,
     ) -> None:
-        """Note that a text was answered by writing nothing. An existing comment stays, and so does what it showed.
+        """Note that a text was answered by writing nothing; with None, that none is answered yet.
 
+        An existing comment stays, and so does what it showed.
         A claim stays too: its comment may be written by now, and the next caller must look first. Has no effect on a
         deleted comment.
         """
         nobody_writes = sa.and_(comments.c.comment_id.is_(None), comments.c.state != CommentState.INTENDED)
-        answered = {"text_hash": text_hash, "updated_at": now, **_if_shown(shown)}
+        answered = {"text_hash": text_hash or "", "updated_at": now, **_if_shown(shown)}
         insert = self._new(repo_id, number, command_id, state=CommentState.SILENT, **answered)
         state = sa.case((nobody_writes, CommentState.SILENT.value), else_=comments.c.state)
         self._change(insert.on_conflict_do_update(index_elements=_KEY, set_={"state": state, **answered}, where=_THERE))

@@ -8,10 +8,10 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from bot.domain.counting import batches
-from bot.domain.decisions import Decision, Outcome, dump, load
+from bot.domain.decisions import Decision, DecisionOutcome, dump, load
 from bot.domain.entities import name_key
-from bot.domain.opinion import Limits, Said, Verdict
+from bot.domain.formats import batches
+from bot.domain.judge_protocol import JudgedPair, JudgeLimits, JudgeVerdict
 from bot.storage.engine import TableGateway, write
 from bot.storage.schema import decisions, judge_calls, judgements
 
@@ -95,7 +95,7 @@ class Decisions(TableGateway):
 
 
 def _decision(row: sa.Row[Any]) -> Decision:
-    outcome, evidence = Outcome(row.outcome), load(row.evidence)
+    outcome, evidence = DecisionOutcome(row.outcome), load(row.evidence)
     return Decision(row.number, row.at, row.cause, row.mode, outcome, row.bar, row.reason, evidence)
 
 
@@ -124,18 +124,18 @@ class StoredJudgement:
     """What the judge said of issue `other`; `by` names the model and the prompts."""
 
     other: int
-    said: Said
+    said: JudgedPair
     by: str
 
 
 class Judgements(TableGateway):
     """See `bot.search.judge.judge.JudgeRecord`. Budgets are of the last 24 hours, and for authors of the last hour."""
 
-    def kept(self, repo_id: int, keys: Collection[str]) -> Mapping[str, Said]:
+    def kept(self, repo_id: int, keys: Collection[str]) -> Mapping[str, JudgedPair]:
         query = sa.select(judgements).where(judgements.c.repo_id == repo_id, judgements.c.key.in_(keys))
         return {row.key: _said(row) for row in self._all(query)}
 
-    def keep(self, repo_id: int, number: int, said: Mapping[str, tuple[int, Said]], by: str, now: float) -> None:
+    def keep(self, repo_id: int, number: int, said: Mapping[str, tuple[int, JudgedPair]], by: str, now: float) -> None:
         with write(self._engine) as connection:
             for key, (other, one) in said.items():
                 values = {
@@ -150,7 +150,7 @@ class Judgements(TableGateway):
                 }
                 connection.execute(self._upsert(judgements, {"repo_id": repo_id, "key": key}, values))
 
-    def begin(self, repo_id: int, number: int, author: str, tokens: int, limits: Limits, now: float) -> int | None:
+    def begin(self, repo_id: int, number: int, author: str, tokens: int, limits: JudgeLimits, now: float) -> int | None:
         login, table = name_key(author), judge_calls
         with write(self._engine) as connection:
             # PostgreSQL has no one writer as SQLite has; without this lock two calls could both be the last.
@@ -208,8 +208,8 @@ class Judgements(TableGateway):
         return sum(self._change(sa.delete(table).where(table.c.at < before)) for table in (judgements, judge_calls))
 
 
-def _said(row: sa.Row[tuple[object, ...]]) -> Said:
-    return Said(Verdict(row.verdict), row.shared_cause, row.differs)
+def _said(row: sa.Row[tuple[object, ...]]) -> JudgedPair:
+    return JudgedPair(JudgeVerdict(row.verdict), row.shared_cause, row.differs)
 
 
 def _sum(connection: sa.Connection, *among: sa.ColumnElement[bool]) -> JudgeUsage:

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 
 import sqlalchemy as sa
 
-from bot.domain.counting import batches
+from bot.domain.formats import batches
 from bot.storage.engine import TableGateway, write
 from bot.storage.schema import marks, missed
 

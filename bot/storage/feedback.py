@@ -10,7 +10,16 @@ from typing import Any
 import sqlalchemy as sa
 
 from bot.domain.entities import name_key
-from bot.domain.judgements import Fold, KeptCalibration, Kind, Rejection, Signal, Verdict, VerdictKind, Who
+from bot.domain.feedback import (
+    FeedbackKind,
+    FeedbackSignal,
+    Fold,
+    KeptCalibration,
+    Rejection,
+    Role,
+    UserVerdict,
+    UserVerdictKind,
+)
 from bot.storage.comments import ADVISORY, CommentState
 from bot.storage.engine import TableGateway, write
 from bot.storage.schema import calibrations, comments, rejected_elsewhere, signals, verdicts, watched
@@ -24,7 +33,7 @@ class Verdicts(TableGateway):
         repo_id: int,
         number: int,
         other: int,
-        kind: VerdictKind,
+        kind: UserVerdictKind,
         *,
         actor: str,
         command_id: int,
@@ -45,15 +54,17 @@ class Verdicts(TableGateway):
     def rejected(self, repo_id: int, number: int) -> set[int]:
         """The issues that are no duplicates of this one, whichever of the two the command was on."""
         either = sa.or_(verdicts.c.number == number, verdicts.c.other == number)
-        pairs = sa.select(verdicts.c.number, verdicts.c.other).where(*_holding(repo_id, VerdictKind.NOT), either)
+        pairs = sa.select(verdicts.c.number, verdicts.c.other).where(*_holding(repo_id, UserVerdictKind.NOT), either)
         return {one for pair in self._all(pairs) for one in pair} - {number}
 
-    def of_pair(self, repo_id: int, number: int, other: int) -> list[Verdict]:
+    def of_pair(self, repo_id: int, number: int, other: int) -> list[UserVerdict]:
         """The verdicts that these two are different, whichever of the two the command was on."""
-        pair, mine = (number, other), _holding(repo_id, VerdictKind.NOT)
+        pair, mine = (number, other), _holding(repo_id, UserVerdictKind.NOT)
         return self._find(*mine, verdicts.c.number.in_(pair), verdicts.c.other.in_(pair))
 
-    def last(self, repo_id: int, number: int, actor: str | None = None, *, up_to: int | None = None) -> Verdict | None:
+    def last(
+        self, repo_id: int, number: int, actor: str | None = None, *, up_to: int | None = None
+    ) -> UserVerdict | None:
         """The latest verdict on this issue that no `undo` has taken back, by anybody or by one person.
 
         `up_to` is a comment's id: it leaves out later comments (GitHub's ids grow with time).
@@ -69,27 +80,27 @@ class Verdicts(TableGateway):
 
     def original(self, repo_id: int, number: int) -> int | None:
         """The original of an issue, by the last `of` that still holds; None without one."""
-        query = sa.select(verdicts.c.other).where(*_holding(repo_id, VerdictKind.OF), verdicts.c.number == number)
+        query = sa.select(verdicts.c.other).where(*_holding(repo_id, UserVerdictKind.OF), verdicts.c.number == number)
         return self._scalar(query.order_by(verdicts.c.at.desc(), verdicts.c.id.desc()).limit(1))
 
     def originals(self, repo_id: int) -> dict[int, int]:
         """The original of each issue that was closed by an `of` that still holds."""
-        query = sa.select(verdicts.c.number, verdicts.c.other).where(*_holding(repo_id, VerdictKind.OF))
+        query = sa.select(verdicts.c.number, verdicts.c.other).where(*_holding(repo_id, UserVerdictKind.OF))
         return {row.number: row.other for row in self._all(query.order_by(verdicts.c.at, verdicts.c.id))}
 
-    def by_command(self, repo_id: int, command_id: int) -> list[Verdict]:
+    def by_command(self, repo_id: int, command_id: int) -> list[UserVerdict]:
         """The verdicts of the commands in this comment, whether they still hold or not."""
         return self._find(verdicts.c.repo_id == repo_id, verdicts.c.command_id == command_id)
 
-    def undone_by(self, repo_id: int, command_id: int) -> list[Verdict]:
+    def undone_by(self, repo_id: int, command_id: int) -> list[UserVerdict]:
         """The verdicts that the `undo` in this comment took back: a retry of it must not take back another."""
         return self._find(verdicts.c.repo_id == repo_id, verdicts.c.undone_by == command_id)
 
-    def since(self, repo_id: int, since: float) -> list[Verdict]:
+    def since(self, repo_id: int, since: float) -> list[UserVerdict]:
         """The verdicts at `since` (seconds since 1970) or later that still hold."""
         return self._find(verdicts.c.repo_id == repo_id, verdicts.c.at >= since, verdicts.c.undone_at.is_(None))
 
-    def _find(self, *conditions: sa.ColumnElement[bool]) -> list[Verdict]:
+    def _find(self, *conditions: sa.ColumnElement[bool]) -> list[UserVerdict]:
         return [_verdict(row) for row in self._all(sa.select(verdicts).where(*conditions).order_by(verdicts.c.id))]
 
     def undo(self, verdict_id: int, command_id: int, now: float) -> bool:
@@ -99,22 +110,22 @@ class Verdicts(TableGateway):
 
     def overtaken(self, repo_id: int, number: int, now: float, *, but: int | None = None) -> None:
         """End the `of` verdicts on an issue that somebody has reopened, or closed otherwise, except one for `but`."""
-        mine = (verdicts.c.repo_id == repo_id, verdicts.c.number == number, verdicts.c.kind == VerdictKind.OF)
+        mine = (verdicts.c.repo_id == repo_id, verdicts.c.number == number, verdicts.c.kind == UserVerdictKind.OF)
         query = sa.update(verdicts).where(*mine, verdicts.c.undone_at.is_(None)).values(undone_at=now)
         self._change(query if but is None else query.where(verdicts.c.other != but))
 
 
-def _holding(repo_id: int, kind: VerdictKind) -> tuple[sa.ColumnElement[bool], ...]:
+def _holding(repo_id: int, kind: UserVerdictKind) -> tuple[sa.ColumnElement[bool], ...]:
     return verdicts.c.repo_id == repo_id, verdicts.c.kind == kind, verdicts.c.undone_at.is_(None)
 
 
-def _verdict(row: sa.Row[Any]) -> Verdict:
-    return Verdict(
+def _verdict(row: sa.Row[Any]) -> UserVerdict:
+    return UserVerdict(
         id=row.id,
         repo_id=row.repo_id,
         number=row.number,
         other=row.other,
-        kind=VerdictKind(row.kind),
+        kind=UserVerdictKind(row.kind),
         actor=row.actor,
         at=row.at,
         command_id=row.command_id,
@@ -157,61 +168,61 @@ class CrossRepositoryRejections(TableGateway):
 class Signals(TableGateway):
     """People's signals about issues: one of each kind from each person about one pair."""
 
-    def put(self, repo_id: int, signal: Signal) -> None:
+    def put(self, repo_id: int, signal: FeedbackSignal) -> None:
         """Keep a signal, in place of the person's former one."""
         self._change(self._put(repo_id, signal))
 
-    def replace(self, repo_id: int, number: int, kind: Kind, said: Iterable[Signal]) -> None:
+    def replace(self, repo_id: int, number: int, kind: FeedbackKind, said: Iterable[FeedbackSignal]) -> None:
         """Keep these as all signals of this kind about an issue; others were taken back."""
         with write(self._engine) as connection:
             connection.execute(sa.delete(signals).where(*_signals_of(repo_id, number, kind)))
             for signal in said:
                 connection.execute(self._put(repo_id, signal))
 
-    def drop(self, repo_id: int, number: int, kind: Kind, other: int | None = None) -> None:
+    def drop(self, repo_id: int, number: int, kind: FeedbackKind, other: int | None = None) -> None:
         """Forget the signals of this kind about an issue, or about one pair."""
         mine = _signals_of(repo_id, number, kind)
         if other is not None:
             mine = (*mine, signals.c.other == other)
         self._change(sa.delete(signals).where(*mine))
 
-    def drop_own(self, repo_id: int, number: int, kind: Kind, login: str, other: int) -> None:
+    def drop_own(self, repo_id: int, number: int, kind: FeedbackKind, login: str, other: int) -> None:
         """Forget one person's signal of this kind about one pair."""
         mine = (*_signals_of(repo_id, number, kind), signals.c.login == name_key(login), signals.c.other == other)
         self._change(sa.delete(signals).where(*mine))
 
-    def of_issue(self, repo_id: int, number: int, kind: Kind) -> list[Signal]:
+    def of_issue(self, repo_id: int, number: int, kind: FeedbackKind) -> list[FeedbackSignal]:
         """The signals of this kind about one issue."""
         return self._read(*_signals_of(repo_id, number, kind))
 
-    def since(self, repo_id: int, since: float) -> list[Signal]:
+    def since(self, repo_id: int, since: float) -> list[FeedbackSignal]:
         """All signals at `since` (seconds since 1970) or later, the earliest first."""
         return self._read(signals.c.repo_id == repo_id, signals.c.at >= since)
 
-    def deciding(self, repo_id: int, kinds: Collection[Kind]) -> list[Signal]:
+    def deciding(self, repo_id: int, kinds: Collection[FeedbackKind]) -> list[FeedbackSignal]:
         """The signals of these kinds from people who count, about a pair or a comment of the bot's."""
-        about = sa.or_(signals.c.other != 0, signals.c.kind == Kind.REACTION.value)
+        about = sa.or_(signals.c.other != 0, signals.c.kind == FeedbackKind.REACTION.value)
         named = signals.c.kind.in_([kind.value for kind in kinds])
-        return self._read(signals.c.repo_id == repo_id, named, about, signals.c.who != Who.OTHER.value)
+        return self._read(signals.c.repo_id == repo_id, named, about, signals.c.who != Role.OTHER.value)
 
     def prune(self, before: float) -> int:
         """Erase all repositories' signals before a time; returns how many."""
         return self._change(sa.delete(signals).where(signals.c.at < before))
 
-    def _put(self, repo_id: int, signal: Signal) -> Any:
+    def _put(self, repo_id: int, signal: FeedbackSignal) -> Any:
         person, about = name_key(signal.login), {"number": signal.number, "kind": signal.kind.value}
         key = {"repo_id": repo_id, **about, "login": person, "other": signal.other}
         return self._upsert(signals, key, {"same": signal.same, "who": signal.who.value, "at": signal.at})
 
-    def _read(self, *conditions: sa.ColumnElement[bool]) -> list[Signal]:
+    def _read(self, *conditions: sa.ColumnElement[bool]) -> list[FeedbackSignal]:
         query = sa.select(signals).where(*conditions).order_by(signals.c.at, signals.c.number, signals.c.login)
         return [
-            Signal(row.number, Kind(row.kind), row.login, row.other, row.same, Who(row.who), row.at)
+            FeedbackSignal(row.number, FeedbackKind(row.kind), row.login, row.other, row.same, Role(row.who), row.at)
             for row in self._all(query)
         ]
 
 
-def _signals_of(repo_id: int, number: int, kind: Kind) -> tuple[sa.ColumnElement[bool], ...]:
+def _signals_of(repo_id: int, number: int, kind: FeedbackKind) -> tuple[sa.ColumnElement[bool], ...]:
     return signals.c.repo_id == repo_id, signals.c.number == number, signals.c.kind == kind.value
 
 

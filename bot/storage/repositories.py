@@ -10,8 +10,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from bot.domain.counting import batches
 from bot.domain.entities import RepoRef, Repository
+from bot.domain.formats import batches
 from bot.storage.engine import TableGateway, write
 from bot.storage.schema import backfills, counted, digest_issues, lock_index, repositories, scan_issues, texts, words
 

@@ -10,7 +10,7 @@ from bot.domain.entities import Repository, name_key
 from bot.domain.errors import Forbidden, NotFound
 from bot.github.app import AppClient, Installation
 from bot.storage.repositories import StoredRepository
-from handlers.erasing import erase_repository, take_over
+from handlers.repositories import erase_repository, take_over
 from handlers.services import Services
 
 logger = logging.getLogger(__name__)

@@ -11,8 +11,8 @@ import logging
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from bot.domain.counting import counted
 from bot.domain.errors import Invalid, NotFound
+from bot.domain.formats import counted
 from bot.github.app import REFUSED_SIGNATURE, DeliveryAttempt
 from bot.storage.failed_deliveries import FailedDelivery
 from handlers.services import Services

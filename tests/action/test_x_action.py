@@ -15,7 +15,7 @@ import pytest
 
 from bot.app.action.job import Job
 from bot.app.wiring.action import workflow
-from bot.conversation.posts.marker import ADVICE
+from bot.conversation.marker import ADVICE
 from bot.domain.entities import Comment, RepoRef
 from bot.github.repository import RepoClient
 from bot.simulator import start_simulator

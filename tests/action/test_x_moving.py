@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.conversation.posts.marker import ADVICE
+from bot.conversation.marker import ADVICE
 from tests.action.conftest import BOT, Project, listening
 from tests.action.runner import Runner
 from tests.e2e.harness import World, start_world

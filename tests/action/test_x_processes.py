@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from bot.app.demo.scenario import REPOSITORY, Expect, script, seed
-from bot.conversation.posts.marker import ADVICE
+from bot.conversation.marker import ADVICE
 from bot.simulator import Server, references
 from tests.action.conftest import BOT, Project, listening
 from tests.action.runner import ROOT, Runner

@@ -11,7 +11,7 @@ import pytest
 from werkzeug.serving import make_server
 
 from bot.app.wiring.indexes import build_index
-from bot.domain.judgements import Kind
+from bot.domain.feedback import FeedbackKind
 from bot.quality.evaluation.runs import Runs, Stage
 from bot.search.index import IndexedIssue
 from bot.web import create_app
@@ -87,11 +87,11 @@ def test_over_plain_http_to_another_machine_only_its_own_pages_can_post(
         page.get_by_role("button", name="Win").click()
     sent = answered.value.request.all_headers()
     assert "doppel_session" in sent["cookie"] and "sec-fetch-site" not in sent
-    assert answered.value.status == 403 and votes.of_issue(host.public, 3, Kind.VOTE) == []
+    assert answered.value.status == 403 and votes.of_issue(host.public, 3, FeedbackKind.VOTE) == []
     page.goto("/dashboard/acme/app/issues/3")
     page.get_by_role("button", name="#1 is the same").click()
     page.wait_for_url("**/issues/3#candidate-1")
-    assert len(votes.of_issue(host.public, 3, Kind.VOTE)) == 1
+    assert len(votes.of_issue(host.public, 3, FeedbackKind.VOTE)) == 1
     page.close()
 
 

@@ -11,17 +11,15 @@ from typing import cast
 import pytest
 import sqlalchemy as sa
 
-from bot.conversation.config import RepoConfig
+from bot.conversation.config.schema import RepoConfig
 from bot.domain.entities import RepoRef, Repository
 from bot.domain.errors import Overtaken
 from bot.platform.settings import Settings
 from bot.quality.polling import Round
 from bot.storage import Store, StoredRepository
 from bot.storage.engine import make_engine
-from handlers.scheduled import digests
-from handlers.scheduled.digests import keep_digests
-from handlers.scheduled.each import in_each, workable
-from handlers.scheduled.feedback import look_at_feedback
+from handlers.scheduled import repository_tasks as digests
+from handlers.scheduled.repository_tasks import in_each, keep_digests, look_at_feedback, workable
 from handlers.services import Services
 
 

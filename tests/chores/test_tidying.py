@@ -11,17 +11,17 @@ from typing import cast
 import pytest
 import sqlalchemy as sa
 
-from bot.conversation.commands import LIMIT_SECONDS
-from bot.domain.decisions import Decision, Outcome
+from bot.conversation.commands.table import LIMIT_SECONDS
+from bot.domain.decisions import Decision, DecisionOutcome
 from bot.domain.entities import RepoRef, Repository
-from bot.domain.judgements import Kind, Signal, Who
+from bot.domain.feedback import FeedbackKind, FeedbackSignal, Role
 from bot.storage import Store
 from bot.storage.commands import UsageLimit
 from bot.storage.decisions import KEPT_DAYS
 from bot.storage.engine import make_engine
 from bot.storage.schema import sessions, usage
 from bot.storage.sessions import HOURS, Session
-from handlers.scheduled.tidying import erase_old, tidy
+from handlers.scheduled.retention import erase_old, tidy
 from handlers.services import Services
 
 NOW = datetime.now(UTC)
@@ -62,8 +62,8 @@ def test_decisions_and_what_was_said_of_them_go_in_time(store: Store) -> None:
     now = NOW.timestamp()
     old = now - KEPT_DAYS * 86_400
     for number, at in ((1, old - 60), (2, old + 60)):
-        store.decisions.add(5, Decision(number, at, "opened", "comment", Outcome.SILENT, 0.2, "", ()))
-        store.signals.put(5, Signal(number, Kind.BOX, "ann", 3, True, Who.TRIAGE, at))
+        store.decisions.add(5, Decision(number, at, "opened", "comment", DecisionOutcome.SILENT, 0.2, "", ()))
+        store.signals.put(5, FeedbackSignal(number, FeedbackKind.BOX, "ann", 3, True, Role.TRIAGE, at))
     erase_old(cast("Services", SimpleNamespace(store=store, now=lambda: now)))
     assert [one.number for one in store.decisions.latest(5)] == [2]
     assert [one.number for one in store.signals.since(5, 0.0)] == [2]

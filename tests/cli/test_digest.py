@@ -12,9 +12,9 @@ import pytest
 from click.testing import CliRunner
 
 from bot.app.cli import cli
-from bot.domain.decisions import Decision, Evidence, Outcome
+from bot.domain.decisions import Decision, DecisionOutcome, Evidence
 from bot.domain.entities import RepoRef, Repository
-from bot.domain.judgements import Kind, Signal, VerdictKind, Who
+from bot.domain.feedback import FeedbackKind, FeedbackSignal, Role, UserVerdictKind
 from bot.platform.settings import Settings
 from bot.search.index import Index, IndexedIssue, TextAnalyser
 from bot.storage import Store, open_store
@@ -40,11 +40,11 @@ def store(prepared_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stor
     )
     for number, at in [(50, now - 40 * 86_400), *((n, now - 300 + n) for n in range(101, 111))]:
         evidence = (Evidence(1, 0.27, 1, True, {"full-text": 1}),)
-        kept = Decision(number, at, "opened", "comment", Outcome.POSTED, 0.2, "", evidence)
+        kept = Decision(number, at, "opened", "comment", DecisionOutcome.POSTED, 0.2, "", evidence)
         store.decisions.add(REPO, kept)
     for number in range(101, 109):
-        store.signals.put(REPO, Signal(number, Kind.REACTION, "ann", 0, False, Who.TRIAGE, now - 10))
-    store.signals.put(REPO, Signal(109, Kind.BOX, "ann", 1, True, Who.TRIAGE, now - 9))
+        store.signals.put(REPO, FeedbackSignal(number, FeedbackKind.REACTION, "ann", 0, False, Role.TRIAGE, now - 10))
+    store.signals.put(REPO, FeedbackSignal(109, FeedbackKind.BOX, "ann", 1, True, Role.TRIAGE, now - 9))
     yield store
     store.close()
 
@@ -66,7 +66,7 @@ def test_c7_a_week_in_words_and_a_table(store: Store) -> None:
 
 
 def test_c7_a_command_leaves_room_for_the_titles(store: Store) -> None:
-    store.verdicts.add(REPO, 110, 1, VerdictKind.NOT, actor="ann", command_id=1, now=time.time())
+    store.verdicts.add(REPO, 110, 1, UserVerdictKind.NOT, actor="ann", command_id=1, now=time.time())
     row = next(line for line in run("digest", "acme/app").splitlines() if "#110 " in line)
     assert " ".join(row.split()) == "#110 It stops #1 Crash | at *start* 27% wrong (not)"
 

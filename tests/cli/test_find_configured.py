@@ -11,10 +11,9 @@ from pathlib import Path
 import pytest
 
 from bot.app.wiring.clients import build_github, reader
-from bot.conversation.config import CONFIG_PATH
-from bot.conversation.config.schema import MIN_CONFIDENCE
+from bot.conversation.config.schema import CONFIG_PATH, MIN_CONFIDENCE
 from bot.domain.entities import RepoRef, Repository
-from bot.domain.judgements import Rejection, VerdictKind
+from bot.domain.feedback import Rejection, UserVerdictKind
 from bot.platform import settings as host
 from bot.simulator import Server, start_simulator
 from bot.storage import open_store
@@ -129,7 +128,7 @@ def test_c4_what_people_decided_on_this_host_counts(configured: Server) -> None:
     assert listed(run("acme/app#4").stdout)["#1"]
     store.muted.set(repo_id, 4, "eve", 0.0)
     assert "The bot leaves this issue alone (/duplicates mute). Otherwise:" in run("acme/app#4").stdout
-    store.verdicts.add(repo_id, 4, 1, VerdictKind.NOT, actor="eve", command_id=1, now=0.0)
+    store.verdicts.add(repo_id, 4, 1, UserVerdictKind.NOT, actor="eve", command_id=1, now=0.0)
     assert "#1" not in listed(run("acme/app#4").stdout)
     assert listed(run("acme/app#3").stdout)["acme/lib#1"]
     store.elsewhere.add(repo_id, Rejection(3, "acme/lib#1", "eve", 0.0, 2))

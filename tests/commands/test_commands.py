@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from bot.conversation.commands import (
+from bot.conversation.commands.parser import parse
+from bot.conversation.commands.table import (
     COMMANDS,
     Command,
-    Invalid,
-    Misspelt,
-    Name,
-    Options,
-    Parsed,
-    Problem,
+    CommandName,
+    CommandOptions,
+    CommandProblem,
+    InvalidCommand,
+    MisspeltCommand,
+    ParsedLine,
     Requirement,
     allowed,
-    parse,
 )
 from bot.domain.entities import Permission, RepoRef
 from bot.platform.addresses import hosts_of
@@ -23,7 +23,7 @@ from bot.platform.addresses import hosts_of
 REPO = RepoRef("acme", "app")
 
 
-def one(body: str, api_url: str = "https://api.github.com") -> Parsed:
+def one(body: str, api_url: str = "https://api.github.com") -> ParsedLine:
     (found,) = parse(body, REPO, hosts_of(api_url))
     return found
 
@@ -31,30 +31,48 @@ def one(body: str, api_url: str = "https://api.github.com") -> Parsed:
 @pytest.mark.parametrize(
     ("body", "name", "number", "words", "options"),
     [
-        ("/duplicates", Name.RECHECK, None, (), Options()),
-        ("/Duplicates", Name.RECHECK, None, (), Options()),
-        ("  /duplicates  ", Name.RECHECK, None, (), Options()),
-        ("/duplicates fresh open limit=3", Name.RECHECK, None, (), Options(state="open", limit=3, fresh=True)),
-        ("/duplicates all confidence=.7", Name.RECHECK, None, (), Options(state="all", confidence=0.7)),
-        ("/duplicates closed threshold=40%", Name.RECHECK, None, (), Options(state="closed", threshold=0.4)),
-        ("/duplicates search crash login", Name.SEARCH, None, ("crash", "login"), Options()),
-        ("/duplicates explain #12", Name.EXPLAIN, 12, (), Options()),
-        ("/duplicates not 12", Name.NOT, 12, (), Options()),
-        ("/duplicates NOT #12.", Name.NOT, 12, (), Options()),
-        ("/duplicates of acme/app#12", Name.OF, 12, (), Options()),
-        ("/duplicates of https://github.com/acme/app/issues/12", Name.OF, 12, (), Options()),
-        ("/duplicates of https://redirect.github.com/Acme/App/issues/12", Name.OF, 12, (), Options()),
-        ("/duplicates of https://github.com/acme/app/issues/12#issuecomment-5", Name.OF, 12, (), Options()),
-        ("/duplicates of https://github.com/acme/app/pull/12/files?w=1", Name.OF, 12, (), Options()),
-        ("/duplicates undo", Name.UNDO, None, (), Options()),
-        ("/duplicates mute", Name.MUTE, None, (), Options()),
-        ("/duplicates unmute", Name.UNMUTE, None, (), Options()),
-        ("/duplicates scan", Name.SCAN, None, (), Options()),
-        ("/duplicates help!", Name.HELP, None, (), Options()),
+        ("/duplicates", CommandName.RECHECK, None, (), CommandOptions()),
+        ("/Duplicates", CommandName.RECHECK, None, (), CommandOptions()),
+        ("  /duplicates  ", CommandName.RECHECK, None, (), CommandOptions()),
+        (
+            "/duplicates fresh open limit=3",
+            CommandName.RECHECK,
+            None,
+            (),
+            CommandOptions(state="open", limit=3, fresh=True),
+        ),
+        ("/duplicates all confidence=.7", CommandName.RECHECK, None, (), CommandOptions(state="all", confidence=0.7)),
+        (
+            "/duplicates closed threshold=40%",
+            CommandName.RECHECK,
+            None,
+            (),
+            CommandOptions(state="closed", threshold=0.4),
+        ),
+        ("/duplicates search crash login", CommandName.SEARCH, None, ("crash", "login"), CommandOptions()),
+        ("/duplicates explain #12", CommandName.EXPLAIN, 12, (), CommandOptions()),
+        ("/duplicates not 12", CommandName.NOT, 12, (), CommandOptions()),
+        ("/duplicates NOT #12.", CommandName.NOT, 12, (), CommandOptions()),
+        ("/duplicates of acme/app#12", CommandName.OF, 12, (), CommandOptions()),
+        ("/duplicates of https://github.com/acme/app/issues/12", CommandName.OF, 12, (), CommandOptions()),
+        ("/duplicates of https://redirect.github.com/Acme/App/issues/12", CommandName.OF, 12, (), CommandOptions()),
+        (
+            "/duplicates of https://github.com/acme/app/issues/12#issuecomment-5",
+            CommandName.OF,
+            12,
+            (),
+            CommandOptions(),
+        ),
+        ("/duplicates of https://github.com/acme/app/pull/12/files?w=1", CommandName.OF, 12, (), CommandOptions()),
+        ("/duplicates undo", CommandName.UNDO, None, (), CommandOptions()),
+        ("/duplicates mute", CommandName.MUTE, None, (), CommandOptions()),
+        ("/duplicates unmute", CommandName.UNMUTE, None, (), CommandOptions()),
+        ("/duplicates scan", CommandName.SCAN, None, (), CommandOptions()),
+        ("/duplicates help!", CommandName.HELP, None, (), CommandOptions()),
     ],
 )
 def test_c4_every_command_is_read(
-    body: str, name: Name, number: int | None, words: tuple[str, ...], options: Options
+    body: str, name: CommandName, number: int | None, words: tuple[str, ...], options: CommandOptions
 ) -> None:
     assert one(body) == Command(name, body.strip(), number, words, options)
 
@@ -69,7 +87,7 @@ def test_c4_every_command_is_read(
     ],
 )
 def test_c4_marks_of_direction_that_nobody_sees_are_no_part_of_a_command(body: str) -> None:
-    assert one(body) == Command(Name.NOT, "/duplicates not #12", 12)
+    assert one(body) == Command(CommandName.NOT, "/duplicates not #12", 12)
 
 
 @pytest.mark.parametrize(
@@ -82,16 +100,16 @@ def test_c4_marks_of_direction_that_nobody_sees_are_no_part_of_a_command(body: s
     ],
 )
 def test_c4_full_width_letters_digits_and_signs_are_those_of_a_command(body: str, line: str) -> None:
-    assert one(body) == Command(Name.NOT, line, 12)
+    assert one(body) == Command(CommandName.NOT, line, 12)
 
 
 def test_c4_full_width_signs_are_no_markdown_and_stay_in_a_search() -> None:
     assert one("＞\n／duplicates limit＝３ ａｌｌ") == Command(
-        Name.RECHECK, "/duplicates limit＝３ ａｌｌ", options=Options(state="all", limit=3)
+        CommandName.RECHECK, "/duplicates limit＝３ ａｌｌ", options=CommandOptions(state="all", limit=3)
     )
     found = one("／duplicates search ｎｕｌｌ（０） ｌｉｍｉｔ＝２")
     assert isinstance(found, Command)
-    assert (found.words, found.options) == (("ｎｕｌｌ（０）",), Options(limit=2))
+    assert (found.words, found.options) == (("ｎｕｌｌ（０）",), CommandOptions(limit=2))
     for talk in (
         "｀／duplicates｀",
         "> ／duplicates",
@@ -106,25 +124,25 @@ def test_c4_full_width_signs_are_no_markdown_and_stay_in_a_search() -> None:
 @pytest.mark.parametrize(
     ("line", "words", "options"),
     [
-        ('search "connection reset" proxy', ("connection reset", "proxy"), Options()),
-        ("search “connection  reset”", ("connection reset",), Options()),
-        ("search «connection reset» proxy", ("connection reset", "proxy"), Options()),
-        ("search 「接続 リセット」 open", ("接続 リセット",), Options(state="open")),
-        ("search 「open」", ("open",), Options()),
-        ('search "say «hi» now" “and then”', ("say «hi» now", "and then"), Options()),
-        ("search `x « y` 「閉じる`", ("x « y", "閉じる"), Options()),
-        ("search ＂connection reset＂", ("connection reset",), Options()),
-        ("search `errno 104` limit=2", ("errno 104",), Options(limit=2)),
-        ("search fails to open a file", ("fails", "to", "open", "a", "file"), Options()),
-        ("search open file open fresh", ("open", "file"), Options(state="open", fresh=True)),
-        ('search cannot "open"', ("cannot", "open"), Options()),
-        ("search limit=2 crash", ("crash",), Options(limit=2)),
-        ("search errno=13 crash", ("errno=13", "crash"), Options()),
-        ('search half "quoted', ("half", "quoted"), Options()),
-        ("search #12 @ann -label:x", ("#12", "@ann", "-label:x"), Options()),
+        ('search "connection reset" proxy', ("connection reset", "proxy"), CommandOptions()),
+        ("search “connection  reset”", ("connection reset",), CommandOptions()),
+        ("search «connection reset» proxy", ("connection reset", "proxy"), CommandOptions()),
+        ("search 「接続 リセット」 open", ("接続 リセット",), CommandOptions(state="open")),
+        ("search 「open」", ("open",), CommandOptions()),
+        ('search "say «hi» now" “and then”', ("say «hi» now", "and then"), CommandOptions()),
+        ("search `x « y` 「閉じる`", ("x « y", "閉じる"), CommandOptions()),
+        ("search ＂connection reset＂", ("connection reset",), CommandOptions()),
+        ("search `errno 104` limit=2", ("errno 104",), CommandOptions(limit=2)),
+        ("search fails to open a file", ("fails", "to", "open", "a", "file"), CommandOptions()),
+        ("search open file open fresh", ("open", "file"), CommandOptions(state="open", fresh=True)),
+        ('search cannot "open"', ("cannot", "open"), CommandOptions()),
+        ("search limit=2 crash", ("crash",), CommandOptions(limit=2)),
+        ("search errno=13 crash", ("errno=13", "crash"), CommandOptions()),
+        ('search half "quoted', ("half", "quoted"), CommandOptions()),
+        ("search #12 @ann -label:x", ("#12", "@ann", "-label:x"), CommandOptions()),
     ],
 )
-def test_c4_search_takes_words_and_then_options(line: str, words: tuple[str, ...], options: Options) -> None:
+def test_c4_search_takes_words_and_then_options(line: str, words: tuple[str, ...], options: CommandOptions) -> None:
     found = one(f"/duplicates {line}")
     assert isinstance(found, Command)
     assert (found.words, found.options) == (words, options)
@@ -209,7 +227,7 @@ def test_c4_what_is_no_command_is_left_alone(body: str) -> None:
     ],
 )
 def test_c4_a_command_is_found_among_other_text(body: str) -> None:
-    assert one(body) == Command(Name.HELP, "/duplicates help")
+    assert one(body) == Command(CommandName.HELP, "/duplicates help")
 
 
 @pytest.mark.parametrize(
@@ -231,56 +249,58 @@ def test_c4_a_command_is_found_among_other_text(body: str) -> None:
     ],
 )
 def test_c4_a_misspelt_command_gets_the_nearest(body: str, word: str, suggestion: str) -> None:
-    assert one(body) == Misspelt(body, word, suggestion)
+    assert one(body) == MisspeltCommand(body, word, suggestion)
 
 
 @pytest.mark.parametrize(
     ("line", "name", "problem", "value"),
     [
-        ("not", Name.NOT, Problem.NUMBER_MISSING, ""),
-        ("not this", Name.NOT, Problem.NUMBER_UNREADABLE, "this"),
-        ("not #0", Name.NOT, Problem.NUMBER_UNREADABLE, "#0"),
-        ("not #-1", Name.NOT, Problem.NUMBER_UNREADABLE, "#-1"),
-        ("not #2147483648", Name.NOT, Problem.NUMBER_UNREADABLE, "#2147483648"),
-        ("not #" + "9" * 400, Name.NOT, Problem.NUMBER_UNREADABLE, "#" + "9" * 58 + "…"),
-        ("not #١٢", Name.NOT, Problem.NUMBER_UNREADABLE, "#١٢"),
-        ("of other/app#1", Name.OF, Problem.OTHER_REPOSITORY, "other/app#1"),
-        ("explain other/app#1", Name.EXPLAIN, Problem.OTHER_REPOSITORY, "other/app#1"),
-        ("not other/app#0", Name.NOT, Problem.NUMBER_UNREADABLE, "other/app#0"),
-        ("not other/app#1 #2", Name.NOT, Problem.TOO_MUCH, "#2"),
+        ("not", CommandName.NOT, CommandProblem.NUMBER_MISSING, ""),
+        ("not this", CommandName.NOT, CommandProblem.NUMBER_UNREADABLE, "this"),
+        ("not #0", CommandName.NOT, CommandProblem.NUMBER_UNREADABLE, "#0"),
+        ("not #-1", CommandName.NOT, CommandProblem.NUMBER_UNREADABLE, "#-1"),
+        ("not #2147483648", CommandName.NOT, CommandProblem.NUMBER_UNREADABLE, "#2147483648"),
+        ("not #" + "9" * 400, CommandName.NOT, CommandProblem.NUMBER_UNREADABLE, "#" + "9" * 58 + "…"),
+        ("not #١٢", CommandName.NOT, CommandProblem.NUMBER_UNREADABLE, "#١٢"),
+        ("of other/app#1", CommandName.OF, CommandProblem.OTHER_REPOSITORY, "other/app#1"),
+        ("explain other/app#1", CommandName.EXPLAIN, CommandProblem.OTHER_REPOSITORY, "other/app#1"),
+        ("not other/app#0", CommandName.NOT, CommandProblem.NUMBER_UNREADABLE, "other/app#0"),
+        ("not other/app#1 #2", CommandName.NOT, CommandProblem.TOO_MUCH, "#2"),
         (
             "not https://git.acme.org/other/app/issues/1",
-            Name.NOT,
-            Problem.OTHER_REPOSITORY,
+            CommandName.NOT,
+            CommandProblem.OTHER_REPOSITORY,
             "https://git.acme.org/other/app/issues/1",
         ),
         (
             "of https://github.com/acme/other/issues/1",
-            Name.OF,
-            Problem.OTHER_REPOSITORY,
+            CommandName.OF,
+            CommandProblem.OTHER_REPOSITORY,
             "https://github.com/acme/other/issues/1",
         ),
         (
             "of https://git.acme.org/acme/app/issues/1",
-            Name.OF,
-            Problem.OTHER_REPOSITORY,
+            CommandName.OF,
+            CommandProblem.OTHER_REPOSITORY,
             "https://git.acme.org/acme/app/issues/1",
         ),
-        ("not #1 #2", Name.NOT, Problem.TOO_MUCH, "#2"),
-        ("mute forever", Name.MUTE, Problem.TOO_MUCH, "forever"),
-        ("search", Name.SEARCH, Problem.WORDS_MISSING, ""),
-        ('search "" fresh', Name.SEARCH, Problem.WORDS_MISSING, ""),
-        ("search " + "x" * 201, Name.SEARCH, Problem.WORDS_TOO_LONG, ""),
-        ("search x limit=0", Name.SEARCH, Problem.OPTION_VALUE, "limit=0"),
-        ("limit=11", Name.RECHECK, Problem.OPTION_VALUE, "limit=11"),
-        ("confidence=2", Name.RECHECK, Problem.OPTION_VALUE, "confidence=2"),
-        ("confidence=nan", Name.RECHECK, Problem.OPTION_VALUE, "confidence=nan"),
-        ("threshold=", Name.RECHECK, Problem.OPTION_VALUE, "threshold="),
-        ("threshold=101%", Name.RECHECK, Problem.OPTION_VALUE, "threshold=101%"),
+        ("not #1 #2", CommandName.NOT, CommandProblem.TOO_MUCH, "#2"),
+        ("mute forever", CommandName.MUTE, CommandProblem.TOO_MUCH, "forever"),
+        ("search", CommandName.SEARCH, CommandProblem.WORDS_MISSING, ""),
+        ('search "" fresh', CommandName.SEARCH, CommandProblem.WORDS_MISSING, ""),
+        ("search " + "x" * 201, CommandName.SEARCH, CommandProblem.WORDS_TOO_LONG, ""),
+        ("search x limit=0", CommandName.SEARCH, CommandProblem.OPTION_VALUE, "limit=0"),
+        ("limit=11", CommandName.RECHECK, CommandProblem.OPTION_VALUE, "limit=11"),
+        ("confidence=2", CommandName.RECHECK, CommandProblem.OPTION_VALUE, "confidence=2"),
+        ("confidence=nan", CommandName.RECHECK, CommandProblem.OPTION_VALUE, "confidence=nan"),
+        ("threshold=", CommandName.RECHECK, CommandProblem.OPTION_VALUE, "threshold="),
+        ("threshold=101%", CommandName.RECHECK, CommandProblem.OPTION_VALUE, "threshold=101%"),
     ],
 )
-def test_c4_what_cannot_be_done_as_written_is_said(line: str, name: Name, problem: Problem, value: str) -> None:
-    assert one(f"/duplicates {line}") == Invalid(f"/duplicates {line}", name, problem, value)
+def test_c4_what_cannot_be_done_as_written_is_said(
+    line: str, name: CommandName, problem: CommandProblem, value: str
+) -> None:
+    assert one(f"/duplicates {line}") == InvalidCommand(f"/duplicates {line}", name, problem, value)
 
 
 @pytest.mark.parametrize(
@@ -321,24 +341,24 @@ def test_c4_the_address_of_an_issue_on_this_github(api_url: str, address: str) -
 )
 def test_c4_the_address_of_an_issue_elsewhere_is_refused(api_url: str, address: str) -> None:
     found = one(f"/duplicates of {address}", api_url)
-    assert isinstance(found, Invalid)
-    assert found.problem is Problem.OTHER_REPOSITORY
+    assert isinstance(found, InvalidCommand)
+    assert found.problem is CommandProblem.OTHER_REPOSITORY
 
 
 @pytest.mark.parametrize("written", ["Acme/Lib#12", "https://github.com/Acme/Lib/issues/12#issuecomment-1"])
 def test_c4_not_takes_an_issue_of_another_repository(written: str) -> None:
     found = one(f"/duplicates not {written}")
     assert isinstance(found, Command)
-    assert (found.name, found.repo, found.number) == (Name.NOT, "Acme/Lib", 12)
+    assert (found.name, found.repo, found.number) == (CommandName.NOT, "Acme/Lib", 12)
 
 
 def test_c4_a_comment_can_hold_several_commands_but_not_any_number() -> None:
     found = parse("/duplicates not #1\ntext\n\n/duplicates mute\n", REPO)
-    assert [command.name for command in found if isinstance(command, Command)] == [Name.NOT, Name.MUTE]
+    assert [command.name for command in found if isinstance(command, Command)] == [CommandName.NOT, CommandName.MUTE]
     found = parse("".join(f"/duplicates not #{number}\n" for number in range(1, 10)), REPO)
     assert len(found) == 6
-    assert found[5] == Invalid("/duplicates not #6", Name.RECHECK, Problem.TOO_MANY)
-    assert parse("/duplicates help\n" * 9, REPO) == (Command(Name.HELP, "/duplicates help"),)
+    assert found[5] == InvalidCommand("/duplicates not #6", CommandName.RECHECK, CommandProblem.TOO_MANY)
+    assert parse("/duplicates help\n" * 9, REPO) == (Command(CommandName.HELP, "/duplicates help"),)
 
 
 @pytest.mark.parametrize("row", COMMANDS, ids=lambda row: row.syntax)
@@ -351,16 +371,16 @@ def test_c4_the_table_is_what_the_parser_reads(row: object) -> None:
 
 def test_c5_who_may_is_in_the_table() -> None:
     assert {row.name: row.who for row in COMMANDS} == {
-        Name.RECHECK: Requirement.ANYONE,
-        Name.SEARCH: Requirement.ANYONE,
-        Name.EXPLAIN: Requirement.ANYONE,
-        Name.HELP: Requirement.ANYONE,
-        Name.UNDO: Requirement.ANYONE,
-        Name.NOT: Requirement.AUTHOR_OR_TRIAGE,
-        Name.MUTE: Requirement.AUTHOR_OR_TRIAGE,
-        Name.UNMUTE: Requirement.AUTHOR_OR_TRIAGE,
-        Name.OF: Requirement.AUTHOR_OR_TRIAGE,
-        Name.SCAN: Requirement.TRIAGE,
+        CommandName.RECHECK: Requirement.ANYONE,
+        CommandName.SEARCH: Requirement.ANYONE,
+        CommandName.EXPLAIN: Requirement.ANYONE,
+        CommandName.HELP: Requirement.ANYONE,
+        CommandName.UNDO: Requirement.ANYONE,
+        CommandName.NOT: Requirement.AUTHOR_OR_TRIAGE,
+        CommandName.MUTE: Requirement.AUTHOR_OR_TRIAGE,
+        CommandName.UNMUTE: Requirement.AUTHOR_OR_TRIAGE,
+        CommandName.OF: Requirement.AUTHOR_OR_TRIAGE,
+        CommandName.SCAN: Requirement.TRIAGE,
     }
 
 

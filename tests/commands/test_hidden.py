@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bot.conversation.commands import parse
-from bot.conversation.commands.lines import BRACKETS_MAX
+from bot.conversation.commands.parser import parse
+from bot.conversation.commands.visible_lines import BRACKETS_MAX
 from bot.domain.entities import RepoRef
 
 REPO = RepoRef("acme", "app")

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.conversation.commands import parse
-from bot.conversation.commands.lines import BRACKETS_MAX, LINES_MAX, is_written
+from bot.conversation.commands.parser import parse
+from bot.conversation.commands.visible_lines import BRACKETS_MAX, LINES_MAX, is_written
 from bot.domain.entities import BODY_MAX, RepoRef
 from tests.effort import costs_at_most
 from tests.fuzz.parsers import check_commands

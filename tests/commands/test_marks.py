@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bot.conversation.commands import Misspelt, parse
+from bot.conversation.commands.parser import parse
+from bot.conversation.commands.table import MisspeltCommand
 from bot.domain.entities import RepoRef
 
 REPO = RepoRef("acme", "app")
@@ -25,7 +26,7 @@ REPO = RepoRef("acme", "app")
     ],
 )
 def test_c4_what_would_be_a_command_without_the_mark_is_answered(body: str, word: str, suggestion: str) -> None:
-    assert parse(body, REPO) == (Misspelt(body, word, suggestion),)
+    assert parse(body, REPO) == (MisspeltCommand(body, word, suggestion),)
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.conversation.config import IgnoreConfig, RepoConfig, SearchConfig, SourceConfig, parse_config
-from bot.conversation.config.tree import SIZE_MAX
+from bot.conversation.config.parser import parse_config
+from bot.conversation.config.schema import IgnoreConfig, RepoConfig, SearchConfig, SourceConfig
+from bot.conversation.config.yaml_tree import SIZE_MAX
 from bot.domain.entities import Actor, Issue
 from tests.effort import costs_at_most
 from tests.matching.made import an_issue as made_issue

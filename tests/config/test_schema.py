@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.conversation.config import parse_config
-from bot.conversation.config.describe import json_schema
+from bot.conversation.config.json_schema import json_schema
+from bot.conversation.config.parser import parse_config
 from bot.conversation.config.schema import SOURCES, RepoConfig
-from bot.conversation.words import LANGUAGES, Words, declared
+from bot.conversation.messages.catalogue import LANGUAGES, Messages
+from bot.conversation.messages.message import declared
 
 SCHEMA = json_schema()
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
@@ -88,7 +89,7 @@ def test_c6_what_the_schema_offers_is_taken(config: dict[str, Any]) -> None:
 def test_c6_editors_are_offered_each_text_by_its_name() -> None:
     texts = json_schema()["properties"]["templates"]
     assert texts["additionalProperties"] is False
-    assert texts["properties"].keys() == declared(Words).keys()
+    assert texts["properties"].keys() == declared(Messages).keys()
 
 
 def test_c6_every_setting_is_described_to_editors() -> None:

@@ -14,7 +14,7 @@ import requests
 from flask.testing import FlaskClient
 
 from bot.app.wiring.indexes import build_index
-from bot.domain.decisions import Decision, Evidence, Outcome
+from bot.domain.decisions import Decision, DecisionOutcome, Evidence
 from bot.domain.entities import RepoRef, Repository
 from bot.platform.settings import Settings, load
 from bot.quality.evaluation.metrics import Judged
@@ -100,9 +100,9 @@ def _fill(store: Store, settings: Settings, public: int, private: int) -> None:
         Evidence(1, 0.71, 1, True, {"full-text": 1, "vectors": 3}, (0.62, 0.55), ("words of titles",)),
         Evidence(2, 0.08, 2, False, {"vectors": 9}, (0.1, 0.05)),
     )
-    decisions.add(public, Decision(3, 1_000_000.0, "opened", "comment", Outcome.POSTED, 0.2, "", evidence))
-    decisions.add(public, Decision(2, 1_000_100.0, "opened", "comment", Outcome.SILENT, 0.2, "nothing is near"))
-    decisions.add(private, Decision(1, 1_000_200.0, "opened", "shadow", Outcome.SILENT, 0.2))
+    decisions.add(public, Decision(3, 1_000_000.0, "opened", "comment", DecisionOutcome.POSTED, 0.2, "", evidence))
+    decisions.add(public, Decision(2, 1_000_100.0, "opened", "comment", DecisionOutcome.SILENT, 0.2, "nothing is near"))
+    decisions.add(private, Decision(1, 1_000_200.0, "opened", "shadow", DecisionOutcome.SILENT, 0.2))
 
 
 def figures() -> Evaluation:

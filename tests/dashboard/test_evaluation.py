@@ -11,11 +11,11 @@ import pytest
 import sqlalchemy as sa
 from flask.testing import FlaskClient
 
-from bot.conversation.config import CONFIG_PATH
+from bot.conversation.config.schema import CONFIG_PATH
 from bot.deliveries.database import QueueUnavailable
 from bot.deliveries.events import EvaluationEvent
 from bot.deliveries.inbox import Inbox
-from bot.domain.judgements import VerdictKind
+from bot.domain.feedback import UserVerdictKind
 from bot.interfaces.dashboard.evaluation import page, seen_at
 from bot.quality.evaluation.metrics import Judged, Unmarked
 from bot.quality.evaluation.report import evaluate
@@ -76,7 +76,7 @@ def test_the_likeliest_that_nobody_marked_can_be_read(host: Host, evaluated: Non
     assert "50% #3 Grey map after the update #1 The map stays grey" in part
     assert "40% #3 Grey map after the update #2 <script>alert" in part and "<script>" not in text
     assert "30%" not in part
-    host.store.verdicts.add(host.public, 1, 3, VerdictKind.NOT, actor="tara", command_id=1, now=0.0)
+    host.store.verdicts.add(host.public, 1, 3, UserVerdictKind.NOT, actor="tara", command_id=1, now=0.0)
     rest = html.unescape(words(signed_in("tara").get(PAGE).text))
     assert "50% #3" not in rest and "40% #3" in rest, "somebody has read the first and rejected it"
     Runs(host.store.engine).keep(host.public, replace(figures(), unmarked=unmarked[2:]), 1_750_000_000.0)

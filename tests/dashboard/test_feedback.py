@@ -10,8 +10,8 @@ from collections.abc import Callable
 import pytest
 from flask.testing import FlaskClient
 
-from bot.domain.decisions import Decision, Evidence, Outcome
-from bot.domain.judgements import Kind, Signal, Who
+from bot.domain.decisions import Decision, DecisionOutcome, Evidence
+from bot.domain.feedback import FeedbackKind, FeedbackSignal, Role
 from tests.dashboard.conftest import Host, words
 
 pytestmark = pytest.mark.slow
@@ -25,17 +25,19 @@ def test_a_vote_is_kept_as_feedback_changed_and_taken_back(host: Host, signed_in
     def vote(said: str, other: int = 1) -> int:
         return browser.post("/dashboard/acme/app/issues/3", data={"other": other, "said": said}).status_code
 
-    def kept() -> list[tuple[int, bool, Who, str]]:
-        return [(one.other, one.same, one.who, one.login) for one in signals.of_issue(host.public, 3, Kind.VOTE)]
+    def kept() -> list[tuple[int, bool, Role, str]]:
+        return [
+            (one.other, one.same, one.who, one.login) for one in signals.of_issue(host.public, 3, FeedbackKind.VOTE)
+        ]
 
     assert vote("same") == 303
-    assert kept() == [(1, True, Who.TRIAGE, "tara")]
+    assert kept() == [(1, True, Role.TRIAGE, "tara")]
     assert (
         'value="none" aria-pressed="true" aria-label="#1 is the same"'
         in browser.get("/dashboard/acme/app/issues/3").text
     )
     assert vote("other") == 303
-    assert kept() == [(1, False, Who.TRIAGE, "tara")]
+    assert kept() == [(1, False, Role.TRIAGE, "tara")]
     assert vote("none") == 303
     assert kept() == []
     # Only what was a candidate can be voted on, and only with these words.
@@ -43,7 +45,7 @@ def test_a_vote_is_kept_as_feedback_changed_and_taken_back(host: Host, signed_in
     # Not what bears the number in another repository.
     evidence = (Evidence(7, 0.6, 1, True, repo="acme/lib"),)
     host.store.decisions.add(
-        host.public, Decision(3, 1_000_300.0, "edited", "comment", Outcome.POSTED, 0.2, "", evidence)
+        host.public, Decision(3, 1_000_300.0, "edited", "comment", DecisionOutcome.POSTED, 0.2, "", evidence)
     )
     assert vote("same", other=7) == 400
     assert kept() == []
@@ -80,7 +82,7 @@ def test_another_sites_page_cannot_vote(host: Host, signed_in: SignedIn, headers
     browser.set_cookie("doppel_session", session.value, domain="host.lan")
     answer = browser.post("/dashboard/acme/app/issues/3", data={"other": 1, "said": "same"}, headers=headers)
     assert answer.status_code == status
-    assert len(host.store.signals.of_issue(host.public, 3, Kind.VOTE)) == (status == 303)
+    assert len(host.store.signals.of_issue(host.public, 3, FeedbackKind.VOTE)) == (status == 303)
 
 
 def test_feedback_shows_what_was_said_and_the_bar(host: Host, signed_in: SignedIn) -> None:
@@ -100,10 +102,12 @@ def test_all_feedback_can_be_read_a_page_at_a_time(host: Host, signed_in: Signed
     browser, now = signed_in("tara"), time.time()
     evidence = tuple(Evidence(n, 0.5, n, True, {"full-text": n}) for n in range(1, 11))
     for n in range(20, 60):
-        decision = Decision(n, now - n, "opened", "comment", Outcome.POSTED, 0.2, "", evidence)
+        decision = Decision(n, now - n, "opened", "comment", DecisionOutcome.POSTED, 0.2, "", evidence)
         host.store.decisions.add(host.public, decision)
         for other in range(1, 11):
-            host.store.signals.put(host.public, Signal(n, Kind.VOTE, "tara", other, False, Who.TRIAGE, now - n))
+            host.store.signals.put(
+                host.public, FeedbackSignal(n, FeedbackKind.VOTE, "tara", other, False, Role.TRIAGE, now - n)
+            )
     path, seen = "/dashboard/acme/app/feedback", list[str]()
     while path:
         page = browser.get(path)

@@ -11,14 +11,14 @@ import sqlalchemy as sa
 from flask.testing import FlaskClient
 
 from bot.app.wiring.indexes import build_index
-from bot.conversation.config import CONFIG_PATH
+from bot.conversation.config.schema import CONFIG_PATH
 from bot.deliveries.database import QueueUnavailable, jobs, queue_engine
 from bot.deliveries.dead_letters import DeadLetters
 from bot.deliveries.events import IssueEvent
 from bot.deliveries.inbox import Inbox
-from bot.domain.decisions import Decision, Evidence, Outcome
+from bot.domain.decisions import Decision, DecisionOutcome, Evidence
 from bot.domain.entities import Actor, RepoRef, Repository
-from bot.domain.judgements import Kind, Signal, Who
+from bot.domain.feedback import FeedbackKind, FeedbackSignal, Role
 from bot.github.repository import RepoClient
 from bot.quality.feedback import decided_in
 from bot.search.index import IndexedIssue
@@ -47,7 +47,9 @@ def test_c7_the_weeks_digest_stands_above_what_happened_and_each_comment_can_be_
     browser, decisions = signed_in("tara"), host.store.decisions
     assert "the bot looked at" not in browser.get("/dashboard/acme/app").text
     evidence = (Evidence(1, 0.71, 1, True),)
-    decisions.add(host.public, Decision(2, time.time() - 60, "edited", "shadow", Outcome.SHADOW, 0.2, "", evidence))
+    decisions.add(
+        host.public, Decision(2, time.time() - 60, "edited", "shadow", DecisionOutcome.SHADOW, 0.2, "", evidence)
+    )
     said = words(browser.get("/dashboard/acme/app").text)
     assert (
         "the bot looked at 1 issue" in said and "It would have commented on 1." in said and "1 without feedback" in said
@@ -66,7 +68,7 @@ def test_c7_the_weeks_digest_stands_above_what_happened_and_each_comment_can_be_
 def test_on_older_pages_only_the_newest_decision_on_an_issue_is_asked_about(host: Host, signed_in: SignedIn) -> None:
     browser, decisions, evidence = signed_in("tara"), host.store.decisions, (Evidence(1, 0.71, 1, True),)
     for number, at in ((2, 10.0), (2, 20.0), (3, 30.0)):
-        decisions.add(host.public, Decision(number, at, "edited", "comment", Outcome.POSTED, 0.2, "", evidence))
+        decisions.add(host.public, Decision(number, at, "edited", "comment", DecisionOutcome.POSTED, 0.2, "", evidence))
     older = browser.get("/dashboard/acme/app?before=25").text
     assert words(older).count("#2 ") == 2
     # #2 and #3 have been looked at since, at 1,000,000 seconds and later.
@@ -82,7 +84,7 @@ def test_a_full_page_of_what_happened_is_small_and_asks_few_queries(host: Host, 
         host.public, [IndexedIssue(n, f"{n} {'long ' * 50}", "", author="ann", created_at=n) for n in range(1, 81)]
     )
     for n in range(20, 81):
-        decision = Decision(n, now - n, "opened", "shadow", Outcome.SHADOW, 0.2, "", evidence)
+        decision = Decision(n, now - n, "opened", "shadow", DecisionOutcome.SHADOW, 0.2, "", evidence)
         host.store.decisions.add(host.public, decision)
     with queries() as asked:
         answer = browser.get("/dashboard/acme/app")
@@ -110,13 +112,16 @@ def test_candidates_of_which_there_is_nothing_to_say_are_named_below_the_table(h
         Evidence(9, 0.002, 3, False, {"search": 1}, repo="acme/lib"),
     )
     host.store.decisions.add(
-        host.public, Decision(3, time.time(), "edited", "comment", Outcome.SILENT, 0.2, "nothing is near", evidence)
+        host.public,
+        Decision(3, time.time(), "edited", "comment", DecisionOutcome.SILENT, 0.2, "nothing is near", evidence),
     )
     browser = signed_in("tara")
     newest = browser.get("/dashboard/acme/app/issues/3").text.split("</section>")[0]
     assert "2 more had less than 1%: #2 , acme/lib#9 ." in words(newest)
     assert newest.count('<td role="cell" data-label="Probability"') == 1
-    alone = Decision(2, time.time(), "edited", "comment", Outcome.SILENT, 0.2, "", (Evidence(1, 0.001, 1, False),))
+    alone = Decision(
+        2, time.time(), "edited", "comment", DecisionOutcome.SILENT, 0.2, "", (Evidence(1, 0.001, 1, False),)
+    )
     host.store.decisions.add(host.public, alone)
     assert "1 #1 The map stays grey 0%" in words(browser.get("/dashboard/acme/app/issues/2").text)
 
@@ -145,7 +150,9 @@ def test_both_texts_stand_side_by_side_with_what_they_share_marked(host: Host, s
 def test_comments_that_nobody_has_judged_can_be_shown_alone(host: Host, signed_in: SignedIn) -> None:
     browser, now = signed_in("tara"), time.time()
     evidence = (Evidence(1, 0.71, 1, True),)
-    host.store.decisions.add(host.public, Decision(2, now - 60, "edited", "shadow", Outcome.SHADOW, 0.2, "", evidence))
+    host.store.decisions.add(
+        host.public, Decision(2, now - 60, "edited", "shadow", DecisionOutcome.SHADOW, 0.2, "", evidence)
+    )
     said = words(browser.get("/dashboard/acme/app?judged=no").text)
     assert said.count("👍 Yes") == 2
     browser.post("/dashboard/acme/app/issues/2", data={"other": 1, "said": "same", "back": "first"})
@@ -160,7 +167,9 @@ def test_the_first_page_says_how_each_repository_does(host: Host, signed_in: Sig
     for number, other in ((2, 1), (3, 1)):
         host.store.decisions.add(
             host.public,
-            Decision(number, now - 60, "opened", "comment", Outcome.POSTED, 0.2, "", (Evidence(other, 0.7, 1, True),)),
+            Decision(
+                number, now - 60, "opened", "comment", DecisionOutcome.POSTED, 0.2, "", (Evidence(other, 0.7, 1, True),)
+            ),
         )
     browser = signed_in("tara")
     browser.post("/dashboard/acme/app/issues/3", data={"other": 1, "said": "other"})
@@ -178,7 +187,7 @@ def test_the_first_page_says_how_each_repository_does(host: Host, signed_in: Sig
     ],
 )
 def test_an_issues_page_says_why_it_was_looked_at(host: Host, signed_in: SignedIn, cause: str, told: str) -> None:
-    decision = Decision(3, time.time(), cause, "comment", Outcome.SILENT, 0.2, "nothing was found", ())
+    decision = Decision(3, time.time(), cause, "comment", DecisionOutcome.SILENT, 0.2, "nothing was found", ())
     host.store.decisions.add(host.public, decision)
     assert told in words(signed_in("tara").get("/dashboard/acme/app/issues/3").text)
 
@@ -245,11 +254,13 @@ def test_the_weeks_digest_reads_no_more_than_what_the_weeks_issues_need(
     old, new = now - 90 * 86_400, now - 60
     for number, at, other in ((50, old, 1), (51, old, 1), (52, new, 51), (53, new, 1)):
         evidence = (Evidence(other, 0.7, 1, True),)
-        decision = Decision(number, at, "opened", "comment", Outcome.POSTED, 0.2, "", evidence)
+        decision = Decision(number, at, "opened", "comment", DecisionOutcome.POSTED, 0.2, "", evidence)
         host.store.decisions.add(host.public, decision)
     # Of the pair 52 and 51 it was said on the other one; of 50 nobody asks this week.
     for number, other, same in ((50, 1, True), (51, 52, True), (53, 1, False)):
-        host.store.signals.put(host.public, Signal(number, Kind.NOT, "tara", other, same, Who.TRIAGE, now - 30))
+        host.store.signals.put(
+            host.public, FeedbackSignal(number, FeedbackKind.NOT, "tara", other, same, Role.TRIAGE, now - 30)
+        )
     of_issues = Decisions.of_issues
 
     def noted(self: Decisions, repo_id: int, numbers: Collection[int]) -> list[Decision]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.conversation.config import parse_config
+from bot.conversation.config.parser import parse_config
 from bot.interfaces.dashboard.settings_page import setting_rows
 
 FILE = """

@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from bot.domain.report import Reason, Shared
+from bot.domain.report import Reason, ReasonCode
 from bot.interfaces.dashboard.data import Data
 from bot.interfaces.dashboard.timeline import DRAWN, LEAST, timeline
 from bot.quality.scanning.pairs import Entry, Group, Member, Result
@@ -25,7 +25,9 @@ def group(number: int, days: list[int], title: str = "Map is grey") -> Group:
     first, *others = [
         Entry(number + place, title, "open", BEGIN + timedelta(days=day)) for place, day in enumerate(days)
     ]
-    return Group(first, tuple(Member(one, 0.8, (Reason(Shared.MESSAGE, ("tile 403",)),)) for one in others), 4, 1, 1)
+    return Group(
+        first, tuple(Member(one, 0.8, (Reason(ReasonCode.MESSAGE, ("tile 403",)),)) for one in others), 4, 1, 1
+    )
 
 
 @settings(max_examples=30)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.domain.decisions import Decision, Evidence, Outcome
+from bot.domain.decisions import Decision, DecisionOutcome, Evidence
 
 
 @pytest.mark.parametrize(
@@ -29,5 +29,5 @@ def test_h6_what_is_shown_of_another_repository_is_no_issue_of_this_one() -> Non
         Evidence(1, 0.8, 2, shown=True),
         Evidence(2, 0.1, 3, shown=False),
     )
-    look = Decision(9, 10.0, "opened", "comment", Outcome.POSTED, 0.2, "", evidence)
+    look = Decision(9, 10.0, "opened", "comment", DecisionOutcome.POSTED, 0.2, "", evidence)
     assert [one.number for one in look.shown] == [1]

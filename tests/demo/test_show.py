@@ -15,7 +15,7 @@ import pytest
 from bot.app.demo.scenario import Command, Expect, Scene
 from bot.app.demo.show import Show, ShowFailed
 from bot.app.demo.terminal import Lines
-from bot.domain.decisions import Decision, Evidence, Outcome
+from bot.domain.decisions import Decision, DecisionOutcome, Evidence
 from bot.simulator import Simulator
 
 pytestmark = pytest.mark.slow
@@ -50,7 +50,7 @@ def play(
         return done
 
     found = (Evidence(1, 0.04, 1, shown=False),)
-    kept = Decision(2, 0.0, "opened", "comment", Outcome.SILENT, 0.2, "the best was below the threshold", found)
+    kept = Decision(2, 0.0, "opened", "comment", DecisionOutcome.SILENT, 0.2, "the best was below the threshold", found)
     told: list[dict[str, Any]] = []
     processes: Any = SimpleNamespace(check=lambda: None, done=is_done, decided=lambda *_: kept if noted else None)
     try:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from unittest import mock
 
 import pytest
@@ -22,8 +22,8 @@ import sqlalchemy as sa
 
 from bot.app.wiring.clients import prepare_databases
 from bot.app.wiring.worker import build_services, job_handler
-from bot.conversation.posts.author import of_app
-from bot.conversation.posts.comments import CommentKeeper
+from bot.conversation.comments import CommentKeeper
+from bot.conversation.marker import of_app
 from bot.deliveries import queue as retries
 from bot.deliveries import worker as worker_module
 from bot.deliveries.database import BACKGROUND_QUEUE, QUEUE, REPLAY_QUEUE, SCHEDULE, jobs, queue_engine, state
@@ -39,6 +39,7 @@ from bot.simulator.clock import Clock
 from bot.simulator.search import Result
 from bot.simulator.state.accounts import Account
 from bot.simulator.state.issues import Comment, Issue
+from bot.storage import StoredRepository
 from bot.storage.engine import write
 from bot.storage.repositories import Progress
 from handlers.services import Services
@@ -192,6 +193,21 @@ class _Unready(Indexer):
         return dataclasses.replace(super().progress(repo_id), done=False)
 
 
+class _Settling:
+    """The simulator, whose every call returns only when the bot has done what follows from it."""
+
+    def __init__(self, doppel: Doppel) -> None:
+        self._doppel = doppel
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        def act(*arguments: Any, **options: Any) -> Any:
+            made = getattr(self._doppel.sim, name)(*arguments, **options)
+            self._doppel.settle()
+            return made
+
+        return act
+
+
 class Doppel:
     """One test's repository `acme/app` (under another owner each time, which what is shown leaves out)."""
 
@@ -222,6 +238,18 @@ class Doppel:
     @property
     def services(self) -> Services:
         return self.world.services
+
+    @property
+    def do(self) -> Simulator:
+        """Let something happen on GitHub, and the bot do its work after it."""
+        return cast("Simulator", _Settling(self))
+
+    @property
+    def known(self) -> StoredRepository:
+        """The repository as the bot has it."""
+        known = self.services.store.repositories.get(self.repository.id)
+        assert known is not None
+        return known
 
     @contextmanager
     def worker_away(self) -> Iterator[None]:

@@ -9,18 +9,19 @@ import pytest
 
 from bot.domain.likelihood import Likelihood
 from bot.domain.report import Report
-from handlers import finding
+from handlers.context import IssueContext
 
 
 def sure(monkeypatch: pytest.MonkeyPatch, confidence: float) -> None:
     """Whatever the bot finds from now on is the same with this probability."""
 
-    def find(*arguments: Any, **options: Any) -> Report:
-        report = finding.find(*arguments, **options)
+    really_find = IssueContext.find
+
+    def find(context: IssueContext, *arguments: Any, **options: Any) -> Report:
+        report = really_find(context, *arguments, **options)
         return replace(report, candidates=tuple(replace(one, confidence=confidence) for one in report.candidates))
 
-    for module in ("advice.advice", "commands.looking"):
-        monkeypatch.setattr(f"handlers.{module}.find", find)
+    monkeypatch.setattr(IssueContext, "find", find)
 
 
 def certain_from(monkeypatch: pytest.MonkeyPatch, least: float) -> None:
@@ -29,4 +30,4 @@ def certain_from(monkeypatch: pytest.MonkeyPatch, least: float) -> None:
     def word(probability: float, likely: float = 0.0) -> Likelihood:
         return Likelihood.VERY_LIKELY if probability >= least else Likelihood.POSSIBLY
 
-    monkeypatch.setattr("handlers.advice.labelling.likelihood", word)
+    monkeypatch.setattr("handlers.suggestions.likelihood", word)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.quality.calibration import examples_of
 from bot.simulator.state.issues import Comment
-from handlers.scheduled.feedback import look_at_feedback
+from handlers.scheduled.repository_tasks import look_at_feedback
 from tests.e2e.harness import BOT, Doppel
 
 FIRST = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7`.")

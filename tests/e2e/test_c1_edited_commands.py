@@ -55,8 +55,7 @@ def test_c4_of_the_thumbs_only_that_of_the_last_edit_stays(pair: Doppel) -> None
 def test_c1_an_edit_gives_only_the_commands_whose_lines_it_changed(pair: Doppel) -> None:
     comment = pair.write(2, "/duplicates of #1", "triage-person")
     assert pair.said(2)
-    pair.sim.reopen_issue(pair.repo, 2, "admin-person")
-    pair.settle()
+    pair.do.reopen_issue(pair.repo, 2, "admin-person")
     pair.edit(comment, "/duplicates of #1\n/duplicates mute")
     assert pair.sim.issue(pair.repo, 2).state == "open", "of was given before, and somebody has decided otherwise since"
     assert pair.said(2)[1].partition("\n")[2] == (

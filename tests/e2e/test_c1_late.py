@@ -7,9 +7,7 @@ import pytest
 from bot.deliveries.events import INDEXED, JUDGED, OVERTAKEN, own_issue_event
 from tests.e2e.harness import Doppel
 from tests.e2e.late import deliver_late, delivered
-
-FIRST = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7`.")
-OTHER = ("Dark mode for the settings page", "Please add it.")
+from tests.e2e.reports import FIRST, OTHER
 
 
 @pytest.fixture
@@ -25,8 +23,7 @@ def muted(doppel: Doppel) -> bool:
 
 def queue_look(doppel: Doppel, action: str) -> None:
     """What the bot queues for itself, about #2."""
-    known = doppel.services.store.repositories.get(doppel.repository.id)
-    assert known is not None
+    known = doppel.known
     event = own_issue_event(action, known.installation, known.summary, 2)
     doppel.services.inbox.put(f"{action}-{known.id}-2-1", event)
 
@@ -45,8 +42,7 @@ def test_c1_an_archived_repository_is_left_alone(doppel: Doppel) -> None:
     with doppel.paused():
         doppel.open(*FIRST)
     opened = delivered(doppel, "opened")
-    doppel.sim.archive_repository(doppel.repo)
-    doppel.settle()
+    doppel.do.archive_repository(doppel.repo)
     asked = doppel.searches()
     deliver_late(doppel, opened)
     assert (doppel.said(2), doppel.searches()) == ([], asked)
@@ -67,8 +63,7 @@ def test_c1_an_earlier_issue_that_comes_in_late_says_nothing_where_it_is_to_be_l
     two: Doppel, left_alone: bool
 ) -> None:
     with two.paused():
-        two.sim.edit_issue(two.repo, 2, title=FIRST[0], body=FIRST[1])
-        two.settle()
+        two.do.edit_issue(two.repo, 2, title=FIRST[0], body=FIRST[1])
     if left_alone:
         two.services.store.muted.set(two.repository.id, 2, "triage-person", 0)
     queue_look(two, OVERTAKEN)
@@ -107,17 +102,6 @@ def test_c1_a_command_on_an_issue_that_is_locked_before_the_bot_comes_to_it_is_l
     assert (two.said(2), two.reactions(comment)) == ([], [])
 
 
-def test_c1_a_command_that_is_delivered_once_more_under_another_id_is_not_done_again(two: Doppel) -> None:
-    """What people decided since must not be turned around."""
-    two.write(2, "/duplicates mute", "triage-person")
-    muting = delivered(two, "created", "triage-person")
-    two.write(2, "/duplicates unmute", "maintain-person")
-    said = two.said(2)
-    deliver_late(two, muting)
-    assert not muted(two)
-    assert two.said(2) == said
-
-
 def test_c1_what_an_edit_took_out_is_not_done_when_its_event_comes_late(two: Doppel) -> None:
     comment = two.write(2, "/duplicates mute", "triage-person")
     created = delivered(two, "created", "triage-person")
@@ -127,12 +111,3 @@ def test_c1_what_an_edit_took_out_is_not_done_when_its_event_comes_late(two: Dop
     assert not muted(two)
     (reply,) = two.said(2)
     assert "This issue is looked at again." in reply
-
-
-def test_c1_what_an_edit_took_out_without_a_new_command_is_not_done_either(two: Doppel) -> None:
-    with two.worker_away():
-        comment = two.sim.comment(two.repo, 2, "triage-person", "/duplicates of #1")
-        two.sim.edit_comment(comment, "I am not sure about this one.")
-    two.settle()
-    assert two.sim.issue(two.repo, 2).state == "open"
-    assert (two.said(2), two.reactions(comment)) == ([], [])

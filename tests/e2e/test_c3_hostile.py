@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from markdown_it import MarkdownIt
 
-from bot.conversation.config import parse
-from bot.conversation.config.tree import read_tree
+from bot.conversation.config import parser
+from bot.conversation.config.yaml_tree import read_tree
 from bot.search import issue_forms
 from bot.search.issue_forms import FILES_SIZE_MAX, boilerplate_of
 from bot.simulator import references
@@ -85,7 +85,7 @@ def test_c3_many_forms_of_the_largest_size_cost_no_more_than_a_few(
 
 def test_c3_settings_of_the_largest_size_are_parsed_once(doppel: Doppel, monkeypatch: pytest.MonkeyPatch) -> None:
     parsed = list[str]()
-    monkeypatch.setattr(parse, "read_tree", lambda text: (parsed.append(text), read_tree(text))[1])
+    monkeypatch.setattr(parser, "read_tree", lambda text: (parsed.append(text), read_tree(text))[1])
     doppel.configure("mode: off\n" + BUSY[:65_400])
     doppel.open(WORDS, BODY)
     for _ in range(3):
@@ -113,8 +113,7 @@ def test_c3_a_private_candidate_is_never_another_repositorys(doppel: Doppel) -> 
     secret = f"{doppel.owner}/secret"
     doppel.sim.add_repository(secret, private=True)
     doppel.sim.install(secret)
-    doppel.sim.open_issue(secret, "insider", WORDS, BODY)
-    doppel.settle()
+    doppel.do.open_issue(secret, "insider", WORDS, BODY)
     doppel.open(WORDS, BODY, author="ann")
     doppel.write(1, f"/duplicates search exporting repo:{secret}")
     assert "redirect.github.com" not in doppel.advice(1)

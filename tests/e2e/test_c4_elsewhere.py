@@ -94,16 +94,6 @@ def test_c4_undo_takes_back_the_last_whichever_repository_it_was_about(doppel: D
     assert doppel.said(2)
 
 
-def test_c4_an_undo_that_is_edited_takes_back_one_decision(doppel: Doppel, lib: str) -> None:
-    """And of these too none that was taken below it."""
-    doppel.write(1, f"/duplicates not {lib}#1")
-    undo = doppel.write(1, "/duplicates undo")
-    doppel.write(1, f"/duplicates not {lib}#2")
-    assert named(doppel, lib) == [1]
-    doppel.edit(undo, "/duplicates Undo")
-    assert named(doppel, lib) == [1]
-
-
 def test_c4_an_old_comment_that_becomes_an_undo_takes_back_what_stands_above_it(doppel: Doppel, lib: str) -> None:
     comments = [doppel.write(1, "Hm.", login) for login in ("reporter", "triage-person")]
     doppel.write(1, f"/duplicates not {lib}#1")
@@ -192,12 +182,6 @@ def test_h6_what_would_have_been_shown_cannot_be_rejected(doppel: Doppel) -> Non
     doppel.open(*AGAIN)
     doppel.write(1, f"/duplicates not {lib}#1")
     assert " was not shown here. " in reply(doppel)
-
-
-def test_c5_who_may_not_reject_here_may_not_reject_elsewhere(doppel: Doppel, lib: str) -> None:
-    doppel.write(1, f"/duplicates not {lib}#1", "passer-by")
-    assert "is for" in reply(doppel)
-    assert named(doppel, lib) == [1, 2]
 
 
 def test_c6a_it_goes_with_the_issue_and_with_the_repository(doppel: Doppel, lib: str) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from bot.conversation.commands import LIMIT_SECONDS
+from bot.conversation.commands.table import LIMIT_SECONDS
 from bot.simulator.faults import Fault
-from handlers.commands import replying
+from handlers.commands import dispatch as replying
 from tests.e2e.harness import Doppel
 from tests.e2e.late import deliver_late, delivered, held_back
 from tests.e2e.reports import FIRST, OTHER
@@ -82,18 +82,6 @@ def test_c4_deliveries_in_turn_write_nothing_more(two: Doppel, seconds: float) -
     assert (two.said(2), written(two)) == (said, posts)
 
 
-def test_c4_recheck_is_not_given_again_by_deliveries_in_turn(two: Doppel) -> None:
-    comment = two.write(2, "/duplicates")
-    deliveries = [delivered(two, "created")]
-    two.sim.clock.advance(5)
-    two.edit(comment, "/duplicates\n/duplicates fresh")
-    deliveries.append(delivered(two, "edited"))
-    said, asked = two.said(2), two.searches()
-    for one in deliveries * 2:
-        deliver_late(two, one)
-    assert (two.said(2), two.searches()) == (said, asked)
-
-
 def test_c4_what_is_older_than_what_was_heeded_last_is_not_heeded(two: Doppel) -> None:
     """It stands in the comment as it is now; but what people did since may have been because it was not done."""
     with held_back(two) as deliver:
@@ -114,8 +102,7 @@ def test_c4_what_is_late_and_was_never_heeded_is_done_once(two: Doppel) -> None:
     created = delivered(two, "created", TRIAGER)
     deliver_late(two, created)
     assert state(two) == "closed"
-    two.sim.reopen_issue(two.repo, 2, TRIAGER)
-    two.settle()
+    two.do.reopen_issue(two.repo, 2, TRIAGER)
     said = two.said(2)
     deliver_late(two, created)
     assert (state(two), two.said(2)) == ("open", said)
@@ -153,8 +140,7 @@ def test_c1_what_was_left_alone_on_a_locked_issue_is_not_done_when_it_is_unlocke
         two.sim.comment(two.repo, 2, TRIAGER, "/duplicates mute")
         two.sim.lock_issue(two.repo, 2, "maintain-person")
     two.settle()
-    two.sim.unlock_issue(two.repo, 2, "maintain-person")
-    two.settle()
+    two.do.unlock_issue(two.repo, 2, "maintain-person")
     deliver_late(two, delivered(two, "created", TRIAGER))
     assert not two.services.store.muted.is_muted(two.repository.id, 2)
     assert two.said(2) == []
@@ -171,8 +157,7 @@ def test_c4_what_ended_halfway_is_finished_and_not_begun_by_another_delivery(
     created = delivered(two, "created", TRIAGER)
     assert (fault.hits > 0, state(two)) == (True, "closed")
     two.sim.faults.clear()
-    two.sim.reopen_issue(two.repo, 2, TRIAGER)
-    two.settle()
+    two.do.reopen_issue(two.repo, 2, TRIAGER)
     (letter,) = two.world.dead_letters.list()
     deliver_late(two, created)
     assert (state(two), two.said(2)) == ("open", [])

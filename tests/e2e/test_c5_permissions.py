@@ -6,11 +6,9 @@ import pytest
 
 from bot.github.limits import Cost, RateLimiter
 from bot.storage.commands import UsageLimit
-from handlers.commands import replying
+from handlers.commands import dispatch as replying
 from tests.e2e.harness import BOT, Doppel
-
-FIRST = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7`.")
-OTHER = ("Dark mode for the settings page", "Please add it.")
+from tests.e2e.reports import FIRST, OTHER
 
 ANYBODY = "stranger"
 ALLOWED = {
@@ -105,7 +103,7 @@ def test_c5_who_saves_anothers_comment_as_it_was_gives_no_command_by_that(two: D
     said = two.said(2)
     two.sim.clock.advance(60)
     comment.updated_at = two.sim.now()
-    two.sim.emit(
+    two.do.emit(
         "issue_comment",
         "edited",
         two.sim.who("maintain-person"),
@@ -114,7 +112,6 @@ def test_c5_who_saves_anothers_comment_as_it_was_gives_no_command_by_that(two: D
         comment=comment,
         changes={},
     )
-    two.settle()
     assert two.sim.issue(two.repo, 2).state == "open"
     assert two.said(2) == said
 
@@ -202,13 +199,11 @@ def test_c5_a_persons_limit_holds_in_all_repositories_of_an_installation(
     monkeypatch.setattr(replying, "COMMANDS_LIMIT", 2)
     (other,) = siblings(two, 1)
     two.write(2, "/duplicates help", ANYBODY)
-    elsewhere = two.sim.comment(other, 1, ANYBODY, "/duplicates help")
-    two.settle()
+    elsewhere = two.do.comment(other, 1, ANYBODY, "/duplicates help")
     assert two.reactions(elsewhere) == ["eyes", "+1"]
     assert two.reactions(two.write(2, "/duplicates help", ANYBODY)) == []
     assert "each person can give 2 commands" in two.said(2)[-1]
-    told = two.sim.comment(other, 1, ANYBODY, "/duplicates help")
-    two.settle()
+    told = two.do.comment(other, 1, ANYBODY, "/duplicates help")
     assert two.reactions(told) == []
     assert [one.author.login for one in two.sim.comments(other, 1)] == [ANYBODY, BOT, ANYBODY], "they are told once"
 
@@ -247,8 +242,7 @@ def test_c5_a_flood_of_commands_silences_no_other_repository(two: Doppel, monkey
     assert 30 <= sum(created) <= 50, "of 135 that as many commands would cost"
     answered = two.write(2, "/duplicates help", "triage-person")
     assert two.reactions(answered) == ["eyes", "+1"]
-    two.sim.open_issue(two.repo, "reporter", *FIRST)
-    two.settle()
+    two.do.open_issue(two.repo, "reporter", *FIRST)
     assert "Crash while exporting" in two.said(3)[0]
     assert two.sim.clock.timestamp() - began < 60, "nobody had to wait for the budget"
     two.said(2)

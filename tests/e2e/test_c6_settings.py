@@ -12,14 +12,33 @@ from bot.search import issue_forms as forms
 from bot.search import repository_settings as settings
 from tests.e2e.harness import Doppel
 from tests.e2e.late import held_back
-
-FIRST = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7`.")
-AGAIN = ("Exporting to PDF crashes", "I see `PdfRenderError: page 7` when exporting.")
+from tests.e2e.reports import AGAIN, FIRST
 
 
 @pytest.fixture(autouse=True)
 def first(doppel: Doppel) -> None:
     doppel.open(*FIRST, author="ann")
+
+
+def owners_file(doppel: Doppel, settings: str, *, private: bool = False) -> str:
+    """The owner's `.github` repository with a settings file, which holds since the repository itself has none now."""
+    owners = f"{doppel.owner}/.github"
+    doppel.sim.add_repository(owners, private=private)
+    doppel.sim.write_file(owners, ".github/doppel.yml", settings)
+    doppel.sim.install(owners)
+    doppel.do.write_file(doppel.repo, ".github/doppel.yml", None)
+    return owners
+
+
+def plan_of_printing(
+    doppel: Doppel, body: str = "## Steps to reproduce\n\nPrint.\n\n## Spooler timeout\n\nYes."
+) -> str:
+    """The comment on an issue with two headings, before the index is complete."""
+    doppel.settle()
+    with doppel.before_backfill():
+        doppel.open("Printing hangs", body)
+        doppel.write(2, "/duplicates")
+    return doppel.said(2)[0]
 
 
 def test_c6_mode_off_does_nothing(doppel: Doppel) -> None:
@@ -72,13 +91,11 @@ def test_c6_a_host_can_watch_first_until_a_repository_says_otherwise(
 def test_c6_what_was_only_noted_in_shadow_is_no_answer_once_the_bot_speaks(doppel: Doppel) -> None:
     def open_again() -> None:
         doppel.sim.close_issue(doppel.repo, 2, "triage-person", "not_planned")
-        doppel.sim.reopen_issue(doppel.repo, 2, "triage-person")
-        doppel.settle()
+        doppel.do.reopen_issue(doppel.repo, 2, "triage-person")
 
     doppel.configure("mode: shadow\n")
     doppel.open("Help", "It broke.")
-    doppel.sim.edit_issue(doppel.repo, 2, title=AGAIN[0], body=AGAIN[1])
-    doppel.settle()
+    doppel.do.edit_issue(doppel.repo, 2, title=AGAIN[0], body=AGAIN[1])
     looks = doppel.services.store.decisions.of_issue(doppel.repository.id, 2)
     open_again()
     assert doppel.services.store.decisions.of_issue(doppel.repository.id, 2) == looks
@@ -119,16 +136,6 @@ def test_c6_how_many_and_which_are_shown(doppel: Doppel) -> None:
         doppel.said(number)
 
 
-def test_c6_closed_issues_are_shown_unless_the_settings_say_otherwise(doppel: Doppel) -> None:
-    doppel.sim.close_issue(doppel.repo, 1, "triage-person", "not_planned")
-    doppel.configure("include_closed: false\nmin_confidence: 0\n")
-    doppel.open(*AGAIN)
-    assert doppel.said(2) == []
-    doppel.configure("min_confidence: 0\n")
-    doppel.write(2, "/duplicates")
-    assert "/issues/1)" in doppel.advice(2)
-
-
 def test_c6_the_budget_of_searches(doppel: Doppel) -> None:
     doppel.configure("search: {budget: 1, hybrid: off}")
     before = doppel.searches()
@@ -149,13 +156,6 @@ def test_c6_a_broken_file_counts_as_far_as_it_is_valid_and_is_told_to_who_gives_
     assert "line 2, column 17" in doppel.said(2)[1]
 
 
-def test_c6_no_yaml_at_all(doppel: Doppel) -> None:
-    doppel.configure("{{{: nonsense\n\t- ]")
-    doppel.open("Dark mode")
-    doppel.write(2, "/duplicates")
-    assert "Problems in the settings file" in doppel.said(2)[0]
-
-
 def test_c6_a_push_is_heeded_at_once(doppel: Doppel) -> None:
     doppel.configure("mode: off")
     doppel.open(*AGAIN)
@@ -163,8 +163,7 @@ def test_c6_a_push_is_heeded_at_once(doppel: Doppel) -> None:
     doppel.open(*AGAIN)
     assert doppel.said(2) == []
     assert "Crash while exporting to PDF" in doppel.advice(3)
-    doppel.sim.write_file(doppel.repo, ".github/doppel.yml", None)
-    doppel.settle()
+    doppel.do.write_file(doppel.repo, ".github/doppel.yml", None)
     doppel.configure("mode: off")
     doppel.open(*AGAIN)
     assert doppel.said(4) == []
@@ -174,30 +173,20 @@ def test_c6_the_owners_file_holds_where_a_repository_has_none(doppel: Doppel) ->
     owners = f"{doppel.owner}/.github"
     doppel.sim.add_repository(owners)
     doppel.sim.install(owners)
-    doppel.sim.write_file(owners, ".github/doppel.yml", "mode: off")
-    doppel.settle()
+    doppel.do.write_file(owners, ".github/doppel.yml", "mode: off")
     doppel.open(*AGAIN)
     assert doppel.advice(2), "the repository's own file counts first"
-    doppel.sim.write_file(doppel.repo, ".github/doppel.yml", None)
-    doppel.settle()
+    doppel.do.write_file(doppel.repo, ".github/doppel.yml", None)
     doppel.open(*AGAIN)
     assert doppel.said(3) == []
-    doppel.sim.write_file(owners, ".github/doppel.yml", "mode: comment")
-    doppel.settle()
+    doppel.do.write_file(owners, ".github/doppel.yml", "mode: comment")
     doppel.open(*AGAIN)
     assert doppel.advice(4)
 
 
 @pytest.mark.parametrize("problems", [1, 2])
 def test_c6_what_is_wrong_with_an_owners_private_file_is_not_quoted(doppel: Doppel, problems: int) -> None:
-    owners = f"{doppel.owner}/.github"
-    doppel.sim.add_repository(owners, private=True)
-    doppel.sim.write_file(
-        owners, ".github/doppel.yml", "project_swordfish: on\nmode: loud\n"[: 60 if problems == 2 else 22]
-    )
-    doppel.sim.install(owners)
-    doppel.sim.write_file(doppel.repo, ".github/doppel.yml", None)
-    doppel.settle()
+    owners = owners_file(doppel, "project_swordfish: on\nmode: loud\n"[: 60 if problems == 2 else 22], private=True)
     doppel.open(*AGAIN)
     doppel.write(2, "/duplicates")
     doppel.write(2, "/duplicates help")
@@ -208,8 +197,7 @@ def test_c6_what_is_wrong_with_an_owners_private_file_is_not_quoted(doppel: Dopp
     for said in doppel.said(2):
         assert told in said
         assert "swordfish" not in said
-    doppel.sim.set_private(owners, False)
-    doppel.settle()
+    doppel.do.set_private(owners, False)
     doppel.write(2, "/duplicates help")
     assert "project_swordfish" in doppel.said(2)[2], "what everybody can read can be quoted"
 
@@ -245,32 +233,20 @@ def test_c6_what_was_an_owners_is_theirs_no_longer_where_it_was_renamed_or_given
 
 
 def test_c6_what_is_wrong_with_a_private_file_that_was_an_owners_is_not_quoted(doppel: Doppel) -> None:
-    owners = f"{doppel.owner}/.github"
-    doppel.sim.add_repository(owners, private=True)
-    doppel.sim.write_file(owners, ".github/doppel.yml", "project_swordfish: on\n")
-    doppel.sim.install(owners)
-    doppel.sim.write_file(doppel.repo, ".github/doppel.yml", None)
-    doppel.settle()
+    owners = owners_file(doppel, "project_swordfish: on\n", private=True)
     doppel.write(1, "/duplicates help")
     assert "The owner's settings have a problem" in doppel.said(1)[0]
-    doppel.sim.rename_repository(owners, "former")
-    doppel.settle()
+    doppel.do.rename_repository(owners, "former")
     doppel.write(1, "/duplicates help")
     assert "swordfish" not in doppel.said(1)[1]
 
 
 def test_c6a_an_owners_private_settings_go_with_its_repository(doppel: Doppel) -> None:
     """They are kept with each repository that they hold for."""
-    owners = f"{doppel.owner}/.github"
-    doppel.sim.add_repository(owners, private=True)
-    doppel.sim.write_file(owners, ".github/doppel.yml", "mode: off")
-    doppel.sim.install(owners)
-    doppel.sim.write_file(doppel.repo, ".github/doppel.yml", None)
-    doppel.settle()
+    owners = owners_file(doppel, "mode: off", private=True)
     doppel.open(*AGAIN)
     assert doppel.said(2) == []
-    doppel.sim.remove_from_installation(owners)
-    doppel.settle()
+    doppel.do.remove_from_installation(owners)
     doppel.open(*AGAIN)
     assert doppel.advice(3)
 
@@ -278,21 +254,13 @@ def test_c6a_an_owners_private_settings_go_with_its_repository(doppel: Doppel) -
 def test_f3_headings_of_issue_templates_do_not_count(doppel: Doppel) -> None:
     template = "---\nname: Bug\n---\n\n## Steps to reproduce\n"
     doppel.sim.write_file(doppel.repo, ".github/ISSUE_TEMPLATE/bug.md", template)
-    doppel.settle()
-    with doppel.before_backfill():
-        doppel.open("Printing hangs", "## Steps to reproduce\n\nPrint.\n\n## Spooler timeout\n\nYes.")
-        doppel.write(2, "/duplicates")
-    assert "in:title Printing hangs Spooler timeout` –" in doppel.said(2)[0]
+    assert "in:title Printing hangs Spooler timeout` –" in plan_of_printing(doppel)
 
 
 def test_f3_a_picture_beside_the_issue_templates_hides_none_of_them(doppel: Doppel) -> None:
     doppel.sim.write_file(doppel.repo, ".github/ISSUE_TEMPLATE/a.png", "x" * (LARGEST_FILE + 1))
     doppel.sim.write_file(doppel.repo, ".github/ISSUE_TEMPLATE/bug.md", "## Steps to reproduce\n")
-    doppel.settle()
-    with doppel.before_backfill():
-        doppel.open("Printing hangs", "## Steps to reproduce\n\nPrint.\n\n## Spooler timeout\n\nYes.")
-        doppel.write(2, "/duplicates")
-    assert "in:title Printing hangs Spooler timeout` –" in doppel.said(2)[0]
+    assert "in:title Printing hangs Spooler timeout` –" in plan_of_printing(doppel)
 
 
 @pytest.mark.parametrize(
@@ -311,26 +279,19 @@ def test_f3_headings_of_a_single_issue_template_do_not_count(doppel: Doppel, rep
         doppel.sim.add_repository(where)
         doppel.sim.install(where)
     doppel.sim.write_file(where, path, "## Steps to reproduce\n")
-    doppel.settle()
-    with doppel.before_backfill():
-        doppel.open("Printing hangs", "## Steps to reproduce\n\nPrint.\n\n## Spooler timeout\n\nYes.")
-        doppel.write(2, "/duplicates")
-    assert "in:title Printing hangs Spooler timeout` –" in doppel.said(2)[0]
+    assert "in:title Printing hangs Spooler timeout` –" in plan_of_printing(doppel)
 
 
 def test_f3_half_a_character_in_an_issue_form_keeps_no_issue_from_being_looked_at(doppel: Doppel) -> None:
     form = r'body: [{attributes: {label: "Steps \ud83d\udc1e"}}, {attributes: {label: "Half \ud83d"}}]'
     doppel.sim.write_file(doppel.repo, ".github/ISSUE_TEMPLATE/bug.yml", form)
-    doppel.settle()
-    with doppel.before_backfill():
-        doppel.open("Printing hangs", "## Steps 🐞\n\nPrint.\n\n## Half \ufffd\n\n## Spooler timeout\n\nYes.")
-        doppel.write(2, "/duplicates")
-    assert "in:title Printing hangs Spooler timeout` –" in doppel.said(2)[0]
+    assert "in:title Printing hangs Spooler timeout` –" in plan_of_printing(
+        doppel, "## Steps 🐞\n\nPrint.\n\n## Half \ufffd\n\n## Spooler timeout\n\nYes."
+    )
 
 
 def test_c6_what_was_read_before_the_clock_was_set_back_is_read_anew(doppel: Doppel) -> None:
-    doppel.sim.write_file(doppel.repo, ".github/ISSUE_TEMPLATE/bug.md", "## What went wrong\n")
-    doppel.settle()
+    doppel.do.write_file(doppel.repo, ".github/ISSUE_TEMPLATE/bug.md", "## What went wrong\n")
     services, known = doppel.services, doppel.services.store.repositories.get(doppel.repository.id)
     assert known is not None and known.installation is not None
     later = services.now() + 2 * forms.KEPT

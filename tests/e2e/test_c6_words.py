@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.conversation.words import speak
+from bot.conversation.messages.catalogue import messages_for
 from tests.e2e.harness import Doppel
 
 FIRST = (
@@ -19,7 +19,7 @@ def test_c6_an_issue_is_answered_in_its_language_and_the_same_comment_in_another
     doppel.open(*FIRST, author="ann")
     doppel.open(*AGAIN)
     (comment,) = doppel.sim.comments(doppel.repo, 2)
-    german, french = speak("de", {}), speak("fr", {})
+    german, french = messages_for("de", {}), messages_for("fr", {})
     assert doppel.said(2)[0].splitlines()[1] in (german.found(count=1), german.related(count=1))
     assert "   - Wörter in beiden Titeln: " in comment.body
     doppel.write(2, "/duplicates xyzzy")

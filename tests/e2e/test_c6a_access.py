@@ -8,14 +8,14 @@ from bot.domain.entities import RepoRef
 from bot.domain.errors import Unavailable
 from bot.quality.evaluation.history import KeptHistory, erase_history, kept_repositories
 from bot.storage.repositories import Progress
-from handlers import access, issues
-from handlers.erasing import erase_repository
+from handlers import issues
+from handlers import repositories as access
+from handlers.repositories import erase_repository
 from tests.about import stored
 from tests.e2e.harness import Doppel
 from tests.e2e.late import held_back
+from tests.e2e.reports import FIRST
 from tests.waiting import wait_until
-
-FIRST = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7`.")
 
 
 def use(doppel: Doppel) -> None:
@@ -28,21 +28,13 @@ def use(doppel: Doppel) -> None:
     assert stored(doppel.services.store, doppel.repository.id) > 8
 
 
-def test_c6a_installed_repositories_are_listed(doppel: Doppel) -> None:
-    known = doppel.services.store.repositories.get(doppel.repository.id)
-    assert known is not None
-    assert (known.ref, known.private, known.suspended) == (RepoRef(doppel.owner, "app"), False, False)
-
-
 def test_c6a_no_file_holds_a_word_of_what_was_erased(doppel: Doppel) -> None:
     """While the bot runs on: neither the pages that have become free, nor the log of what was written."""
     number = doppel.open("Crash while exporting", "It says `Zwielichtfehler` of page 7.", author="ann").number
-    doppel.sim.edit_issue(doppel.repo, number, body="It says `Zwielichtfehler` of page 8.")
-    doppel.settle()
+    doppel.do.edit_issue(doppel.repo, number, body="It says `Zwielichtfehler` of page 8.")
     files = sorted(doppel.services.settings.home.glob("doppel.db*"))
     assert any(b"Zwielichtfehler" in file.read_bytes() for file in files)
-    doppel.sim.uninstall(doppel.owner)
-    doppel.settle()
+    doppel.do.uninstall(doppel.owner)
     assert [file.name for file in files if b"Zwielichtfehler" in file.read_bytes()] == []
 
 
@@ -51,8 +43,7 @@ def test_c6a_uninstalling_erases(doppel: Doppel) -> None:
     home, other = doppel.services.settings.home, doppel.repository.id + 1_000
     for repo_id in (doppel.repository.id, other):
         KeptHistory(home, repo_id, RepoRef(doppel.owner, "app"))
-    doppel.sim.uninstall(doppel.owner)
-    doppel.settle()
+    doppel.do.uninstall(doppel.owner)
     assert stored(doppel.services.store, doppel.repository.id) == 0
     assert list(kept_repositories(home)) == [other], "what `doppel evaluate` read of it is gone too"
     erase_history(home, other)
@@ -69,12 +60,10 @@ def test_c6a_what_waited_when_access_ended_leaves_nothing_behind(doppel: Doppel)
 
 def test_c6a_taking_a_repository_out_of_the_installation_erases_it_alone(doppel: Doppel) -> None:
     other = doppel.sim.add_repository(f"{doppel.owner}/other")
-    doppel.sim.install(f"{doppel.owner}/other")
-    doppel.settle()
+    doppel.do.install(f"{doppel.owner}/other")
     use(doppel)
     installation = next(one for one in doppel.sim.installations.values() if one.account.login == doppel.owner)
-    doppel.sim.drop(installation, doppel.repository, doppel.sim.who("admin-person"))
-    doppel.settle()
+    doppel.do.drop(installation, doppel.repository, doppel.sim.who("admin-person"))
     assert stored(doppel.services.store, doppel.repository.id) == 0
     assert doppel.services.store.repositories.get(other.id) is not None
 
@@ -82,15 +71,11 @@ def test_c6a_taking_a_repository_out_of_the_installation_erases_it_alone(doppel:
 def test_c6a_suspending_keeps_and_marks(doppel: Doppel) -> None:
     use(doppel)
     before = stored(doppel.services.store, doppel.repository.id)
-    doppel.sim.suspend(doppel.owner)
-    doppel.settle()
-    known = doppel.services.store.repositories.get(doppel.repository.id)
-    assert known is not None
+    doppel.do.suspend(doppel.owner)
+    known = doppel.known
     assert known.suspended
-    doppel.sim.suspend(doppel.owner, False)
-    doppel.settle()
-    known = doppel.services.store.repositories.get(doppel.repository.id)
-    assert known is not None
+    doppel.do.suspend(doppel.owner, False)
+    known = doppel.known
     assert not known.suspended
     assert stored(doppel.services.store, doppel.repository.id) >= before > 0
 
@@ -100,8 +85,7 @@ def test_c6a_a_renamed_repository_keeps_what_is_known(doppel: Doppel) -> None:
     doppel.sim.rename_repository(doppel.repo, "renamed")
     doppel.repo = f"{doppel.owner}/renamed"
     doppel.settle()
-    known = doppel.services.store.repositories.get(doppel.repository.id)
-    assert known is not None
+    known = doppel.known
     assert known.ref.name == "renamed"
     assert doppel.services.store.verdicts.rejected(doppel.repository.id, 2) == {1}
     doppel.open(*FIRST, author="bob")
@@ -131,28 +115,22 @@ def test_c6a_what_was_queued_before_a_renaming_is_still_answered(doppel: Doppel)
 
 def test_c6a_visibility_and_archiving_are_noted(doppel: Doppel) -> None:
     doppel.sim.set_private(doppel.repo, True)
-    doppel.sim.archive_repository(doppel.repo)
-    doppel.settle()
-    known = doppel.services.store.repositories.get(doppel.repository.id)
-    assert known is not None
+    doppel.do.archive_repository(doppel.repo)
+    known = doppel.known
     assert (known.private, known.archived) == (True, True)
 
 
 def test_c6a_a_list_that_does_not_tell_of_archiving_changes_nothing_of_it(doppel: Doppel) -> None:
-    doppel.sim.archive_repository(doppel.repo)
-    doppel.settle()
+    doppel.do.archive_repository(doppel.repo)
     doppel.sim.suspend(doppel.owner)
-    doppel.sim.suspend(doppel.owner, False)
-    doppel.settle()
-    known = doppel.services.store.repositories.get(doppel.repository.id)
-    assert known is not None
+    doppel.do.suspend(doppel.owner, False)
+    known = doppel.known
     assert (known.archived, known.suspended) == (True, False)
 
 
 def test_c6a_a_deleted_repository_is_forgotten(doppel: Doppel) -> None:
     use(doppel)
-    doppel.sim.delete_repository(doppel.repo)
-    doppel.settle()
+    doppel.do.delete_repository(doppel.repo)
     assert stored(doppel.services.store, doppel.repository.id) == 0
 
 
@@ -161,19 +139,16 @@ def test_c6a_what_arrives_after_access_ended_leaves_nothing_behind_though_all_ca
     with held_back(doppel) as deliver_late:
         doppel.sim.open_issue(doppel.repo, "reporter", *FIRST)
         doppel.sim.comment(doppel.repo, 1, "reporter", "/duplicates mute")
-    doppel.sim.remove_from_installation(doppel.repo)
-    doppel.settle()
+    doppel.do.remove_from_installation(doppel.repo)
     deliver_late()
     assert stored(doppel.services.store, doppel.repository.id) == 0
 
 
 def test_c6a_an_installation_that_is_told_of_after_its_end_leaves_nothing_behind(doppel: Doppel) -> None:
-    doppel.sim.uninstall(doppel.owner)
-    doppel.settle()
+    doppel.do.uninstall(doppel.owner)
     with held_back(doppel) as deliver_late:
         doppel.sim.install(doppel.repo)
-    doppel.sim.uninstall(doppel.owner)
-    doppel.settle()
+    doppel.do.uninstall(doppel.owner)
     deliver_late()
     assert stored(doppel.services.store, doppel.repository.id) == 0
 
@@ -181,8 +156,7 @@ def test_c6a_an_installation_that_is_told_of_after_its_end_leaves_nothing_behind
 def test_c6a_a_removal_that_was_overtaken_erases_nothing_of_the_installation_that_has_it_now(doppel: Doppel) -> None:
     """The repository moves to an account with the App, and what its old account tells comes last."""
     elsewhere = f"{doppel.owner}-next"
-    doppel.sim.install(elsewhere)
-    doppel.settle()
+    doppel.do.install(elsewhere)
     with held_back(doppel) as deliver_late:
         doppel.sim.remove_from_installation(doppel.repo)
     doppel.sim.transfer_repository(doppel.repo, elsewhere)
@@ -199,11 +173,9 @@ def test_c6a_a_renaming_that_is_told_late_changes_nothing(doppel: Doppel) -> Non
         doppel.sim.rename_repository(doppel.repo, "second")
         doppel.sim.set_private(f"{doppel.owner}/second", False)
     doppel.sim.rename_repository(f"{doppel.owner}/second", "third")
-    doppel.sim.set_private(f"{doppel.owner}/third", True)
-    doppel.settle()
+    doppel.do.set_private(f"{doppel.owner}/third", True)
     deliver_late()
-    known = doppel.services.store.repositories.get(doppel.repository.id)
-    assert known is not None
+    known = doppel.known
     assert (known.ref.name, known.private) == ("third", True)
 
 
@@ -213,11 +185,9 @@ def test_c6a_an_installation_that_is_told_of_late_brings_no_former_name_back(dop
         doppel.sim.suspend(doppel.owner)
         doppel.sim.suspend(doppel.owner, False)
     doppel.sim.rename_repository(doppel.repo, "second")
-    doppel.sim.set_private(f"{doppel.owner}/second", True)
-    doppel.settle()
+    doppel.do.set_private(f"{doppel.owner}/second", True)
     deliver_late()
-    known = doppel.services.store.repositories.get(doppel.repository.id)
-    assert known is not None
+    known = doppel.known
     assert (known.ref.name, known.private) == ("second", True)
 
 
@@ -231,8 +201,7 @@ def test_c6a_an_installation_that_rests_again_when_it_is_told_of_keeps_no_reposi
     with held_back(doppel) as deliver_late:
         doppel.sim.suspend(doppel.owner)
         doppel.sim.suspend(doppel.owner, False)
-    doppel.sim.rename_repository(doppel.repo, "second")
-    doppel.settle()
+    doppel.do.rename_repository(doppel.repo, "second")
     with held_back(doppel):
         doppel.sim.suspend(doppel.owner)
     deliver_late()
@@ -246,11 +215,9 @@ def test_c6a_what_could_not_be_read_while_access_rested_is_read_when_it_comes_ba
     with held_back(doppel):
         doppel.sim.suspend(doppel.owner)
     other = doppel.sim.add_repository(f"{doppel.owner}/other")
-    doppel.sim.install(f"{doppel.owner}/other")
-    doppel.settle()
+    doppel.do.install(f"{doppel.owner}/other")
     assert not doppel.services.indexing.ready(other.id)
-    doppel.sim.suspend(doppel.owner, False)
-    doppel.settle()
+    doppel.do.suspend(doppel.owner, False)
     assert doppel.services.indexing.ready(other.id)
 
 
@@ -279,8 +246,7 @@ def test_c6a_what_is_told_of_a_deletion_is_not_believed_of_a_repository_that_is_
 def test_c6a_a_delivery_that_is_sent_again_as_another_event_erases_nothing(doppel: Doppel, name: str) -> None:
     """The signature is over the payload alone. Who reads along in a channel has both, and may send them again."""
     use(doppel)
-    doppel.sim.delete_comment(doppel.sim.comment(doppel.repo, 1, "reporter", "Never mind."), "reporter")
-    doppel.settle()
+    doppel.do.delete_comment(doppel.sim.comment(doppel.repo, 1, "reporter", "Never mind."), "reporter")
     before = stored(doppel.services.store, doppel.repository.id)
     told = [one for one in doppel.sim.webhooks.log if (one.event, one.action) == ("issue_comment", "deleted")]
     told[-1].event, told[-1].guid = name, f"swapped-{name}-{doppel.repository.id}"
@@ -316,8 +282,7 @@ def test_c6a_what_a_new_installation_has_stays_while_the_former_one_is_being_era
 ) -> None:
     """With many repositories that takes so long that another thread hears meanwhile of the new one."""
     other = doppel.sim.add_repository(f"{doppel.owner}/other")
-    doppel.sim.install(f"{doppel.owner}/other")
-    doppel.settle()
+    doppel.do.install(f"{doppel.owner}/other")
     store, ids, installations = doppel.services.store, {doppel.repository.id, other.id}, list[int]()
 
     def anew() -> set[int]:
@@ -330,8 +295,7 @@ def test_c6a_what_a_new_installation_has_stays_while_the_former_one_is_being_era
             wait_until(lambda: anew() == ids, "hearing of the new installation")
 
     monkeypatch.setattr(access, "erase_repository", erase)
-    doppel.sim.uninstall(doppel.owner)
-    doppel.settle()
+    doppel.do.uninstall(doppel.owner)
     assert anew() == ids
     assert all(doppel.services.indexing.ready(repo_id) for repo_id in ids)
 

@@ -70,14 +70,12 @@ def test_c6a_what_is_installed_anew_meanwhile_stays(doppel: Doppel, monkeypatch:
 
     def before_it_came_back(app: AppClient, ref: RepoRef, repo_id: int) -> bool:
         there = ask(app, ref, repo_id)
-        doppel.sim.install(doppel.repo)
-        doppel.settle()
+        doppel.do.install(doppel.repo)
         return there
 
     monkeypatch.setattr(AppClient, "is_installed_on", before_it_came_back)
     reconcile(doppel.services)
-    known = doppel.services.store.repositories.get(doppel.repository.id)
-    assert known is not None
+    known = doppel.known
     assert known.installation in doppel.sim.installations
 
 
@@ -115,8 +113,7 @@ def test_c6a_suspensions_are_noted_and_erase_nothing(doppel: Doppel) -> None:
         with deliveries_lost(doppel):
             doppel.sim.suspend(doppel.owner, suspended)
         reconcile(doppel.services)
-        known = doppel.services.store.repositories.get(doppel.repository.id)
-        assert known is not None
+        known = doppel.known
         assert known.suspended is suspended
         assert stored(doppel.services.store, doppel.repository.id) >= before > 0
 

@@ -7,14 +7,12 @@ from typing import Any
 
 import pytest
 
-from bot.domain.decisions import Decision, Outcome
+from bot.domain.decisions import Decision, DecisionOutcome
 from bot.domain.errors import Retryable
-from handlers.advice import advice
+from handlers import advisory_comment as advice
 from tests.e2e.harness import Doppel
 from tests.e2e.judging import certain_from
-
-FIRST = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7`.")
-AGAIN = ("Exporting to PDF crashes", "I see `PdfRenderError: page 7` when exporting.")
+from tests.e2e.reports import AGAIN, FIRST
 
 
 def decisions(doppel: Doppel, number: int) -> list[Decision]:
@@ -33,7 +31,7 @@ def test_c7_each_look_is_kept_with_its_evidence_and_without_any_text(doppel: Dop
     assert told(doppel, 1) == [("opened", "comment", "silent", "nothing was found")]
     assert told(doppel, 2)[0][:3] == ("opened", "comment", "silent")
     (decision,) = decisions(doppel, 3)
-    assert decision.outcome is Outcome.POSTED
+    assert decision.outcome is DecisionOutcome.POSTED
     assert decision.bar == 0.24
     best = decision.evidence[0]
     assert (best.number, best.rank, best.shown) == (1, 1, True)
@@ -45,22 +43,19 @@ def test_c7_each_look_is_kept_with_its_evidence_and_without_any_text(doppel: Dop
     assert not [word for word in ("Crash", "PDF", "PdfRenderError", "exporting") if word.lower() in stored.lower()]
 
 
-def test_c7_an_edit_a_recheck_and_a_verdict_are_looks_of_their_own(doppel: Doppel) -> None:
-    doppel.open(*FIRST, author="ann")
-    doppel.open(*AGAIN)
-    doppel.write(2, "/duplicates fresh")
-    doppel.write(2, "/duplicates not #1", "triage-person")
-    doppel.sim.edit_issue(doppel.repo, 2, title="Dark mode", body="Please add it.")
-    doppel.settle()
-    doppel.said(2)
-    assert told(doppel, 2) == [
+def test_c7_an_edit_a_recheck_and_a_verdict_are_looks_of_their_own(pair: Doppel) -> None:
+    pair.write(2, "/duplicates fresh")
+    pair.write(2, "/duplicates not #1", "triage-person")
+    pair.do.edit_issue(pair.repo, 2, title="Dark mode", body="Please add it.")
+    pair.said(2)
+    assert told(pair, 2) == [
         ("opened", "comment", "posted", ""),
         # Who asks is also told what the bot would have named unasked.
         ("command", "comment", "edited", ""),
         ("verdict", "comment", "edited", ""),
         ("edited", "comment", "edited", ""),
     ]
-    assert [bool(one.shown) for one in decisions(doppel, 2)] == [True, True, False, False]
+    assert [bool(one.shown) for one in decisions(pair, 2)] == [True, True, False, False]
 
 
 @pytest.mark.parametrize("step", ["label", "note"])
@@ -120,14 +115,10 @@ def test_c7_shadow_keeps_what_it_would_have_posted(doppel: Doppel) -> None:
     assert [one.number for one in decisions(doppel, 2)[0].shown] == [1]
 
 
-def test_c6a_decisions_go_with_the_issue_and_with_access(doppel: Doppel) -> None:
-    doppel.open(*FIRST, author="ann")
-    doppel.open(*AGAIN)
-    doppel.said(2)
-    assert decisions(doppel, 2)
-    doppel.sim.delete_issue(doppel.repo, 2, "admin-person")
-    doppel.settle()
-    assert decisions(doppel, 2) == []
-    doppel.sim.remove_from_installation(doppel.repo)
-    doppel.settle()
-    assert decisions(doppel, 1) == []
+def test_c6a_decisions_go_with_the_issue_and_with_access(pair: Doppel) -> None:
+    pair.said(2)
+    assert decisions(pair, 2)
+    pair.do.delete_issue(pair.repo, 2, "admin-person")
+    assert decisions(pair, 2) == []
+    pair.do.remove_from_installation(pair.repo)
+    assert decisions(pair, 1) == []

@@ -8,18 +8,16 @@ from typing import Any
 import pytest
 
 from bot.app.wiring.worker import scheduled_tasks
-from bot.domain.decisions import Decision, Evidence, Outcome
-from bot.domain.judgements import Kind, Signal, Who
+from bot.domain.decisions import Decision, DecisionOutcome, Evidence
+from bot.domain.feedback import FeedbackKind, FeedbackSignal, Role
 from bot.quality import digest as reading
 from bot.quality.calibration import recalibrate
 from bot.simulator.state.issues import Issue
-from handlers.scheduled.digests import keep_digest, keep_digests
-from handlers.scheduled.feedback import look_at_feedback
+from handlers.scheduled.repository_tasks import keep_digest, keep_digests, look_at_feedback
 from tests.e2e.harness import BOT, Doppel
 from tests.e2e.late import held_back
-from tests.e2e.reports import said
+from tests.e2e.reports import FIRST, said
 
-FIRST = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7`.")
 AGAIN = ("Exporting to PDF crashes @everybody", "I see `PdfRenderError: page 7` when exporting.")
 
 WHOLE = """\
@@ -50,8 +48,7 @@ def plain(doppel: Doppel, body: str) -> str:
 def keep(doppel: Doppel) -> Issue:
     """The digest of today, and the issue that shows it."""
     doppel.sim.clock.advance(60)
-    known = doppel.services.store.repositories.get(doppel.repository.id)
-    assert known is not None
+    known = doppel.known
     assert known.installation is not None
     keep_digest(doppel.services, known, known.installation)
     doppel.settle()
@@ -82,13 +79,11 @@ def test_c7_the_digest_is_one_issue_that_pings_nobody(doppel: Doppel, digest: Is
 def test_c7_a_ticked_box_is_feedback_and_can_be_taken_back(doppel: Doppel, digest: Issue) -> None:
     asked = digest.body or ""
     ticked = asked.replace("[ ] <!-- 2 1 other -->", "[x] <!-- 2 1 other -->")
-    doppel.sim.edit_issue(doppel.repo, 3, body=ticked, actor="write-person")
-    doppel.settle()
+    doppel.do.edit_issue(doppel.repo, 3, body=ticked, actor="write-person")
     assert said(doppel) == [(2, 1, False, "box", "triage", 1.0)]
     assert "so far: wrong (a box ticked here)" in (keep(doppel).body or "")
     assert "[x] <!-- 2 1 other -->" in (digest.body or "")
-    doppel.sim.edit_issue(doppel.repo, 3, body=(digest.body or "").replace("[x]", "[ ]"), actor="write-person")
-    doppel.settle()
+    doppel.do.edit_issue(doppel.repo, 3, body=(digest.body or "").replace("[x]", "[ ]"), actor="write-person")
     assert said(doppel) == []
 
 
@@ -99,8 +94,7 @@ def test_c7_a_box_counts_though_somebody_has_taken_the_marker_off_which_comes_ba
     marker, _, rest = (digest.body or "").partition("\n")
     doppel.sim.edit_issue(doppel.repo, 3, body=rest, actor="write-person")
     ticked = rest.replace("[ ] <!-- 2 1 same -->", "[x] <!-- 2 1 same -->")
-    doppel.sim.edit_issue(doppel.repo, 3, body=ticked, actor="write-person")
-    doppel.settle()
+    doppel.do.edit_issue(doppel.repo, 3, body=ticked, actor="write-person")
     assert said(doppel) == [(2, 1, True, "box", "triage", 1.0)]
     body = keep(doppel).body or ""
     assert body.startswith(marker[:22]) and "[x] <!-- 2 1 same -->" in body
@@ -108,8 +102,7 @@ def test_c7_a_box_counts_though_somebody_has_taken_the_marker_off_which_comes_ba
 
 def test_c7_a_box_whose_event_was_lost_is_read_before_the_issue_is_written(doppel: Doppel, digest: Issue) -> None:
     digest.body = (digest.body or "").replace("[ ] <!-- 2 1 same -->", "[x] <!-- 2 1 same -->")
-    doppel.sim.close_issue(doppel.repo, 2, "triage-person", "not_planned")
-    doppel.settle()
+    doppel.do.close_issue(doppel.repo, 2, "triage-person", "not_planned")
     assert "[x] <!-- 2 1 same -->" in (keep(doppel).body or "")
     assert (2, 1, True, "box", "triage", 1.0) in said(doppel)
 
@@ -125,7 +118,7 @@ def test_c7_a_box_that_is_ticked_while_the_digest_is_put_together_is_not_written
         return titles(*arguments)
 
     doppel.open("The menu is empty", "Nothing is in the menu.")
-    monkeypatch.setattr("handlers.scheduled.digests.titles_of", tick_meanwhile)
+    monkeypatch.setattr("handlers.scheduled.repository_tasks.titles_of", tick_meanwhile)
     assert "[x] <!-- 2 1 same -->" in (keep(doppel).body or "")
     assert said(doppel) == [(2, 1, True, "box", "triage", 1.0)]
 
@@ -136,8 +129,7 @@ def test_c7_a_box_of_a_digest_that_nobody_knew_to_be_there_is_read_before_it_is_
     """GitHub has opened it and the answer was lost: it is known by its marker alone, and its events are passed over."""
     doppel.services.store.digest_issues.set(doppel.repository.id, None, 0.0)
     ticked = (digest.body or "").replace("[ ] <!-- 2 1 other -->", "[x] <!-- 2 1 other -->")
-    doppel.sim.edit_issue(doppel.repo, 3, body=ticked, actor="write-person")
-    doppel.settle()
+    doppel.do.edit_issue(doppel.repo, 3, body=ticked, actor="write-person")
     assert said(doppel) == []
     doppel.open("The menu is empty", "Nothing is in the menu.")
     assert "[x] <!-- 2 1 other -->" in (keep(doppel).body or "")
@@ -150,15 +142,12 @@ def test_c7_a_box_of_an_issue_that_was_deleted_says_nothing_any_more(
 ) -> None:
     """Its box stays where it is until the digest is written again, and is read by then."""
     ticked = (digest.body or "").replace("[ ] <!-- 2 1 same -->", "[x] <!-- 2 1 same -->")
-    doppel.sim.edit_issue(doppel.repo, 3, body=ticked, actor="write-person")
-    doppel.settle()
+    doppel.do.edit_issue(doppel.repo, 3, body=ticked, actor="write-person")
     signals = doppel.services.store.signals
     assert [one.number for one in signals.since(doppel.repository.id, 0)] == [2]
-    doppel.sim.delete_issue(doppel.repo, deleted, "admin-person")
-    doppel.settle()
+    doppel.do.delete_issue(doppel.repo, deleted, "admin-person")
     assert signals.since(doppel.repository.id, 0) == []
-    doppel.sim.edit_issue(doppel.repo, 3, body=f"{ticked}\nThanks!", actor="admin-person")
-    doppel.settle()
+    doppel.do.edit_issue(doppel.repo, 3, body=f"{ticked}\nThanks!", actor="admin-person")
     assert signals.since(doppel.repository.id, 0) == [], "nobody has said it, least of all the admin"
     keep(doppel)
     assert signals.since(doppel.repository.id, 0) == []
@@ -227,8 +216,10 @@ def test_c7_feedback_raises_the_bar_and_the_settings_win(doppel: Doppel) -> None
     assert store.decisions.of_issue(repo_id, 2)[0].bar == 0.24
     for number in range(101, 107):
         evidence = (Evidence(1, 0.57, 1, True),)
-        store.decisions.add(repo_id, Decision(number, now, "opened", "comment", Outcome.POSTED, 0.2, "", evidence))
-        signal = Signal(number, Kind.REACTION, "triage-person", 0, False, Who.TRIAGE, now)
+        store.decisions.add(
+            repo_id, Decision(number, now, "opened", "comment", DecisionOutcome.POSTED, 0.2, "", evidence)
+        )
+        signal = FeedbackSignal(number, FeedbackKind.REACTION, "triage-person", 0, False, Role.TRIAGE, now)
         store.signals.put(repo_id, signal)
     doppel.turn(look_at_feedback)
     kept = store.calibrations.get(repo_id)
@@ -238,7 +229,7 @@ def test_c7_feedback_raises_the_bar_and_the_settings_win(doppel: Doppel) -> None
     doppel.said(3)
     (decision,) = store.decisions.of_issue(repo_id, 3)
     assert decision.bar == 0.6
-    assert (decision.outcome is Outcome.POSTED) is (decision.evidence[0].probability >= 0.6)
+    assert (decision.outcome is DecisionOutcome.POSTED) is (decision.evidence[0].probability >= 0.6)
     doppel.configure("min_confidence: 0.1\n")
     doppel.open(*AGAIN, author="cem")
     doppel.said(4)

@@ -71,8 +71,7 @@ def test_c6a_votes_on_an_issue_that_is_deleted_while_they_are_read_leave_nothing
     permission = RepoClient.permission
 
     def delete_and_ask(github: RepoClient, repo: RepoRef, login: str) -> Permission:
-        doppel.sim.delete_issue(doppel.repo, 2, "admin-person")
-        doppel.settle()
+        doppel.do.delete_issue(doppel.repo, 2, "admin-person")
         return permission(github, repo, login)
 
     monkeypatch.setattr(RepoClient, "permission", delete_and_ask)

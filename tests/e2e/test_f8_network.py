@@ -10,7 +10,7 @@ import pytest
 from bot.simulator.clock import Clock
 from bot.simulator.faults import Fault
 from bot.simulator.state.repositories import Similarity
-from handlers import finding
+from handlers import context as finding
 from tests.e2e.harness import Doppel
 from tests.e2e.test_sources import AGAIN, FIRST, LINK, searches
 

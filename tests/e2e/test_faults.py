@@ -10,10 +10,9 @@ from bot.domain.entities import RepoRef
 from bot.domain.errors import Unavailable
 from bot.github.repository import RepoClient
 from tests.e2e.harness import Doppel
+from tests.e2e.reports import AGAIN, FIRST
 from tests.waiting import wait_until
 
-FIRST = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7`.")
-AGAIN = ("Exporting to PDF crashes", "I see `PdfRenderError: page 7` when exporting.")
 POST = "POST /repos/*/comments"
 
 
@@ -123,15 +122,6 @@ def test_f9_an_outage_of_search_is_not_taken_for_no_duplicates(doppel: Doppel) -
     with doppel.before_backfill():
         doppel.open(*AGAIN)
     assert "Crash while exporting to PDF" in doppel.advice(2), "it was looked for again when search was back"
-
-
-def test_f9_an_outage_of_one_search_is_not_taken_for_no_duplicates(doppel: Doppel) -> None:
-    doppel.sim.faults.add("GET /search/issues", 503, times=7)
-    before = doppel.searches()
-    with doppel.before_backfill():
-        doppel.open("Dark mode for the settings page")
-    assert doppel.said(2) == []
-    assert doppel.searches() - before >= 4, "what failed was asked again when search was back"
 
 
 def test_f9_a_part_of_an_outage_is_told(doppel: Doppel) -> None:

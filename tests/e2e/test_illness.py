@@ -6,7 +6,7 @@ import pytest
 
 from bot.quality.illness import Illness, illnesses
 from bot.web import create_app
-from handlers.scheduled.digests import keep_digests
+from handlers.scheduled.repository_tasks import keep_digests
 from tests.e2e.harness import BOT, Doppel
 from tests.e2e.late import held_back
 from tests.e2e.reports import OTHER
@@ -65,8 +65,7 @@ def test_c7_a_delivery_that_was_given_up_is_told_until_a_later_one_is_not(
 ) -> None:
     monkeypatch.setattr("bot.deliveries.queue.MOST_TRIES", 1)
     fault = pair.sim.faults.add("GET */issues/3", 502, times=None)
-    pair.sim.open_issue(pair.repo, "ann", *OTHER)
-    pair.settle()
+    pair.do.open_issue(pair.repo, "ann", *OTHER)
     assert illness(pair) is Illness.GIVEN_UP
     pair.sim.faults.clear()
     assert fault.hits

@@ -74,15 +74,13 @@ def test_a_repository_is_ready_soon_after_the_installation(doppel: Doppel) -> No
     assert doppel.services.index.count(repo_id) == 1
     second = doppel.open("Crash while exporting to PDF!", "`Error: exporter broke`, again.")
     assert f"#{first.number}" in doppel.advice(second.number)
-    doppel.sim.delete_issue(doppel.repo, first.number)
-    doppel.settle()
+    doppel.do.delete_issue(doppel.repo, first.number)
     assert doppel.services.index.count(repo_id) == 1
 
 
 def test_c6a_the_index_goes_with_the_access(doppel: Doppel) -> None:
     doppel.open("Crash while exporting to PDF", "`Error: exporter broke`", author="ann")
-    doppel.sim.uninstall(doppel.owner)
-    doppel.settle()
+    doppel.do.uninstall(doppel.owner)
     assert doppel.services.index.count(doppel.repository.id) == 0
     assert not doppel.services.indexing.ready(doppel.repository.id)
 

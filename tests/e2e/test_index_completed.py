@@ -8,13 +8,13 @@ import pytest
 
 from bot.app.wiring.indexes import fill_index
 from bot.deliveries.events import INDEXED, own_issue_event
-from bot.domain.decisions import Decision, Evidence, Outcome
+from bot.domain.decisions import Decision, DecisionOutcome, Evidence
 from bot.domain.entities import RepoRef
 from bot.search.finder import Finder
 from bot.storage.decisions import Decisions
 from bot.storage.repositories import Progress
-from handlers import finding
-from handlers.indexing import unanswered
+from handlers import context as finding
+from handlers.answered import without_candidates
 from tests.e2e.harness import Doppel
 from tests.waiting import wait_until
 
@@ -41,8 +41,7 @@ def test_where_the_search_said_nothing_the_index_is_asked_once_it_is_complete(fi
     filling.open("Export to PDF broken since today", SAID, author="ben")
     filling.open("The logo is too small on the page of invoices", "It cannot be read.", author="cleo")
     gone = filling.open("Exporting to PDF is impossible", SAID, author="dan").number
-    filling.sim.close_issue(filling.repo, gone)
-    filling.settle()
+    filling.do.close_issue(filling.repo, gone)
     assert filling.said(2) == filling.said(3) == filling.said(gone) == []
     assert not filling.services.indexing.ready(filling.repository.id)
     filling.look_again()
@@ -136,8 +135,7 @@ def test_who_was_answered_while_the_look_waited_keeps_the_answer(filling: Doppel
     filling.open(NEW, SAID, author="ben")
     filling.write(2, "/duplicates all confidence=0.0", "ben")
     before = filling.said(2)
-    known = filling.services.store.repositories.get(filling.repository.id)
-    assert known is not None
+    known = filling.known
     event = own_issue_event(INDEXED, known.installation, known.summary, 2)
     filling.services.inbox.put("one that waited", event)
     filling.settle()
@@ -169,18 +167,6 @@ def test_what_could_not_be_looked_at_then_is_looked_at_as_soon_as_it_can(filling
     assert FOUND in filling.said(2)[0]
 
 
-def test_that_it_was_left_alone_for_a_moment_is_no_look(filling: Doppel) -> None:
-    filling.configure(WIP)
-    filling.open(NEW, SAID, author="ben")
-    filling.sim.create_label(filling.repo, "wip")
-    filling.sim.add_labels(filling.repo, 2, "wip", actor="triage-person")
-    filling.settle()
-    filling.sim.remove_label(filling.repo, 2, "wip", "triage-person")
-    filling.settle()
-    complete(filling)
-    assert FOUND in filling.said(2)[0]
-
-
 def test_each_filling_has_its_own_looks(filling: Doppel) -> None:
     """An index that is filled anew within days finds the names of the first looks still in the queue."""
     filling.open("The logo is too small on the page of invoices", "It cannot be read.", author="cleo")
@@ -191,7 +177,7 @@ def test_each_filling_has_its_own_looks(filling: Doppel) -> None:
     assert causes(filling, 2) == ["opened", "indexed", "indexed"]
 
 
-def look(number: int, outcome: Outcome, *named: int, at: float = 0.0) -> Decision:
+def look(number: int, outcome: DecisionOutcome, *named: int, at: float = 0.0) -> Decision:
     """A look at an issue that named these."""
     return Decision(
         number, at, "opened", "comment", outcome, 0.2, "", tuple(Evidence(one, 0.5, 1, True) for one in named)
@@ -202,16 +188,16 @@ def look(number: int, outcome: Outcome, *named: int, at: float = 0.0) -> Decisio
     ("looks", "numbers"),
     [
         ([], []),
-        ([look(7, Outcome.SILENT), look(5, Outcome.SILENT)], [5, 7]),
-        ([look(5, Outcome.SILENT), look(5, Outcome.POSTED, 3)], []),
-        ([look(5, Outcome.POSTED, 3), look(5, Outcome.EDITED)], [5]),
-        ([look(5, Outcome.SILENT), look(5, Outcome.LEFT_ALONE)], [5]),
-        ([look(5, Outcome.SHADOW, 3), look(5, Outcome.LEFT_ALONE)], []),
-        ([look(5, Outcome.LEFT_ALONE)], []),
+        ([look(7, DecisionOutcome.SILENT), look(5, DecisionOutcome.SILENT)], [5, 7]),
+        ([look(5, DecisionOutcome.SILENT), look(5, DecisionOutcome.POSTED, 3)], []),
+        ([look(5, DecisionOutcome.POSTED, 3), look(5, DecisionOutcome.EDITED)], [5]),
+        ([look(5, DecisionOutcome.SILENT), look(5, DecisionOutcome.LEFT_ALONE)], [5]),
+        ([look(5, DecisionOutcome.SHADOW, 3), look(5, DecisionOutcome.LEFT_ALONE)], []),
+        ([look(5, DecisionOutcome.LEFT_ALONE)], []),
     ],
 )
-def test_unanswered_is_what_the_last_look_named_nothing_for(looks: list[Decision], numbers: list[int]) -> None:
-    assert [one.number for one in unanswered(looks)] == numbers
+def test_without_candidates_is_what_the_last_look_named_nothing_for(looks: list[Decision], numbers: list[int]) -> None:
+    assert [one.number for one in without_candidates(looks)] == numbers
 
 
 def test_as_many_issues_are_reckoned_with_while_it_is_filled_as_github_has_counted(

@@ -83,8 +83,7 @@ def test_j2_nothing_is_asked_twice_while_the_texts_are_the_same(doppel: Doppel) 
         doppel.open(*AGAIN)
         doppel.write(2, "/duplicates")
         assert len(model.heard) == 1
-        doppel.sim.edit_issue(doppel.repo, 2, body=AGAIN[1] + " On paper too.")
-        doppel.settle()
+        doppel.do.edit_issue(doppel.repo, 2, body=AGAIN[1] + " On paper too.")
         assert len(model.heard) == 2
     doppel.said(2)
 
@@ -205,8 +204,7 @@ def test_c6a_private_texts_go_there_only_with_two_consents(
     doppel: Doppel, host: str, settings: str, asked: int
 ) -> None:
     doppel.configure(settings)
-    doppel.sim.set_private(doppel.repo, True)
-    doppel.settle()
+    doppel.do.set_private(doppel.repo, True)
     with judged(doppel, saying("same"), remote_text=host) as model:
         doppel.open(*FIRST, author="ann")
         doppel.open(*AGAIN)

@@ -151,7 +151,7 @@ def test_each_line_of_work_says_its_delivery_and_job(doppel: Doppel, heard: Hear
     work = [
         line
         for line in heard.lines()
-        if line["logger"] in ("handlers.router", "bot.github.transport", "handlers.advice.advice")
+        if line["logger"] in ("handlers.router", "bot.github.transport", "handlers.advisory_comment")
     ]
     assert len(work) >= 3, heard.text.getvalue()
     for line in work:

@@ -62,8 +62,7 @@ def test_c3_of_a_closed_issue_it_is_said_when_and_by_what(doppel: Doppel) -> Non
     link = "[#2](https://redirect.github.com/acme/app/pull/2)"
     assert f"CONFIDENCE · closed as completed on {day} by {link} · **possible regression** · " in doppel.advice(3)
     doppel.sim.reopen_issue(doppel.repo, 1, "bob")
-    doppel.sim.close_issue(doppel.repo, 1, "bob", "not_planned", closer=COMMIT)
-    doppel.settle()
+    doppel.do.close_issue(doppel.repo, 1, "bob", "not_planned", closer=COMMIT)
     doppel.sim.faults.add("POST /graphql", 502, times=None)
     doppel.write(3, "/duplicates fresh")
     doppel.sim.faults.clear()

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from bot.conversation.posts.marker import SCAN
-from bot.conversation.words import english
+from bot.conversation.marker import SCAN
+from bot.conversation.messages.catalogue import english
 from bot.simulator.state.issues import Issue
 from tests.e2e.harness import BOT, Doppel
 
@@ -96,17 +96,6 @@ def test_d8_the_issue_is_found_again_by_its_marker_and_opened_again(backlog: Dop
     backlog.said(5)
 
 
-def test_d8_a_deleted_issue_is_opened_anew(backlog: Doppel) -> None:
-    backlog.write(3, "/duplicates scan", "maintain-person")
-    (shown,) = scans(backlog)
-    backlog.sim.delete_issue(backlog.repo, shown.number)
-    backlog.settle()
-    backlog.write(3, "/duplicates scan", "maintain-person")
-    (again,) = scans(backlog)
-    assert again.number > shown.number
-    backlog.said(3)
-
-
 def test_d8_the_bots_own_issue_is_never_answered_indexed_or_found(backlog: Doppel) -> None:
     backlog.write(3, "/duplicates scan", "maintain-person")
     (shown,) = scans(backlog)
@@ -121,10 +110,8 @@ def test_d8_nor_is_it_where_somebody_has_written_it_anew(backlog: Doppel) -> Non
     """Its marker goes with the text, and a later scan puts it back."""
     backlog.write(3, "/duplicates scan", "maintain-person")
     (shown,) = scans(backlog)
-    backlog.sim.edit_issue(backlog.repo, shown.number, body=f"Done: {CRASH[1]}", actor="maintain-person")
-    backlog.settle()
-    backlog.sim.close_issue(backlog.repo, shown.number, "maintain-person", "completed")
-    backlog.settle()
+    backlog.do.edit_issue(backlog.repo, shown.number, body=f"Done: {CRASH[1]}", actor="maintain-person")
+    backlog.do.close_issue(backlog.repo, shown.number, "maintain-person", "completed")
     assert backlog.said(shown.number) == []
     assert backlog.services.store.decisions.of_issue(backlog.repository.id, shown.number) == []
     assert backlog.services.index.count(backlog.repository.id) == 3
@@ -136,13 +123,6 @@ def test_d8_nor_is_it_where_somebody_has_written_it_anew(backlog: Doppel) -> Non
     assert SCAN.begins(body_of(shown))
     assert backlog.services.index.count(backlog.repository.id) == 4
     backlog.said(3)
-
-
-def test_c5_a_reader_may_not_scan(backlog: Doppel) -> None:
-    comment = backlog.write(3, "/duplicates scan", "stranger")
-    assert backlog.said(3)[-1].endswith("\n`/duplicates scan` is for people with triage access.\n")
-    assert backlog.reactions(comment) == ["eyes", "-1"]
-    assert scans(backlog) == []
 
 
 def test_d8_nobody_is_pinged_and_no_issue_gets_a_back_link(backlog: Doppel) -> None:

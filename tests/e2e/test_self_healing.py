@@ -19,9 +19,8 @@ from bot.simulator.deliveries import Answer
 from bot.storage.failed_deliveries import FailedDeliveries
 from handlers.scheduled.redelivery import FIRST_WAIT, MOST_OF_REFUSED, recover
 from tests.e2e.harness import Doppel
+from tests.e2e.reports import AGAIN, FIRST
 
-FIRST = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7`.")
-AGAIN = ("Exporting to PDF crashes", "I see `PdfRenderError: page 7` when exporting.")
 DAY = 86_400.0
 API = {True: "https://ghes.example/api/v3", False: "https://api.github.com"}
 
@@ -133,8 +132,7 @@ def test_a_removal_that_was_missed_erases_nothing_of_what_was_added_again(
     assert len(doppel.said(2)) == 2
     with answering(doppel, 503):
         doppel.sim.remove_from_installation(doppel.repo)
-    doppel.sim.install(doppel.repo)
-    doppel.settle()
+    doppel.do.install(doppel.repo)
     heal(doppel)
     assert verdicts.rejected(repo_id, 2) == {1}
     with answering(doppel, 503):
@@ -202,8 +200,7 @@ def test_what_was_refused_for_a_wrong_secret_is_taken_when_the_secret_is_mended(
     doppel.open(*FIRST, author="ann")
     right = doppel.sim.app.hook.secret
     doppel.sim.app.hook.secret = "another secret than the receiver's"
-    doppel.sim.open_issue(doppel.repo, "bob", *AGAIN)
-    doppel.settle()
+    doppel.do.open_issue(doppel.repo, "bob", *AGAIN)
     for _ in range(4):
         doppel.sim.clock.advance(DAY / 4)
         heal(doppel)
@@ -269,8 +266,7 @@ def test_c2_a_database_restored_from_an_older_backup_catches_up_and_says_nothing
     doppel.look_again()
     doppel.settle()
     assert doppel.services.index.count(repo_id) == 2
-    doppel.sim.edit_issue(doppel.repo, 2, title="Exporting to PDF crashes each time")
-    doppel.settle()
+    doppel.do.edit_issue(doppel.repo, 2, title="Exporting to PDF crashes each time")
     assert len(doppel.said(2)) == 1, "its own comment was found by its marker"
     assert "Crash while exporting to PDF" in doppel.advice(2)
 
@@ -278,14 +274,12 @@ def test_c2_a_database_restored_from_an_older_backup_catches_up_and_says_nothing
 def test_c2_what_was_silent_when_the_backup_was_made_and_has_spoken_since_is_not_answered_twice(doppel: Doppel) -> None:
     doppel.open(*FIRST, author="ann")
     doppel.open("Dark mode everywhere", author="bob")
-    doppel.sim.edit_issue(doppel.repo, 2, title=AGAIN[0], body=AGAIN[1])
-    doppel.settle()
+    doppel.do.edit_issue(doppel.repo, 2, title=AGAIN[0], body=AGAIN[1])
     assert "Crash while exporting to PDF" in doppel.advice(2)
     (comment,) = doppel.sim.comments(doppel.repo, 2)
     # What the row said before the comment was written.
     doppel.services.store.comments.silence(doppel.repository.id, 2, comment.id)
-    doppel.sim.edit_issue(doppel.repo, 2, title="Exporting to PDF crashes each time")
-    doppel.settle()
+    doppel.do.edit_issue(doppel.repo, 2, title="Exporting to PDF crashes each time")
     assert len(doppel.said(2)) == 1, "its own comment was found by its marker"
 
 
@@ -316,10 +310,8 @@ def test_c2_a_command_is_answered_once_though_all_was_erased_after_its_first_ans
     doppel.open(*FIRST, author="ann")
     comment = doppel.write(1, "/duplicates help")
     assert len(doppel.said(1)) == 1
-    doppel.sim.uninstall(doppel.owner)
-    doppel.settle()
-    doppel.sim.install(doppel.repo)
-    doppel.settle()
+    doppel.do.uninstall(doppel.owner)
+    doppel.do.install(doppel.repo)
     doppel.edit(comment, "/duplicates explain #7")
     (reply,) = doppel.said(1)
     assert "There is no issue" in reply

@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 
-from bot.domain.decisions import Outcome
+from bot.domain.decisions import DecisionOutcome
 from bot.search.index import IndexedIssue
 from bot.simulator.state.issues import Issue
-from handlers import finding
-from handlers.advice import advice
+from handlers.context import IssueContext
 from tests.e2e.harness import Doppel
 from tests.e2e.late import delivered, held_back
 from tests.e2e.reports import AGAIN, FIRST
@@ -95,14 +94,12 @@ def test_c2_five_edits_in_a_minute_leave_one_comment_and_what_was_objected(pair:
     pair.write(3, "/duplicates not #1", "cid")
     pair.said(3)
     boxes = "- [ ] searched\n- [ ] latest version\n- [ ] no secrets"
-    pair.sim.edit_issue(pair.repo, 3, body=f"{FIRST[1]}\n\n{boxes}")
-    pair.settle()
+    pair.do.edit_issue(pair.repo, 3, body=f"{FIRST[1]}\n\n{boxes}")
     for edited in range(1, 4):
         pair.sim.clock.advance(10)
         pair.sim.edit_issue(pair.repo, 3, body=f"{FIRST[1]}\n\n{boxes.replace('[ ]', '[x]', edited)}")
     issue = pair.sim.issue(pair.repo, 3)
-    pair.sim.emit("issues", "edited", issue.author, repository=issue.repository, issue=issue, changes={})
-    pair.settle()
+    pair.do.emit("issues", "edited", issue.author, repository=issue.repository, issue=issue, changes={})
     comment, reply = pair.said(3)
     assert LINK.format(1) not in comment and "noted" in reply.lower()
 
@@ -113,9 +110,7 @@ def moved(doppel: Doppel, title: str, body: str | None, author: str, by: Any) ->
     if elsewhere not in doppel.sim.names:
         doppel.sim.add_repository(elsewhere)
     issue = doppel.sim.open_issue(elsewhere, author, title, body)
-    made = doppel.sim.transfer_issue(elsewhere, issue.number, doppel.repo, by)
-    doppel.settle()
-    return made
+    return doppel.do.transfer_issue(elsewhere, issue.number, doppel.repo, by)
 
 
 def test_c6_whoever_moves_an_issue_here_has_not_reported_it(doppel: Doppel) -> None:
@@ -158,12 +153,14 @@ def test_c1_what_is_closed_to_us_between_look_and_comment_is_noted_and_not_tried
 ) -> None:
     doppel.open(*FIRST, author="ann")
 
-    def find_and_wait(*arguments: Any, **options: Any) -> Any:
-        report = finding.find(*arguments, **options)
+    really_find = IssueContext.find
+
+    def find_and_wait(context: IssueContext, *arguments: Any, **options: Any) -> Any:
+        report = really_find(context, *arguments, **options)
         happens(doppel)
         return report
 
-    monkeypatch.setattr(advice, "find", find_and_wait)
+    monkeypatch.setattr(IssueContext, "find", find_and_wait)
     tried = doppel.sim.faults.requests
     doppel.open(*AGAIN)
     assert doppel.sim.faults.requests - tried < 40
@@ -229,10 +226,10 @@ def test_c6_25_issues_of_one_author_in_ten_minutes_do_not_keep_the_bot_busy(dopp
 
     def left_alone() -> list[int]:
         looks = [doppel.services.store.decisions.of_issue(doppel.repository.id, number)[-1] for number in range(2, 26)]
-        assert {look.reason for look in looks if look.outcome is Outcome.LEFT_ALONE} <= {
+        assert {look.reason for look in looks if look.outcome is DecisionOutcome.LEFT_ALONE} <= {
             "per_author: more than 10 issues of newcomer within an hour"
         }
-        return [look.number for look in looks if look.outcome is Outcome.LEFT_ALONE]
+        return [look.number for look in looks if look.outcome is DecisionOutcome.LEFT_ALONE]
 
     assert left_alone() == list(range(12, 26))
     doppel.write(26, "/duplicates", "newcomer")
@@ -262,8 +259,7 @@ def test_c6_a_label_that_an_app_sets_starts_a_look_where_the_settings_say_so(dop
     doppel.configure(f"only_labels: [triaged]\nbots: {bots}\n")
     doppel.open(*FIRST, author="ann", labels=["triaged"])
     doppel.open(*AGAIN)
-    doppel.sim.add_labels(doppel.repo, 2, "triaged", actor=doppel.sim.who("helper[bot]", "Bot"))
-    doppel.settle()
+    doppel.do.add_labels(doppel.repo, 2, "triaged", actor=doppel.sim.who("helper[bot]", "Bot"))
     assert len(doppel.said(2)) == (bots == "on")
 
 

@@ -8,52 +8,41 @@ import pytest
 
 from bot.platform.metrics import REGISTRY
 from tests.e2e.harness import Doppel
-
-FIRST = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7`.")
-AGAIN = ("Exporting to PDF crashes", "I see `PdfRenderError: page 7` when exporting.")
+from tests.e2e.reports import AGAIN, FIRST
 
 
-def test_t5_a_recheck_reuses_the_searches_and_says_so(doppel: Doppel) -> None:
-    doppel.open(*FIRST, author="ann")
-    doppel.open(*AGAIN)
-    assert "[Cached result from" not in doppel.said(2)[0]
-    before = doppel.searches()
-    doppel.write(2, "/duplicates")
-    assert doppel.searches() == before
-    assert "[Cached result from" in doppel.said(2)[0]
-    doppel.write(2, "/duplicates fresh")
-    assert doppel.searches() > before
-    assert "[Cached result from" not in doppel.said(2)[0]
+def test_t5_a_recheck_reuses_the_searches_and_says_so(pair: Doppel) -> None:
+    assert "[Cached result from" not in pair.said(2)[0]
+    before = pair.searches()
+    pair.write(2, "/duplicates")
+    assert pair.searches() == before
+    assert "[Cached result from" in pair.said(2)[0]
+    pair.write(2, "/duplicates fresh")
+    assert pair.searches() > before
+    assert "[Cached result from" not in pair.said(2)[0]
 
 
-def test_t5_the_cache_ends_after_five_minutes(doppel: Doppel) -> None:
-    doppel.open(*FIRST, author="ann")
-    doppel.open(*AGAIN)
-    before = doppel.searches()
-    doppel.sim.clock.advance(301)
-    doppel.write(2, "/duplicates")
-    assert doppel.searches() > before
-    assert "[Cached result from" not in doppel.said(2)[0]
+def test_t5_the_cache_ends_after_five_minutes(pair: Doppel) -> None:
+    before = pair.searches()
+    pair.sim.clock.advance(301)
+    pair.write(2, "/duplicates")
+    assert pair.searches() > before
+    assert "[Cached result from" not in pair.said(2)[0]
 
 
-def test_t5_one_issues_searches_are_not_anothers(doppel: Doppel) -> None:
-    doppel.open(*FIRST, author="ann")
-    doppel.open(*AGAIN)
-    before = doppel.searches()
-    doppel.open(*AGAIN)
-    assert doppel.searches() > before
-    assert doppel.advice(2)
-    assert doppel.advice(3)
+def test_t5_one_issues_searches_are_not_anothers(pair: Doppel) -> None:
+    before = pair.searches()
+    pair.open(*AGAIN)
+    assert pair.searches() > before
+    assert pair.advice(2)
+    assert pair.advice(3)
 
 
-def test_t5_what_is_acted_upon_is_never_remembered(doppel: Doppel) -> None:
-    doppel.open(*FIRST, author="ann")
-    doppel.open(*AGAIN)
-    doppel.sim.close_issue(doppel.repo, 1, "triage-person", "completed")
-    doppel.sim.edit_issue(doppel.repo, 2, title="Dark mode", body="Please.")
-    doppel.settle()
-    doppel.write(2, "/duplicates")
-    assert "Dark" in doppel.said(2)[0]
+def test_t5_what_is_acted_upon_is_never_remembered(pair: Doppel) -> None:
+    pair.sim.close_issue(pair.repo, 1, "triage-person", "completed")
+    pair.do.edit_issue(pair.repo, 2, title="Dark mode", body="Please.")
+    pair.write(2, "/duplicates")
+    assert "Dark" in pair.said(2)[0]
 
 
 @pytest.mark.parametrize("complete", [True, False], ids=["index", "no index"])
@@ -93,15 +82,13 @@ def test_t5_what_was_found_is_shown_from_memory_where_github_cannot_say_whether_
     assert FIRST[0] in doppel.said(2)[0]
 
 
-def test_t4_what_the_worker_remembered_is_counted_for_metrics(doppel: Doppel) -> None:
-    doppel.open(*FIRST, author="ann")
-    doppel.open(*AGAIN)
+def test_t4_what_the_worker_remembered_is_counted_for_metrics(pair: Doppel) -> None:
     before = _answered()
-    doppel.write(2, "/duplicates")
+    pair.write(2, "/duplicates")
     after = _answered()
     assert after["memory"] > before["memory"]
     assert after["github"] >= before["github"] > 0
-    doppel.said(2)
+    pair.said(2)
 
 
 def _answered() -> dict[str, float]:

@@ -7,7 +7,7 @@ import sys
 
 from bot.app import cli
 from bot.app.wiring import worker
-from bot.conversation.posts.comments import CommentKeeper
+from bot.conversation.comments import CommentKeeper
 
 if __name__ == "__main__":
     keeper = functools.partial(CommentKeeper, lease=float(sys.argv[1]))

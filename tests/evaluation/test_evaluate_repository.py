@@ -12,7 +12,7 @@ import pytest
 
 from bot.domain.entities import RepoRef, Repository
 from bot.domain.errors import UserError
-from bot.domain.judgements import Kind, Signal, VerdictKind, Who
+from bot.domain.feedback import FeedbackKind, FeedbackSignal, Role, UserVerdictKind
 from bot.platform.private_files import open_kept
 from bot.platform.settings import load
 from bot.quality.evaluation import history as history_file
@@ -94,7 +94,7 @@ def test_c4_what_people_rejected_is_not_offered_as_unmarked(
     before = found()
     pairs = [(one["id"], one["candidate"]) for one in before["unmarked"]]
     assert pairs[0] == (41, 39)
-    store.verdicts.add(repo_id, 39, 41, VerdictKind.NOT, actor="tom", command_id=1, now=0.0)
+    store.verdicts.add(repo_id, 39, 41, UserVerdictKind.NOT, actor="tom", command_id=1, now=0.0)
     after = found()
     assert [(one["id"], one["candidate"]) for one in after["unmarked"]][: len(pairs) - 1] == pairs[1:]
     wrong = [(row["cut"], row["wrong"]) for row in after["thresholds"]]
@@ -112,7 +112,7 @@ def test_c7_votes_are_labels_as_marks_are(
     before = found()
     marked = next(row for row in told if "duplicate_of" in row)
     pair = (41, 39) if same else (marked["id"], marked["duplicate_of"])
-    store.signals.put(repo_id, Signal(pair[0], Kind.VOTE, "tara", pair[1], same, Who.TRIAGE, 1.0))
+    store.signals.put(repo_id, FeedbackSignal(pair[0], FeedbackKind.VOTE, "tara", pair[1], same, Role.TRIAGE, 1.0))
     after = found()
     assert after["duplicates"] == before["duplicates"] + (1 if same else -1)
     assert after["silent"] == before["silent"] - (1 if same else 0), "what is contradicted is in doubt"

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.conversation.words import speak
+from bot.conversation.messages.catalogue import messages_for
 from bot.domain.likelihood import wilson
 from bot.quality.evaluation.judging import choose
 from bot.quality.evaluation.metrics import Bin, Judged
@@ -308,7 +308,7 @@ def test_percent(share: float | None, text: str) -> None:
 
 
 def test_percentages_are_written_as_in_comments() -> None:
-    assert words.percent(0.22) == speak("en", {}).manner.percent(0.22)
+    assert words.percent(0.22) == messages_for("en", {}).locale.percent(0.22)
 
 
 def test_a_sample_is_seeded_and_weighs_as_much_as_all() -> None:

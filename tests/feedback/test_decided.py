@@ -9,21 +9,33 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.decisions import Decision, Evidence, Outcome
-from bot.domain.judgements import Kind, Signal, VerdictKind, Who
+from bot.domain.decisions import Decision, DecisionOutcome, Evidence
+from bot.domain.feedback import FeedbackKind, FeedbackSignal, Role, UserVerdictKind
 from bot.platform.settings import load
 from bot.quality.feedback import Decided, decided, decided_in, examples
 from bot.storage import Store, open_store
 
 COMMENT = Decision(
-    9, 10.0, "opened", "comment", Outcome.POSTED, 0.2, "", (Evidence(1, 0.8, 1, True), Evidence(2, 0.3, 2, True))
+    9,
+    10.0,
+    "opened",
+    "comment",
+    DecisionOutcome.POSTED,
+    0.2,
+    "",
+    (Evidence(1, 0.8, 1, True), Evidence(2, 0.3, 2, True)),
 )
 
 
 def said(
-    same: bool, at: float = 20.0, who: Who = Who.TRIAGE, *, kind: Kind = Kind.VOTE, pair: tuple[int, int] = (9, 1)
-) -> Signal:
-    return Signal(pair[0], kind, f"{who.value}-{at}", pair[1], same, who, at)
+    same: bool,
+    at: float = 20.0,
+    who: Role = Role.TRIAGE,
+    *,
+    kind: FeedbackKind = FeedbackKind.VOTE,
+    pair: tuple[int, int] = (9, 1),
+) -> FeedbackSignal:
+    return FeedbackSignal(pair[0], kind, f"{who.value}-{at}", pair[1], same, who, at)
 
 
 @pytest.fixture
@@ -33,30 +45,32 @@ def store(prepared_home: Path) -> Iterator[Store]:
     made.close()
 
 
-def of(*signals: Signal) -> Decided:
+def of(*signals: FeedbackSignal) -> Decided:
     return decided(examples([COMMENT], signals, []), {})
 
 
-@pytest.mark.parametrize("kind", [Kind.VOTE, Kind.BOX, Kind.NOT, Kind.OF])
-def test_c7_a_word_on_a_pair_decides_it_whichever_comes_first(kind: Kind) -> None:
+@pytest.mark.parametrize("kind", [FeedbackKind.VOTE, FeedbackKind.BOX, FeedbackKind.NOT, FeedbackKind.OF])
+def test_c7_a_word_on_a_pair_decides_it_whichever_comes_first(kind: FeedbackKind) -> None:
     for pair in ((9, 1), (1, 9)):
         assert of(said(True, kind=kind, pair=pair)) == Decided(frozenset({(1, 9)}), frozenset(), {9: 1})
         assert of(said(False, kind=kind, pair=pair)) == Decided(frozenset(), frozenset({(1, 9)}), {})
 
 
 def test_c7_a_reaction_is_about_what_the_comment_named() -> None:
-    up, down = (of(Signal(9, Kind.REACTION, "ann", 0, same, Who.TRIAGE, 20.0)) for same in (True, False))
+    up, down = (
+        of(FeedbackSignal(9, FeedbackKind.REACTION, "ann", 0, same, Role.TRIAGE, 20.0)) for same in (True, False)
+    )
     assert up == Decided(frozenset({(1, 9)}), frozenset(), {9: 1})
     assert down == Decided(frozenset(), frozenset({(1, 9), (2, 9)}), {})
     assert down.different_from(9) == {1, 2} and down.different_from(2) == {9}
 
 
 def test_c7_what_counts_most_holds_and_of_equals_the_latest() -> None:
-    author, triager = said(False, 30.0, Who.AUTHOR), said(True, 20.0)
+    author, triager = said(False, 30.0, Role.AUTHOR), said(True, 20.0)
     assert of(author, triager).same, "the author's word counts half"
     assert of(triager, said(False, 30.0)).different, "somebody has seen it otherwise since"
-    assert of(said(False, who=Who.OTHER)) == Decided(), "a stranger's word counts for nothing"
-    assert of(said(False, kind=Kind.RETITLED)) == Decided(), "it may have had other reasons"
+    assert of(said(False, who=Role.OTHER)) == Decided(), "a stranger's word counts for nothing"
+    assert of(said(False, kind=FeedbackKind.RETITLED)) == Decided(), "it may have had other reasons"
 
 
 def test_c4_what_a_command_has_closed_leads_to_what_it_names_unless_people_contradict() -> None:
@@ -64,8 +78,8 @@ def test_c4_what_a_command_has_closed_leads_to_what_it_names_unless_people_contr
     assert decided(examples([], [said(False, pair=(9, 3))], []), {3: 9}).originals == {}
 
 
-@given(st.lists(st.builds(said, st.booleans(), st.floats(11, 90), st.sampled_from(Who)), max_size=12))
-def test_c7_no_pair_is_decided_both_ways_and_the_order_does_not_matter(signals: list[Signal]) -> None:
+@given(st.lists(st.builds(said, st.booleans(), st.floats(11, 90), st.sampled_from(Role)), max_size=12))
+def test_c7_no_pair_is_decided_both_ways_and_the_order_does_not_matter(signals: list[FeedbackSignal]) -> None:
     found = of(*signals)
     assert not found.same & found.different
     assert found == of(*reversed(signals))
@@ -73,11 +87,11 @@ def test_c7_no_pair_is_decided_both_ways_and_the_order_does_not_matter(signals: 
 
 def test_c7_it_is_read_from_all_that_is_stored(store: Store) -> None:
     store.decisions.add(1, COMMENT)
-    store.signals.put(1, Signal(9, Kind.REACTION, "ann", 0, False, Who.AUTHOR, 20.0))
-    store.signals.put(1, Signal(8, Kind.BOX, "ann", 3, True, Who.TRIAGE, 20.0))
-    store.signals.put(1, Signal(7, Kind.VOTE, "eve", 3, True, Who.OTHER, 20.0))
-    store.verdicts.add(1, 6, 4, VerdictKind.NOT, actor="ann", command_id=1, now=30.0)
-    store.verdicts.add(1, 9, 2, VerdictKind.OF, actor="ann", command_id=2, now=30.0)
+    store.signals.put(1, FeedbackSignal(9, FeedbackKind.REACTION, "ann", 0, False, Role.AUTHOR, 20.0))
+    store.signals.put(1, FeedbackSignal(8, FeedbackKind.BOX, "ann", 3, True, Role.TRIAGE, 20.0))
+    store.signals.put(1, FeedbackSignal(7, FeedbackKind.VOTE, "eve", 3, True, Role.OTHER, 20.0))
+    store.verdicts.add(1, 6, 4, UserVerdictKind.NOT, actor="ann", command_id=1, now=30.0)
+    store.verdicts.add(1, 9, 2, UserVerdictKind.OF, actor="ann", command_id=2, now=30.0)
     expected = Decided(frozenset({(3, 8), (2, 9)}), frozenset({(1, 9), (4, 6)}), {8: 3, 9: 2})
     assert decided_in(store, 1) == expected
     assert decided_in(store, 2) == Decided()

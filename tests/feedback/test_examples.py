@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.decisions import Decision, Evidence, Outcome
-from bot.domain.judgements import Fold, Kind, Signal, Verdict, VerdictKind, Who
+from bot.domain.decisions import Decision, DecisionOutcome, Evidence
+from bot.domain.feedback import FeedbackKind, FeedbackSignal, Fold, Role, UserVerdict, UserVerdictKind
 from bot.quality.calibration import Move, Point, calibrate, points
 from bot.quality.digest import Standing, digest
 from bot.quality.feedback import Example, examples
@@ -22,12 +22,12 @@ def decision(number: int, at: float, *candidates: tuple[int, float], bar: float 
         Evidence(other, probability, rank, probability >= bar)
         for rank, (other, probability) in enumerate(candidates, 1)
     )
-    outcome = Outcome.POSTED if any(one.shown for one in evidence) else Outcome.SILENT
+    outcome = DecisionOutcome.POSTED if any(one.shown for one in evidence) else DecisionOutcome.SILENT
     return Decision(number, at, "opened", "comment", outcome, bar, "", evidence)
 
 
-def vote(same: bool, at: float = 50.0, who: Who = Who.TRIAGE, login: str = "ann", number: int = 9) -> Signal:
-    return Signal(number, Kind.REACTION, login, 0, same, who, at)
+def vote(same: bool, at: float = 50.0, who: Role = Role.TRIAGE, login: str = "ann", number: int = 9) -> FeedbackSignal:
+    return FeedbackSignal(number, FeedbackKind.REACTION, login, 0, same, who, at)
 
 
 def pairs(made: list[Example]) -> list[tuple[int, bool, float, float | None]]:
@@ -49,7 +49,7 @@ def test_c7_a_vote_that_came_before_the_first_look_was_noted_is_about_that_look(
 
 
 def test_c7_a_vote_for_a_comment_that_names_nothing_any_more_is_about_what_it_named_before() -> None:
-    nothing_left = replace(decision(9, 40.0, (1, 0.1)), outcome=Outcome.EDITED)
+    nothing_left = replace(decision(9, 40.0, (1, 0.1)), outcome=DecisionOutcome.EDITED)
     decisions = [decision(9, 10.0, (1, 0.8)), nothing_left]
     assert [(one.other, one.same) for one in examples(decisions, [vote(False)], [])] == [(1, False)]
 
@@ -63,33 +63,37 @@ def test_c7_a_vote_for_a_comment_is_not_one_for_the_second_issue_in_it() -> None
 
 def test_c7_who_closes_an_issue_otherwise_does_not_say_that_it_repeats_nothing() -> None:
     decisions = [decision(9, 10.0, (1, 0.15))]
-    assert examples(decisions, [Signal(9, Kind.CLOSED, "ann", 0, False, Who.TRIAGE, 20.0)], []) == []
+    assert examples(decisions, [FeedbackSignal(9, FeedbackKind.CLOSED, "ann", 0, False, Role.TRIAGE, 20.0)], []) == []
 
 
-@pytest.mark.parametrize("kind", [Kind.CLOSED, Kind.OF])
-def test_p1_a_mark_says_something_of_a_comment_that_named_it_and_nothing_of_silence(kind: Kind) -> None:
+@pytest.mark.parametrize("kind", [FeedbackKind.CLOSED, FeedbackKind.OF])
+def test_p1_a_mark_says_something_of_a_comment_that_named_it_and_nothing_of_silence(kind: FeedbackKind) -> None:
     """Who closes a duplicate that the bot held back says that it is one; of what is none nobody says anything."""
     decisions = [decision(9, 10.0, (1, 0.8)), decision(8, 10.0, (1, 0.15))]
-    marks = [Signal(number, kind, "ann", 1, True, Who.TRIAGE, 20.0) for number in (8, 9)]
+    marks = [FeedbackSignal(number, kind, "ann", 1, True, Role.TRIAGE, 20.0) for number in (8, 9)]
     made = examples(decisions, marks, [])
     assert [(one.number, one.same) for one in made] == [(8, True), (9, True)]
     assert points(decisions, made) == [Point(0.8, right=True, weight=1.0)]
-    voted = examples(decisions, [Signal(8, Kind.VOTE, "ann", 1, True, Who.TRIAGE, 20.0)], [])
+    voted = examples(decisions, [FeedbackSignal(8, FeedbackKind.VOTE, "ann", 1, True, Role.TRIAGE, 20.0)], [])
     assert points(decisions, voted) == [Point(0.15, right=True, weight=1.0)], "that one was shown to somebody"
 
 
 def test_p1_however_many_marks_there_are_they_move_no_bar() -> None:
     """A year of closings: forty duplicates of what was held back, and four hundred that were closed otherwise."""
     decisions = [decision(number, 10.0, (1, 0.15)) for number in range(100, 540)]
-    marks = [Signal(number, Kind.CLOSED, "ann", 1, True, Who.TRIAGE, 20.0) for number in range(100, 140)]
-    marks += [Signal(number, Kind.CLOSED, "ann", 0, False, Who.TRIAGE, 20.0) for number in range(140, 540)]
+    marks = [
+        FeedbackSignal(number, FeedbackKind.CLOSED, "ann", 1, True, Role.TRIAGE, 20.0) for number in range(100, 140)
+    ]
+    marks += [
+        FeedbackSignal(number, FeedbackKind.CLOSED, "ann", 0, False, Role.TRIAGE, 20.0) for number in range(140, 540)
+    ]
     assert calibrate(points(decisions, examples(decisions, marks, [])), 0.2).move is Move.STAYS
 
 
 def test_c7_what_is_said_on_the_earlier_of_two_is_about_the_comment_on_the_later_one() -> None:
     decisions = [decision(4, 5.0), decision(9, 10.0, (4, 0.8))]
-    closed = Signal(4, Kind.CLOSED, "ann", 9, True, Who.TRIAGE, 20.0)
-    rejected = Verdict(1, 1, 4, 9, VerdictKind.NOT, "ann", 30.0, 70, details={"who": "triage"})
+    closed = FeedbackSignal(4, FeedbackKind.CLOSED, "ann", 9, True, Role.TRIAGE, 20.0)
+    rejected = UserVerdict(1, 1, 4, 9, UserVerdictKind.NOT, "ann", 30.0, 70, details={"who": "triage"})
     for made, standing in (
         (examples(decisions, [closed], []), Standing.RIGHT),
         (examples(decisions, [], [rejected]), Standing.WRONG),
@@ -103,7 +107,7 @@ def test_c7_what_is_said_on_the_earlier_of_two_is_about_the_comment_on_the_later
 def test_c7_the_digest_has_what_was_said_unasked_not_what_a_command_made_of_it() -> None:
     unasked, asked = decision(9, 10.0, (1, 0.8)), replace(decision(9, 20.0, (2, 0.06), bar=0.05), cause="command")
     assert [(line.other, line.probability) for line in digest([unasked, asked], [], 0.0, 90.0).lines] == [(1, 0.8)]
-    agreed = examples([unasked, asked], [Signal(9, Kind.OF, "ann", 2, True, Who.TRIAGE, 30.0)], [])
+    agreed = examples([unasked, asked], [FeedbackSignal(9, FeedbackKind.OF, "ann", 2, True, Role.TRIAGE, 30.0)], [])
     assert [line.other for line in digest([unasked, asked], agreed, 0.0, 90.0).lines] == [2], "people judged that one"
     assert [line.other for line in digest([asked], [], 0.0, 90.0).lines] == [2]
 
@@ -111,9 +115,11 @@ def test_c7_the_digest_has_what_was_said_unasked_not_what_a_command_made_of_it()
 def test_c7_a_comment_that_names_other_repositories_issues_alone_is_a_comment() -> None:
     """It was counted as silence, and as one that had missed something where its issue was closed as a duplicate."""
     sibling = Evidence(7, 0.8, 1, shown=True, repo="acme/lib")
-    named = replace(decision(9, 10.0, (1, 0.1)), outcome=Outcome.POSTED, evidence=(sibling, Evidence(1, 0.1, 2, False)))
-    supposed = replace(named, number=10, outcome=Outcome.SHADOW)
-    made = examples([named], [Signal(9, Kind.CLOSED, "ann", 1, True, Who.TRIAGE, 20.0)], [])
+    named = replace(
+        decision(9, 10.0, (1, 0.1)), outcome=DecisionOutcome.POSTED, evidence=(sibling, Evidence(1, 0.1, 2, False))
+    )
+    supposed = replace(named, number=10, outcome=DecisionOutcome.SHADOW)
+    made = examples([named], [FeedbackSignal(9, FeedbackKind.CLOSED, "ann", 1, True, Role.TRIAGE, 20.0)], [])
     assert [(one.number, one.other, one.same) for one in made] == [(9, 1, True)]
     found = digest([named, supposed, decision(11, 12.0, (1, 0.1))], made, 0.0, 90.0)
     assert (found.looked, found.commented, found.would, found.missed, found.lines) == (3, 1, 1, 0, ())
@@ -121,14 +127,19 @@ def test_c7_a_comment_that_names_other_repositories_issues_alone_is_a_comment() 
 
 def test_c7_what_nobody_looked_at_is_not_new_among_what_was_looked_at() -> None:
     """It read "looked at 1 issue (3 new)" where a bot had opened two."""
-    alone = [replace(decision(number, 10.0), outcome=Outcome.LEFT_ALONE, reason="a bot caused it") for number in (8, 9)]
+    alone = [
+        replace(decision(number, 10.0), outcome=DecisionOutcome.LEFT_ALONE, reason="a bot caused it")
+        for number in (8, 9)
+    ]
     found = digest([*alone, decision(7, 12.0, (1, 0.1))], [], 0.0, 90.0)
     assert (found.looked, found.new, found.left_alone) == (1, 1, 2)
 
 
 def test_c7_a_pair_that_stands_for_a_group_is_that_group() -> None:
-    grouped = Decision(9, 1.0, "opened", "comment", Outcome.POSTED, 0.2, "", (Evidence(1, 0.7, 1, True, also=(5,)),))
-    verdict = Verdict(1, 77, 9, 5, VerdictKind.OF, "ann", 3.0, 31)
+    grouped = Decision(
+        9, 1.0, "opened", "comment", DecisionOutcome.POSTED, 0.2, "", (Evidence(1, 0.7, 1, True, also=(5,)),)
+    )
+    verdict = UserVerdict(1, 77, 9, 5, UserVerdictKind.OF, "ann", 3.0, 31)
     made = examples([grouped], [], [verdict])
     assert pairs(made) == [(5, True, 1.0, 0.7)]
     assert points([grouped], made) == [Point(0.7, right=True, weight=1.0)]
@@ -136,17 +147,19 @@ def test_c7_a_pair_that_stands_for_a_group_is_that_group() -> None:
 
 def test_c7_a_comment_is_wrong_only_where_everything_in_it_is() -> None:
     decisions = [decision(9, 10.0, (1, 0.8), (2, 0.3))]
-    first, second = (Verdict(n, 77, 9, n, VerdictKind.NOT, "ann", 20.0, n, details={"who": "triage"}) for n in (1, 2))
+    first, second = (
+        UserVerdict(n, 77, 9, n, UserVerdictKind.NOT, "ann", 20.0, n, details={"who": "triage"}) for n in (1, 2)
+    )
     assert points(decisions, examples(decisions, [], [first])) == []
     assert points(decisions, examples(decisions, [], [first, second])) == [Point(0.8, right=False, weight=1.0)]
-    of = Verdict(3, 77, 9, 2, VerdictKind.OF, "ann", 30.0, 32)
+    of = UserVerdict(3, 77, 9, 2, UserVerdictKind.OF, "ann", 30.0, 32)
     assert points(decisions, examples(decisions, [], [of])) == [Point(0.3, right=True, weight=1.0)]
 
 
 def test_c7_of_two_that_closed_an_issue_for_others_the_last_one_holds() -> None:
     """Who corrects an `of` by another one does not leave the comment right that named the first."""
     decisions = [decision(9, 10.0, (1, 0.8))]
-    first, second = (Verdict(n, 77, 9, n, VerdictKind.OF, "ann", 20.0 + n, n) for n in (1, 2))
+    first, second = (UserVerdict(n, 77, 9, n, UserVerdictKind.OF, "ann", 20.0 + n, n) for n in (1, 2))
     assert points(decisions, examples(decisions, [], [first])) == [Point(0.8, right=True, weight=1.0)]
     assert points(decisions, examples(decisions, [], [second, first])) == []
 
@@ -154,7 +167,9 @@ def test_c7_of_two_that_closed_an_issue_for_others_the_last_one_holds() -> None:
 def test_c7_what_not_has_taken_out_of_a_comment_was_wrong_whatever_came_in_its_place() -> None:
     """The comment named #1; after `not #1` it names #5, of which nobody has said anything."""
     decisions = [decision(9, 10.0, (1, 0.6)), decision(9, 21.0, (5, 0.25)), decision(9, 22.0, (5, 0.35))]
-    made = examples(decisions, [], [Verdict(1, 77, 9, 1, VerdictKind.NOT, "ann", 20.0, 1, details={"who": "triage"})])
+    made = examples(
+        decisions, [], [UserVerdict(1, 77, 9, 1, UserVerdictKind.NOT, "ann", 20.0, 1, details={"who": "triage"})]
+    )
     assert points(decisions, made) == [Point(0.6, right=False, weight=1.0)]
     assert [(line.other, line.standing) for line in digest(decisions, made, 0.0, 90.0).lines] == [(1, Standing.WRONG)]
     both = [*made, *examples(decisions, [vote(False)], [])]
@@ -163,19 +178,19 @@ def test_c7_what_not_has_taken_out_of_a_comment_was_wrong_whatever_came_in_its_p
 
 def test_c7_many_votes_for_one_comment_count_as_the_strongest_of_them() -> None:
     decisions = [decision(9, 10.0, (1, 0.8))]
-    votes = [vote(True, who=Who.AUTHOR, login=f"one-{n}") for n in range(9)] + [vote(True, login="triager")]
+    votes = [vote(True, who=Role.AUTHOR, login=f"one-{n}") for n in range(9)] + [vote(True, login="triager")]
     assert sum(one.weight for one in points(decisions, examples(decisions, votes, []))) == 1.0
 
 
 signals = st.lists(
     st.builds(
-        Signal,
+        FeedbackSignal,
         st.integers(1, 12),
-        st.sampled_from([Kind.REACTION, Kind.BOX, Kind.CLOSED]),
+        st.sampled_from([FeedbackKind.REACTION, FeedbackKind.BOX, FeedbackKind.CLOSED]),
         st.sampled_from(["ann", "bob", "cem"]),
         st.sampled_from([0, 0, 101, 102]),
         st.booleans(),
-        st.sampled_from(Who),
+        st.sampled_from(Role),
         st.floats(20, 90),
     ),
     max_size=30,
@@ -185,19 +200,19 @@ DECISIONS += [decision(n, 40.0, (102, 0.45), (101, 0.3)) for n in range(1, 5)]
 
 
 @pytest.mark.slow
-@given(signals, st.integers(1, 12), st.sampled_from(Who), st.sampled_from([0, 101]))
+@given(signals, st.integers(1, 12), st.sampled_from(Role), st.sampled_from([0, 101]))
 def test_c7_one_more_thumb_down_never_lowers_the_bar_whatever_else_was_said(
-    said: list[Signal], number: int, who: Who, other: int
+    said: list[FeedbackSignal], number: int, who: Role, other: int
 ) -> None:
-    more = [*said, Signal(number, Kind.REACTION, "dan", other, False, who, 60.0)]
+    more = [*said, FeedbackSignal(number, FeedbackKind.REACTION, "dan", other, False, who, 60.0)]
     before, after = (calibrate(points(DECISIONS, examples(DECISIONS, each, [])), 0.2).bar for each in (said, more))
     assert after >= before
 
 
 @pytest.mark.slow
-@given(signals, st.integers(1, 12), st.sampled_from(Who))
-def test_c7_one_more_thumb_up_never_raises_it(said: list[Signal], number: int, who: Who) -> None:
-    more = [*said, Signal(number, Kind.REACTION, "dan", 0, True, who, 60.0)]
+@given(signals, st.integers(1, 12), st.sampled_from(Role))
+def test_c7_one_more_thumb_up_never_raises_it(said: list[FeedbackSignal], number: int, who: Role) -> None:
+    more = [*said, FeedbackSignal(number, FeedbackKind.REACTION, "dan", 0, True, who, 60.0)]
     before, after = (calibrate(points(DECISIONS, examples(DECISIONS, each, [])), 0.2).bar for each in (said, more))
     assert after <= before
 
@@ -214,9 +229,9 @@ def test_c7_the_digest_says_how_right_the_week_was() -> None:
     said = [
         vote(True, number=2),
         vote(False, number=3),
-        Signal(5, Kind.CLOSED, "ann", 97, True, Who.TRIAGE, 30.0),
+        FeedbackSignal(5, FeedbackKind.CLOSED, "ann", 97, True, Role.TRIAGE, 30.0),
         # To close an issue otherwise says nothing of the comment.
-        Signal(4, Kind.CLOSED, "ann", 0, False, Who.TRIAGE, 31.0),
+        FeedbackSignal(4, FeedbackKind.CLOSED, "ann", 0, False, Role.TRIAGE, 31.0),
     ]
     found = digest(decisions, examples(decisions, said, []), 10.0, 20.0)
     assert [(line.number, line.other, line.standing) for line in found.lines] == [
@@ -231,18 +246,18 @@ def test_c7_the_digest_says_how_right_the_week_was() -> None:
     ("fold", "present", "votes", "expected"),
     [
         (Fold.OPEN, "", [], (Step.NOTHING, Fold.OPEN)),
-        (Fold.OPEN, "", [vote(False, who=Who.OTHER)], (Step.NOTHING, Fold.OPEN)),
-        (Fold.OPEN, "", [vote(False, who=Who.AUTHOR)], (Step.FOLD, Fold.FOLDED)),
+        (Fold.OPEN, "", [vote(False, who=Role.OTHER)], (Step.NOTHING, Fold.OPEN)),
+        (Fold.OPEN, "", [vote(False, who=Role.AUTHOR)], (Step.FOLD, Fold.FOLDED)),
         (Fold.OPEN, "spam", [vote(False)], (Step.NOTHING, Fold.OPEN)),
-        (Fold.OPEN, "", [vote(False, who=Who.AUTHOR), vote(True, login="bob")], (Step.NOTHING, Fold.OPEN)),
+        (Fold.OPEN, "", [vote(False, who=Role.AUTHOR), vote(True, login="bob")], (Step.NOTHING, Fold.OPEN)),
         (Fold.FOLDED, "outdated", [vote(False)], (Step.NOTHING, Fold.FOLDED)),
         (Fold.FOLDED, "outdated", [], (Step.UNFOLD, Fold.LEFT)),
-        (Fold.FOLDED, "outdated", [vote(False, who=Who.AUTHOR), vote(True, login="bob")], (Step.UNFOLD, Fold.LEFT)),
+        (Fold.FOLDED, "outdated", [vote(False, who=Role.AUTHOR), vote(True, login="bob")], (Step.UNFOLD, Fold.LEFT)),
         (Fold.FOLDED, "", [vote(False)], (Step.NOTHING, Fold.LEFT)),
         (Fold.LEFT, "", [vote(False)], (Step.NOTHING, Fold.LEFT)),
     ],
 )
 def test_c7_a_comment_is_folded_once_and_never_argued_about(
-    fold: Fold, present: str, votes: list[Signal], expected: tuple[Step, Fold]
+    fold: Fold, present: str, votes: list[FeedbackSignal], expected: tuple[Step, Fold]
 ) -> None:
     assert decide(fold, present, "outdated", votes) == expected

@@ -12,7 +12,7 @@ import pytest
 
 from bot.domain.entities import RepoRef
 from bot.domain.errors import InvalidArgument, NotFound
-from bot.domain.report import Outcome, Report
+from bot.domain.report import Report, SearchOutcome
 from bot.github.repository import RepoClient
 from bot.github.search import SearchPage
 from bot.search.finder import Finder, FinderSettings
@@ -128,7 +128,7 @@ def test_f2_only_an_issue_of_the_same_repository_is_a_candidate(
 
 def test_f2_the_target_and_pull_requests_are_no_candidates(find: Find) -> None:
     report = find(threshold=0.0)
-    assert report.outcome is Outcome.FOUND
+    assert report.outcome is SearchOutcome.FOUND
     assert report.candidates[0].number == 1
     assert not {4, 5} & {candidate.number for candidate in report.candidates}
 
@@ -148,7 +148,7 @@ def test_f4_hostile_text_asks_nothing_else(find: Find, sim: Simulator) -> None:
         "acme/app", "mallory", 'login" OR repo:evil/repo -label:x (NOT', ") AND is:pr author:ann \u202e\0 in:comments"
     )
     report = find(6, threshold=0.0)
-    assert report.outcome is Outcome.FOUND
+    assert report.outcome is SearchOutcome.FOUND
     for run in report.queries:
         assert run.hits is not None
         assert run.query.startswith("repo:acme/app is:issue is:open in:")
@@ -202,31 +202,31 @@ def test_f8_an_issue_that_nobody_asks_about_is_not_taken_for_all_of_its_reposito
 def test_f9_no_usable_words_is_inconclusive(find: Find, sim: Simulator) -> None:
     sim.open_issue("acme/app", "fay", "it is not", "...")
     report = find(6)
-    assert (report.outcome, report.queries, report.search_query) == (Outcome.INCONCLUSIVE, (), "")
+    assert (report.outcome, report.queries, report.search_query) == (SearchOutcome.INCONCLUSIVE, (), "")
     # Nor is the search by meaning asked what stop words mean.
     report = find(6, settings=FinderSettings())
-    assert (report.outcome, report.queries, report.search_query) == (Outcome.INCONCLUSIVE, (), "")
+    assert (report.outcome, report.queries, report.search_query) == (SearchOutcome.INCONCLUSIVE, (), "")
 
 
 def test_f9_incomplete_results_without_a_candidate_are_inconclusive(find: Find, sim: Simulator) -> None:
     sim.open_issue("acme/app", "fay", "Zebra quagga okapi", "")
     sim.faults.add("/search/issues", "incomplete_results", times=None)
-    assert find(6).outcome is Outcome.INCONCLUSIVE
+    assert find(6).outcome is SearchOutcome.INCONCLUSIVE
     found = find(5)
-    assert found.outcome is Outcome.FOUND
+    assert found.outcome is SearchOutcome.FOUND
     assert all(run.incomplete for run in found.queries)
 
 
 def test_f9_a_failing_source_is_degraded_and_named_and_the_other_answers(find: Find, sim: Simulator) -> None:
     sim.faults.add("/search/issues", "secondary_limit", times=1)
     report = find()
-    assert report.outcome is Outcome.DEGRADED
+    assert report.outcome is SearchOutcome.DEGRADED
     assert str(report.problems[0]).startswith("github-search: ")
     assert report.candidates == ()
     sim.clock.advance(600)
     sim.faults.add("/search/issues", 502, times=None)
     report = find(settings=FinderSettings())
-    assert report.outcome is Outcome.DEGRADED
+    assert report.outcome is SearchOutcome.DEGRADED
     assert {problem.source for problem in report.problems} == {"github-search", "github-hybrid"}
 
 
@@ -234,7 +234,7 @@ def test_c4_own_words_replace_the_plan(find: Find) -> None:
     report = find(threshold=0.0, words="empty export")
     assert report.search_query == "repo:acme/app is:issue is:open in:title,body empty export"
     assert [candidate.number for candidate in report.candidates] == [3]
-    assert find(words="...").outcome is Outcome.INCONCLUSIVE
+    assert find(words="...").outcome is SearchOutcome.INCONCLUSIVE
 
 
 def test_c4_rejected_pairs_are_never_shown(find: Find) -> None:
@@ -251,7 +251,7 @@ def test_min_confidence_filters_on_the_learned_probability(find: Find) -> None:
     cut = every[0].confidence
     assert cut is not None
     assert find(threshold=0.0, min_confidence=cut).candidates == every[:1]
-    assert find(threshold=0.0, min_confidence=1.0).outcome is Outcome.NONE
+    assert find(threshold=0.0, min_confidence=1.0).outcome is SearchOutcome.NONE
 
 
 def test_any_issue_can_be_compared(client: RepoClient) -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from bot.conversation.config import RepoConfig
+from bot.conversation.config.schema import RepoConfig
 from bot.domain.entities import Issue, IssueRef, RepoRef, State
 from bot.search.finder import FindOptions, bot_options
 from bot.search.finder.scoring import ScoredIssue, group_results

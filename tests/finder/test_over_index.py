@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from bot.conversation.config.schema import SourceConfig
 from bot.domain.entities import Issue, RepoRef
-from bot.domain.report import Outcome
+from bot.domain.report import SearchOutcome
 from bot.search.finder import MOST_COMPARED, Finder, FinderSettings, FindOptions, TemporaryIndexes
 from bot.search.matching import Matcher
 from bot.search.ranking.relevance import Relevance
@@ -21,7 +21,7 @@ from tests.finder.conftest import LOCAL, REPO_ID, SUBJECTS, TARGET, Bench, Silen
 
 def test_h1_h2_local_sources_answer_with_reasons_and_names(bench: Bench) -> None:
     report = bench.find()
-    assert report.outcome is Outcome.FOUND
+    assert report.outcome is SearchOutcome.FOUND
     assert set(numbers(report)[:3]) == {2, 3, 6}
     first = report.candidates[0]
     assert first.sources == LOCAL
@@ -57,24 +57,24 @@ def test_p2_what_the_index_lacks_is_judged_as_what_it_holds(bench: Bench) -> Non
 
 
 def test_f9_an_index_that_has_answered_with_nothing_is_none(bench: Bench) -> None:
-    assert bench.find(min_confidence=1.0).outcome is Outcome.NONE
+    assert bench.find(min_confidence=1.0).outcome is SearchOutcome.NONE
     for number in range(1, 7):
         bench.index.remove(REPO_ID, [number])
     report = bench.find()
-    assert (report.outcome, report.candidates) == (Outcome.NONE, ())
+    assert (report.outcome, report.candidates) == (SearchOutcome.NONE, ())
 
 
 def test_f9_vectors_that_fail_are_degraded_and_full_text_goes_on(bench: Bench, url: str) -> None:
     with opened(url, Silent()) as index:
         report = bench.find(matcher=Matcher(index))
-        assert report.outcome is Outcome.DEGRADED
+        assert report.outcome is SearchOutcome.DEGRADED
         assert str(report.problems[0]).startswith("vectors: the model could not be loaded")
         assert set(numbers(report)[:3]) == {2, 3, 6}
         assert {one.sources for one in report.candidates} == {("full-text",)}
         # A source that is switched off cannot fail.
-        assert bench.find("full-text", matcher=Matcher(index)).outcome is Outcome.FOUND
+        assert bench.find("full-text", matcher=Matcher(index)).outcome is SearchOutcome.FOUND
     with opened(url, None) as index:
-        assert bench.find(matcher=Matcher(index)).outcome is Outcome.FOUND
+        assert bench.find(matcher=Matcher(index)).outcome is SearchOutcome.FOUND
 
 
 def test_h4_settings_switch_limit_and_filter_local_sources(bench: Bench) -> None:

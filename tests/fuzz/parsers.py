@@ -14,10 +14,11 @@ from urllib.parse import urlencode
 
 from hypothesis import strategies as st
 
-from bot.conversation.commands import Command, Invalid, Misspelt
-from bot.conversation.commands import parse as parse_commands
-from bot.conversation.config import RepoConfig, parse_config
-from bot.conversation.posts.marker import ADVICE, DIGEST, SCAN, fingerprint, is_reply_to
+from bot.conversation.commands.parser import parse as parse_commands
+from bot.conversation.commands.table import Command, InvalidCommand, MisspeltCommand
+from bot.conversation.config.parser import parse_config
+from bot.conversation.config.schema import RepoConfig
+from bot.conversation.marker import ADVICE, DIGEST, SCAN, fingerprint, is_reply_to
 from bot.conversation.render.escape import code, escape
 from bot.deliveries import proxy
 from bot.deliveries.events import Ignored, from_json, to_json
@@ -170,7 +171,7 @@ def check_commands(body: str) -> None:
     found = parse_commands(body, REPO)
     assert len(found) <= 6
     for parsed in found:
-        assert isinstance(parsed, Command | Invalid | Misspelt)
+        assert isinstance(parsed, Command | InvalidCommand | MisspeltCommand)
         assert parsed.line.lower().startswith("/du")
         if isinstance(parsed, Command):
             assert parsed.number is None or 1 <= parsed.number < 2**31

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 import pytest
 
-from bot.conversation.posts.marker import DIGEST, SCAN
+from bot.conversation.marker import DIGEST, SCAN
 from bot.deliveries.events import IndexEvent
 from bot.github.repository import RepoClient
 from bot.search.index import Analysis, TextAnalyser

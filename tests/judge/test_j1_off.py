@@ -9,7 +9,7 @@ import pytest
 
 from bot.app.wiring.judging import build_endpoint
 from bot.domain.errors import SettingsError
-from bot.domain.report import Outcome, Report
+from bot.domain.report import Report, SearchOutcome
 from bot.platform.settings import load
 from tests.render.samples import candidate
 
@@ -32,7 +32,7 @@ def test_j1_nothing_of_the_judge_is_loaded_where_none_is_named() -> None:
 
 
 def test_j1_the_public_shape_of_a_report_is_as_without() -> None:
-    (told,) = Report("acme/app", 2, "It crashes", Outcome.FOUND, (candidate(1, "Crash"),), "", ()).to_json()[
+    (told,) = Report("acme/app", 2, "It crashes", SearchOutcome.FOUND, (candidate(1, "Crash"),), "", ()).to_json()[
         "candidates"
     ]
     assert not {"verdict", "unjudged"} & set(told)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from bot.domain.entities import Actor, Issue, RepoRef
-from bot.domain.report import Shared
+from bot.domain.report import ReasonCode
 from bot.search.index import Index, IndexedIssue
 from bot.search.matching import Match
 
@@ -32,6 +32,6 @@ def fill(index: Index, *more: Issue) -> None:
     index.put(1, [IndexedIssue.of(issue) for issue in (*issues, *more)])
 
 
-def shared_by(match: Match) -> dict[Shared, tuple[str, ...]]:
+def shared_by(match: Match) -> dict[ReasonCode, tuple[str, ...]]:
     """What a candidate shares with the question, by its kind."""
     return {reason.shared: reason.quoted for reason in match.reasons}

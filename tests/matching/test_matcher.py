@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from bot.domain.report import Reason, Shared
+from bot.domain.report import Reason, ReasonCode
 from bot.search.embedding import EmbeddingError
 from bot.search.embedding.remote import RemoteModel
 from bot.search.index import Index, IndexedIssue, TextAnalyser
@@ -33,7 +33,7 @@ def test_the_same_thing_in_similar_words_comes_first(index: Index) -> None:
         assert set(session.found) == {"full-text", "vectors"}
         assert all(numbers[0] == 2 for numbers in session.found.values())
         assert session.problems == ()
-        assert "markers" in shared_by(matches[0])[Shared.WORDS]
+        assert "markers" in shared_by(matches[0])[ReasonCode.WORDS]
     assert matches[0].confidence > 3 * matches[1].confidence
     confidences = [match.confidence for match in matches]
     assert confidences == sorted(confidences, reverse=True)
@@ -66,7 +66,7 @@ def test_that_an_issue_says_a_line_itself_makes_no_form_of_it(index: Index) -> N
 
     before = told()
     index.put(1, [IndexedIssue.of(target)])
-    assert before[12][1][0] == Reason(Shared.MESSAGE, (line,))
+    assert before[12][1][0] == Reason(ReasonCode.MESSAGE, (line,))
     assert told() == before
 
 
@@ -104,7 +104,7 @@ def test_any_script_is_found_again_in_other_words(engine: sa.Engine) -> None:
         with Matcher(index).session(1, an_issue(40, again, again * 9)) as session:
             first = session.judge()[0]
             assert first.number == 20 + place
-            assert shared_by(first)[Shared.TITLES]
+            assert shared_by(first)[ReasonCode.TITLES]
 
 
 def test_what_was_asked_is_said_in_the_words_of_the_issue_each_once(index: Index) -> None:

@@ -12,7 +12,7 @@ import pytest
 import sqlalchemy as sa
 
 from bot.domain.entities import NOBODY, Issue
-from bot.domain.report import Shared
+from bot.domain.report import ReasonCode
 from bot.search.embedding.local import WordLlama
 from bot.search.index import Index, IndexedIssue, TextAnalyser
 from bot.search.matching import Match, Matcher, Model
@@ -233,19 +233,21 @@ def test_a_text_of_empty_words_has_nothing_in_common_with_anything(index: Index,
     with Matcher(index).session(1, an_issue(30, title, body)) as session:
         for match in session.judge():
             assert match.confidence <= 0.1
-            assert not {Shared.TITLES, Shared.WORDS} & set(shared_by(match))
+            assert not {ReasonCode.TITLES, ReasonCode.WORDS} & set(shared_by(match))
 
 
 def test_what_both_have_written_is_named_and_no_more(index: Index) -> None:
-    crash = "(worker) Failed to fetch tile 12/2171/1322: 403 today"
+    crash = "(worker) SourceProblem to fetch tile 12/2171/1322: 403 today"
     fill(index, an_issue(20, "Maps rotate since 2014, could be the imported tiles", crash))
     target = an_issue(
-        30, "Rotated maps of 2014: could be an import of tiles", "`(browser) Failed to fetch tile 9/271/161: 403 today`"
+        30,
+        "Rotated maps of 2014: could be an import of tiles",
+        "`(browser) SourceProblem to fetch tile 9/271/161: 403 today`",
     )
     with Matcher(index).session(1, target) as session:
         shared = shared_by(next(match for match in session.judge() if match.number == 20))
-    assert shared[Shared.MESSAGE] == ("Failed to fetch tile … 403 today",)
-    assert set(shared[Shared.TITLES]) == {"maps", "tiles"}
+    assert shared[ReasonCode.MESSAGE] == ("SourceProblem to fetch tile … 403 today",)
+    assert set(shared[ReasonCode.TITLES]) == {"maps", "tiles"}
 
 
 def test_c3_a_message_is_quoted_of_which_half_is_theirs_and_none_of_which_less_is(index: Index) -> None:
@@ -253,7 +255,7 @@ def test_c3_a_message_is_quoted_of_which_half_is_theirs_and_none_of_which_less_i
     for mine, quoted in (("panic: could not open", ("could not open",)), ("panic: could not open it", None)):
         with Matcher(index).session(1, an_issue(30, "Crash", mine)) as session:
             shared = shared_by(next(match for match in session.judge(also=[20]) if match.number == 20))
-            assert shared.get(Shared.MESSAGE) == quoted
+            assert shared.get(ReasonCode.MESSAGE) == quoted
 
 
 @pytest.mark.parametrize("title", ["index out of range (2)", "Index out of range #2", "index out of range, part 3"])

@@ -13,7 +13,7 @@ from mcp.client import Client
 from bot.app.demo.scenario import seed
 from bot.app.wiring.clients import build_github, now, reader
 from bot.app.wiring.indexes import agent_tools, known_repository
-from bot.conversation.config import CONFIG_PATH
+from bot.conversation.config.schema import CONFIG_PATH
 from bot.domain.entities import RepoRef
 from bot.domain.likelihood import likelihood
 from bot.interfaces.mcp.results import EXCERPT

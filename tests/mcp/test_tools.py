@@ -11,9 +11,9 @@ from mcp.client import Client
 from mcp.shared.exceptions import MCPError
 
 from bot.app.wiring.indexes import agent_tools
-from bot.conversation.config import CONFIG_PATH
+from bot.conversation.config.schema import CONFIG_PATH
 from bot.domain.entities import RepoRef, Repository
-from bot.domain.judgements import Rejection
+from bot.domain.feedback import Rejection
 from bot.interfaces.mcp.server import build_server
 from bot.platform.settings import Settings
 from bot.simulator import Server, Simulator

@@ -9,10 +9,8 @@ from datetime import datetime
 
 import pytest
 
-from bot.conversation.posts.author import of_app
-from bot.conversation.posts.comments import CommentKeeper, digest
-from bot.conversation.posts.marker import answered_by
-from bot.conversation.posts.record import LEASE, Draft, Slot
+from bot.conversation.comments import LEASE, CommentDraft, CommentKeeper, CommentSlot, hash_texts
+from bot.conversation.marker import answered_by, of_app
 from bot.domain.entities import Comment, RepoRef
 from bot.domain.errors import Forbidden, Retryable
 from bot.github.client import GitHub
@@ -28,9 +26,9 @@ MARKER = "<!-- doppel:advice"
 COMMENTS = "POST /repos/acme/app/issues/1/comments"
 
 
-def draft(text: str, answers: str = "text") -> Draft:
+def draft(text: str, answers: str = "text") -> CommentDraft:
     body = f"{MARKER} v1 -->\n{text}"
-    return Draft(body, digest(body), answers)
+    return CommentDraft(body, hash_texts(body), answers)
 
 
 @dataclass
@@ -41,7 +39,7 @@ class Scene:
     github: RepoClient
     store: Store
     keeper: CommentKeeper
-    slot: Slot
+    slot: CommentSlot
     wait: Callable[[float], None]
     # Another worker, and what happens while the first one waits for its turn at GitHub.
     other: RepoClient
@@ -87,7 +85,7 @@ def scene(new_store: Callable[[str], str]) -> Iterator[Scene]:
         ]
         client, other = (github.installation(github.app().installation_of(REPO)) for github in workers)
         keeper = CommentKeeper(store.comments, of_app(server.app_id), sim.clock.now)
-        slot = Slot(repository.id, REPO, 1, lambda body: body.startswith(MARKER))
+        slot = CommentSlot(repository.id, REPO, 1, lambda body: body.startswith(MARKER))
         yield Scene(sim, client, store, keeper, slot, sim.clock.advance, other, meanwhile)
         for github in workers:
             github.close()
@@ -259,7 +257,7 @@ def test_an_edit_that_failed_is_done_by_the_next_attempt(scene: Scene) -> None:
         scene.keep("two", look=True)
     known = scene.store.comments.get(scene.slot.repo_id, 1)
     assert known is not None
-    assert known.text_hash == "", "the text counts as answered only when it is"
+    assert known.text_hash is None, "the text counts as answered only when it is"
     scene.sim.faults.clear()
     assert scene.keep("two")
     assert scene.bodies() == [draft("two").body]

@@ -12,7 +12,7 @@ from threading import Event
 
 import pytest
 
-from bot.conversation.posts.record import LEASE
+from bot.conversation.comments import LEASE
 from bot.domain.entities import Comment, RepoRef
 from bot.domain.errors import Overtaken, Retryable
 from bot.github.repository import RepoClient
@@ -108,7 +108,7 @@ def test_c2_a_comment_that_comes_after_a_silence_is_looked_at_again(scene: Scene
         keep(scene, client, "one")
     known = scene.store.comments.get(scene.slot.repo_id, 1)
     assert known is not None
-    assert known.text_hash == "", "the text does not count as answered, or nobody would look"
+    assert known.text_hash is None, "the text does not count as answered, or nobody would look"
     assert scene.keep("nothing left", create=False)
     assert scene.bodies() == [draft("nothing left").body]
 
@@ -139,7 +139,7 @@ def test_an_edit_that_another_overtook_is_done_again(scene: Scene, late: bool) -
         keep(scene, frozen(scene, lambda: scene.keep_elsewhere("two"), late=late), "one")
     known = scene.store.comments.get(scene.slot.repo_id, 1)
     assert known is not None
-    assert (known.state, known.text_hash) == (CommentState.POSTED, "")
+    assert (known.state, known.text_hash) == (CommentState.POSTED, None)
     assert scene.keep("two")
     assert scene.bodies() == [draft("two").body]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.domain.report import Reason, Shared
+from bot.domain.report import Reason, ReasonCode
 from bot.search.matching.explanation import (
     TELLING,
     ComparedText,
@@ -22,7 +22,7 @@ RARITY = WordRarity(1_000, {"crash": 700, "app": 900})
 
 def reasons(title: str, body: str, other_title: str, other_body: str) -> tuple[str, ...]:
     if is_copy((title, body), (other_title, other_body)):
-        return (str(Reason(Shared.COPY)),)
+        return (str(Reason(ReasonCode.COPY)),)
     mine, theirs = ComparedText(title, body), ComparedText(other_title, other_body)
     telling = sorted((term for term in mine.all if RARITY(term) >= TELLING), key=lambda term: -RARITY(term))
     found = shared_reasons(shared_message(mine, theirs, mine.messages), *shared_words(mine, theirs, telling))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from bot.conversation.render import View
-from bot.domain.report import Candidate, Considered, Outcome, QueryRun, Report
+from bot.conversation.render.comment import CommentView
+from bot.domain.report import Candidate, Considered, QueryRun, Report, SearchOutcome
 
 CHECKED_AT = datetime(2026, 3, 9, 10, 23, 45, tzinfo=UTC)
 
@@ -44,13 +44,13 @@ def report(*candidates: Candidate, **values: Any) -> Report:
         "repo": "acme/app",
         "number": 200,
         "title": "The editor crashes on pasting a big image",
-        "outcome": Outcome.FOUND if candidates else Outcome.NONE,
+        "outcome": SearchOutcome.FOUND if candidates else SearchOutcome.NONE,
         "search_query": QUERY.query,
         "queries": (QUERY,),
     }
     return Report(candidates=candidates, **(usual | values))
 
 
-def view(**values: Any) -> View:
+def view(**values: Any) -> CommentView:
     """The view of a check on 9 March 2026, where the bot speaks from 20% on."""
-    return View(CHECKED_AT, **({"bar": 0.2} | values))
+    return CommentView(CHECKED_AT, **({"bar": 0.2} | values))

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from bot.conversation.render import render_comment
+from bot.conversation.render.comment import render_comment
 from bot.domain.entities import Closer
-from bot.domain.report import Reason, Shared
+from bot.domain.report import Reason, ReasonCode
 from tests.render.samples import CLOSED, candidate, report, view
 
 
@@ -89,7 +89,7 @@ def test_c3_a_possible_regression_is_marked_where_it_may_be_the_same(confidence:
 
 @pytest.mark.parametrize(("sources", "said"), [(("vectors",), True), (("github-search",), False)])
 def test_c3_what_only_the_meaning_has_found_says_so(sources: tuple[str, ...], said: bool) -> None:
-    for reasons, expected in (((), said), ((Reason(Shared.WORDS, ("tiles",)),), False)):
+    for reasons, expected in (((), said), ((Reason(ReasonCode.WORDS, ("tiles",)),), False)):
         body = render_comment(report(candidate(reasons=reasons, sources=sources)), view())
         assert ("   - Similar in meaning overall" in body) is expected
 
@@ -98,24 +98,27 @@ def test_c3_what_only_the_meaning_has_found_says_so(sources: tuple[str, ...], sa
     ("reasons", "says"),
     [
         (
-            (Reason(Shared.MESSAGE, ("No space",)), Reason(Shared.IDENTIFIERS, ("iPhone",))),
+            (Reason(ReasonCode.MESSAGE, ("No space",)), Reason(ReasonCode.IDENTIFIERS, ("iPhone",))),
             "Same error text: “No space”",
         ),
         (
             (
-                Reason(Shared.IDENTIFIERS, ("HTTPS_PROXY", "E1")),
-                Reason(Shared.TITLES, ("a", "b")),
+                Reason(ReasonCode.IDENTIFIERS, ("HTTPS_PROXY", "E1")),
+                Reason(ReasonCode.TITLES, ("a", "b")),
             ),
             "Names in common: HTTPS_PROXY, E1",
         ),
         (
             (
-                Reason(Shared.IDENTIFIERS, ("iPhone",)),
-                Reason(Shared.TITLES, ("play", "sideways")),
+                Reason(ReasonCode.IDENTIFIERS, ("iPhone",)),
+                Reason(ReasonCode.TITLES, ("play", "sideways")),
             ),
             "Words in both titles: play, sideways",
         ),
-        ((Reason(Shared.IDENTIFIERS, ("iPhone",)), Reason(Shared.TITLES, ("play",))), "Names in common: iPhone"),
+        (
+            (Reason(ReasonCode.IDENTIFIERS, ("iPhone",)), Reason(ReasonCode.TITLES, ("play",))),
+            "Names in common: iPhone",
+        ),
         ((), None),
     ],
 )

@@ -8,14 +8,14 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from bot.conversation.commands import Options
-from bot.conversation.config import parse_config
+from bot.conversation.commands.table import CommandOptions
+from bot.conversation.config.parser import parse_config
 from bot.conversation.config.schema import SOURCES
-from bot.conversation.posts.marker import ADVICE, fingerprint
-from bot.conversation.render import render_comment
+from bot.conversation.marker import ADVICE, fingerprint
+from bot.conversation.render.comment import render_comment
 from bot.domain.entities import Closer
-from bot.domain.errors import Failed, Remark
-from bot.domain.report import Outcome, QueryRun, Reason, Shared
+from bot.domain.errors import RemarkCode, SourceProblem
+from bot.domain.report import QueryRun, Reason, ReasonCode, SearchOutcome
 from tests.render.samples import CHECKED_AT, CLOSED, QUERY, candidate, considered, report, view
 
 FOUND = """\
@@ -93,8 +93,8 @@ def test_p4_c3_the_whole_comment() -> None:
         confidence=0.62,
         workflow_state="In progress",
         reasons=(
-            Reason(Shared.MESSAGE, ("RangeError: Invalid array length",)),
-            Reason(Shared.IDENTIFIERS, ("pasteHandler",)),
+            Reason(ReasonCode.MESSAGE, ("RangeError: Invalid array length",)),
+            Reason(ReasonCode.IDENTIFIERS, ("pasteHandler",)),
         ),
     )
     second = candidate(
@@ -108,7 +108,7 @@ def test_p4_c3_the_whole_comment() -> None:
     queries = (
         QUERY,
         QueryRun("github-hybrid", "a `quoted` error", 1, incomplete=True, cached="10:20:01 AM"),
-        QueryRun("vectors", "crash", None, Remark.OTHERS.of("rate limited until 10:24")),
+        QueryRun("vectors", "crash", None, RemarkCode.OTHERS.of("rate limited until 10:24")),
     )
     body = render_comment(report(first, second, queries=queries), view(closers={97: Closer(pull=101)}))
     assert same(body, FOUND)
@@ -123,7 +123,7 @@ def test_c2_nothing_found_on_a_command_is_said() -> None:
     assert "**No earlier issue that looks like this one was found.**" in body
 
 
-@pytest.mark.parametrize("asked", [{"words": ("big",)}, {"options": Options(confidence=0.9)}])
+@pytest.mark.parametrize("asked", [{"words": ("big",)}, {"options": CommandOptions(confidence=0.9)}])
 def test_c2_nothing_is_not_said_to_be_left_where_something_else_was_asked(asked: dict[str, Any]) -> None:
     body = render_comment(report(), view(had_candidates=True, **asked))
     assert "**No earlier issue that looks like this one was found.**" in body
@@ -140,7 +140,9 @@ def test_c2_who_asked_and_gets_no_list_is_told_what_comes_nearest_and_how_to_see
 
 
 def test_c3_how_likely_and_how_alike_a_command_wanted_it_is_said() -> None:
-    body = render_comment(report(candidate(confidence=0.05)), view(options=Options(confidence=0.05, threshold=0.4)))
+    body = render_comment(
+        report(candidate(confidence=0.05)), view(options=CommandOptions(confidence=0.05, threshold=0.4))
+    )
     assert (
         "Only issues that are at least 5% likely to be the same are shown. "
         "Only titles at least 40% alike were looked at." in body
@@ -194,15 +196,15 @@ def test_p6_who_asks_is_told_what_the_bot_would_have_named_unasked() -> None:
 def test_p4_c3_what_is_for_maintainers_is_folded() -> None:
     runs = (
         QueryRun("github-hybrid", "crash", 3, cached="1:30:30 PM"),
-        QueryRun("github-search", "crash", None, Remark.SEARCH_LIMIT.of()),
+        QueryRun("github-search", "crash", None, RemarkCode.SEARCH_LIMIT.of()),
     )
     counts = {"total": 348, "unique": 166, "duplicates": 182, "github-hybrid": 348}
     one = candidate(
         confidence=0.7,
         reasons=(
-            Reason(Shared.MESSAGE, ("No space left",)),
+            Reason(ReasonCode.MESSAGE, ("No space left",)),
             Reason(
-                Shared.WORDS,
+                ReasonCode.WORDS,
                 (
                     "disk",
                     "full",
@@ -212,8 +214,8 @@ def test_p4_c3_what_is_for_maintainers_is_folded() -> None:
     )
     found = report(
         one,
-        outcome=Outcome.DEGRADED,
-        problems=(Failed("vectors", Remark.OTHERS.of("no model")),),
+        outcome=SearchOutcome.DEGRADED,
+        problems=(SourceProblem("vectors", RemarkCode.OTHERS.of("no model")),),
         queries=runs,
         counts=counts,
     )
@@ -244,14 +246,16 @@ def test_c3_numbers_are_code_on_enterprise() -> None:
 @pytest.mark.parametrize(
     ("outcome", "expected"),
     [
-        (Outcome.DEGRADED, "**This could not be checked fully.** Nothing was found, but that says little"),
-        (Outcome.INCONCLUSIVE, "**This could not be checked:** there was nothing specific enough to search for."),
+        (SearchOutcome.DEGRADED, "**This could not be checked fully.** Nothing was found, but that says little"),
+        (SearchOutcome.INCONCLUSIVE, "**This could not be checked:** there was nothing specific enough to search for."),
     ],
 )
-def test_f9_an_outage_is_never_presented_as_no_duplicates(outcome: Outcome, expected: str) -> None:
+def test_f9_an_outage_is_never_presented_as_no_duplicates(outcome: SearchOutcome, expected: str) -> None:
     for had in (False, True):
         body = render_comment(
-            report(outcome=outcome, problems=(Failed("github-search", Remark.OTHERS.of("no answer (502)")),)),
+            report(
+                outcome=outcome, problems=(SourceProblem("github-search", RemarkCode.OTHERS.of("no answer (502)")),)
+            ),
             view(had_candidates=had),
         )
         assert expected in body
@@ -277,7 +281,7 @@ def test_c4_of_is_offered_only_where_it_can_be_done(state: str, reason: str | No
 
 
 def test_c4_a_search_of_ones_own_shows_words_and_state() -> None:
-    body = render_comment(report(candidate()), view(words=("big `x`", "paste"), options=Options(state="closed")))
+    body = render_comment(report(candidate()), view(words=("big `x`", "paste"), options=CommandOptions(state="closed")))
     assert "\n\nSearched for `` big `x` `` `paste`. Only closed issues were looked at.\n\n" in body
 
 

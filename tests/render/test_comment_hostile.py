@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.conversation.posts.marker import ADVICE
-from bot.conversation.render import render_comment
+from bot.conversation.marker import ADVICE
+from bot.conversation.render.comment import render_comment
 from bot.domain.entities import BODY_MAX
-from bot.domain.errors import Failed, Remark
-from bot.domain.report import Outcome, QueryRun, Reason, Shared
+from bot.domain.errors import RemarkCode, SourceProblem
+from bot.domain.report import QueryRun, Reason, ReasonCode, SearchOutcome
 from tests.render.reading import INVISIBLE, PHRASE, read
 from tests.render.samples import QUERY, candidate, report, view
 from tests.render.test_escape import HOSTILE
@@ -60,18 +60,18 @@ def test_c3_no_title_does_anything(title: str) -> None:
 
 
 def said(*quotes: str) -> tuple[Reason, ...]:
-    return tuple(Reason(Shared.MESSAGE, (quote,)) for quote in quotes)
+    return tuple(Reason(ReasonCode.MESSAGE, (quote,)) for quote in quotes)
 
 
-def failed(*texts: str) -> tuple[Failed, ...]:
-    return tuple(Failed(text, Remark.OTHERS.of(text)) for text in texts)
+def failed(*texts: str) -> tuple[SourceProblem, ...]:
+    return tuple(SourceProblem(text, RemarkCode.OTHERS.of(text)) for text in texts)
 
 
 def with_text(text: str) -> str:
     """A comment that shows `text` wherever strangers' text can stand."""
     found = candidate(7, text, reasons=said(text, text), workflow_state=text)
-    runs = (QUERY, QueryRun(text, text, 3, problem=Remark.OTHERS.of(text), cached=text))
-    result = report(found, queries=runs, problems=failed(text), outcome=Outcome.DEGRADED)
+    runs = (QUERY, QueryRun(text, text, 3, problem=RemarkCode.OTHERS.of(text), cached=text))
+    result = report(found, queries=runs, problems=failed(text), outcome=SearchOutcome.DEGRADED)
     return render_comment(result, view(words=(text, text)))
 
 
@@ -81,9 +81,9 @@ def with_text(text: str) -> str:
 def test_c3_no_combination_of_texts_does_anything(texts: list[str], enterprise: bool) -> None:
     title, reason, query, problem = texts
     found = [candidate(7, title, reasons=said(reason, title)), candidate(8, reason, workflow_state=query)]
-    runs = (QueryRun(problem, query, 3, problem=Remark.OTHERS.of(problem), cached=query),)
+    runs = (QueryRun(problem, query, 3, problem=RemarkCode.OTHERS.of(problem), cached=query),)
     body = render_comment(
-        report(*found, queries=runs, problems=failed(problem, title), outcome=Outcome.DEGRADED),
+        report(*found, queries=runs, problems=failed(problem, title), outcome=SearchOutcome.DEGRADED),
         view(enterprise=enterprise, words=(query, title)),
     )
     check(body, {7, 8})
@@ -94,7 +94,7 @@ def test_c3_a_comment_never_outgrows_githubs_limit() -> None:
     """`$` grows most when it is escaped; the least likely candidates make room."""
     worst = "$" * 5_000
     found = [candidate(number, worst, reasons=said(worst) * 50, workflow_state=worst) for number in range(1, 40)]
-    runs = (QueryRun(worst, "`" * 5_000, 1, problem=Remark.OTHERS.of(worst), cached=worst),) * 50
+    runs = (QueryRun(worst, "`" * 5_000, 1, problem=RemarkCode.OTHERS.of(worst), cached=worst),) * 50
     body = render_comment(report(*found, queries=runs, problems=failed(worst) * 50), view())
     check(body, set(range(1, 40)))
     assert "issues/39)" not in body

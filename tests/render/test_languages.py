@@ -8,13 +8,16 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from bot.conversation.posts.marker import ADVICE, fingerprint
-from bot.conversation.render import Place, Replies, explain, render_comment, render_reply
-from bot.conversation.words import LANGUAGES, Words, declared, speak
+from bot.conversation.marker import ADVICE, fingerprint
+from bot.conversation.messages.catalogue import LANGUAGES, Messages, messages_for
+from bot.conversation.messages.message import declared
+from bot.conversation.render.comment import explain, render_comment
+from bot.conversation.render.escape import RepoLinks
+from bot.conversation.render.replies import Replies, render_reply
 from bot.domain.entities import BODY_MAX
-from bot.domain.errors import Failed, Remark
-from bot.domain.judgements import Kind
-from bot.domain.report import Outcome, QueryRun, Reason, Shared
+from bot.domain.errors import RemarkCode, SourceProblem
+from bot.domain.feedback import FeedbackKind
+from bot.domain.report import QueryRun, Reason, ReasonCode, SearchOutcome
 from bot.quality.calibration import Bar, Origin
 from bot.quality.digest import Digest, Line, Standing
 from bot.quality.render.digest import DigestView, bar_words, render_digest
@@ -25,7 +28,7 @@ from tests.render.reading import PHRASE, Page, read
 from tests.render.samples import CHECKED_AT, candidate, report, view
 from tests.render.test_escape import HOSTILE
 
-PLACE = Place("acme/app")
+PLACE = RepoLinks("acme/app")
 OURS = re.compile(r"<!-- doppel:\w+ v1 \w+ -->\n?|</?span>|<details>\n<summary>[^\n]*</summary>\n|</details>\n?")
 
 BOX = re.compile("<!-- 7 8 (same|other) -->")
@@ -35,18 +38,18 @@ BOX = re.compile("<!-- 7 8 (same|other) -->")
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_c6_the_whole_of_what_is_said(language: str) -> None:
     expected = (languages.SNAPSHOTS / f"{language}.md").read_text(encoding="utf-8")
-    assert languages.everything(speak(language, {})) == expected
+    assert languages.everything(messages_for(language, {})) == expected
 
 
 @pytest.mark.parametrize("labels", [False, True])
 def test_c6_what_a_repository_says_below_the_candidates_holds_where_the_bot_labels_too(labels: bool) -> None:
-    say = speak("en", {"people_decide": "See `CONTRIBUTING.md`."})
+    say = messages_for("en", {"people_decide": "See `CONTRIBUTING.md`."})
     assert "\nSee `CONTRIBUTING.md`.\n" in render_comment(report(candidate()), view(say=say, labels=labels))
 
 
 def test_c6_a_repositorys_own_summary_is_shown_as_its_other_texts_are() -> None:
     """It stands in HTML, where GitHub reads no Markdown."""
-    say = speak("en", {"summary": "**How** [this] was found | `doppel` <b> & $1"})
+    say = messages_for("en", {"summary": "**How** [this] was found | `doppel` <b> & $1"})
     body = render_comment(report(candidate()), view(say=say))
     shown = "<strong>How</strong> [this] was found | <code>doppel</code> &lt;b&gt; &amp; <span>$</span>1"
     assert f"<details>\n<summary>{shown}</summary>\n" in body
@@ -57,14 +60,14 @@ def test_c6_every_text_is_said_in_the_samples(language: str) -> None:
     """So that the snapshots show all of them, and none is there in vain."""
     said: set[str] = set()
 
-    class Listening(Words):
+    class Listening(Messages):
         def fill(self, name: str, values: object) -> str:
             said.add(name)
             return super().fill(name, values)  # type: ignore[arg-type]
 
-    plain = speak(language, {})
-    languages.everything(Listening(plain.manner, plain._forms))
-    assert set(declared(Words)) - said == languages.SAID_ELSEWHERE
+    plain = messages_for(language, {})
+    languages.everything(Listening(plain.locale, plain._forms))
+    assert set(declared(Messages)) - said == languages.SAID_ELSEWHERE
 
 
 def test_c3_the_dollar_signs_of_two_titles_of_the_digest_make_no_formula() -> None:
@@ -72,7 +75,9 @@ def test_c3_the_dollar_signs_of_two_titles_of_the_digest_make_no_formula() -> No
     at = CHECKED_AT.timestamp()
     week = Digest(at, at, 1, 1, 1, 0, 0, 0, (Line(7, at, True, 8, 0.5, Standing.UNKNOWN, ()),))
     titles = {7: "$ref is not resolved", 8: "Price shows 5$"}
-    body = render_digest(DigestView(week, titles, Bar(0.2, Origin.USUAL), PLACE, CHECKED_AT, speak("en", {})), {})
+    body = render_digest(
+        DigestView(week, titles, Bar(0.2, Origin.USUAL), PLACE, CHECKED_AT, messages_for("en", {})), {}
+    )
     assert "<span>$</span>ref is not resolved" in body and "Price shows 5<span>$</span> (50%)" in body
     assert body.count("$") == body.count("<span>$</span>") == 2
 
@@ -81,37 +86,37 @@ def test_c3_the_dollar_signs_of_two_titles_of_the_digest_make_no_formula() -> No
     ("language", "right", "wrong"), [("en", "2.5", "0.1"), ("de", "2,5", "0,1"), ("ja", "2.5", "0.1")]
 )
 def test_c6_weights_have_the_decimal_sign_of_their_language(language: str, right: str, wrong: str) -> None:
-    said = bar_words(Bar(0.3, Origin.FEEDBACK, 2.5, 0.1), speak(language, {}))
+    said = bar_words(Bar(0.3, Origin.FEEDBACK, 2.5, 0.1), messages_for(language, {}))
     assert right in said and wrong in said
 
 
-def hostile(say: Words, title: str, reason: str, query: str, problem: str) -> list[str]:
+def hostile(say: Messages, title: str, reason: str, query: str, problem: str) -> list[str]:
     """Everything that shows strangers' text."""
     found = [
         candidate(
             7,
             title,
-            reasons=(Reason(Shared.WORDS, (reason,)), Reason(Shared.MESSAGE, (title,))),
+            reasons=(Reason(ReasonCode.WORDS, (reason,)), Reason(ReasonCode.MESSAGE, (title,))),
             confidence=0.9,
             workflow_state=query,
         ),
-        candidate(8, reason, state="closed", state_reason="completed", reasons=(Reason(Shared.MESSAGE, (title,)),)),
+        candidate(8, reason, state="closed", state_reason="completed", reasons=(Reason(ReasonCode.MESSAGE, (title,)),)),
     ]
     runs = (
-        QueryRun(problem, query, 3, problem=Remark.OTHERS.of(problem), cached=query),
+        QueryRun(problem, query, 3, problem=RemarkCode.OTHERS.of(problem), cached=query),
         QueryRun("vectors", title, None),
     )
     result = report(
         *found,
         queries=runs,
-        problems=tuple(Failed(text, Remark.OTHERS.of(text)) for text in (problem, title)),
-        outcome=Outcome.DEGRADED,
+        problems=tuple(SourceProblem(text, RemarkCode.OTHERS.of(text)) for text in (problem, title)),
+        outcome=SearchOutcome.DEGRADED,
     )
     replies = Replies(say, PLACE)
     entry = Entry(7, title, "open", CHECKED_AT)
-    groups = (Group(entry, (Member(entry, 0.7, (Reason(Shared.WORDS, (reason,)),)),), 1, 1, 1),)
+    groups = (Group(entry, (Member(entry, 0.7, (Reason(ReasonCode.WORDS, (reason,)),)),), 1, 1, 1),)
     at = CHECKED_AT.timestamp()
-    week = Digest(at, at, 1, 1, 0, 0, 0, 0, (Line(7, at, True, 8, 0.5, Standing.WRONG, (Kind.REACTION,)),))
+    week = Digest(at, at, 1, 1, 0, 0, 0, 0, (Line(7, at, True, 8, 0.5, Standing.WRONG, (FeedbackKind.REACTION,)),))
     digest = DigestView(week, {7: title, 8: reason}, Bar(0.2, Origin.USUAL), PLACE, CHECKED_AT, say)
     return [
         render_comment(result, view(words=(query, title), say=say)),
@@ -139,7 +144,7 @@ def check(body: str) -> Page:
 @given(st.sampled_from(LANGUAGES), st.lists(HOSTILE, min_size=4, max_size=4))
 @settings(max_examples=30)
 def test_c3_no_text_of_an_issue_does_anything_in_any_language(language: str, texts: list[str]) -> None:
-    for body in hostile(speak(language, {}), *texts):
+    for body in hostile(messages_for(language, {}), *texts):
         check(body)
 
 
@@ -148,7 +153,7 @@ MARKUP = (
 )
 WORDS = "1. > = \\ abcdef0 1234567 duplicate of octocat 5 x \u202e é 文 {{ }}"
 PIECES = st.sampled_from([*MARKUP.split(), *WORDS.split(), " ", "\n", "\n\n"])
-TEXTS = declared(Words)
+TEXTS = declared(Messages)
 
 
 @st.composite
@@ -174,7 +179,7 @@ def own_texts(draw: st.DrawFn) -> dict[str, str]:
 @given(own_texts(), st.lists(HOSTILE, min_size=4, max_size=4))
 @settings(max_examples=60)
 def test_c3_no_text_of_the_settings_does_anything_whatever_fills_it(own: dict[str, str], texts: list[str]) -> None:
-    for body in hostile(speak("en", own), *texts):
+    for body in hostile(messages_for("en", own), *texts):
         check(body)
 
 
@@ -185,13 +190,13 @@ def test_c3_own_texts_never_outgrow_githubs_limit(worst: str) -> None:
         name: "".join(worst.replace("v", variable) for variable in text.variables[:1]) or "$" * 600
         for name, text in TEXTS.items()
     }
-    for body in hostile(speak("en", own), *["$" * 5_000] * 4):
+    for body in hostile(messages_for("en", own), *["$" * 5_000] * 4):
         assert len(body) <= BODY_MAX
         assert body.startswith("<!-- doppel:")
         assert read(body).active == {}
 
 
 def test_c2_the_marker_is_the_same_in_every_language_and_the_fingerprint_is_not() -> None:
-    bodies = [render_comment(report(candidate()), view(say=speak(language, {}))) for language in LANGUAGES]
+    bodies = [render_comment(report(candidate()), view(say=messages_for(language, {}))) for language in LANGUAGES]
     assert all(ADVICE.begins(body) for body in bodies)
     assert len({fingerprint(body) for body in bodies}) == len(LANGUAGES)

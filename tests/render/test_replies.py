@@ -8,22 +8,31 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from bot.conversation.commands import COMMANDS, OPTIONS, Invalid, Misspelt, Name, Problem, parse
-from bot.conversation.config import parse_config
-from bot.conversation.posts.marker import ADVICE, is_reply_to
-from bot.conversation.render import Place, Replies, explain, render_reply
+from bot.conversation.commands.parser import parse
+from bot.conversation.commands.table import (
+    COMMANDS,
+    OPTIONS,
+    CommandName,
+    CommandProblem,
+    InvalidCommand,
+    MisspeltCommand,
+)
+from bot.conversation.config.parser import parse_config
+from bot.conversation.marker import ADVICE, is_reply_to
+from bot.conversation.messages.catalogue import english
+from bot.conversation.render.comment import explain
 from bot.conversation.render.details import source_name
-from bot.conversation.render.escape import code
-from bot.conversation.render.help import command_words, option_words
-from bot.conversation.words import english
+from bot.conversation.render.escape import RepoLinks, code
+from bot.conversation.render.phrases import command_words, help_text, option_words
+from bot.conversation.render.replies import Replies, render_reply
 from bot.domain.entities import BODY_MAX, RepoRef
-from bot.domain.errors import Failed, Remark
-from bot.domain.report import QueryRun, Reason, Shared
+from bot.domain.errors import RemarkCode, SourceProblem
+from bot.domain.report import QueryRun, Reason, ReasonCode
 from tests.render.reading import PHRASE, read
 from tests.render.samples import QUERY, candidate, report
 from tests.render.test_escape import HOSTILE
 
-PLACE = Place("acme/app")
+PLACE = RepoLinks("acme/app")
 SAY = english()
 replies = Replies(SAY, PLACE)
 L12 = "[#12](https://redirect.github.com/acme/app/issues/12)"
@@ -34,30 +43,16 @@ TEXTS = [
     (replies.noted_different(12, already=True), f"This issue and {L12} were already noted as different."),
     (replies.closed_for(12, 12), f"Closed: the discussion continues in {L12}."),
     (replies.closed_for(12, 7), f"Closed. {L12} leads to {L7}: the discussion continues there."),
-    (replies.closed_already(12), f"This issue is already closed in favour of {L12}."),
-    (replies.refused_itself(), "That is this issue itself. Give the number of another one."),
-    (replies.refused_newer(12), f"{L12} is newer than this one. Close that one in favour of this one instead."),
-    (replies.refused_circle(12), f"That would make a circle: {L12} is itself closed in favour of this issue."),
     (replies.closed_for(12, 7, closed=True), f"Closed in favour of {L7}, which is closed itself. If the problem is still there, please say so here."),
-    (replies.answered_above(5), "The list is up to date: [it is above](#issuecomment-5)."),
     (replies.refused_root(12, 12, "No."), "No."),
     (replies.refused_root(12, 7, "No."), f"{L12} was closed as a duplicate and leads to {L7}. No."),
-    (replies.muted_recheck(), "The comment is up to date. This issue is muted: it is looked at only when a command asks for it. `/duplicates unmute` changes that."),
     (replies.undone_not(12), f"Taken back: {L12} can be shown on this issue again."),
     (replies.undone_of(12), f"Taken back: this issue is open again and no longer linked to {L12}."),
     (replies.undone_of(12, reopened=False), f"Taken back: this issue is no longer linked to {L12}. It stays closed, as it was before."),
-    (replies.nothing_to_undo(), "You have nothing to take back here."),
-    (replies.muted(), "Quiet from now on: this issue is left alone. `/duplicates unmute` changes that."),
-    (replies.muted(already=True), "This issue is already muted."),
-    (replies.unmuted(), "This issue is looked at again."),
-    (replies.unmuted(already=True), "This issue was not muted."),
-    (replies.comment_was_deleted(), "The comment with earlier issues was deleted here, so it is not posted again."),
     (replies.scan_begun(1200, 52.0, "Groups", None), "Looking through 1,200 open issues in the background, which takes about 52 seconds. The result will be in an issue of its own, “Groups”."),
     (replies.scan_begun(1200, 300.0, "Groups", 12), f"Looking through 1,200 open issues in the background, which takes about 5 minutes. The result will be in {L12}."),
     (replies.scan_not_ready(1200, None), "I am still reading this repository's issues (1,200 of about ?). Please give the command again when that is done."),
     (replies.scan_not_ready(None, None), "I have not started to read this repository's issues yet. Please give the command again later."),
-    (replies.no_such_issue(12), f"There is no issue {L12} here, or I am not allowed to see it."),
-    (replies.not_an_issue(12), f"{L12} is a pull request; this command only takes issues."),
     (replies.github_refused("Issues are disabled."), "GitHub did not let me do that: Issues are disabled. An administrator can see what this App may do in the repository's settings, under GitHub Apps. Then give the command again in a new comment."),
     (replies.rate_limited(3, 0.2), "That is a lot at once: each person can give 3 commands per 2 seconds. Please try again in 2 seconds."),
     (replies.rate_limited(3, 45), "That is a lot at once: each person can give 3 commands per 45 seconds. Please try again in 45 seconds."),
@@ -97,28 +92,28 @@ def test_c4_what_is_replied(text: str, expected: str) -> None:
 def test_c4_a_command_that_is_wrong_is_answered_with_what_is_right(line: str, expected: str) -> None:
     found = parse(line, RepoRef("acme", "app"))[-1]
     assert not hasattr(found, "options")
-    assert (replies.misspelt(found) if isinstance(found, Misspelt) else replies.invalid(found)) == expected
+    assert (replies.misspelt(found) if isinstance(found, MisspeltCommand) else replies.invalid(found)) == expected
 
 
-@pytest.mark.parametrize("problem", Problem)
-def test_every_problem_has_a_text(problem: Problem) -> None:
-    assert replies.invalid(Invalid("/duplicates not", Name.NOT, problem, "x"))
+@pytest.mark.parametrize("problem", CommandProblem)
+def test_every_problem_has_a_text(problem: CommandProblem) -> None:
+    assert replies.invalid(InvalidCommand("/duplicates not", CommandName.NOT, problem, "x"))
 
 
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        (Name.NOT, "`/duplicates not #N` is for the issue's author, and people with triage access."),
-        (Name.OF, "`/duplicates of #N` is for the issue's author, and people with triage access."),
-        (Name.SCAN, "`/duplicates scan` is for people with triage access."),
+        (CommandName.NOT, "`/duplicates not #N` is for the issue's author, and people with triage access."),
+        (CommandName.OF, "`/duplicates of #N` is for the issue's author, and people with triage access."),
+        (CommandName.SCAN, "`/duplicates scan` is for people with triage access."),
     ],
 )
-def test_c5_who_may_is_said_to_those_who_may_not(name: Name, expected: str) -> None:
+def test_c5_who_may_is_said_to_those_who_may_not(name: CommandName, expected: str) -> None:
     assert replies.forbidden(next(row for row in COMMANDS if row.name is name)) == expected
 
 
 def test_c4_help_is_made_from_the_table() -> None:
-    text = replies.help()
+    text = help_text(SAY)
     for row in COMMANDS:
         assert f"\n- `{row.syntax}` – {command_words(row.name, SAY)}" in text
     assert "Each person can give 20 commands per 60 minutes in all repositories of an owner together; every" in text
@@ -147,7 +142,10 @@ The searches that found it:
 
 def test_c4_explain_says_how_two_issues_compare() -> None:
     other = candidate(
-        12, confidence=0.78, reasons=(Reason(Shared.MESSAGE, ("RangeError",)),), sources=("github-search", "vectors")
+        12,
+        confidence=0.78,
+        reasons=(Reason(ReasonCode.MESSAGE, ("RangeError",)),),
+        sources=("github-search", "vectors"),
     )
     result = report(other, queries=(QUERY, QueryRun("github-hybrid", "crash", 3)))
     assert explain(result, other, PLACE, SAY) == EXPLAINED
@@ -162,7 +160,7 @@ def test_c4_explain_of_an_issue_that_no_search_found() -> None:
 
 def test_f9_explain_says_which_source_failed() -> None:
     text = explain(
-        report(problems=(Failed("github-hybrid", Remark.OTHERS.of("no answer")),)),
+        report(problems=(SourceProblem("github-hybrid", RemarkCode.OTHERS.of("no answer")),)),
         candidate(12, sources=()),
         PLACE,
         SAY,
@@ -182,8 +180,8 @@ def test_c6_settings_problems_are_listed_with_line_column_and_hint() -> None:
 
 
 def test_c2_a_reply_is_found_again_by_the_comment_it_answers() -> None:
-    body = render_reply(5, [("/duplicates mute", replies.muted())])
-    assert body == f"<!-- doppel:reply v1 5 -->\n{replies.muted()}\n"
+    body = render_reply(5, [("/duplicates mute", SAY.muted())])
+    assert body == f"<!-- doppel:reply v1 5 -->\n{SAY.muted()}\n"
     assert is_reply_to(body, 5)
     assert not is_reply_to(body, 55)
     assert not is_reply_to(f"> {body}", 5)
@@ -204,12 +202,12 @@ def test_c2_several_commands_get_one_reply() -> None:
 @given(HOSTILE, HOSTILE)
 def test_c3_no_text_in_a_reply_does_anything(text: str, other: str) -> None:
     answers = [
-        replies.misspelt(Misspelt(f"/dupe {text}", text, other)),
-        replies.invalid(Invalid(text, Name.NOT, Problem.NUMBER_UNREADABLE, text)),
+        replies.misspelt(MisspeltCommand(f"/dupe {text}", text, other)),
+        replies.invalid(InvalidCommand(text, CommandName.NOT, CommandProblem.NUMBER_UNREADABLE, text)),
         replies.github_refused(text),
         explain(
             report(title=f"{text} {other}"),
-            candidate(12, f"{other} {text}", reasons=(Reason(Shared.WORDS, (text,)),)),
+            candidate(12, f"{other} {text}", reasons=(Reason(ReasonCode.WORDS, (text,)),)),
             PLACE,
             SAY,
         ),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bot.conversation.posts.own_issues import Wanted, keep_issue
-from bot.conversation.words import english
+from bot.conversation.messages.catalogue import english
+from bot.conversation.own_issues import IssueDraft, keep_issue
 from bot.deliveries.events import ScanEvent
 from bot.domain.entities import Issue, RepoRef
 from bot.domain.errors import Unavailable
@@ -13,7 +13,7 @@ from bot.github.repository import RepoClient
 from bot.quality.scanning.asking import Asker
 from bot.quality.scanning.scan import Answers
 from bot.storage.repositories import Progress
-from handlers import scanning
+from handlers import background as scanning
 from tests.indexing.conftest import REPO, Host, host, on_one_database
 
 __all__ = ["host"]
@@ -159,8 +159,8 @@ def test_a_worker_that_stood_still_before_it_opened_the_issue_closes_what_came_t
         keep_issue(client, filled.services.store.scan_issues, wanted(title, body), filled.services.now())
         return client.create_issue(repo, title, body)
 
-    def wanted(title: str, body: str) -> Wanted:
-        return Wanted(filled.repo_id, RepoRef.parse(REPO), "doppel[bot]", title, lambda _: body)
+    def wanted(title: str, body: str) -> IssueDraft:
+        return IssueDraft(filled.repo_id, RepoRef.parse(REPO), "doppel[bot]", title, lambda _: body)
 
     monkeypatch.setattr(RepoClient, "create_issue", stand_still)
     ask(filled)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bot.domain.entities import State
-from bot.domain.report import Reason, Shared
+from bot.domain.report import Reason, ReasonCode
 from bot.quality.feedback import Decided
 from bot.quality.scanning.groups import grouped
 from bot.quality.scanning.pairs import Answer, Entry, Found, Group
@@ -28,7 +28,7 @@ def answer(number: int, **found: float) -> Answer:
         number,
         1,
         "m",
-        tuple(Found(int(name[1:]), chance, (Reason(Shared.WORDS, (name,)),)) for name, chance in found.items()),
+        tuple(Found(int(name[1:]), chance, (Reason(ReasonCode.WORDS, (name,)),)) for name, chance in found.items()),
     )
 
 
@@ -45,8 +45,8 @@ def test_d8_the_oldest_survives_and_counters_are_summed() -> None:
     (group,) = grouped(backlog, [answer(3, n2=0.7), answer(7, n2=0.9, n3=0.8)])
     assert group.original.number == 7, "it was transferred: younger by its number, older by its time"
     assert [(one.entry.number, one.confidence, one.reasons) for one in group.members] == [
-        (2, 0.9, (Reason(Shared.WORDS, ("n2",)),)),
-        (3, 0.8, (Reason(Shared.WORDS, ("n3",)),)),
+        (2, 0.9, (Reason(ReasonCode.WORDS, ("n2",)),)),
+        (3, 0.8, (Reason(ReasonCode.WORDS, ("n3",)),)),
     ]
     assert (group.thumbs_up, group.thumbs_down, group.comments) == (4, 3, 6)
 
@@ -63,7 +63,7 @@ def test_c7_what_people_decided_is_the_same_is_a_sure_pair_whatever_was_found() 
     decided = Decided(same=frozenset({(1, 3), (2, 9)}))
     (group,) = grouped(backlog, [answer(3, n1=0.01, n2=0.9)], decided=decided)
     assert [(one.entry.number, one.confidence, one.reasons) for one in group.members] == [
-        (3, 1.0, (Reason(Shared.WORDS, ("n1",)),))
+        (3, 1.0, (Reason(ReasonCode.WORDS, ("n1",)),))
     ]
     assert numbers(grouped(backlog, [], decided=decided)) == [[1, 3]], "#9 is not in the backlog"
 

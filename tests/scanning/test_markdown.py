@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta
 
-from bot.conversation.posts.marker import SCAN, fingerprint
-from bot.conversation.render import Place
-from bot.conversation.words import english, speak
+from bot.conversation.marker import SCAN, fingerprint
+from bot.conversation.messages.catalogue import english, messages_for
+from bot.conversation.render.escape import RepoLinks
 from bot.domain.entities import BODY_MAX
-from bot.domain.report import Reason, Shared
+from bot.domain.report import Reason, ReasonCode
 from bot.quality.render.scan import render_scan
 from bot.quality.scanning.pairs import Entry, Group, Member, Result
 
-PLACE = Place("acme/app")
+PLACE = RepoLinks("acme/app")
 AT = datetime(2024, 5, 6, tzinfo=UTC)
 DAY = AT + timedelta(days=1)
 # Every character of it has to be written in another way.
@@ -25,7 +25,7 @@ def group(number: int, members: int, title: str = "Crash") -> Group:
     others = (Entry(number + place, title, "open", AT) for place in range(1, members + 1))
     return Group(
         Entry(number, title, "open", AT),
-        tuple(Member(entry, 0.7, (Reason(Shared.WORDS, (title,)),) * 4) for entry in others),
+        tuple(Member(entry, 0.7, (Reason(ReasonCode.WORDS, (title,)),) * 4) for entry in others),
         thumbs_up=3,
         thumbs_down=1,
         comments=1,
@@ -56,7 +56,7 @@ def test_d8_it_fits_into_an_issue_whatever_is_in_it() -> None:
 def test_d8_it_fits_whatever_a_repositorys_own_text_for_the_time_is() -> None:
     groups = result(*(group(10 * place, 2, f"A crash {place}") for place in range(1, 1_001)))
     for text in ("<" * 580 + "{time}", "as it was seen " * 35 + "{time}", "Duplicate " * 55 + "{time}"):
-        body = render_scan(groups, PLACE, DAY, speak("en", {"checked": text}))
+        body = render_scan(groups, PLACE, DAY, messages_for("en", {"checked": text}))
         assert len(body) <= BODY_MAX
         assert "1. [#" in body
 
@@ -84,4 +84,4 @@ def test_d8_the_time_alone_is_no_reason_to_edit() -> None:
 
 
 def test_c3_on_enterprise_numbers_stand_in_code() -> None:
-    assert "1. `#5` Crash" in render_scan(result(group(5, 1)), Place("acme/app", True), DAY, english())
+    assert "1. `#5` Crash" in render_scan(result(group(5, 1)), RepoLinks("acme/app", True), DAY, english())

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from bot.domain.judgements import VerdictKind
+from bot.domain.feedback import UserVerdictKind
 from bot.quality.scanning.asking import MOST, Asker
 from bot.quality.scanning.pairs import Answer
 from bot.quality.scanning.scan import Answers, Scan
@@ -106,7 +106,7 @@ def test_d8_closed_duplicates_have_been_dealt_with(store: Store, index: Index) -
 
 
 def test_d8_rejected_pairs_are_left_out(store: Store, index: Index) -> None:
-    store.verdicts.add(1, 5, 2, VerdictKind.NOT, actor="ann", command_id=1, now=1.0)
+    store.verdicts.add(1, 5, 2, UserVerdictKind.NOT, actor="ann", command_id=1, now=1.0)
     one, _ = scan(store, index)
     run(one)
     assert groups(one) == []

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from bot.app.demo.page.app import to_html
+from bot.conversation.messages.template import forbidden_part
 from bot.conversation.render.escape import code, escape
-from bot.conversation.words.template import forbidden
 from bot.domain.entities import RepoRef
 from bot.quality.evaluation.statements import read_comment
 from bot.search.index import TextAnalyser
@@ -47,7 +47,7 @@ READERS: dict[str, Callable[[str], object]] = {
     ],
     "forms": lambda text: [boilerplate_of(name, text) for name in ("a.yml", "a.md")],
     "messages in common": lambda text: in_common(text, text[1:]),
-    "templates": forbidden,
+    "templates": forbidden_part,
     "HTML": lambda text: (hidden_by(text), to_html(text)),
     "Markdown": lambda text: (escape(text), code(text)),
 }

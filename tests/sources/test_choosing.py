@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.conversation.config import parse_config
+from bot.conversation.config.parser import parse_config
 from bot.conversation.config.schema import SOURCES, SourceConfig
 from bot.domain.entities import Actor, Issue, RepoRef
 from bot.search.sources import SourceResult, limit_results, merge_results

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from bot.conversation.config import parse_config
+from bot.conversation.config.parser import parse_config
 from bot.conversation.config.schema import SourceConfig
 from bot.domain.entities import RepoRef
-from bot.domain.report import Outcome, Report
+from bot.domain.report import Report, SearchOutcome
 from bot.github.repository import RepoClient
 from bot.search.finder import Finder, FinderSettings, FindOptions
 from bot.search.finder.options import finder_settings, further_sources
@@ -80,8 +80,8 @@ def test_f8_further_searches_share_the_budget(find: Find) -> None:
 
 def test_h6_discussions_need_a_permission_and_say_so(find: Find, sim: Simulator) -> None:
     report = find("discussions")
-    assert (report.outcome, report.failed) == (Outcome.INCONCLUSIVE, ()), "no outage, and no answer"
-    assert find("discussions", "github-search").outcome is Outcome.FOUND
+    assert (report.outcome, report.failed) == (SearchOutcome.INCONCLUSIVE, ()), "no outage, and no answer"
+    assert find("discussions", "github-search").outcome is SearchOutcome.FOUND
     assert tuple(map(str, report.problems)) == ("discussions: the App lacks the permission to read discussions",)
     sim.set_permissions("acme", {"issues": "write", "metadata": "read", "discussions": "read"})
     sim.clock.advance(4000)
@@ -107,7 +107,7 @@ def test_h1_discussions_that_github_brings_count_although_it_failed_for_others(f
     sim.faults.add("POST /graphql", "graphql_error")
     report = find("discussions")
     assert [one.number for one in report.candidates] == [3]
-    assert report.outcome is Outcome.DEGRADED
+    assert report.outcome is SearchOutcome.DEGRADED
     assert tuple(map(str, report.problems)) == (
         "discussions: GitHub answered: Something went wrong while executing your query.",
     )
@@ -145,7 +145,7 @@ def test_h6_known_issues_are_considered_whatever_is_found(find: Find, sim: Simul
     report = find("known-issues", known=(1, far.number, 4, 99))
     assert {one.number for one in report.candidates} == {1, far.number}
     assert [(run.query, run.hits, str(run.problem)) for run in report.queries] == [("#1 #5 #99", 2, "1 not found")]
-    assert report.outcome is Outcome.FOUND
+    assert report.outcome is SearchOutcome.FOUND
 
 
 def test_h6_known_issues_that_are_too_many_to_read_one_by_one_are_told(find: Find) -> None:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 import pytest
 
 from bot.domain.entities import Issue, Likeness, RepoRef
-from bot.domain.errors import Failed, Forbidden, Invalid, RateLimited, Remark, told_by
+from bot.domain.errors import Forbidden, Invalid, RateLimited, RemarkCode, SourceProblem, remark_from
 from bot.domain.report import QueryRun
 from bot.github.search import SearchPage, SimilarIssues
 from bot.quality.replay import PastIssue, ReplayGitHub
@@ -91,7 +91,7 @@ def test_the_hybrid_search_is_one_request_and_a_fall_back_is_no_failure() -> Non
     assert (answer.runs[0].query, answer.problems, server.asked) == (query, (), [query])
     assert 1 in numbers(answer.lists[0])
     fallen = GitHubHybrid(server).ask(server.question(natural=f"{query} OR proxy"))
-    assert fallen.runs[0].problem == Remark.BY_WORDS.of("or_boolean_not_supported")
+    assert fallen.runs[0].problem == RemarkCode.BY_WORDS.of("or_boolean_not_supported")
     assert fallen.problems == ()
     assert GitHubHybrid(server).ask(server.question()) == SourceResult("github-hybrid")
 
@@ -105,8 +105,8 @@ def test_f9_what_a_limit_kept_from_being_asked_may_be_asked_later(
 ) -> None:
     server = Server(lambda query: failure)
     answer = source(server).ask(server.question("login", natural="login"))
-    run = QueryRun(source.name, "login", None, problem=told_by(failure), later=later)
-    assert answer == SourceResult(source.name, (), (run,), (Failed(source.name, told_by(failure)),))
+    run = QueryRun(source.name, "login", None, problem=remark_from(failure), later=later)
+    assert answer == SourceResult(source.name, (), (run,), (SourceProblem(source.name, remark_from(failure)),))
 
 
 class Broken:
@@ -134,7 +134,7 @@ def test_h1_sources_run_side_by_side_and_one_that_breaks_spoils_nothing() -> Non
     sources: list[Source] = [Meeting("one", barrier), Broken(), Meeting("two", barrier)]
     answers = ask_all(sources, server.question())
     assert [answer.source for answer in answers] == ["one", "broken", "two"]
-    assert [answer.problems for answer in answers] == [(), (Failed("broken", Remark.FAILED.of()),), ()]
+    assert [answer.problems for answer in answers] == [(), (SourceProblem("broken", RemarkCode.FAILED.of()),), ()]
     assert ask_all([], server.question()) == []
 
 
@@ -179,7 +179,7 @@ def test_f8b_what_is_late_is_left_behind_and_told_and_the_others_count() -> None
         (alone,) = ask_all([Late()], server.question(), within=0.0)
     finally:
         held.set()
-    assert late == SourceResult("siblings", problems=(Failed("siblings", Remark.TOO_LATE.of(2)),))
+    assert late == SourceResult("siblings", problems=(SourceProblem("siblings", RemarkCode.TOO_LATE.of(2)),))
     assert tuple(map(str, alone.problems)) == ("siblings: no answer within 0 seconds",)
     assert answered.lists == ((server.last,),)
 

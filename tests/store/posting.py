@@ -15,7 +15,7 @@ def note_posted(
     *,
     comment_id: int,
     text_hash: str = "t",
-    body_hash: str = "",
+    body_hash: str | None = None,
     shown: Sequence[int] = (),
     now: float,
 ) -> bool:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from bot.domain.opinion import Limits, Said, Verdict
+from bot.domain.judge_protocol import JudgedPair, JudgeLimits, JudgeVerdict
 from bot.search.judge.judge import InMemoryRecord
 from bot.storage import Store
 from bot.storage.decisions import DAY, KEPT_DAYS, JudgeUsage
 
-SAID = Said(Verdict.SAME, "page 7", "")
-LIMITS = Limits(calls=3, tokens=1_000, calls_each=2, tokens_each=600, calls_author=2)
+SAID = JudgedPair(JudgeVerdict.SAME, "page 7", "")
+LIMITS = JudgeLimits(calls=3, tokens=1_000, calls_each=2, tokens_each=600, calls_author=2)
 
 
 def test_j_what_the_judge_said_goes_with_either_issue(store: Store) -> None:

@@ -9,7 +9,7 @@ import pytest
 import sqlalchemy as sa
 
 from bot.domain.entities import RepoRef, Repository
-from bot.domain.judgements import KeptCalibration, Rejection, VerdictKind
+from bot.domain.feedback import KeptCalibration, Rejection, UserVerdictKind
 from bot.storage import Store
 from bot.storage import repositories as words_module
 from bot.storage.commands import UsageLimit
@@ -40,7 +40,7 @@ def _fill(store: Store, repo_id: int, number: int = 3) -> None:
     """Something in every table that holds things of a repository."""
     _add(store, repo_id)
     note_posted(store, repo_id, number, comment_id=11, now=NOW)
-    store.verdicts.add(repo_id, number, 9, VerdictKind.NOT, actor="ann", command_id=31, now=NOW)
+    store.verdicts.add(repo_id, number, 9, UserVerdictKind.NOT, actor="ann", command_id=31, now=NOW)
     store.elsewhere.add(repo_id, Rejection(number, "acme/lib#7", "ann", NOW, 31))
     store.handled_commands.begin(repo_id, number, 31, said_at="2026-01-02T03:04:05Z", text_hash="1", delivery="d")
     store.muted.set(repo_id, number, "ann", NOW)
@@ -114,7 +114,7 @@ class TestForgetting:
     def test_forget_issue_takes_verdicts_of_both_directions(self, store: Store) -> None:
         _fill(store, 1, number=3)
         note_posted(store, 1, 4, comment_id=12, now=NOW)
-        store.verdicts.add(1, 4, 3, VerdictKind.NOT, actor="ann", command_id=32, now=NOW)
+        store.verdicts.add(1, 4, 3, UserVerdictKind.NOT, actor="ann", command_id=32, now=NOW)
         store.forget_issue(1, 3)
         assert store.comments.get(1, 3) is None
         assert store.comments.get(1, 4) is not None

@@ -10,16 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.conversation.words import LANGUAGES, declared, language_of, speak
-from bot.conversation.words.catalogue import Unsound, Words, read
+from bot.conversation.messages.catalogue import LANGUAGES, CatalogueError, Messages, messages_for, read
+from bot.conversation.messages.detection import language_of
+from bot.conversation.messages.message import declared
 from tests.effort import costs_at_most
 from tests.words.texts import ISSUES
 
-TEXTS = declared(Words)
+TEXTS = declared(Messages)
 
 
 def data(language: str) -> dict[str, str | dict[str, str]]:
-    text = resources.files("bot.conversation.words").joinpath(f"{language}.toml").read_text(encoding="utf-8")
+    text = resources.files("bot.conversation.messages").joinpath(f"{language}.toml").read_text(encoding="utf-8")
     return {name: written for name, written in tomllib.loads(text).items() if name != "days"}
 
 
@@ -51,7 +52,7 @@ def test_c6_each_language_has_exactly_the_texts_that_are_declared(language: str)
 )
 def test_c6_a_catalogue_that_is_not_as_declared_is_refused(change: dict[str, str | None], message: str) -> None:
     changed = {name: text for name, text in {**data("de"), **change}.items() if text is not None}
-    with pytest.raises(Unsound, match=re.escape(message)):
+    with pytest.raises(CatalogueError, match=re.escape(message)):
         read("de", changed)
 
 
@@ -81,7 +82,7 @@ def test_c6_nothing_is_left_in_english(language: str) -> None:
     ("ja", "0 件", "1 件", "1,234,567 件"),
 ])  # fmt: skip
 def test_c6_numbers_and_their_forms_are_the_languages_own(language: str, none: str, one: str, many: str) -> None:
-    say = speak(language, {})
+    say = messages_for(language, {})
     assert (say.results(count=0), say.results(count=1), say.results(count=1_234_567)) == (none, one, many)
 
 
@@ -151,7 +152,7 @@ def test_no_issue_takes_long_to_tell_the_language_of(piece: str) -> None:
 )
 def test_c3_the_share_beside_an_unlikely_candidate_is_that_of_being_the_same(language: str, said: str) -> None:
     """Not "probably another problem (6 %)", as if that were so unlikely."""
-    assert speak(language, {}).unlikely(percent=0.06) == said
+    assert messages_for(language, {}).unlikely(percent=0.06) == said
 
 
 @pytest.mark.parametrize(
@@ -164,7 +165,7 @@ def test_c3_the_share_beside_an_unlikely_candidate_is_that_of_being_the_same(lan
     ],
 )
 def test_c7_one_issue_is_spoken_of_as_one(language: str, said: str) -> None:
-    assert speak(language, {}).digest_missed(count=1) == said
+    assert messages_for(language, {}).digest_missed(count=1) == said
 
 
 @pytest.mark.parametrize(
@@ -177,6 +178,6 @@ def test_c7_one_issue_is_spoken_of_as_one(language: str, said: str) -> None:
     ],
 )
 def test_a_scan_of_one_issue_speaks_of_one(language: str, said: str) -> None:
-    say = speak(language, {})
+    say = messages_for(language, {})
     assert said in say.scan_begun(count=1, wait="", title="")
     assert said in say.scan_begun_known(count=1, wait="", issue="")

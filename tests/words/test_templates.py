@@ -6,11 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.conversation.config import parse_config
-from bot.conversation.render.escape import code, escape
-from bot.conversation.render.links import Place
-from bot.conversation.words import GAPS_MAX, LONGEST, Malformed, Template, speak
-from bot.conversation.words.template import forbidden
+from bot.conversation.config.parser import parse_config
+from bot.conversation.messages.catalogue import messages_for
+from bot.conversation.messages.template import GAPS_MAX, TEMPLATE_MAX, MalformedTemplate, Template, forbidden_part
+from bot.conversation.render.escape import RepoLinks, code, escape
 from tests.render.reading import read
 
 
@@ -53,12 +52,12 @@ def test_c3_code_beside_code_stays_code(template: str) -> None:
 
 
 def test_c3_a_link_behind_an_exclamation_mark_is_no_picture() -> None:
-    page = read(speak("en", {"of_done": "Closed!{issue}"}).of_done(issue=Place("acme/app").issue(7)))
+    page = read(messages_for("en", {"of_done": "Closed!{issue}"}).of_done(issue=RepoLinks("acme/app").issue(7)))
     assert (page.links, page.images) == (["https://redirect.github.com/acme/app/issues/7"], 0)
 
 
 def test_c6_a_text_may_be_emphasised_and_hold_code() -> None:
-    say = speak("en", {"found": "**Seen before?**\n See `CONTRIBUTING.md`, then {{decide}}: {count}\n"})
+    say = messages_for("en", {"found": "**Seen before?**\n See `CONTRIBUTING.md`, then {{decide}}: {count}\n"})
     assert say.found(count=1_200) == "**Seen before?** See `CONTRIBUTING.md`, then {decide}: 1,200"
     assert say.plain.found(count=1).startswith("**Probably")
 
@@ -92,10 +91,10 @@ def test_c6_what_is_wrong_with_a_text_is_named_and_the_bots_own_holds(text: str,
 
 @given(st.text(max_size=80) | st.text("{}a!:.[]_0", max_size=30))
 def test_no_text_makes_it_raise_anything_else(text: str) -> None:
-    forbidden(text)
+    forbidden_part(text)
     try:
         template = Template.parse(text)
-    except Malformed:
+    except MalformedTemplate:
         return
     values = dict.fromkeys(template.variables, "v")
     assert Template.parse(text.replace("{", "{{").replace("}", "}}")).fill({}) == text
@@ -103,4 +102,4 @@ def test_no_text_makes_it_raise_anything_else(text: str) -> None:
 
 
 def test_the_bounds_are_those_of_the_documentation() -> None:
-    assert (LONGEST, GAPS_MAX) == (600, 10)
+    assert (TEMPLATE_MAX, GAPS_MAX) == (600, 10)

@@ -12,12 +12,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from bot.conversation.posts.marker import answered_by
+from bot.conversation.marker import answered_by
 from bot.deliveries.events import CommentEvent, Event, Ignored, IssueEvent
 from bot.deliveries.payloads import parse
 from bot.domain.entities import RepoRef
 from bot.domain.errors import SettingsError
-from bot.domain.times import read_moment
+from bot.domain.formats import parse_time
 
 UPKEEP, EVALUATE, SCAN = TASKS = ("upkeep", "evaluate", "scan")
 """What a workflow does without an event of an issue; the last two are asked for by hand."""
@@ -98,6 +98,6 @@ class Job:
         if not isinstance(event, IssueEvent | CommentEvent):
             return Ignored("a workflow has no work with it")
         changed = (self.payload.get("comment") or self.payload["issue"]).get("updated_at")
-        if changed and (now - (at := read_moment(changed))).total_seconds() > OLDEST:
+        if changed and (now - (at := parse_time(changed))).total_seconds() > OLDEST:
             return Ignored(f"it happened on {at:%Y-%m-%d}, and what is more than a day old is left alone")
         return event

@@ -1,7 +1,7 @@
 """The state between two runs: the store as one SQLite file, vacuumed and compressed, which lies in the runner's cache.
 
 A cache can be gone, be of another branch, or hold what a runner that was killed has left. So nothing rests on it: what
-cannot be read is begun anew, and what people decided is learnt again from their threads (`handlers/recalling.py`).
+cannot be read is begun anew, and what people decided is learnt again from their threads (`handlers/recovery.py`).
 """
 
 from __future__ import annotations

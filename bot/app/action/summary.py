@@ -9,9 +9,8 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from bot.conversation.render import Place
-from bot.conversation.render.escape import escape
-from bot.domain.decisions import Decision, Evidence, Outcome
+from bot.conversation.render.escape import RepoLinks, escape
+from bot.domain.decisions import Decision, DecisionOutcome, Evidence
 from bot.domain.likelihood import likelihood
 from bot.storage.repositories import Progress
 
@@ -19,12 +18,12 @@ NONE, FAILED = "none", "failed"
 """Outcomes of a run that has looked at no issue, and of one that could not do what it was to."""
 
 _DID = {
-    Outcome.POSTED: "It has a comment now",
-    Outcome.EDITED: "Its comment says something else now",
-    Outcome.UNCHANGED: "Its comment stays as it is",
-    Outcome.SHADOW: "`mode: shadow`: it would have got a comment",
-    Outcome.SILENT: "No comment",
-    Outcome.LEFT_ALONE: "It was left alone",
+    DecisionOutcome.POSTED: "It has a comment now",
+    DecisionOutcome.EDITED: "Its comment says something else now",
+    DecisionOutcome.UNCHANGED: "Its comment stays as it is",
+    DecisionOutcome.SHADOW: "`mode: shadow`: it would have got a comment",
+    DecisionOutcome.SILENT: "No comment",
+    DecisionOutcome.LEFT_ALONE: "It was left alone",
 }
 
 
@@ -36,7 +35,7 @@ class Run:
     `lines` are further sentences in Markdown, `problems` what somebody has to mend, as plain text.
     """
 
-    place: Place
+    place: RepoLinks
     pages: str
     number: int = 0
     decision: Decision | None = None

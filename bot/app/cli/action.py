@@ -53,9 +53,9 @@ def _run(job: Job) -> tuple[Run, bool]:
     event = job.wanted(datetime.now().astimezone()) if job.is_of_an_issue else None
     if isinstance(event, Ignored):
         from bot.app.action.summary import Run
-        from bot.conversation.render import Place
+        from bot.conversation.render.escape import RepoLinks
 
-        return Run(Place(str(job.repo)), "", lines=[f"Nothing to do: {event.reason}."]), False
+        return Run(RepoLinks(str(job.repo)), "", lines=[f"Nothing to do: {event.reason}."]), False
     # These take a second to import.
     from bot.app.wiring.action import workflow
     from bot.platform.logs import configure_logging

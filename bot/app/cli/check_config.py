@@ -9,8 +9,8 @@ import click
 
 from bot.app.cli.shared.files import in_json, read_bytes
 from bot.app.cli.shared.options import READ_FILE_OR_STDIN, json_option
-from bot.conversation.config import RepoConfig, parse_config
-from bot.conversation.config.schema import JUDGE_FLOOR, MIN_CONFIDENCE
+from bot.conversation.config.parser import parse_config
+from bot.conversation.config.schema import JUDGE_FLOOR, MIN_CONFIDENCE, RepoConfig
 from bot.domain.errors import UserError
 from bot.domain.likelihood import POSSIBLY, VERY_LIKELY
 

@@ -14,8 +14,8 @@ import click
 
 from bot.app.cli.shared.files import in_json, told_if_refused
 from bot.app.cli.shared.options import OUT, READ_FILE
-from bot.domain.counting import counted
 from bot.domain.errors import Retryable, UserError
+from bot.domain.formats import counted
 from bot.platform.local import plain
 from bot.platform.private_files import keep_to_names, replace_file
 

@@ -14,7 +14,7 @@ from bot.app.cli.shared.options import json_option
 from bot.app.cli.shared.stored import repository_argument, stored
 
 if TYPE_CHECKING:
-    from bot.conversation.words import Words
+    from bot.conversation.messages.catalogue import Messages
     from bot.quality.digest import Digest
 
 _UNITS = {"h": 3600.0, "d": 86_400.0, "w": 604_800.0}
@@ -44,8 +44,8 @@ def digest(repository: str, since: float, as_json: bool, as_markdown: bool) -> N
         raise click.UsageError("--json or --markdown, not both")
     from bot.app.wiring.clients import now
     from bot.app.wiring.indexes import build_index
-    from bot.conversation.render import Place
-    from bot.conversation.words import english
+    from bot.conversation.messages.catalogue import english
+    from bot.conversation.render.escape import RepoLinks
     from bot.quality.calibration import bar_in_force
     from bot.quality.digest import digest_of, titles_of
     from bot.quality.render import digest as words
@@ -61,7 +61,7 @@ def digest(repository: str, since: float, as_json: bool, as_markdown: bool) -> N
         values = {"repository": meant.name, "bar": bar.value, "bar_from": bar.origin.value, **found.to_json()}
         click.echo(json.dumps(values, indent=2))
     elif as_markdown:
-        place = Place(meant.name, settings.enterprise)
+        place = RepoLinks(meant.name, settings.enterprise)
         click.echo(words.markdown(words.DigestView(found, titles, bar, place, moment, say)), nl=False)
     else:
         click.echo(f"{words.sentences(found, moment, say)}\n{words.bar_words(bar, say)}")
@@ -69,7 +69,7 @@ def digest(repository: str, since: float, as_json: bool, as_markdown: bool) -> N
             _show_table(found, titles, say)
 
 
-def _show_table(found: Digest, titles: Mapping[int, str], say: Words) -> None:
+def _show_table(found: Digest, titles: Mapping[int, str], say: Messages) -> None:
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -87,7 +87,7 @@ def _show_table(found: Digest, titles: Mapping[int, str], say: Words) -> None:
     table.add_column("so far")
     for line in found.lines:
         so_far = Text(words.standing_words(line, say, brief=True))
-        table.add_row(named(line.number), named(line.other), say.manner.percent(line.probability), so_far)
+        table.add_row(named(line.number), named(line.other), say.locale.percent(line.probability), so_far)
     Console(highlight=False).print(table)
 
 
@@ -102,7 +102,7 @@ def calibrate(repository: str, reset: bool, as_json: bool) -> None:
     what comes of it. docs/feedback.md says by which rule.
     """
     from bot.app.wiring.clients import now
-    from bot.conversation.words import english
+    from bot.conversation.messages.catalogue import english
     from bot.quality.calibration import ENOUGH, WINDOW, Move, bar_in_force, calibration_of, recalibrate
     from bot.quality.render import digest as words
     from bot.search.repository_settings import RepositorySettings

@@ -13,7 +13,7 @@ import click
 from bot.app.cli.shared.files import in_json, told_if_refused
 from bot.app.cli.shared.options import OUT, json_option
 from bot.app.cli.shared.stored import Meant, repository_argument, stored
-from bot.domain.counting import counted
+from bot.domain.formats import counted
 from bot.platform.private_files import replace_file
 from bot.platform.settings import Settings
 

@@ -12,10 +12,10 @@ from bot.app.cli.shared.files import in_json
 from bot.app.cli.shared.options import ONE_OR_MORE, Share, json_option, relevance_option
 from bot.app.cli.shared.running import told_of_tokens
 from bot.conversation.config.schema import ASKED_MOST, MIN_CONFIDENCE, SOURCES
-from bot.domain.counting import counted
 from bot.domain.entities import IssueRef, RepoRef
 from bot.domain.errors import NotFound, SettingsError, UserError
-from bot.domain.report import Candidate, Outcome, QueryRun, Report
+from bot.domain.formats import counted
+from bot.domain.report import Candidate, QueryRun, Report, SearchOutcome
 from bot.platform import settings as host
 from bot.platform.addresses import hosts_of, issue_at
 from bot.platform.local import plain
@@ -30,10 +30,10 @@ _MOVED = 301
 _INDENT = " " * 10
 # F9, in words, by whether anything was found.
 _WENT = {
-    (Outcome.INCONCLUSIVE, False): "Nothing can be said: it could not be asked properly.",
-    (Outcome.INCONCLUSIVE, True): "Nothing can be said: it could not be asked properly.",
-    (Outcome.DEGRADED, False): "Nothing was found, but not everything could be asked, so that says little.",
-    (Outcome.DEGRADED, True): "Not everything could be asked; this is what was found all the same:",
+    (SearchOutcome.INCONCLUSIVE, False): "Nothing can be said: it could not be asked properly.",
+    (SearchOutcome.INCONCLUSIVE, True): "Nothing can be said: it could not be asked properly.",
+    (SearchOutcome.DEGRADED, False): "Nothing was found, but not everything could be asked, so that says little.",
+    (SearchOutcome.DEGRADED, True): "Not everything could be asked; this is what was found all the same:",
 }
 
 _CONFIDENCE = (
@@ -109,7 +109,7 @@ def find(
         file = known.settings.source
         says = "what is wrong there does not count; `doppel check-config FILE` on a copy of it says what it is"
         click.echo(f"{file}: {says}", err=True)
-    sys.exit(0 if report.outcome in (Outcome.FOUND, Outcome.NONE) else UNREACHABLE)
+    sys.exit(0 if report.outcome in (SearchOutcome.FOUND, SearchOutcome.NONE) else UNREACHABLE)
 
 
 def _client(settings: Settings, repo: RepoRef) -> RepoClient:
@@ -151,7 +151,7 @@ def show(report: Report, bots: Unasked, *, indexed: bool) -> None:
         click.secho(says, bold=True)
     for candidate in report.candidates:
         _show_candidate(candidate, bots)
-    if report.candidates or report.outcome is Outcome.NONE:
+    if report.candidates or report.outcome is SearchOutcome.NONE:
         _show_bots(bots)
     _show_asked(report, indexed=indexed)
 
@@ -204,8 +204,8 @@ def _went(run: QueryRun) -> str:
 
 def _show_candidate(candidate: Candidate, bots: Unasked) -> None:
     """Its number, then the word with the number behind it (P4), and why; one that the bot would name has a mark."""
-    from bot.conversation.render.candidates import confidence_words
-    from bot.conversation.words import english
+    from bot.conversation.messages.catalogue import english
+    from bot.conversation.render.comment import confidence_words
 
     mark = "*" if bots.names(candidate) else " "
     click.secho(f"{mark} {_name(candidate):<7} ", bold=True, nl=False)

@@ -11,8 +11,7 @@ from datetime import datetime
 import click
 
 from bot.app.cli.shared.options import ONE_OR_MORE, json_option
-from bot.domain.counting import counted
-from bot.domain.times import write_moment
+from bot.domain.formats import counted, format_time
 from bot.platform import settings as host
 
 _NOTHING = "Nothing was given up."
@@ -37,7 +36,7 @@ def jobs(ctx: click.Context, limit: int, as_json: bool) -> None:
     if as_json:
         rows = [dataclasses.asdict(one) for one in found]
         for row, one in zip(rows, found, strict=True):
-            row["repository"], row["failed_at"] = one.repository and str(one.repository), write_moment(one.failed_at)
+            row["repository"], row["failed_at"] = one.repository and str(one.repository), format_time(one.failed_at)
         click.echo(json.dumps(rows, indent=2))
         return
     for letter in found:

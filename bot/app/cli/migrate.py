@@ -44,10 +44,10 @@ def migrate_store(source: str | None, target: str, dry_run: bool, as_json: bool)
     if not target:
         # It would count as DATABASE_URL that is not set.
         raise click.UsageError("--to is empty; give the address of the database to copy to")
-    from handlers.moving import copy, place
+    from handlers.database_copy import copy, host_databases
 
-    here = place(settings_with("--from", source or None))
-    there = place(settings_with("--to", target, otherwise=""))
+    here = host_databases(settings_with("--from", source or None))
+    there = host_databases(settings_with("--to", target, otherwise=""))
     with told_of_database("the database of --from") if source else nullcontext():
         here.reach()
     with told_of_database("the database of --to"):

@@ -17,9 +17,9 @@ import requests
 from bot.app.cli.shared.files import keep_apart, read_bytes
 from bot.app.cli.shared.options import OUT, READ_FILE, READ_FILE_OR_STDIN, json_option, web_address
 from bot.deliveries.webhook import sign
-from bot.domain.counting import counted
 from bot.domain.entities import RepoRef
 from bot.domain.errors import SettingsError, Unavailable, UserError
+from bot.domain.formats import counted
 from bot.platform import settings as host
 from bot.platform.local import is_here
 from bot.platform.private_files import replace_file

@@ -15,7 +15,7 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from bot.domain.counting import counted
+from bot.domain.formats import counted
 from bot.platform.local import plain
 
 BODY_LINES = 24

@@ -17,9 +17,9 @@ from bot.app.action.pending import Pending, Step
 from bot.app.action.summary import Run
 from bot.app.wiring.clients import now
 from bot.app.wiring.indexes import build_index
-from bot.conversation.posts.author import of_token
-from bot.conversation.posts.comments import CommentKeeper
-from bot.conversation.render import Place
+from bot.conversation.comments import CommentKeeper
+from bot.conversation.marker import of_token
+from bot.conversation.render.escape import RepoLinks
 from bot.deliveries.events import CommentEvent, Event, IndexEvent, IssueEvent, full_name
 from bot.domain.entities import RepoRef, Repository
 from bot.domain.errors import DoppelError, GitHubError, Retryable
@@ -33,12 +33,11 @@ from bot.search.matching import Matcher
 from bot.search.repository_settings import RepositorySettings
 from bot.storage import Store, open_store
 from bot.storage.replaced import sqlite_file
-from handlers import ROUTES, recalling
-from handlers.erasing import take_over
+from handlers import ROUTES, recovery
+from handlers.repositories import take_over
 from handlers.router import Router
-from handlers.scheduled.digests import keep_digests
-from handlers.scheduled.feedback import look_at_feedback
-from handlers.scheduled.tidying import erase_old, tidy
+from handlers.scheduled.repository_tasks import keep_digests, look_at_feedback
+from handlers.scheduled.retention import erase_old, tidy
 from handlers.services import Services
 
 logger = logging.getLogger(__name__)
@@ -135,7 +134,7 @@ class Workflow:
         self.repository = repository
         take_over(repository, INSTALLATION, self.services)
         client = self.github.in_repository(INSTALLATION, repository.id)
-        if not recalling.recall(client, repository, self.services):
+        if not recovery.recover(client, repository, self.services):
             self.problems.append(
                 "What people said in earlier threads could not be read again just now; the next run tries again."
             )
@@ -201,7 +200,7 @@ class Workflow:
         if self.repository:
             self._tell_of_settings(self.repository)
         return Run(
-            place=Place(str(self.job.repo), self.settings.enterprise),
+            place=RepoLinks(str(self.job.repo), self.settings.enterprise),
             pages=pages_of(self.settings.github_api_url),
             number=number,
             decision=decision,

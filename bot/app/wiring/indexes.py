@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from bot.app.wiring.clients import build_github, embedder, now, reader
 from bot.app.wiring.judging import build_judge
-from bot.conversation.config import RepoConfig
+from bot.conversation.config.schema import RepoConfig
 from bot.deliveries.database import QueueUnavailable
 from bot.deliveries.events import IndexEvent
 from bot.deliveries.inbox import Inbox
@@ -37,7 +37,7 @@ from bot.search.repository_settings import RepositorySettings, settings_at_prese
 from bot.storage import Store, open_store
 from bot.storage.replaced import sqlite_file
 from bot.storage.repositories import Progress
-from handlers.erasing import erased_if_ended
+from handlers.repositories import erased_if_ended
 
 if TYPE_CHECKING:
     from bot.interfaces.mcp.tools import Tools

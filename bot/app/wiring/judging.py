@@ -32,14 +32,14 @@ def build_judge(settings: Settings, store: Store | None, *, keep: bool = True) -
     chosen = build_endpoint(settings)
     if chosen is None:
         return None
-    from bot.domain.opinion import Limits
+    from bot.domain.judge_protocol import JudgeLimits
     from bot.search.judge.judge import HostJudge, InMemoryRecord
     from bot.search.judge.prompt import Price
 
     return HostJudge(
         chosen,
         store.judgements if store and keep else InMemoryRecord(store.judgements if store else None),
-        Limits(
+        JudgeLimits(
             settings.judge_calls,
             settings.judge_tokens,
             settings.judge_calls_each,

@@ -27,7 +27,7 @@ from bot.quality.scanning.pairs import Result
 from bot.quality.scanning.scan import Scan
 from bot.search.repository_settings import LoadedSettings, RepositorySettings
 from bot.storage import StoredRepository, open_store
-from handlers.erasing import erased_if_ended
+from handlers.repositories import erased_if_ended
 
 
 def build_setup(settings: Settings) -> SetUp:

@@ -12,8 +12,8 @@ from bot.app.wiring.clients import build_github, now
 from bot.app.wiring.evaluating import evaluate_apart
 from bot.app.wiring.indexes import build_index
 from bot.app.wiring.judging import build_judge
-from bot.conversation.posts.author import of_app
-from bot.conversation.posts.comments import CommentKeeper
+from bot.conversation.comments import CommentKeeper
+from bot.conversation.marker import of_app
 from bot.deliveries.events import Event, InstallationEvent, full_name
 from bot.deliveries.inbox import Inbox
 from bot.deliveries.queue import ScheduledTask
@@ -28,13 +28,18 @@ from bot.search.matching import Matcher
 from bot.search.repository_settings import RepositorySettings
 from bot.storage import open_store
 from handlers import ROUTES
-from handlers.erasing import erased_if_ended
+from handlers.repositories import erased_if_ended
 from handlers.router import Router
-from handlers.scheduled.digests import DIGEST_EVERY, DIGEST_LATE, keep_digests
-from handlers.scheduled.feedback import FEEDBACK_EVERY, look_at_feedback
 from handlers.scheduled.reconciliation import RECONCILE_EVERY, reconcile
 from handlers.scheduled.redelivery import RECOVER_EVERY, recover
-from handlers.scheduled.tidying import ERASE_EVERY, TIDY_EVERY, erase_old, tidy
+from handlers.scheduled.repository_tasks import (
+    DIGEST_EVERY,
+    DIGEST_LATE,
+    FEEDBACK_EVERY,
+    keep_digests,
+    look_at_feedback,
+)
+from handlers.scheduled.retention import ERASE_EVERY, TIDY_EVERY, erase_old, tidy
 from handlers.services import Services
 
 LAG = 30.0

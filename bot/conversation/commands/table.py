@@ -9,11 +9,11 @@ from enum import StrEnum
 
 from bot.domain.entities import Permission, StateFilter
 
-COMMAND, SHORT = "/duplicates", "/dup"
+COMMAND, SHORT_COMMAND = "/duplicates", "/dup"
 """How a command begins, and how it may begin as well. The App's own name does too: `@doppel duplicates`."""
 
 
-class Name(StrEnum):
+class CommandName(StrEnum):
     """The commands; a re-check has no word of its own."""
 
     RECHECK = ""
@@ -28,7 +28,7 @@ class Name(StrEnum):
     HELP = "help"
 
 
-ALSO = {"close": Name.OF}
+ALIASES = {"close": CommandName.OF}
 """Other words for a command; beside them `duplicate of` stands for `of`."""
 
 
@@ -40,7 +40,7 @@ class Requirement(StrEnum):
     TRIAGE = "triage"
 
 
-class Takes(StrEnum):
+class Arguments(StrEnum):
     """What follows the command's word."""
 
     NOTHING = "nothing"
@@ -50,15 +50,15 @@ class Takes(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class CommandSpec:
     """A command: what it takes, how it is written, and who may use it. What it does is said by
-    `bot/conversation/render/help.py`.
+    `bot/conversation/render/phrases.py`.
 
     `elsewhere` are those that take an issue of another repository as well.
     """
 
-    name: Name
-    takes: Takes
+    name: CommandName
+    takes: Arguments
     syntax: str
     who: Requirement
     elsewhere: bool = False
@@ -73,21 +73,21 @@ LIMIT_SECONDS = 3600.0
 OPTIONS = ("open", "closed", "all", "confidence=0.1", "threshold=0.4", "limit=3", "fresh")
 """What can be added to a re-check and, after the words, to a search."""
 
-COMMANDS: tuple[Row, ...] = (
-    Row(Name.RECHECK, Takes.OPTIONS, COMMAND, Requirement.ANYONE),
-    Row(Name.SEARCH, Takes.WORDS, f"{COMMAND} search WORDS…", Requirement.ANYONE),
-    Row(Name.EXPLAIN, Takes.NUMBER, f"{COMMAND} explain #N", Requirement.ANYONE),
-    Row(Name.NOT, Takes.NUMBER, f"{COMMAND} not #N", Requirement.AUTHOR_OR_TRIAGE, elsewhere=True),
-    Row(Name.OF, Takes.NUMBER, f"{COMMAND} of #N", Requirement.AUTHOR_OR_TRIAGE),
-    Row(Name.UNDO, Takes.NOTHING, f"{COMMAND} undo", Requirement.ANYONE),
-    Row(Name.MUTE, Takes.NOTHING, f"{COMMAND} mute", Requirement.AUTHOR_OR_TRIAGE),
-    Row(Name.UNMUTE, Takes.NOTHING, f"{COMMAND} unmute", Requirement.AUTHOR_OR_TRIAGE),
-    Row(Name.SCAN, Takes.NOTHING, f"{COMMAND} scan", Requirement.TRIAGE),
-    Row(Name.HELP, Takes.NOTHING, f"{COMMAND} help", Requirement.ANYONE),
+COMMANDS: tuple[CommandSpec, ...] = (
+    CommandSpec(CommandName.RECHECK, Arguments.OPTIONS, COMMAND, Requirement.ANYONE),
+    CommandSpec(CommandName.SEARCH, Arguments.WORDS, f"{COMMAND} search WORDS…", Requirement.ANYONE),
+    CommandSpec(CommandName.EXPLAIN, Arguments.NUMBER, f"{COMMAND} explain #N", Requirement.ANYONE),
+    CommandSpec(CommandName.NOT, Arguments.NUMBER, f"{COMMAND} not #N", Requirement.AUTHOR_OR_TRIAGE, elsewhere=True),
+    CommandSpec(CommandName.OF, Arguments.NUMBER, f"{COMMAND} of #N", Requirement.AUTHOR_OR_TRIAGE),
+    CommandSpec(CommandName.UNDO, Arguments.NOTHING, f"{COMMAND} undo", Requirement.ANYONE),
+    CommandSpec(CommandName.MUTE, Arguments.NOTHING, f"{COMMAND} mute", Requirement.AUTHOR_OR_TRIAGE),
+    CommandSpec(CommandName.UNMUTE, Arguments.NOTHING, f"{COMMAND} unmute", Requirement.AUTHOR_OR_TRIAGE),
+    CommandSpec(CommandName.SCAN, Arguments.NOTHING, f"{COMMAND} scan", Requirement.TRIAGE),
+    CommandSpec(CommandName.HELP, Arguments.NOTHING, f"{COMMAND} help", Requirement.ANYONE),
 )
 """All commands, in the order of the help."""
 
-BY_NAME: dict[Name, Row] = {row.name: row for row in COMMANDS}
+COMMANDS_BY_NAME: dict[CommandName, CommandSpec] = {row.name: row for row in COMMANDS}
 
 
 def allowed(who: Requirement, permission: Permission, is_author: bool) -> bool:
@@ -105,7 +105,7 @@ def allowed(who: Requirement, permission: Permission, is_author: bool) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class CommandOptions:
     """What was asked to differ from the repository's settings; None where nothing was said."""
 
     state: StateFilter | None = None
@@ -127,21 +127,21 @@ class Command:
     `repo` is `owner/repo` where `number` is another repository's, else empty.
     """
 
-    name: Name
+    name: CommandName
     line: str
     number: int | None = None
     words: tuple[str, ...] = ()
-    options: Options = Options()
+    options: CommandOptions = CommandOptions()
     repo: str = ""
 
     @property
-    def row(self) -> Row:
+    def row(self) -> CommandSpec:
         """What the table says of this command."""
-        return BY_NAME[self.name]
+        return COMMANDS_BY_NAME[self.name]
 
 
 @dataclass(frozen=True, slots=True)
-class Misspelt:
+class MisspeltCommand:
     """A line that was meant for us but has an unknown word. `suggestion` is a whole command, empty if none is near."""
 
     line: str
@@ -149,7 +149,7 @@ class Misspelt:
     suggestion: str
 
 
-class Problem(StrEnum):
+class CommandProblem(StrEnum):
     """What is wrong with a known command."""
 
     NUMBER_MISSING = "number missing"
@@ -163,18 +163,18 @@ class Problem(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Invalid:
+class InvalidCommand:
     """A known command that cannot be carried out as written; `value` is the part that is wrong, shortened."""
 
     line: str
-    name: Name
-    problem: Problem
+    name: CommandName
+    problem: CommandProblem
     value: str = ""
 
     @property
-    def row(self) -> Row:
+    def row(self) -> CommandSpec:
         """What the table says of this command."""
-        return BY_NAME[self.name]
+        return COMMANDS_BY_NAME[self.name]
 
 
-Parsed = Command | Misspelt | Invalid
+ParsedLine = Command | MisspeltCommand | InvalidCommand

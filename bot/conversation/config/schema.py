@@ -13,29 +13,32 @@ from typing import Annotated, Any, Literal, get_args
 from annotated_types import Ge, Le, MaxLen
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from bot.conversation.config.kinds import (
-    SENSIBLE,
+from bot.conversation.config.field_types import (
+    REACHABLE,
     SWITCH,
+    Accepts,
     Association,
+    AsTuple,
     Glob,
     IssueType,
+    ItemName,
     Label,
-    Listed,
     Login,
-    Named,
-    Once,
-    Place,
-    Share,
+    Probability,
+    RepositoryName,
     Switch,
     Templates,
-    Wants,
+    Unique,
     is_switch,
     off,
     wants_keys,
 )
-from bot.conversation.words import Words
+from bot.conversation.messages.catalogue import Messages
 from bot.domain.entities import NUMBER_MAX, Issue
 from bot.domain.likelihood import LIKELY
+
+CONFIG_PATH = ".github/doppel.yml"
+"""Where the file lies, in the repository itself or in its owner's `.github` repository."""
 
 # GitHub's titles have at most 256 characters; a longer text is compared by its beginning.
 _TITLE_MAX = 1_000
@@ -131,7 +134,7 @@ class JudgeConfig(_Section):
     """Whether the judge is asked."""
     private: Switch = False
     """Whether a private repository's texts may go to the judge, if the host allows it."""
-    floor: Annotated[float, Ge(0), Le(1), Share, SENSIBLE] = JUDGE_FLOOR
+    floor: Annotated[float, Ge(0), Le(1), Probability, REACHABLE] = JUDGE_FLOOR
     """From which probability on a candidate is worth asking about. A lower one finds more and costs more."""
     critic: Switch = False
     """Whether what the judge calls the same is read a second time, each pair alone, to find what speaks against it."""
@@ -150,17 +153,17 @@ class JudgeConfig(_Section):
 class IgnoreConfig(_Section):
     """Which issues are left alone. Logins and labels are compared without case; titles are globs."""
 
-    authors: Annotated[tuple[Login, ...], MaxLen(100), Listed, Once, Named(Words.logins)] = ()
+    authors: Annotated[tuple[Login, ...], MaxLen(100), AsTuple, Unique, ItemName(Messages.logins)] = ()
     """Issues of these people and Apps are left alone."""
-    labels: Annotated[tuple[Label, ...], MaxLen(100), Listed, Once, Named(Words.labels)] = ()
+    labels: Annotated[tuple[Label, ...], MaxLen(100), AsTuple, Unique, ItemName(Messages.labels)] = ()
     """Issues with one of these labels are left alone."""
-    titles: Annotated[tuple[Glob, ...], MaxLen(100), Listed, Once, Named(Words.globs)] = ()
+    titles: Annotated[tuple[Glob, ...], MaxLen(100), AsTuple, Unique, ItemName(Messages.globs)] = ()
     """Issues whose title matches one of these are left alone. `*` is any text, `?` any character; case does not
     matter."""
-    associations: Annotated[tuple[Association, ...], MaxLen(10), Listed, Once, Named(Words.associations)] = ()
+    associations: Annotated[tuple[Association, ...], MaxLen(10), AsTuple, Unique, ItemName(Messages.associations)] = ()
     """Issues of people who are this to the repository are left alone: `OWNER`, `MEMBER` (of the organization),
     `COLLABORATOR`, `CONTRIBUTOR`, `NONE` and so on, as GitHub shows it beside their name."""
-    types: Annotated[tuple[IssueType, ...], MaxLen(100), Listed, Once, Named(Words.types)] = ()
+    types: Annotated[tuple[IssueType, ...], MaxLen(100), AsTuple, Unique, ItemName(Messages.types)] = ()
     """Issues of one of these types are left alone."""
 
 
@@ -182,8 +185,8 @@ def _each_source(schema: dict[str, Any]) -> None:
     schema["additionalProperties"] = False
 
 
-def _switch_or_keys(model: type[BaseModel]) -> Wants:
-    return Wants(
+def _switch_or_keys(model: type[BaseModel]) -> Accepts:
+    return Accepts(
         lambda say, code: say.either(
             first=say.comma().join((code("on"), code("off"))), last=wants_keys(model.model_fields, say, code)
         )
@@ -201,14 +204,14 @@ class RepoConfig(_Section):
 
     mode: Literal["comment", "shadow", "off"] = "comment"
     """`comment` posts comments; `shadow` only records what the bot would have posted unasked; `off` does nothing."""
-    min_confidence: Annotated[float | None, Ge(0), Le(1), Share, SENSIBLE] = None
+    min_confidence: Annotated[float | None, Ge(0), Le(1), Probability, REACHABLE] = None
     """From which probability on the bot comments unasked: how likely a careful reader of both texts would call them
     the same report. A value set here is never moved."""
     calibrate: Switch = True
     """Whether feedback moves `min_confidence` if you have not set it."""
     digest: Literal["issue", "off"] = "off"
     """`issue` keeps one issue that shows what the bot did in the last week, for maintainers to judge."""
-    likely: Annotated[float, Ge(0), Le(1), Share, SENSIBLE] = LIKELY
+    likely: Annotated[float, Ge(0), Le(1), Probability, REACHABLE] = LIKELY
     """How likely, in the same sense, the first candidate must be for the comment to begin with “Probably reported
     before” instead of “Possibly related”."""
     max_candidates: Annotated[int, Ge(1), Le(10)] = 3
@@ -219,7 +222,7 @@ class RepoConfig(_Section):
     """How GitHub's search is used."""
     sources: Annotated[
         dict[Annotated[str, AfterValidator(_source_name)], Source],
-        Wants(lambda say, code: wants_keys(SOURCES, say, code)),
+        Accepts(lambda say, code: wants_keys(SOURCES, say, code)),
         Field(json_schema_extra=_each_source),
     ] = {}
     """Whether and how a source is searched: `on`, `off`, or a mapping, which switches it on unless it says
@@ -228,21 +231,25 @@ class RepoConfig(_Section):
     """Whether and how a language model judges the likeliest candidates, where the host has one."""
     ignore: IgnoreConfig = IgnoreConfig()
     """Which issues are left alone."""
-    only_labels: Annotated[tuple[Label, ...], MaxLen(100), Listed, Once, Named(Words.labels)] = ()
+    only_labels: Annotated[tuple[Label, ...], MaxLen(100), AsTuple, Unique, ItemName(Messages.labels)] = ()
     """Only issues with one of these labels are looked at: when they are opened, or when a person puts the label on
     them; a label that a bot puts on later counts where `bots` is on."""
-    only_types: Annotated[tuple[IssueType, ...], MaxLen(100), Listed, Once, Named(Words.types)] = ()
+    only_types: Annotated[tuple[IssueType, ...], MaxLen(100), AsTuple, Unique, ItemName(Messages.types)] = ()
     """Only issues of one of these types are looked at."""
     bots: Switch = False
     """Whether issues that Apps open, edit or label are looked at. They are found as earlier issues either way."""
     per_author: Annotated[int, Ge(1), Le(1000)] = 10
     """How many issues of one author are looked at within an hour. The others are looked at later, or when asked."""
     known_issues: Annotated[
-        tuple[Annotated[int, Ge(1), Le(NUMBER_MAX)], ...], MaxLen(100), Listed, Once, Named(Words.issue_numbers)
+        tuple[Annotated[int, Ge(1), Le(NUMBER_MAX)], ...],
+        MaxLen(100),
+        AsTuple,
+        Unique,
+        ItemName(Messages.issue_numbers),
     ] = ()
     """Issues that are often reported again. They are always considered, whatever the searches find. So is what three
     issues or more were closed as duplicates of, without being named here."""
-    siblings: Annotated[tuple[Place, ...], MaxLen(20), Listed, Once, Named(Words.repositories)] = ()
+    siblings: Annotated[tuple[RepositoryName, ...], MaxLen(20), AsTuple, Unique, ItemName(Messages.repositories)] = ()
     """Public repositories of the same owner that are searched as well; the host may allow others (`DOPPEL_SIBLINGS`).
     Private ones are never searched."""
     label: Literal["suggest", "add", "off"] = "off"

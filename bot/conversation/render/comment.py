@@ -1,34 +1,170 @@
-"""The one advisory comment: a report as the people on an issue read it (C2, C3)."""
+"""One earlier issue, as the list of a comment shows it, and as the reply to `/duplicates explain #N` does."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from bot.conversation.commands import Options
-from bot.conversation.config import ConfigError
-from bot.conversation.posts.marker import ADVICE
-from bot.conversation.render.candidates import candidate_lines
+from bot.conversation.commands.table import CommandOptions
+from bot.conversation.config.yaml_tree import ConfigError
+from bot.conversation.marker import ADVICE
+from bot.conversation.messages.catalogue import Messages, english
 from bot.conversation.render.details import (
+    bullets,
     correction_block,
     fold,
     found_by_block,
     problems_block,
     queries_block,
+    query_line,
+    sentence,
     settings_block,
+    source_names,
 )
-from bot.conversation.render.escape import break_phrase, code
-from bot.conversation.render.links import Place
-from bot.conversation.words import Words, english
+from bot.conversation.render.escape import RepoLinks, break_phrase, code, escape
+from bot.conversation.render.phrases import reason_words, strongest
 from bot.domain.entities import BODY_MAX, Closer
-from bot.domain.likelihood import LIKELY, Tier, likelihood
-from bot.domain.report import NEAR, Candidate, Outcome, Report
+from bot.domain.likelihood import LIKELY, Likelihood, Tier, likelihood
+from bot.domain.report import MENTION_FROM, Candidate, Report, SearchOutcome
+
+ALSO_MAX = 10
+
+
+def candidate_lines(
+    candidate: Candidate, place: RepoLinks, say: Messages, likely: float = LIKELY, closer: Closer | None = None
+) -> list[str]:
+    """Markdown of one list item: its first line, then one line a fact, and the strongest reason alone (C3).
+
+    Facts are separate short lines instead of a table's columns, because a table of titles has to be scrolled sideways
+    on a phone. `likely` is where the upper tier begins, `closer` what closed the issue, where that is known.
+    """
+    judged = [] if candidate.confidence is None else [confidence_words(candidate.confidence, say, likely)]
+    state = [*judged, closed_words(candidate, place, say, closer)]
+    if closer and closer.release:
+        state.append(say.may_be_fixed(release=escape(closer.release, 60)))
+    elif mended(candidate):
+        state.append(say.state_regression())
+    state.append(say.reported(day=candidate.created_at.date()))
+    if candidate.workflow_state:
+        state.append(say.workflow(status=escape(candidate.workflow_state, 60)))
+    if candidate.named:
+        state.append(say.named())
+    also = [also_words(candidate, place, say)] if candidate.also else []
+    facts = (
+        " · ".join(state),
+        *reason_words(replace(candidate, reasons=tuple(strongest(candidate.reasons))), say),
+        *also,
+    )
+    return [f"{place.candidate(candidate)} {escape(candidate.title)}", *map(sentence, facts)]
+
+
+def also_words(candidate: Candidate, place: RepoLinks, say: Messages) -> str:
+    """The other issues that report the same as this one."""
+    issues = [place.issue(number) for number in candidate.also[:ALSO_MAX]]
+    if len(candidate.also) > ALSO_MAX:
+        issues.append(say.also_more(count=len(candidate.also) - ALSO_MAX))
+    return say.also(issues=say.comma().join(issues))
+
+
+def state_words(candidate: Candidate, say: Messages) -> str:
+    """Open, or closed and why."""
+    if candidate.kind == "pull request":
+        if candidate.state == "open":
+            return say.pull_open()
+        return say.pull_merged() if candidate.state_reason == "merged" else say.pull_closed()
+    if candidate.kind == "discussion":
+        if candidate.state == "closed":
+            return say.discussion_closed()
+        return say.discussion_answered() if candidate.state_reason == "answered" else say.discussion_open()
+    if candidate.state == "open":
+        return say.state_open()
+    by_reason = {
+        "completed": say.state_completed(),
+        "not_planned": say.state_not_planned(),
+        "duplicate": say.state_duplicate(),
+    }
+    return by_reason.get(candidate.state_reason or "", say.state_closed())
+
+
+def closed_words(candidate: Candidate, place: RepoLinks, say: Messages, closer: Closer | None = None) -> str:
+    """The same with the day on which it was closed, and with what closed it."""
+    state = state_words(candidate, say)
+    if candidate.state == "open" or candidate.closed_at is None:
+        return state
+    day = candidate.closed_at.date()
+    if closer and (closer.pull or closer.commit):
+        return say.closed_by(state=state, day=day, by=place.closer(closer))
+    return say.closed_on(state, day)
+
+
+def mended(candidate: Candidate) -> bool:
+    """Whether to mark that a problem may be back: it was closed as completed, and may be the same (C3)."""
+    told = candidate.confidence is None or likelihood(candidate.confidence) is not Likelihood.UNLIKELY
+    return candidate.regression and told
+
+
+def confidence_words(confidence: float, say: Messages, likely: float = LIKELY) -> str:
+    """The learned probability in words, with the number behind them (P4)."""
+    match likelihood(confidence, likely):
+        case Likelihood.VERY_LIKELY:
+            return say.very_likely(percent=confidence)
+        case Likelihood.LIKELY:
+            return say.likely(percent=confidence)
+        case Likelihood.POSSIBLY:
+            return say.possibly(percent=confidence)
+        case Likelihood.UNLIKELY:
+            return say.unlikely(percent=confidence)
+
+
+def explain(
+    report: Report,
+    candidate: Candidate,
+    place: RepoLinks,
+    say: Messages,
+    duplicates: Sequence[Candidate] = (),
+    likely: float = LIKELY,
+) -> str:
+    """What speaks for `candidate` being the same as the report's issue, and which searches found it.
+
+    It need not be one of the report's candidates: one without sources is said to have been found by none of them.
+    `duplicates` of it that were found, likeliest first, are told after that: they may be why the comment shows it.
+    """
+    state = closed_words(candidate, place, say)
+    facts = [
+        f"{state} · {say.state_regression()}" if mended(candidate) else state,
+        say.titles_alike(percent=candidate.similarity),
+    ]
+    if candidate.confidence is None:
+        facts.append(say.explain_no_confidence())
+    else:
+        facts.append(say.explain_confidence(confidence=confidence_words(candidate.confidence, say, likely)))
+    facts += reason_words(candidate, say) or [say.explain_no_reason()]
+    sources = source_names(candidate, say)
+    facts.append(say.explain_found_by(sources=sources) if sources else say.explain_not_found())
+    facts += [
+        say.explain_duplicate(
+            issue=place.issue(one.number),
+            confidence=confidence_words(one.confidence or 0.0, say, likely),
+            sources=source_names(one, say),
+        )
+        for one in duplicates[:ALSO_MAX]
+    ]
+    blocks = [
+        say.explain_heading(issue=place.issue(candidate.number), title=escape(candidate.title)),
+        bullets(map(sentence, facts)),
+    ]
+    asked = [query_line(query, say) for query in report.queries if query.source in candidate.sources]
+    if asked:
+        blocks += [sentence(say.explain_queries()), bullets(asked)]
+    # Where a source failed, that no search found the issue says little (F9).
+    blocks.append(problems_block(report.problems, say))
+    return "\n\n".join(filter(None, blocks))
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class CommentView:
     """What the comment must know besides the report.
 
     `checked_at` carries the zone in which the time is shown. `had_candidates` is whether the comment that is replaced
@@ -44,11 +180,11 @@ class View:
     enterprise: bool = False
     had_candidates: bool = False
     words: tuple[str, ...] = ()
-    options: Options = field(default_factory=Options)
+    options: CommandOptions = field(default_factory=CommandOptions)
     asked: bool = False
     settings_problems: tuple[ConfigError, ...] = ()
     settings_private: bool = False
-    say: Words = field(default_factory=english)
+    say: Messages = field(default_factory=english)
     labels: bool = False
     moved: tuple[float, float] | None = None
     bar: float = 0.0
@@ -57,7 +193,7 @@ class View:
     closers: Mapping[int, Closer] = field(default_factory=dict)
 
 
-def render_comment(report: Report, view: View) -> str:
+def render_comment(report: Report, view: CommentView) -> str:
     """The whole comment in Markdown, with its marker as the first line.
 
     Whether a comment is wanted at all is for the caller to decide: without candidates this says that nothing was found,
@@ -72,8 +208,8 @@ def render_comment(report: Report, view: View) -> str:
     return body if len(body) <= BODY_MAX else render_comment(report, replace(view, say=view.say.plain))
 
 
-def _body(report: Report, view: View, shown: tuple[Candidate, ...]) -> str:
-    place, say = Place(report.repo, view.enterprise), view.say
+def _body(report: Report, view: CommentView, shown: tuple[Candidate, ...]) -> str:
+    place, say = RepoLinks(report.repo, view.enterprise), view.say
     blocks = [_heading(report, view, shown), *_asked(view, shown)]
     if not shown and view.asked:
         blocks += _nearest(report, place, view)
@@ -95,7 +231,7 @@ def _body(report: Report, view: View, shown: tuple[Candidate, ...]) -> str:
     return f"{ADVICE.line(said)}\n{break_phrase(content)}\n"
 
 
-def _heading(report: Report, view: View, shown: tuple[Candidate, ...]) -> str:
+def _heading(report: Report, view: CommentView, shown: tuple[Candidate, ...]) -> str:
     say = view.say
     if shown:
         # What no model judged was found all the same, and nothing more can be said of it.
@@ -106,23 +242,23 @@ def _heading(report: Report, view: View, shown: tuple[Candidate, ...]) -> str:
         return say.found(count=len(shown)) if probably else say.related(count=len(shown))
     if report.doubtful:
         return say.degraded_nothing()
-    if report.outcome is Outcome.INCONCLUSIVE:
+    if report.outcome is SearchOutcome.INCONCLUSIVE:
         return say.inconclusive()
     otherwise = view.words or view.options.narrow
     return say.nothing_left() if view.had_candidates and not otherwise else say.nothing()
 
 
-def _nearest(report: Report, place: Place, view: View) -> list[str]:
+def _nearest(report: Report, place: RepoLinks, view: CommentView) -> list[str]:
     """What comes nearest without being likely enough, and how to see it: a person asked, and "nothing" is not all."""
     best = next((one for one in report.considered if one.kind == "issue" and not one.repo), None)
-    if best is None or best.confidence < NEAR:
+    if best is None or best.confidence < MENTION_FROM:
         return []
     # Never more than it has, so that it is shown.
     option = code(f"confidence={math.floor(best.confidence * 100) / 100:g}")
     return [view.say.nearest(issue=place.issue(best.number), percent=best.confidence, option=option)]
 
 
-def _asked(view: View, shown: tuple[Candidate, ...]) -> list[str]:
+def _asked(view: CommentView, shown: tuple[Candidate, ...]) -> list[str]:
     """What a command asked differently, so that a reader knows why the list is as it is."""
     said = []
     if view.words:
@@ -138,7 +274,7 @@ def _asked(view: View, shown: tuple[Candidate, ...]) -> list[str]:
     return [" ".join(said)] if said else []
 
 
-def _unasked(view: View) -> list[str]:
+def _unasked(view: CommentView) -> list[str]:
     """Which of the candidates the bot stands by: who asks gets others too (P6)."""
     if view.unasked is None:
         return []
@@ -149,7 +285,7 @@ def _unasked(view: View) -> list[str]:
     return [view.say.unasked(issues=issues, percent=view.bar)]
 
 
-def _list(shown: tuple[Candidate, ...], place: Place, view: View) -> str:
+def _list(shown: tuple[Candidate, ...], place: RepoLinks, view: CommentView) -> str:
     lines = []
     for rank, candidate in enumerate(shown, start=1):
         closer = view.closers.get(candidate.number) if candidate.own else None

@@ -7,14 +7,13 @@ from functools import cache
 
 from markdown_it import MarkdownIt
 
-from bot.conversation.commands.table import BY_NAME, Name, Requirement
-from bot.conversation.config import ConfigError
+from bot.conversation.commands.table import COMMANDS_BY_NAME, CommandName, Requirement
+from bot.conversation.config.yaml_tree import ConfigError
+from bot.conversation.messages.catalogue import Messages
 from bot.conversation.render.escape import code, escape
-from bot.conversation.render.help import command_words, who_words
-from bot.conversation.render.reasons import remark_words
-from bot.conversation.words import Words
-from bot.domain.errors import Failed, Remark
-from bot.domain.opinion import JUDGE
+from bot.conversation.render.phrases import command_words, remark_words, who_words
+from bot.domain.errors import RemarkCode, SourceProblem
+from bot.domain.judge_protocol import JUDGE
 from bot.domain.report import Candidate, QueryRun, Report
 
 QUERIES_MAX = 19
@@ -50,13 +49,13 @@ def sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def source_name(source: str, say: Words) -> str:
+def source_name(source: str, say: Messages) -> str:
     """What a source is called in a sentence; by its own name where it is another version's, which has more of them."""
     name = f"source_{source.replace('-', '_')}"
-    return say.fill(name, {}) if hasattr(Words, name) else code(source, 60)
+    return say.fill(name, {}) if hasattr(Messages, name) else code(source, 60)
 
 
-def queries_block(report: Report, say: Words) -> str:
+def queries_block(report: Report, say: Messages) -> str:
     """Every query with its source and hit count (F7, F8), and what of it came from the cache (T5)."""
     if not report.queries:
         return ""
@@ -67,7 +66,7 @@ def queries_block(report: Report, say: Words) -> str:
     return "\n".join(lines)
 
 
-def found_by_block(shown: Sequence[Candidate], say: Words) -> str:
+def found_by_block(shown: Sequence[Candidate], say: Messages) -> str:
     """Which sources found each candidate, all of them: none hides another (H1, H2)."""
     lines = []
     for candidate in shown:
@@ -79,12 +78,12 @@ def found_by_block(shown: Sequence[Candidate], say: Words) -> str:
     return bullets(lines)
 
 
-def source_names(candidate: Candidate, say: Words) -> str:
+def source_names(candidate: Candidate, say: Messages) -> str:
     """The names of the sources that found it."""
     return say.comma().join(source_name(source, say) for source in candidate.sources)
 
 
-def query_line(query: QueryRun, say: Words) -> str:
+def query_line(query: QueryRun, say: Messages) -> str:
     """`QUERY` – 12 results (GitHub's search)."""
     notes = [say.no_answer() if query.hits is None else say.results(count=query.hits)]
     if query.incomplete:
@@ -97,7 +96,7 @@ def query_line(query: QueryRun, say: Words) -> str:
     return say.query(query=code(query.query), notes=say.comma().join(notes), source=source_name(query.source, say))
 
 
-def problems_block(problems: Sequence[Failed], say: Words) -> str:
+def problems_block(problems: Sequence[SourceProblem], say: Messages) -> str:
     """The sources that failed, and those that were not asked, each with its reason (F9)."""
     blocks = []
     for heading, skipped in ((say.problems(), False), (say.skipped(), True)):
@@ -107,27 +106,27 @@ def problems_block(problems: Sequence[Failed], say: Words) -> str:
     return "\n\n".join(blocks)
 
 
-def _problem(problem: Failed, say: Words) -> str:
+def _problem(problem: SourceProblem, say: Messages) -> str:
     """`source: reason`. Where the judge failed, the rest is as good as without one."""
     if problem.source == JUDGE:
-        return f"{code(f'degraded: {JUDGE}')}: {remark_words(problem.told, say)}"
-    own = problem.told.remark is not Remark.OTHERS
-    return f"{escape(problem.source)}: {remark_words(problem.told, say)}" if own else escape(str(problem))
+        return f"{code(f'degraded: {JUDGE}')}: {remark_words(problem.remark, say)}"
+    own = problem.remark.code is not RemarkCode.OTHERS
+    return f"{escape(problem.source)}: {remark_words(problem.remark, say)}" if own else escape(str(problem))
 
 
-def settings_block(problems: Sequence[ConfigError], private: bool, say: Words) -> str:
+def settings_block(problems: Sequence[ConfigError], private: bool, say: Messages) -> str:
     """What is wrong with the settings file, by line and column (C6); see `private_settings` for a `private` one."""
     if private:
         return private_settings(problems, say)
     return f"{say.settings_problems()}\n\n{settings_list(problems, say)}" if problems else ""
 
 
-def private_settings(problems: Sequence[ConfigError], say: Words) -> str:
+def private_settings(problems: Sequence[ConfigError], say: Messages) -> str:
     """That the file has problems, and no word of it: it lies where those who read this may not look."""
     return say.settings_private(count=len(problems)) if problems else ""
 
 
-def settings_list(problems: Sequence[ConfigError], say: Words) -> str:
+def settings_list(problems: Sequence[ConfigError], say: Messages) -> str:
     """The problems of a settings file as a list."""
     lines = []
     for problem in problems[:PROBLEMS_MAX]:
@@ -138,24 +137,24 @@ def settings_list(problems: Sequence[ConfigError], say: Words) -> str:
     return bullets(lines)
 
 
-def correction_block(first: Candidate | None, say: Words) -> str:
+def correction_block(first: Candidate | None, say: Messages) -> str:
     """The commands that people want next about the first candidate, None where none is shown; each says who may.
 
     `of` is left out where it would be refused, since the discussion cannot continue in a closed issue.
     """
     if first is None:
-        names: tuple[Name, ...] = (Name.SEARCH, Name.MUTE)
+        names: tuple[CommandName, ...] = (CommandName.SEARCH, CommandName.MUTE)
     elif not first.own:
-        names = (Name.NOT, Name.SEARCH)
+        names = (CommandName.NOT, CommandName.SEARCH)
     elif first.state == "open" or first.state_reason == "duplicate":
-        names = (Name.NOT, Name.OF, Name.EXPLAIN, Name.SEARCH)
+        names = (CommandName.NOT, CommandName.OF, CommandName.EXPLAIN, CommandName.SEARCH)
     else:
-        names = (Name.NOT, Name.EXPLAIN, Name.SEARCH)
+        names = (CommandName.NOT, CommandName.EXPLAIN, CommandName.SEARCH)
     lines = []
-    for row in (BY_NAME[name] for name in (*names, Name.HELP)):
+    for row in (COMMANDS_BY_NAME[name] for name in (*names, CommandName.HELP)):
         command = row.syntax if first is None else row.syntax.replace("#N", f"{first.repo}#{first.number}")
         # What is shown over there is for the people there to decide.
-        elsewhere = row.name is Name.NOT and first is not None and first.repo
+        elsewhere = row.name is CommandName.NOT and first is not None and first.repo
         says = say.command_not_elsewhere() if elsewhere else command_words(row.name, say)
         if row.who is Requirement.ANYONE:
             lines.append(say.command_anyone(command=code(command), says=says))

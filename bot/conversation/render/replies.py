@@ -8,15 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot.conversation.commands import OPTIONS, Invalid, Misspelt, Problem, Row
-from bot.conversation.commands.parse import COMMANDS_MAX, LIMIT_MAX, WORDS_MAX
-from bot.conversation.config import ConfigError
-from bot.conversation.posts.marker import reply_marker
+from bot.conversation.commands.parser import COMMANDS_MAX, LIMIT_MAX, WORDS_MAX
+from bot.conversation.commands.table import OPTIONS, CommandProblem, CommandSpec, InvalidCommand, MisspeltCommand
+from bot.conversation.config.yaml_tree import ConfigError
+from bot.conversation.marker import reply_marker
+from bot.conversation.messages.catalogue import Messages
 from bot.conversation.render.details import private_settings, settings_list
-from bot.conversation.render.escape import break_phrase, code, escape
-from bot.conversation.render.help import duration, help_text, who_words
-from bot.conversation.render.links import Place
-from bot.conversation.words import Words
+from bot.conversation.render.escape import RepoLinks, break_phrase, code, escape
+from bot.conversation.render.phrases import duration, who_words
 from bot.domain.entities import BODY_MAX
 
 
@@ -38,43 +37,39 @@ def render_reply(comment_id: int, answers: Sequence[tuple[str, str]], *, partial
 class Replies:
     """What commands in one place are answered, in the words of its language."""
 
-    say: Words
-    place: Place
+    say: Messages
+    place: RepoLinks
 
-    def help(self) -> str:
-        """The answer to `help`."""
-        return help_text(self.say)
-
-    def misspelt(self, found: Misspelt) -> str:
+    def misspelt(self, found: MisspeltCommand) -> str:
         """Not a command of ours; the nearest one where one is near (C4)."""
         word = code(found.word, 60)
         if not found.suggestion:
             return self.say.misspelt_far(word=word)
         return self.say.misspelt(word=word, suggestion=code(found.suggestion))
 
-    def invalid(self, found: Invalid) -> str:
+    def invalid(self, found: InvalidCommand) -> str:
         """A known command that cannot be carried out as it is written, and how to write it."""
         say, value, syntax = self.say, code(found.value, 60), code(found.row.syntax)
         match found.problem:
-            case Problem.NUMBER_MISSING:
+            case CommandProblem.NUMBER_MISSING:
                 return say.number_missing(syntax=syntax)
-            case Problem.NUMBER_UNREADABLE:
+            case CommandProblem.NUMBER_UNREADABLE:
                 return say.number_unreadable(value=value, syntax=syntax)
-            case Problem.OTHER_REPOSITORY:
+            case CommandProblem.OTHER_REPOSITORY:
                 return say.other_repository(value=value)
-            case Problem.WORDS_MISSING:
+            case CommandProblem.WORDS_MISSING:
                 return say.words_missing(syntax=syntax)
-            case Problem.WORDS_TOO_LONG:
+            case CommandProblem.WORDS_TOO_LONG:
                 return say.words_too_long(most=WORDS_MAX)
-            case Problem.OPTION_VALUE:
+            case CommandProblem.OPTION_VALUE:
                 examples = " ".join(code(one) for one in OPTIONS if "=" in one)
                 return say.option_value(value=value, most=LIMIT_MAX, examples=examples)
-            case Problem.TOO_MUCH:
+            case CommandProblem.TOO_MUCH:
                 return say.too_much(value=value, syntax=syntax)
-            case Problem.TOO_MANY:
+            case CommandProblem.TOO_MANY:
                 return say.too_many(most=COMMANDS_MAX)
 
-    def forbidden(self, row: Row) -> str:
+    def forbidden(self, row: CommandSpec) -> str:
         """The one who asked may not use this command (C5)."""
         return self.say.forbidden(command=code(row.syntax), who=who_words(row.who, self.say))
 
@@ -89,10 +84,6 @@ class Replies:
             return self.say.not_already(issue=issue)
         return self.say.not_elsewhere(issue=issue) if repo else self.say.not_done(issue=issue)
 
-    def not_shown_here(self, number: int, repo: str) -> str:
-        """`not` with an issue of another repository that was never shown here."""
-        return self.say.not_shown_here(issue=self.place.issue(number, repo))
-
     def closed_for(self, asked: int, root: int, *, closed: bool = False) -> str:
         """The answer to `of`: `asked` is the number that was given, `root` the open issue of its chain, or a `closed`
         one where there is none.
@@ -103,27 +94,11 @@ class Replies:
             return self.say.of_done(issue=self.place.issue(root))
         return self.say.of_done_root(asked=self.place.issue(asked), issue=self.place.issue(root))
 
-    def closed_already(self, number: int) -> str:
-        """`of` for an issue that is closed in favour of that one already."""
-        return self.say.of_already(issue=self.place.issue(number))
-
-    def refused_itself(self) -> str:
-        """A command with the issue's own number."""
-        return self.say.itself()
-
-    def refused_newer(self, number: int) -> str:
-        """`of` with an issue that was opened later."""
-        return self.say.of_newer(issue=self.place.issue(number))
-
     def refused_root(self, asked: int, root: int, refused: str) -> str:
         """Why `of` is `refused`, after what leads from the number that was given to the issue of which that speaks."""
         if asked == root:
             return refused
         return self.say.of_leads(asked=self.place.issue(asked), issue=self.place.issue(root), says=refused)
-
-    def refused_circle(self, number: int) -> str:
-        """`of` with an issue whose chain leads back here."""
-        return self.say.of_circle(issue=self.place.issue(number))
 
     def undone_not(self, number: int, holds: bool = False, repo: str = "") -> str:
         """`undo` after `not`; `holds`: somebody else has said it too, and has not taken it back."""
@@ -134,30 +109,6 @@ class Replies:
         """`undo` after `of`; `reopened`: the issue is open now, as it was before unless it had been closed."""
         issue = self.place.issue(number)
         return self.say.undo_of(issue=issue) if reopened else self.say.undo_of_closed(issue=issue)
-
-    def nothing_to_undo(self) -> str:
-        """`undo` without anything that the one who asked could take back."""
-        return self.say.undo_nothing()
-
-    def muted(self, already: bool = False) -> str:
-        """The answer to `mute`."""
-        return self.say.muted_already() if already else self.say.muted()
-
-    def muted_recheck(self) -> str:
-        """The answer to a re-check of an issue that is muted: the comment alone would not say so."""
-        return self.say.muted_recheck()
-
-    def answered_above(self, comment_id: int) -> str:
-        """The answer to a re-check where the comment that says it is far above."""
-        return self.say.answered_above(link=f"#issuecomment-{comment_id}")
-
-    def unmuted(self, already: bool = False) -> str:
-        """The answer to `unmute`; `already` where the issue was not muted."""
-        return self.say.unmuted_already() if already else self.say.unmuted()
-
-    def comment_was_deleted(self) -> str:
-        """A re-check where a maintainer deleted the advisory comment (C1)."""
-        return self.say.comment_deleted()
 
     def scan_begun(self, count: int, seconds: float, title: str, known: int | None) -> str:
         """The answer to `scan`: so many issues, in about so many seconds; `known` is the issue of an earlier one, and
@@ -173,16 +124,8 @@ class Replies:
         if seen is None:
             return self.say.scan_not_begun()
         return self.say.scan_not_ready(
-            seen=seen, expected="?" if expected is None else self.say.manner.number(expected)
+            seen=seen, expected="?" if expected is None else self.say.locale.number(expected)
         )
-
-    def no_such_issue(self, number: int) -> str:
-        """A number that names nothing here."""
-        return self.say.issue_gone(issue=self.place.issue(number))
-
-    def not_an_issue(self, number: int) -> str:
-        """A number that names a pull request."""
-        return self.say.not_an_issue(issue=self.place.issue(number))
 
     def github_refused(self, detail: str) -> str:
         """GitHub refused for good; `detail` is its own message. Says how to mend it."""

@@ -13,7 +13,7 @@ from bot.deliveries.inbox import Inbox
 from bot.domain.decisions import Decision
 from bot.domain.entities import same_login
 from bot.domain.errors import DoppelError
-from bot.domain.judgements import KeptCalibration, Kind, Signal, Who
+from bot.domain.feedback import FeedbackKind, FeedbackSignal, KeptCalibration, Role
 from bot.interfaces.dashboard.pair import Pair, side_by_side
 from bot.quality.calibration import WINDOW, Bar, Point, bar_in_force, points, said_of
 from bot.quality.digest import WEEK, Digest, Standing, digest_of
@@ -157,14 +157,16 @@ class Data:
 
     def votes(self, repository: StoredRepository, number: int, login: str) -> Mapping[int, bool]:
         """What this person has said here of an issue's candidates."""
-        said = self.store.signals.of_issue(repository.id, number, Kind.VOTE)
+        said = self.store.signals.of_issue(repository.id, number, FeedbackKind.VOTE)
         return {one.other: one.same for one in said if same_login(one.login, login)}
 
     def all_votes(self, repository: StoredRepository, login: str) -> Mapping[tuple[int, int], bool]:
         """What this person has said here, by issue and candidate."""
         said = self.store.signals.since(repository.id, 0.0)
         return {
-            (one.number, one.other): one.same for one in said if one.kind is Kind.VOTE and same_login(one.login, login)
+            (one.number, one.other): one.same
+            for one in said
+            if one.kind is FeedbackKind.VOTE and same_login(one.login, login)
         }
 
     def week(self, repository: StoredRepository) -> Digest:
@@ -175,10 +177,12 @@ class Data:
     def vote(self, repository: StoredRepository, number: int, other: int, login: str, same: bool | None) -> None:
         """Keep what a person who may triage says of a pair; None takes it back."""
         if same is None:
-            self.store.signals.drop_own(repository.id, number, Kind.VOTE, login, other)
+            self.store.signals.drop_own(repository.id, number, FeedbackKind.VOTE, login, other)
             return
         at = self.clock().timestamp()
-        self.store.signals.put(repository.id, Signal(number, Kind.VOTE, login, other, same, Who.TRIAGE, at))
+        self.store.signals.put(
+            repository.id, FeedbackSignal(number, FeedbackKind.VOTE, login, other, same, Role.TRIAGE, at)
+        )
 
     def feedback(self, repository: StoredRepository) -> Feedback:
         """What was said within the last year, also what the bar was put back from."""

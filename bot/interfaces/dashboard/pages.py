@@ -11,11 +11,11 @@ from typing import Any
 
 from flask import Blueprint, abort, current_app, g, redirect, render_template, request, url_for
 
-from bot.conversation.config import CONFIG_PATH
-from bot.conversation.words import speak
+from bot.conversation.config.schema import CONFIG_PATH
+from bot.conversation.messages.catalogue import messages_for
 from bot.domain.entities import NUMBER_MAX, RepoRef
 from bot.domain.errors import GitHubError, InvalidArgument
-from bot.domain.report import NEAR
+from bot.domain.report import MENTION_FROM
 from bot.interfaces.dashboard import evaluation, views
 from bot.interfaces.dashboard.access import Access
 from bot.interfaces.dashboard.data import PAGE, Data
@@ -166,7 +166,7 @@ class _Pages:
             before=before,
             unjudged=unjudged,
             votes=self._data.all_votes(repository, g.session.login),
-            week=sentences(week, self._data.clock(), speak("en", {})) if week and week.looked else "",
+            week=sentences(week, self._data.clock(), messages_for("en", {})) if week and week.looked else "",
         )
 
     def issue(self, repository: StoredRepository, number: int) -> Page:
@@ -180,7 +180,7 @@ class _Pages:
             number=number,
             titles=titles,
             decisions=list(zip(rows, found, strict=True)),
-            near=NEAR,
+            near=MENTION_FROM,
             votes=self._data.votes(repository, number, g.session.login),
             parted=views.parted,
             judged=self._data.judged(repository, number),

@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 
-from bot.conversation.config import RepoConfig
-from bot.conversation.config.schema import MIN_CONFIDENCE
+from bot.conversation.config.schema import MIN_CONFIDENCE, RepoConfig
 
 # What the absence of a value means, where the file has a word for it or none is needed.
 _ABSENT = {"min_confidence": f"{MIN_CONFIDENCE:g}, or where feedback has put it", "limit": "all"}

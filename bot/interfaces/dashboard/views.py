@@ -6,17 +6,17 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from bot.domain.decisions import Decision, Evidence, Outcome
+from bot.domain.decisions import Decision, DecisionOutcome, Evidence
 from bot.quality.calibration import Point
 from bot.quality.feedback import Example
 
-_WORDS: Mapping[Outcome, str] = {
-    Outcome.POSTED: "commented",
-    Outcome.EDITED: "changed its comment",
-    Outcome.UNCHANGED: "left its comment as it was",
-    Outcome.SHADOW: "would have commented",
-    Outcome.SILENT: "said nothing",
-    Outcome.LEFT_ALONE: "left it alone",
+_WORDS: Mapping[DecisionOutcome, str] = {
+    DecisionOutcome.POSTED: "commented",
+    DecisionOutcome.EDITED: "changed its comment",
+    DecisionOutcome.UNCHANGED: "left its comment as it was",
+    DecisionOutcome.SHADOW: "would have commented",
+    DecisionOutcome.SILENT: "said nothing",
+    DecisionOutcome.LEFT_ALONE: "left it alone",
 }
 _BINS = 5
 

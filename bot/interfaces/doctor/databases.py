@@ -11,7 +11,7 @@ from typing import TypeVar
 import sqlalchemy as sa
 
 from bot.deliveries.database import QUEUE, QueueUnavailable, jobs, queue_url
-from bot.domain.counting import counted
+from bot.domain.formats import counted
 from bot.interfaces.doctor.finding import Finding, broken, warning, well
 from bot.interfaces.monitoring.queue import standing
 from bot.platform.settings import Settings

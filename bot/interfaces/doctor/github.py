@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from bot.domain.counting import counted
 from bot.domain.entities import RepoRef
 from bot.domain.errors import Forbidden, GitHubError, KeyRefused, NotFound, Retryable
+from bot.domain.formats import counted
 from bot.github.app import REFUSED_SIGNATURE, AppClient, DeliveryAttempt
 from bot.github.repository import RepoClient
 from bot.interfaces.doctor.finding import Finding, broken, warning, well

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from bot.domain.errors import SettingsError
-from bot.domain.opinion import Pairs, Text, Verdict
+from bot.domain.judge_protocol import JudgeIssue, JudgeQuestion, JudgeVerdict
 from bot.interfaces.doctor.finding import Finding, warning, well
 from bot.platform.settings import Settings
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from bot.search.judge.prompt import Endpoint
 
 _DAY = datetime(2026, 1, 1, tzinfo=UTC)
-_NEW = Text(3, "Export to PDF stops at page 7", "It raises PdfRenderError.", "open", _DAY)
-_SAME = Text(1, "PDF export ends early", "PdfRenderError when page 7 is exported.", "open", _DAY)
-_OTHER = Text(2, "Please add a dark mode", "The settings are too bright at night.", "open", _DAY)
+_NEW = JudgeIssue(3, "Export to PDF stops at page 7", "It raises PdfRenderError.", "open", _DAY)
+_SAME = JudgeIssue(1, "PDF export ends early", "PdfRenderError when page 7 is exported.", "open", _DAY)
+_OTHER = JudgeIssue(2, "Please add a dark mode", "The settings are too bright at night.", "open", _DAY)
 # Tokens of a usual question, and issues of a hundred that are asked about at the usual floor (docs/guides/judge.md).
 _IN, _OUT, _ASKED = 1_300, 160, 30
 
@@ -37,7 +37,7 @@ def judge(settings: Settings, endpoint: Callable[[Settings], Endpoint | None]) -
     assert chosen is not None
     from bot.search.judge.prompt import EndpointError, Price, UnusableAnswer, question, read_answer
 
-    asked = question(Pairs(_NEW, (_SAME, _OTHER)))
+    asked = question(JudgeQuestion(_NEW, (_SAME, _OTHER)))
     try:
         written = chosen.ask(asked, max(settings.judge_seconds, 30.0))
         said = read_answer(written.text, asked)
@@ -50,7 +50,7 @@ def judge(settings: Settings, endpoint: Callable[[Settings], Endpoint | None]) -
     price = Price(settings.judge_price_in, settings.judge_price_out)
     cost = _ASKED * price.of(_IN, _OUT)
     costs = f"a hundred issues cost about {cost:.2f}" if cost else "DOPPEL_JUDGE_PRICE_IN and _OUT are not set"
-    right = said[1].verdict is Verdict.SAME and said[2].verdict is Verdict.DIFFERENT
+    right = said[1].verdict is JudgeVerdict.SAME and said[2].verdict is JudgeVerdict.DIFFERENT
     texts = f"texts of {settings.remote_text} repositories may go there"
     if right:
         yield well("judge", f"{settings.judge_url}: {written.model} answers in the form asked for; {costs}; {texts}")

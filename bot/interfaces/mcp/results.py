@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, Field, SerializerFunctionWrapHandler, model_serializer
 
 from bot.conversation.render.escape import clean
-from bot.conversation.render.reasons import strongest
+from bot.conversation.render.phrases import strongest
 from bot.domain.entities import Issue
 from bot.domain.likelihood import Likelihood, likelihood
 from bot.domain.report import Candidate, Reason, Report

@@ -19,7 +19,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import METHOD_NOT_FOUND, CallToolResult, TextContent
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from bot.conversation.config.tree import nearest
+from bot.conversation.config.yaml_tree import nearest
 from bot.interfaces.mcp.offered import offer
 from bot.interfaces.mcp.tools import Tools
 

@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypeVar
 
 from bot.domain.entities import NOBODY, NUMBER_MAX, Actor, Issue, RepoRef
 from bot.domain.errors import InvalidArgument, UserError
-from bot.domain.report import Outcome
+from bot.domain.report import SearchOutcome
 from bot.github.repository import RepoClient
 from bot.interfaces.agents.deduplication import account, deduplicate
 from bot.interfaces.agents.playbook import Malformed, apply
@@ -50,7 +50,7 @@ WRITING = ("close_as_duplicate",)
 
 # The author of a draft is not known.
 _UNKNOWN = Actor(NOBODY)
-_ANSWERED = (Outcome.FOUND, Outcome.NONE)
+_ANSWERED = (SearchOutcome.FOUND, SearchOutcome.NONE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.metrics_core import Metric
 from prometheus_client.multiprocess import MultiProcessCollector
 
-from bot.domain.judgements import Kind
+from bot.domain.feedback import FeedbackKind
 from bot.interfaces.monitoring.queue import Standing, standing
 from bot.platform.counts import FOLDER
 from bot.platform.metrics import REGISTRY
@@ -30,7 +30,7 @@ from bot.storage import Store
 from bot.storage.schema import index_states, rejected_elsewhere, signals, verdicts
 
 # The commands are verdicts, and are counted as such.
-_SAID = [kind for kind in Kind if kind not in (Kind.NOT, Kind.OF)]
+_SAID = [kind for kind in FeedbackKind if kind not in (FeedbackKind.NOT, FeedbackKind.OF)]
 
 
 class Exposition:

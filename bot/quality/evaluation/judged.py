@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bot.domain.errors import UserError
-from bot.domain.opinion import Said, Verdict
+from bot.domain.judge_protocol import JudgedPair, JudgeVerdict
 from bot.quality.evaluation.metrics import Id, Judged, Speaking, speaking
 from bot.quality.replay.running import Answered
 from bot.search.judge.judge import probability
@@ -22,7 +22,7 @@ from bot.search.judge.prompt import (
 )
 
 Found = tuple[tuple[Id, float], ...]
-Answers = Mapping[str, Mapping[int, Said]]
+Answers = Mapping[str, Mapping[int, JudgedPair]]
 """What was said of each candidate, by the key of the question."""
 
 TOKENS_OUT = 40
@@ -75,7 +75,7 @@ def questions(answered: Iterable[Answered]) -> list[Asking]:
 class Recorded:
     """`said` by question; what is `unusable` is no answer (J3), and `strange` what answers none of the questions."""
 
-    said: dict[str, Mapping[int, Said]] = field(default_factory=dict)
+    said: dict[str, Mapping[int, JudgedPair]] = field(default_factory=dict)
     unusable: int = 0
     strange: int = 0
 
@@ -85,7 +85,7 @@ def read_answers(rows: Iterable[tuple[Any, str]], asked: Sequence[Asking]) -> Re
     of what has not the form of one.
     """
     by_key = {one.key: one for one in asked}
-    said: dict[str, Mapping[int, Said]] = {}
+    said: dict[str, Mapping[int, JudgedPair]] = {}
     unusable, strange = set[str](), 0
     for row, place in rows:
         if not isinstance(row, Mapping) or not isinstance(row.get("question"), str) or "answer" not in row:
@@ -104,7 +104,9 @@ def read_answers(rows: Iterable[tuple[Any, str]], asked: Sequence[Asking]) -> Re
     return Recorded(said, len(unusable), strange)
 
 
-def with_verdicts(found: Found, one: Asking, said: Mapping[int, Said]) -> tuple[tuple[Id, float, Verdict | None], ...]:
+def with_verdicts(
+    found: Found, one: Asking, said: Mapping[int, JudgedPair]
+) -> tuple[tuple[Id, float, JudgeVerdict | None], ...]:
     """What was found, with the probabilities after the verdicts, in the order that follows."""
     verdicts = {one.ids[number]: what.verdict for number, what in said.items()}
     told = [
@@ -113,14 +115,14 @@ def with_verdicts(found: Found, one: Asking, said: Mapping[int, Said]) -> tuple[
     return tuple(sorted(told, key=lambda row: -row[1]))
 
 
-def named(told: Iterable[tuple[Id, float, Verdict | None]], bar: float, *, related: bool = False) -> Found:
+def named(told: Iterable[tuple[Id, float, JudgeVerdict | None]], bar: float, *, related: bool = False) -> Found:
     """The same without what a comment does not name though it may be likely enough: what is called related, unless a
     repository asks for it, and what was not read since so many likelier ones were.
     """
     return tuple(
         (id, sure)
         for id, sure, verdict in told
-        if (verdict is not None or sure < bar) and (related or verdict is not Verdict.RELATED)
+        if (verdict is not None or sure < bar) and (related or verdict is not JudgeVerdict.RELATED)
     )
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from bot.domain.counting import counted
 from bot.domain.errors import UserError
+from bot.domain.formats import counted
 from bot.quality.evaluation import labels
 from bot.quality.evaluation.metrics import DEPTHS, Id, Judged
 from bot.quality.evaluation.report import Evaluation, evaluate

@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from bot.conversation.commands.table import BY_NAME, Name
-from bot.conversation.posts.marker import DIGEST
-from bot.conversation.render.escape import break_phrase, code, escape, no_formula
-from bot.conversation.render.links import Place
-from bot.conversation.words import Words
+from bot.conversation.commands.table import COMMANDS_BY_NAME, CommandName
+from bot.conversation.marker import DIGEST
+from bot.conversation.messages.catalogue import Messages
+from bot.conversation.render.escape import RepoLinks, break_phrase, code, escape, no_formula
 from bot.domain.entities import BODY_MAX
-from bot.domain.judgements import Kind
+from bot.domain.feedback import FeedbackKind
 from bot.quality.calibration import Bar, Origin
 from bot.quality.digest import Digest, Line, Pair, Standing, box
 from bot.quality.illness import Illness
@@ -20,10 +19,10 @@ from bot.quality.illness import Illness
 LINES_MOST = 50
 """Issues in the digest's issue, the latest; each has two lines and two boxes."""
 
-_COMMANDS: Mapping[Kind, Name] = {Kind.NOT: Name.NOT, Kind.OF: Name.OF}
+_COMMANDS: Mapping[FeedbackKind, CommandName] = {FeedbackKind.NOT: CommandName.NOT, FeedbackKind.OF: CommandName.OF}
 
 
-def sentences(found: Digest, zone: datetime, say: Words) -> str:
+def sentences(found: Digest, zone: datetime, say: Messages) -> str:
     """The whole digest in a few sentences; `zone` is a time in the zone in which days are shown."""
     since, until = (datetime.fromtimestamp(moment, zone.tzinfo).date() for moment in (found.since, found.until))
     said = [say.digest_looked(since, until, say.issues(count=found.looked), found.new)]
@@ -46,16 +45,16 @@ def sentences(found: Digest, zone: datetime, say: Words) -> str:
     return " ".join(said)
 
 
-def bar_words(bar: Bar, say: Words) -> str:
+def bar_words(bar: Bar, say: Messages) -> str:
     """Which bar is in force, and who put it there."""
     if bar.origin is Origin.SETTINGS:
         return say.bar_settings(bar.value)
     if bar.origin is Origin.FEEDBACK:
-        return say.bar_feedback(bar.value, say.manner.number(bar.right), say.manner.number(bar.wrong))
+        return say.bar_feedback(bar.value, say.locale.number(bar.right), say.locale.number(bar.wrong))
     return say.bar_usual(bar.value)
 
 
-def standing_words(line: Line, say: Words, *, brief: bool = False) -> str:
+def standing_words(line: Line, say: Messages, *, brief: bool = False) -> str:
     """What people have said of one comment, and how; `brief`, for a terminal, with only the name of a command."""
     standing = {
         Standing.RIGHT: say.standing_right,
@@ -78,9 +77,9 @@ class DigestView:
     found: Digest
     titles: Mapping[int, str]
     bar: Bar
-    place: Place
+    place: RepoLinks
     checked: datetime
-    say: Words
+    say: Messages
     ill: Illness | None = None
 
     def named(self, number: int) -> str:
@@ -115,7 +114,7 @@ def render_digest(view: DigestView, ticked: Mapping[Pair, bool]) -> str:
 def markdown(view: DigestView) -> str:
     """The digest as a document: sentences and a table."""
     rows = ["| issue | reported before as | how likely | so far |", "|---|---|---|---|"]
-    percent = view.say.manner.percent
+    percent = view.say.locale.percent
     for line in view.found.lines:
         said = (percent(line.probability), standing_words(line, view.say))
         rows.append(f"| {' | '.join((view.named(line.number), view.named(line.other), *said))} |")
@@ -150,16 +149,16 @@ def _item(view: DigestView, line: Line, ticked: Mapping[Pair, bool]) -> str:
     )
 
 
-def _said(kind: Kind, say: Words) -> str:
+def _said(kind: FeedbackKind, say: Messages) -> str:
     """How people said something; commands are the same in every language."""
     if kind in _COMMANDS:
-        return code(BY_NAME[_COMMANDS[kind]].syntax)
+        return code(COMMANDS_BY_NAME[_COMMANDS[kind]].syntax)
     ways = {
-        Kind.REACTION: say.said_reaction,
-        Kind.BOX: say.said_box,
-        Kind.VOTE: say.said_vote,
-        Kind.CLOSED: say.said_closed,
-        Kind.RETITLED: say.said_retitled,
-        Kind.SUGGESTION: say.said_suggestion,
+        FeedbackKind.REACTION: say.said_reaction,
+        FeedbackKind.BOX: say.said_box,
+        FeedbackKind.VOTE: say.said_vote,
+        FeedbackKind.CLOSED: say.said_closed,
+        FeedbackKind.RETITLED: say.said_retitled,
+        FeedbackKind.SUGGESTION: say.said_suggestion,
     }
     return ways[kind]()

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from bot.domain.counting import counted
+from bot.domain.formats import counted
 from bot.domain.likelihood import Interval
 from bot.quality.evaluation.metrics import HIGH, Bin, Speaking
 from bot.quality.evaluation.report import BEARABLE, FEW, LEAST, Evaluation, Monthly, Reason, others_needed

@@ -12,15 +12,13 @@ from datetime import datetime
 from html import escape as quoted
 from typing import Protocol
 
-from bot.conversation.commands.table import BY_NAME, Name
-from bot.conversation.posts.marker import SCAN
-from bot.conversation.render.candidates import confidence_words
+from bot.conversation.commands.table import COMMANDS_BY_NAME, CommandName
+from bot.conversation.marker import SCAN
+from bot.conversation.messages.catalogue import Messages, english
+from bot.conversation.render.comment import confidence_words
 from bot.conversation.render.details import bullets, sentence
-from bot.conversation.render.escape import break_phrase, clean, code, escape
-from bot.conversation.render.help import command_words
-from bot.conversation.render.links import Place
-from bot.conversation.render.reasons import REASONS_MAX, reasons_in
-from bot.conversation.words import Words, english
+from bot.conversation.render.escape import RepoLinks, break_phrase, clean, code, escape
+from bot.conversation.render.phrases import REASONS_MAX, command_words, reasons_in
 from bot.domain.entities import BODY_MAX
 from bot.quality.scanning.pairs import Entry, Group, Member, Result
 
@@ -31,7 +29,7 @@ _RESERVED = 400
 
 
 class Named(Protocol):
-    """What says how an issue is named: `Place`, or `FromFile`."""
+    """What says how an issue is named: `RepoLinks`, or `FromFile`."""
 
     def issue(self, number: int) -> str: ...
 
@@ -55,7 +53,7 @@ class Shown:
     groups: int
 
 
-def render_scan(result: Result, place: Place, checked: datetime, say: Words) -> str:
+def render_scan(result: Result, place: RepoLinks, checked: datetime, say: Messages) -> str:
     """The body of the one issue, with its marker as the first line; `checked` is in the zone in which it is shown.
 
     At most 65,536 characters; what is left out is said.
@@ -68,7 +66,7 @@ def render_scan(result: Result, place: Place, checked: datetime, say: Words) -> 
     return f"{SCAN.line(inside)}\n{text}\n"
 
 
-def scan_markdown(result: Result, place: Named, say: Words, limit: int = BODY_MAX - 200) -> Shown:
+def scan_markdown(result: Result, place: Named, say: Messages, limit: int = BODY_MAX - 200) -> Shown:
     """The result in Markdown, in at most `limit` characters: the groups that gain most, and what is left out."""
     blocks = [heading(result, say)]
     if result.groups:
@@ -91,7 +89,7 @@ def scan_markdown(result: Result, place: Named, say: Words, limit: int = BODY_MA
     return Shown(text, shown) if len(text) <= limit else scan_markdown(result, place, say.plain, limit)
 
 
-def heading(result: Result, say: Words) -> str:
+def heading(result: Result, say: Messages) -> str:
     """How much there is to gain, in a sentence."""
     looked = say.among_all(count=result.issues) if result.closed else say.among_open(count=result.issues)
     if not result.groups:
@@ -101,7 +99,7 @@ def heading(result: Result, say: Words) -> str:
     )
 
 
-def facts(group: Group, say: Words) -> str:
+def facts(group: Group, say: Messages) -> str:
     """What people gave all issues of a group together."""
     return say.scan_sums(
         issues=say.issues(count=1 + len(group.members)),
@@ -111,13 +109,13 @@ def facts(group: Group, say: Words) -> str:
     )
 
 
-def age(entry: Entry, say: Words) -> str:
+def age(entry: Entry, say: Messages) -> str:
     """Open or closed, and since when it is there, if that is known."""
     state = say.state_open() if entry.state == "open" else say.state_closed()
     return f"{state} · {say.reported(day=entry.created_at.date())}" if entry.dated else state
 
 
-def _group(rank: int, group: Group, place: Named, most: int, say: Words) -> str:
+def _group(rank: int, group: Group, place: Named, most: int, say: Messages) -> str:
     original = group.original
     lines = [
         f"{rank}. {place.issue(original.number)} {escape(original.title)}",
@@ -129,7 +127,7 @@ def _group(rank: int, group: Group, place: Named, most: int, say: Words) -> str:
     return _nested(lines)
 
 
-def _member(member: Member, place: Named, say: Words) -> list[str]:
+def _member(member: Member, place: Named, say: Messages) -> list[str]:
     """The line of a member, and below it what speaks for it, marked by the indentation."""
     entry = member.entry
     reasons = [f"{confidence_words(member.confidence, say)} · {age(entry, say)}", *reasons_in(member.reasons, say)]
@@ -148,11 +146,11 @@ def _nested(lines: Sequence[str]) -> str:
     )
 
 
-def _commands(say: Words) -> str:
+def _commands(say: Messages) -> str:
     """What to write on the newer issues."""
     return bullets(
-        say.command(command=code(BY_NAME[name].syntax), says=command_words(name, say))
-        for name in (Name.OF, Name.NOT, Name.SCAN)
+        say.command(command=code(COMMANDS_BY_NAME[name].syntax), says=command_words(name, say))
+        for name in (CommandName.OF, CommandName.NOT, CommandName.SCAN)
     )
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from bot.domain.entities import NOBODY
 from bot.domain.errors import UserError
-from bot.domain.times import aware
+from bot.domain.formats import with_zone
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ def _issue(row: Any, place: str) -> PastIssue:
 
 def _time(field: str, text: Any) -> datetime:
     try:
-        moment = aware(datetime.fromisoformat(text)).astimezone(UTC)
+        moment = with_zone(datetime.fromisoformat(text)).astimezone(UTC)
         # At both ends of the calendar some moments have no seconds since 1970.
         datetime.fromtimestamp(moment.timestamp(), UTC)
         return moment

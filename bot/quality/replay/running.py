@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from bot.domain.entities import BODY_MAX, Issue, IssueRef, RepoRef
 from bot.domain.errors import DoppelError
-from bot.domain.opinion import Opinion, Pairs
+from bot.domain.judge_protocol import JudgeAnswer, JudgeQuestion
 from bot.domain.report import Report
 from bot.quality.replay.archive import PastIssue
 from bot.quality.replay.github import REPO, ReplayGitHub
@@ -78,7 +78,7 @@ class Answered:
 
     id: int | str
     candidates: tuple[tuple[int | str, float], ...]
-    pairs: Pairs | None = None
+    pairs: JudgeQuestion | None = None
     ids: tuple[int | str, ...] = ()
 
 
@@ -87,16 +87,16 @@ class Asked:
 
     def __init__(self, floor: float) -> None:
         self.floor = floor
-        self._pairs: Pairs | None = None
+        self._pairs: JudgeQuestion | None = None
 
-    def opinion(self, pairs: Pairs, author: str) -> Opinion:
+    def opinion(self, pairs: JudgeQuestion, author: str) -> JudgeAnswer:
         self._pairs = pairs
-        return Opinion()
+        return JudgeAnswer()
 
-    def probability(self, before: float, opinion: Opinion, number: int) -> float:
+    def probability(self, before: float, opinion: JudgeAnswer, number: int) -> float:
         return before
 
-    def take(self) -> Pairs | None:
+    def take(self) -> JudgeQuestion | None:
         """What was asked since the last time, if anything."""
         pairs, self._pairs = self._pairs, None
         return pairs

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import closing
 
-from bot.domain.counting import batches
 from bot.domain.entities import Issue, RepoRef
+from bot.domain.formats import batches
 from bot.platform.processes import end_with_parent, held_back
 from bot.quality.scanning.pairs import Answer, Found
 from bot.search.index import Index, View

@@ -14,9 +14,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from bot.domain.counting import counted
 from bot.domain.errors import GitHubError, Retryable
-from bot.domain.report import Reason, Shared
+from bot.domain.formats import counted
+from bot.domain.report import Reason, ReasonCode
 from bot.quality.feedback import decided_in
 from bot.quality.scanning.asking import Asker
 from bot.quality.scanning.groups import THRESHOLD, grouped
@@ -142,7 +142,7 @@ def _stored(found: Found) -> list[Any]:
 
 
 def _reasons(stored: Iterable[list[str]]) -> tuple[Reason, ...]:
-    return tuple(Reason(Shared(shared), tuple(quoted)) for shared, *quoted in stored)
+    return tuple(Reason(ReasonCode(shared), tuple(quoted)) for shared, *quoted in stored)
 
 
 log = logging.getLogger(__name__)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.domain.counting import batches
+from bot.domain.formats import batches
 from bot.platform.local import pip_install
 from bot.search.embedding import Embedder, EmbeddingError, all_invalid, unit
 

@@ -14,7 +14,7 @@ import numpy as np
 import requests
 from numpy.typing import NDArray
 
-from bot.domain.counting import batches
+from bot.domain.formats import batches
 from bot.search.embedding import EmbeddingError, all_invalid, unit
 
 _BATCH = 64

@@ -14,7 +14,7 @@ from itertools import islice
 
 from bot.domain.entities import Issue, RepoRef, StateFilter
 from bot.domain.errors import GitHubError, InvalidArgument, NotFound, Retryable
-from bot.domain.opinion import Opinion
+from bot.domain.judge_protocol import JudgeAnswer
 from bot.domain.report import Candidate, Report
 from bot.search.finder import results, scoring
 from bot.search.finder.options import FindOptions
@@ -42,7 +42,7 @@ _SPARE = 3
 # Issues that are read one by one to follow duplicates where there is no index.
 _MOST_READ = 5
 # The opinion of a judge that is not asked.
-_NONE = Opinion()
+_NONE = JudgeAnswer()
 
 
 class Finder:
@@ -248,7 +248,7 @@ class Finder:
         options: FindOptions,
         target: Issue,
         gathered: Gathered,
-        opinion: Opinion = _NONE,
+        opinion: JudgeAnswer = _NONE,
         *,
         indexed: bool,
     ) -> ScoredResults:

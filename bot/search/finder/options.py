@@ -10,7 +10,7 @@ from typing import Protocol, get_args
 from bot.conversation.config.schema import RepoConfig
 from bot.domain.entities import Issue, RepoRef, StateFilter
 from bot.domain.errors import InvalidArgument
-from bot.domain.opinion import Verdict
+from bot.domain.judge_protocol import JudgeVerdict
 from bot.domain.report import Candidate
 from bot.search.ranking.relevance import DEFAULT_RELEVANCE, Relevance
 from bot.search.sources import Source
@@ -92,14 +92,14 @@ class FindOptions:
         )
 
     def may_show(
-        self, confidence: float, sources: Collection[str], verdict: Verdict | None = None, *, unread: bool = False
+        self, confidence: float, sources: Collection[str], verdict: JudgeVerdict | None = None, *, unread: bool = False
     ) -> bool:
         """Whether what these sources found is likely enough, and is asked for.
 
         What is `unread`, since a judge has read enough that was likelier, is shown to who asks for all there is.
         """
         likely = self.min_confidence is None or (confidence >= self.min_confidence and not unread)
-        if verdict is Verdict.RELATED and self.min_confidence is not None:
+        if verdict is JudgeVerdict.RELATED and self.min_confidence is not None:
             likely = self.related
         return likely and (not self.sources or not set(self.sources).isdisjoint(sources))
 
@@ -180,6 +180,6 @@ def named_unasked(config: RepoConfig, bar: float, found: Sequence[Candidate]) ->
         for one in found
         if one.state in states
         and not one.named
-        and (config.judge.related if one.verdict is Verdict.RELATED else (one.confidence or 0.0) >= bar)
+        and (config.judge.related if one.verdict is JudgeVerdict.RELATED else (one.confidence or 0.0) >= bar)
     )
     return tuple(islice(own, config.max_candidates))

@@ -8,9 +8,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from bot.domain.entities import Issue, IssueRef, RepoRef
-from bot.domain.errors import Failed, GitHubError, Retryable
-from bot.domain.opinion import Verdict
-from bot.domain.report import Candidate, Considered, Kind, Outcome, QueryRun, Reason
+from bot.domain.errors import GitHubError, Retryable, SourceProblem
+from bot.domain.judge_protocol import JudgeVerdict
+from bot.domain.report import Candidate, Considered, ItemKind, QueryRun, Reason, SearchOutcome
 from bot.search.index import Index
 from bot.search.ranking.similarity import dice_sorensen, title_ratio
 from bot.search.sources import GitHubReads, SourceResult, collapse_discussions
@@ -35,7 +35,7 @@ class RankedResult:
     reasons: tuple[Reason, ...] = ()
     also: tuple[int, ...] = ()
     named: bool = False
-    verdict: Verdict | None = None
+    verdict: JudgeVerdict | None = None
     judged_by: str = ""
     unjudged: float | None = None
 
@@ -82,27 +82,27 @@ def is_own(issue: Issue, target: Issue) -> bool:
     return not issue.is_pull_request and not issue.is_discussion and issue.repo.key == target.repo.key
 
 
-def kind_of(issue: Issue) -> Kind:
+def kind_of(issue: Issue) -> ItemKind:
     """What comes in the shape of an issue, by its name."""
     if issue.is_discussion:
         return "discussion"
     return "pull request" if issue.is_pull_request else "issue"
 
 
-def outcome(runs: Sequence[QueryRun], problems: Sequence[Failed], *, found: bool, usable: bool) -> Outcome:
+def outcome(runs: Sequence[QueryRun], problems: Sequence[SourceProblem], *, found: bool, usable: bool) -> SearchOutcome:
     """F9: an outage or a question that could not be asked is never presented as "no duplicates".
 
     Where the repository's own index has answered, that a search of GitHub was incomplete makes nothing doubtful.
     `usable` says whether there was a word to ask for at all.
     """
     if any(not problem.skipped for problem in problems):
-        return Outcome.DEGRADED
+        return SearchOutcome.DEGRADED
     if found:
-        return Outcome.FOUND
+        return SearchOutcome.FOUND
     if any(run.source == FULL_TEXT for run in runs):
-        return Outcome.NONE
+        return SearchOutcome.NONE
     asked = usable and any(run.hits is not None for run in runs)
-    return Outcome.NONE if asked and not any(run.incomplete for run in runs) else Outcome.INCONCLUSIVE
+    return SearchOutcome.NONE if asked and not any(run.incomplete for run in runs) else SearchOutcome.INCONCLUSIVE
 
 
 def search_query(runs: Sequence[QueryRun]) -> str:

@@ -11,9 +11,9 @@ from typing import Protocol
 
 from bot.conversation.config.schema import SourceConfig
 from bot.domain.entities import Issue
-from bot.domain.errors import Failed
-from bot.domain.opinion import JUDGE, MOST_JUDGED, Opinion, Pairs, Text
-from bot.domain.report import NEAR, QueryRun, Reason, Shared
+from bot.domain.errors import SourceProblem
+from bot.domain.judge_protocol import JUDGE, MOST_JUDGED, JudgeAnswer, JudgeIssue, JudgeQuestion
+from bot.domain.report import MENTION_FROM, QueryRun, Reason, ReasonCode
 from bot.search.finder.options import FindOptions
 from bot.search.finder.results import RankedResult, is_own, texts_by_line
 from bot.search.index import Index, IndexedIssue
@@ -51,7 +51,7 @@ class IndexResults:
     held: frozenset[int] = frozenset()
     found: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     runs: tuple[QueryRun, ...] = ()
-    problems: tuple[Failed, ...] = ()
+    problems: tuple[SourceProblem, ...] = ()
 
 
 def score_indexed(
@@ -159,11 +159,11 @@ def reasons_of(
 
     GitHub's verdict (F8a) comes after what the texts share.
     """
-    near = [pair for pair in best if pair[0].confidence >= NEAR]
+    near = [pair for pair in best if pair[0].confidence >= MENTION_FROM]
     explained = {id(result): (one, {one.issue.key, result.issue.key}) for result, one in (*shown, *near)}
     likely = gathered.likely
     return {
-        key: (*one.reasons(), *([] if likely.isdisjoint(keys) else [Reason(Shared.GITHUB)]))
+        key: (*one.reasons(), *([] if likely.isdisjoint(keys) else [Reason(ReasonCode.GITHUB)]))
         for key, (one, keys) in explained.items()
     }
 
@@ -267,10 +267,10 @@ class Judge(Protocol):
     def floor(self) -> float:
         """The least probability of candidates that it reads."""
 
-    def opinion(self, pairs: Pairs, author: str) -> Opinion:
+    def opinion(self, pairs: JudgeQuestion, author: str) -> JudgeAnswer:
         """Its verdicts. A model that fails is reported in the opinion, and never raises."""
 
-    def probability(self, before: float, opinion: Opinion, number: int) -> float:
+    def probability(self, before: float, opinion: JudgeAnswer, number: int) -> float:
         """The probability of candidate `number` that had the probability `before`, given its verdict (J5)."""
 
 
@@ -284,28 +284,29 @@ def worth_judging(found: ScoredResults, target: Issue, floor: float) -> ScoredRe
     return sorted(worth, key=lambda pair: -pair[0].confidence)[:MOST_JUDGED]
 
 
-def ask_judge(judge: Judge, target: Issue, worth: ScoredResults, index: Index | None, repo_id: int) -> Opinion:
+def ask_judge(judge: Judge, target: Issue, worth: ScoredResults, index: Index | None, repo_id: int) -> JudgeAnswer:
     """Have the judge read these. Do not hold a connection to the database meanwhile: it takes seconds."""
     issues = [target, *(one.issue for _, one in worth)]
     bodies = texts_by_line(index, repo_id, issues)
     texts = [
-        Text(one.number, one.title, bodies[one.number], one.state, one.created_at, one.closed_at) for one in issues
+        JudgeIssue(one.number, one.title, bodies[one.number], one.state, one.created_at, one.closed_at)
+        for one in issues
     ]
-    return judge.opinion(Pairs(texts[0], tuple(texts[1:])), target.author.login)
+    return judge.opinion(JudgeQuestion(texts[0], tuple(texts[1:])), target.author.login)
 
 
-def with_opinion(found: ScoredResults, judge: Judge, opinion: Opinion, by: Relevance) -> ScoredResults:
+def with_opinion(found: ScoredResults, judge: Judge, opinion: JudgeAnswer, by: Relevance) -> ScoredResults:
     """The results with the judge's verdicts and probabilities, in their new order."""
     told = [(_told(result, one, judge, opinion, by), one) for result, one in found]
     return sorted(told, key=lambda pair: -pair[0].relevance)
 
 
-def _told(result: RankedResult, one: ScoredIssue, judge: Judge, opinion: Opinion, by: Relevance) -> RankedResult:
+def _told(result: RankedResult, one: ScoredIssue, judge: Judge, opinion: JudgeAnswer, by: Relevance) -> RankedResult:
     said = opinion.said.get(one.issue.number)
     if said is None or result.named:
         return result
     sure = judge.probability(result.confidence, opinion, one.issue.number)
-    cause = (Reason(Shared.CAUSE, (said.shared_cause,)),) if said.shared_cause else ()
+    cause = (Reason(ReasonCode.CAUSE, (said.shared_cause,)),) if said.shared_cause else ()
     return replace(
         result,
         confidence=sure,
@@ -317,6 +318,6 @@ def _told(result: RankedResult, one: ScoredIssue, judge: Judge, opinion: Opinion
     )
 
 
-def judge_problems(opinion: Opinion) -> tuple[Failed, ...]:
+def judge_problems(opinion: JudgeAnswer) -> tuple[SourceProblem, ...]:
     """What is told where there is no answer (J3)."""
-    return () if opinion.problem is None else (Failed(JUDGE, opinion.problem),)
+    return () if opinion.problem is None else (SourceProblem(JUDGE, opinion.problem),)

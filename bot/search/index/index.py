@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import sqlalchemy as sa
 
-from bot.domain.counting import batches
+from bot.domain.formats import batches
 from bot.search.embedding import Embedder, EmbeddingError
 from bot.search.index import issues as issue_rows
 from bot.search.index.analysis import Analysis, FormLines, RepositoryInfo, TextAnalyser

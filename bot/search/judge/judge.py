@@ -14,8 +14,8 @@ from importlib import resources
 from typing import Protocol
 
 from bot.conversation.config.schema import JudgeConfig
-from bot.domain.errors import Remark, Told
-from bot.domain.opinion import Limits, Opinion, Pairs, Said, Verdict
+from bot.domain.errors import Remark, RemarkCode
+from bot.domain.judge_protocol import JudgeAnswer, JudgedPair, JudgeLimits, JudgeQuestion, JudgeVerdict
 from bot.platform.metrics import JUDGE_CALLS, JUDGE_COST, JUDGE_SECONDS, JUDGE_TOKENS
 from bot.platform.tracing import span
 from bot.search.judge.prompt import (
@@ -47,13 +47,13 @@ _LEAST_SECONDS = 0.5
 class JudgeRecord(Protocol):
     """Stores verdicts and calls: `bot.storage.decisions.Judgements`."""
 
-    def kept(self, repo_id: int, keys: Collection[str]) -> Mapping[str, Said]:
+    def kept(self, repo_id: int, keys: Collection[str]) -> Mapping[str, JudgedPair]:
         """The known verdicts, by the key of the pair."""
 
-    def keep(self, repo_id: int, number: int, said: Mapping[str, tuple[int, Said]], by: str, now: float) -> None:
+    def keep(self, repo_id: int, number: int, said: Mapping[str, tuple[int, JudgedPair]], by: str, now: float) -> None:
         """Keep verdicts about issue `number`, each by the key of the pair with the other issue's number."""
 
-    def begin(self, repo_id: int, number: int, author: str, tokens: int, limits: Limits, now: float) -> int | None:
+    def begin(self, repo_id: int, number: int, author: str, tokens: int, limits: JudgeLimits, now: float) -> int | None:
         """Count a call in advance, and return its id; None if a limit forbids it."""
 
     def end(self, call: int, tokens_in: int, tokens_out: int, cost: float, seconds: float) -> None:
@@ -65,15 +65,15 @@ class InMemoryRecord:
 
     def __init__(self, counted: JudgeRecord | None) -> None:
         self._counted = counted
-        self._said: dict[str, Said] = {}
+        self._said: dict[str, JudgedPair] = {}
 
-    def kept(self, repo_id: int, keys: Collection[str]) -> Mapping[str, Said]:
+    def kept(self, repo_id: int, keys: Collection[str]) -> Mapping[str, JudgedPair]:
         return {key: self._said[key] for key in keys if key in self._said}
 
-    def keep(self, repo_id: int, number: int, said: Mapping[str, tuple[int, Said]], by: str, now: float) -> None:
+    def keep(self, repo_id: int, number: int, said: Mapping[str, tuple[int, JudgedPair]], by: str, now: float) -> None:
         self._said |= {key: one for key, (_, one) in said.items()}
 
-    def begin(self, repo_id: int, number: int, author: str, tokens: int, limits: Limits, now: float) -> int | None:
+    def begin(self, repo_id: int, number: int, author: str, tokens: int, limits: JudgeLimits, now: float) -> int | None:
         return self._counted.begin(repo_id, number, author, tokens, limits, now) if self._counted else 0
 
     def end(self, call: int, tokens_in: int, tokens_out: int, cost: float, seconds: float) -> None:
@@ -106,7 +106,7 @@ class HostJudge:
 
     endpoint: Endpoint
     record: JudgeRecord
-    limits: Limits
+    limits: JudgeLimits
     price: Price
     seconds: float
     now: Callable[[], float]
@@ -137,15 +137,15 @@ class RepositoryJudge:
         """The model and the prompts, by which verdicts are kept."""
         return " ".join([self.judge.endpoint.model, PROMPT, *([CRITIC] if self.config.critic else [])])
 
-    def probability(self, before: float, opinion: Opinion, number: int) -> float:
+    def probability(self, before: float, opinion: JudgeAnswer, number: int) -> float:
         return probability(before, opinion.said[number].verdict)
 
-    def opinion(self, pairs: Pairs, author: str) -> Opinion:
+    def opinion(self, pairs: JudgeQuestion, author: str) -> JudgeAnswer:
         judge, keys = self.judge, {pair_key(pairs.target, one, self.by): one for one in pairs.candidates}
         kept = judge.record.kept(self.repo_id, keys)
         known = {keys[key].number: said for key, said in kept.items()}
         new = tuple(one for key, one in keys.items() if key not in kept)
-        said, problem = dict[int, Said](), None
+        said, problem = dict[int, JudgedPair](), None
         if new:
             with span("judge") as traced:
                 said, problem = self._asked(replace(pairs, candidates=new), author)
@@ -154,16 +154,16 @@ class RepositoryJudge:
             judge.record.keep(self.repo_id, pairs.target.number, fresh, self.by, judge.now())
         else:
             JUDGE_CALLS.labels("kept").inc()
-        return Opinion(self._shown(known | said), self.by, problem)
+        return JudgeAnswer(self._shown(known | said), self.by, problem)
 
-    def _asked(self, pairs: Pairs, author: str) -> tuple[dict[int, Said], Told | None]:
+    def _asked(self, pairs: JudgeQuestion, author: str) -> tuple[dict[int, JudgedPair], Remark | None]:
         """Ask about candidates without a known verdict."""
         until = self.judge.monotonic() + self.judge.seconds
         target, secret = pairs.target, secrets.token_bytes(32)
         said, problem = self._once(target.number, question(pairs, secret), author, until)
         if self.config.critic:
             for one in pairs.candidates:
-                if one.number in said and said[one.number].verdict is Verdict.SAME:
+                if one.number in said and said[one.number].verdict is JudgeVerdict.SAME:
                     again, missing = self._once(target.number, build_critic_prompt(target, one, secret), author, until)
                     problem = problem or missing
                     # It counts only if both questions say so.
@@ -171,22 +171,24 @@ class RepositoryJudge:
                     said |= again
         return said, problem
 
-    def _once(self, number: int, asked: Prompt, author: str, until: float) -> tuple[dict[int, Said], Told | None]:
+    def _once(
+        self, number: int, asked: Prompt, author: str, until: float
+    ) -> tuple[dict[int, JudgedPair], Remark | None]:
         judge, began = self.judge, self.judge.monotonic()
         if began < judge.rest.until:
             JUDGE_CALLS.labels("paused").inc()
-            return {}, Remark.JUDGE_PAUSED.of()
+            return {}, RemarkCode.JUDGE_PAUSED.of()
         if until - began < _LEAST_SECONDS < judge.seconds:
             # The first question took the time of the second, which is no fault of the endpoint's.
             JUDGE_CALLS.labels("unreached").inc()
-            return {}, Remark.JUDGE_UNREACHED.of()
+            return {}, RemarkCode.JUDGE_UNREACHED.of()
         into = estimated_tokens(asked.system) + estimated_tokens(asked.user)
         call = judge.record.begin(self.repo_id, number, author, into + _EXPECTED, judge.limits, judge.now())
         if call is None:
             JUDGE_CALLS.labels("budget").inc()
-            return {}, Remark.JUDGE_BUDGET.of()
+            return {}, RemarkCode.JUDGE_BUDGET.of()
         used, problem = (into, 0), None
-        said: dict[int, Said] = {}
+        said: dict[int, JudgedPair] = {}
         try:
             written = judge.endpoint.ask(asked, max(until - began, 0.1))
             judge.rest.worked()
@@ -196,10 +198,10 @@ class RepositoryJudge:
             said = read_answer(written.text, asked)
             result = "answered"
         except UnusableAnswer as useless:
-            result, problem = "unusable", Remark.JUDGE_UNUSABLE.of()
+            result, problem = "unusable", RemarkCode.JUDGE_UNUSABLE.of()
             log.warning("the judge's answer is none: %s", useless)
         except EndpointError as failure:
-            result, problem = "unreached", Remark.JUDGE_UNREACHED.of()
+            result, problem = "unreached", RemarkCode.JUDGE_UNREACHED.of()
             judge.rest.failed(judge.monotonic(), failure.after)
             log.warning("the judge: %s", failure)
         took, cost = judge.monotonic() - began, judge.price.of(*used)
@@ -211,7 +213,7 @@ class RepositoryJudge:
         JUDGE_COST.inc(cost)
         return said, problem
 
-    def _shown(self, said: Mapping[int, Said]) -> dict[int, Said]:
+    def _shown(self, said: Mapping[int, JudgedPair]) -> dict[int, JudgedPair]:
         """The verdicts, without the model's words if the repository does not want them."""
         return dict(said) if self.config.cause else {at: replace(one, shared_cause="") for at, one in said.items()}
 
@@ -227,7 +229,7 @@ Table = Mapping[str, Sequence[float]]
 """`from` holds lower bounds, the first 0, and each verdict's row a probability for each of them."""
 
 
-def probability(before: float, verdict: Verdict, table: Table | None = None) -> float:
+def probability(before: float, verdict: JudgeVerdict, table: Table | None = None) -> float:
     """The probability of a pair that had the probability `before`, given the judge's verdict (J5)."""
     known = table or shipped_table()
     return known[verdict.value][bisect(known["from"], before) - 1]

@@ -21,7 +21,7 @@ from importlib import resources
 from typing import Any, Protocol
 
 from bot.domain.errors import DoppelError, Retryable
-from bot.domain.opinion import Pairs, Said, Text, Verdict
+from bot.domain.judge_protocol import JudgedPair, JudgeIssue, JudgeQuestion, JudgeVerdict
 from bot.text.invisible import without_invisible
 
 PROMPT, CRITIC = "judge-1", "critic-1"
@@ -43,7 +43,7 @@ SCHEMA: Mapping[str, Any] = {
                     "number": {"type": "integer"},
                     "differs": {"type": "string"},
                     "shared_cause": {"type": "string"},
-                    "verdict": {"type": "string", "enum": [verdict.value for verdict in Verdict]},
+                    "verdict": {"type": "string", "enum": [verdict.value for verdict in JudgeVerdict]},
                 },
                 "required": ["number", "differs", "shared_cause", "verdict"],
                 "additionalProperties": False,
@@ -77,28 +77,28 @@ class Prompt:
     other: int = 0
 
 
-def pair_key(target: Text, candidate: Text, by: str) -> str:
+def pair_key(target: JudgeIssue, candidate: JudgeIssue, by: str) -> str:
     """The key of a verdict: both texts, the model and the prompt (J2)."""
     return _digest(by, _content(target), _content(candidate)).hex()[:32]
 
 
-def question_key(pairs: Pairs, prompt: str = PROMPT) -> str:
+def question_key(pairs: JudgeQuestion, prompt: str = PROMPT) -> str:
     """The key of a whole question, for any model."""
     return _digest(prompt, _content(pairs.target), *map(_content, pairs.candidates)).hex()[:32]
 
 
-def question(pairs: Pairs, secret: bytes = b"") -> Prompt:
+def question(pairs: JudgeQuestion, secret: bytes = b"") -> Prompt:
     """Ask about all candidates at once, in random order. Without a secret the prompt is always the same."""
     begun = _digest(PROMPT, _content(pairs.target), *map(_content, pairs.candidates), secret=secret)
-    copy = Text(0, pairs.target.title, pairs.target.body[:_COPIED], "open", pairs.target.created_at)
+    copy = JudgeIssue(0, pairs.target.title, pairs.target.body[:_COPIED], "open", pairs.target.created_at)
     title, body = _OTHERS[begun[0] % len(_OTHERS)]
-    other = Text(0, title, body, "open", pairs.target.created_at)
+    other = JudgeIssue(0, title, body, "open", pairs.target.created_at)
     rows = [(*_numbered(begun, at), text) for at, text in enumerate((*pairs.candidates, copy, other))]
     numbers = {number: text.number for _, number, text in rows[:-2]}
     return _written(PROMPT, pairs.target, rows, begun, numbers, rows[-2][1], rows[-1][1])
 
 
-def build_critic_prompt(target: Text, candidate: Text, secret: bytes = b"") -> Prompt:
+def build_critic_prompt(target: JudgeIssue, candidate: JudgeIssue, secret: bytes = b"") -> Prompt:
     """Ask a critic about one candidate alone, out of reach of the other texts."""
     begun = _digest(CRITIC, _content(target), _content(candidate), secret=secret)
     order, number = _numbered(begun, 0)
@@ -113,8 +113,8 @@ def estimated_tokens(text: str) -> int:
 
 def _written(
     prompt: str,
-    target: Text,
-    rows: Sequence[tuple[bytes, int, Text]],
+    target: JudgeIssue,
+    rows: Sequence[tuple[bytes, int, JudgeIssue]],
     begun: bytes,
     numbers: Mapping[int, int],
     copy: int = 0,
@@ -135,14 +135,14 @@ def _numbered(begun: bytes, at: int) -> tuple[bytes, int]:
     return digest[8:], 1_000_000 + int.from_bytes(digest[:4]) % 899_999 * 10 + at
 
 
-def _fenced(head: str, text: Text, most: int, boundary: str) -> str:
+def _fenced(head: str, text: JudgeIssue, most: int, boundary: str) -> str:
     title = " ".join(without_invisible(text.title).split())[:TITLE_MAX]
     body = without_invisible(text.body)
     body = body if len(body) <= most else body[:most].rstrip() + " […]"
     return f"{head}\n<<< {boundary}\n{title}\n\n{body or '(no text)'}\n{boundary} >>>"
 
 
-def _content(text: Text) -> str:
+def _content(text: JudgeIssue) -> str:
     return f"{text.title}\0{text.body}"
 
 
@@ -179,7 +179,7 @@ class UnusableAnswer(DoppelError):
     """The answer cannot be used. The message says why, and quotes nothing."""
 
 
-def read_answer(text: str, question: Prompt) -> dict[int, Said]:
+def read_answer(text: str, question: Prompt) -> dict[int, JudgedPair]:
     """What is said of each candidate, by the issue's own number. Raises NoAnswer where not just that was answered."""
     if len(text) > ANSWER_MAX:
         raise UnusableAnswer("it is far too long")
@@ -194,7 +194,7 @@ def read_answer(text: str, question: Prompt) -> dict[int, Said]:
     return check_answer(answer, question)
 
 
-def check_answer(answer: Any, question: Prompt) -> dict[int, Said]:
+def check_answer(answer: Any, question: Prompt) -> dict[int, JudgedPair]:
     """`read_answer` for parsed JSON."""
     try:
         given = [(one["number"], _said(one)) for one in answer["candidates"]]
@@ -204,15 +204,15 @@ def check_answer(answer: Any, question: Prompt) -> dict[int, Said]:
     asked = {*question.numbers, question.copy, question.other} - {0}
     if len(said) != len(given) or set(said) != asked or not all(type(number) is int for number in said):
         raise UnusableAnswer("it is not about the issues that were asked about")
-    if question.copy and said[question.copy].verdict is Verdict.DIFFERENT:
+    if question.copy and said[question.copy].verdict is JudgeVerdict.DIFFERENT:
         raise UnusableAnswer("it calls a copy of the issue different")
-    if question.other and said[question.other].verdict is not Verdict.DIFFERENT:
+    if question.other and said[question.other].verdict is not JudgeVerdict.DIFFERENT:
         raise UnusableAnswer("it calls a report of something else the same or related")
     return {own: said[number] for number, own in question.numbers.items()}
 
 
-def _said(one: Any) -> Said:
-    return Said(Verdict(one["verdict"]), _line(one.get("shared_cause")), _line(one.get("differs")))
+def _said(one: Any) -> JudgedPair:
+    return JudgedPair(JudgeVerdict(one["verdict"]), _line(one.get("shared_cause")), _line(one.get("differs")))
 
 
 def _line(value: Any) -> str:

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from bot.domain.report import Reason, Shared
+from bot.domain.report import Reason, ReasonCode
 from bot.search.index import Bags, Terms
 from bot.search.matching.features import TermRarity
 from bot.search.matching.retrieval import IssueQuery, Pool
@@ -113,10 +113,10 @@ def shared_reasons(
     """The reasons, strongest first, without empty ones; other words do not repeat the message's."""
     quoted = {word.casefold() for word in raw_words(message)}
     found = {
-        Shared.MESSAGE: [message] if message else [],
-        Shared.IDENTIFIERS: identifiers,
-        Shared.TITLES: title_words,
-        Shared.WORDS: [word for word in words if word.casefold() not in quoted],
+        ReasonCode.MESSAGE: [message] if message else [],
+        ReasonCode.IDENTIFIERS: identifiers,
+        ReasonCode.TITLES: title_words,
+        ReasonCode.WORDS: [word for word in words if word.casefold() not in quoted],
     }
     return tuple(Reason(shared, tuple(map(_shortened, named[:MOST_NAMED]))) for shared, named in found.items() if named)
 
@@ -186,9 +186,9 @@ class Explainer:
         surfaces come last.
         """
         apart = surfaces_apart(self._labels, pool.issues[row].labels)
-        differs = (Reason(Shared.SURFACE, apart),) if apart else ()
+        differs = (Reason(ReasonCode.SURFACE, apart),) if apart else ()
         if is_copy(self._text, (title, body)):
-            return (Reason(Shared.COPY), *differs)
+            return (Reason(ReasonCode.COPY), *differs)
         messages, words = self._known["messages"], self._known["words"]
         # The index has left out boilerplate, so a message that it does not know is no evidence.
         quoted = {messages.words[place] for place in _places(messages, pool.messages, row)}

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bot.domain.entities import Issue
-from bot.domain.errors import Failed, Remark
+from bot.domain.errors import RemarkCode, SourceProblem
 from bot.domain.report import QueryRun, Reason
 from bot.search.embedding import EmbeddingError
 from bot.search.index import Analysis, Index, IndexedIssue, Query, View, binary, idf
@@ -75,7 +75,7 @@ class AnalysedText(NamedTuple):
     text: tuple[str, str]
     analysis: Analysis
     pair: Vectors | None
-    problems: tuple[Failed, ...]
+    problems: tuple[SourceProblem, ...]
 
 
 class Matcher:
@@ -148,8 +148,8 @@ class Matcher:
         return reading
 
 
-def _problem(failure: EmbeddingError) -> Failed:
-    return Failed(VECTORS, Remark.OTHERS.of(failure.told))
+def _problem(failure: EmbeddingError) -> SourceProblem:
+    return SourceProblem(VECTORS, RemarkCode.OTHERS.of(failure.told))
 
 
 class TextComparison:
@@ -220,7 +220,7 @@ class SearchSession:
         lists = (numbers for one in self._retrieved.values() for numbers in one.values())
         pool = fused(lists, target.number)
         self._pool = pool if only is None else pool[np.isin(pool, list(only))]
-        self.problems: tuple[Failed, ...] = tuple(
+        self.problems: tuple[SourceProblem, ...] = tuple(
             dict.fromkeys((*reading.problems, *(itself.problems if itself else ())))
         )
 

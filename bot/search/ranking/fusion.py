@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, Literal
 
-from bot.domain.times import moment_or_none, read_moment
+from bot.domain.formats import parse_time, parse_time_or_none
 
 
 class SourceType(StrEnum):
@@ -151,9 +151,9 @@ def cross_corpus_rrf(
             if item.id not in seen:
                 seen.add(item.id)
                 shares.setdefault(item.id, []).append(ranked.weight / (k + rank))
-    moment = read_moment(now or datetime.now(UTC))
+    moment = parse_time(now or datetime.now(UTC))
     for item in merged.values():
-        created = moment_or_none(item.created_at)
+        created = parse_time_or_none(item.created_at)
         # In seconds, since a huge or infinite window would reach before the first possible date.
         recent = created is not None and (moment - created).total_seconds() <= recency_boost_days * 86_400
         # The exact sum, so that the order of the lists makes no difference.

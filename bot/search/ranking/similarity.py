@@ -13,7 +13,7 @@ from typing import Generic, Protocol, TypeVar
 from rapidfuzz import fuzz
 
 from bot.domain.errors import InvalidArgument
-from bot.domain.times import moment_or_none
+from bot.domain.formats import parse_time_or_none
 from bot.text.words import split_words
 
 
@@ -100,4 +100,4 @@ def score_candidates(
 
 
 def _created(candidate: Titled) -> datetime:
-    return moment_or_none(getattr(candidate, "created_at", None)) or datetime.max.replace(tzinfo=UTC)
+    return parse_time_or_none(getattr(candidate, "created_at", None)) or datetime.max.replace(tzinfo=UTC)

@@ -17,7 +17,7 @@ from typing import Protocol
 
 from bot.conversation.config.schema import SourceConfig
 from bot.domain.entities import Issue, Likeness, RepoRef, StateFilter
-from bot.domain.errors import Failed, Remark, Retryable, Told, told_by
+from bot.domain.errors import Remark, RemarkCode, Retryable, SourceProblem, remark_from
 from bot.domain.report import QueryRun
 from bot.github.batched_reads import WorkflowStates
 from bot.github.search import SearchPage, SimilarIssues
@@ -51,7 +51,7 @@ class SourceResult:
     source: str
     lists: tuple[tuple[Issue, ...], ...] = ()
     runs: tuple[QueryRun, ...] = ()
-    problems: tuple[Failed, ...] = ()
+    problems: tuple[SourceProblem, ...] = ()
     likeness: Mapping[str, Likeness] = field(default_factory=dict)
 
     def __add__(self, further: SourceResult) -> SourceResult:
@@ -65,11 +65,11 @@ class SourceResult:
         )
 
 
-def failed_query(source: str, query: str, failure: Exception | Told, told: Told | None = None) -> SourceResult:
+def failed_query(source: str, query: str, failure: Exception | Remark, told: Remark | None = None) -> SourceResult:
     """The answer for a query that failed; `told` replaces the failure's own message if readers must not see that."""
-    told = told or (failure if isinstance(failure, Told) else told_by(failure))
+    told = told or (failure if isinstance(failure, Remark) else remark_from(failure))
     run = QueryRun(source, query, None, problem=told, later=isinstance(failure, Retryable))
-    return SourceResult(source, (), (run,), (Failed(source, told),))
+    return SourceResult(source, (), (run,), (SourceProblem(source, told),))
 
 
 class Source(Protocol):
@@ -105,9 +105,9 @@ def ask_all(sources: Sequence[Source], question: SearchRequest, within: float | 
         answered, _ = wait(asking, timeout=within)
     finally:
         threads.shutdown(wait=within is None)
-    late = Remark.TOO_LATE.of(round(within or 0))
+    late = RemarkCode.TOO_LATE.of(round(within or 0))
     return [
-        one.result() if one in answered else SourceResult(source.name, problems=(Failed(source.name, late),))
+        one.result() if one in answered else SourceResult(source.name, problems=(SourceProblem(source.name, late),))
         for source, one in zip(sources, asking, strict=True)
     ]
 
@@ -120,7 +120,7 @@ def _ask(source: Source, question: SearchRequest) -> SourceResult:
         # A fault in one source must not cost what the others found. The message may quote an issue, and is not logged.
         frames = "".join(traceback.format_tb(fault.__traceback__))
         log.error("source %s failed: %s\n%s", source.name, type(fault).__name__, frames)
-        return SourceResult(source.name, problems=(Failed(source.name, Remark.FAILED.of()),))
+        return SourceResult(source.name, problems=(SourceProblem(source.name, RemarkCode.FAILED.of()),))
 
 
 @dataclass(frozen=True, slots=True)

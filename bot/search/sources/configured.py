@@ -11,9 +11,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from bot.domain.counting import batches
 from bot.domain.entities import Issue, RepoRef, Repository, name_key, same_login
-from bot.domain.errors import Failed, Forbidden, GitHubError, NotFound, Remark, Retryable, Told
+from bot.domain.errors import Forbidden, GitHubError, NotFound, Remark, RemarkCode, Retryable, SourceProblem
+from bot.domain.formats import batches
 from bot.domain.report import QueryRun
 from bot.search.ranking.plan import any_that_fit
 from bot.search.ranking.query import MAX_OPERATORS, build_query
@@ -54,13 +54,13 @@ class KnownIssues:
 def known_run(asked: Sequence[int], found: int, left: int = 0) -> QueryRun:
     """The source's line in the report, with a note about issues that are not there and those `left` unread."""
     missing = len(asked) - found
-    note: Told | None = None
+    note: Remark | None = None
     if missing and left:
-        note = Remark.NOT_FOUND_AND_LEFT.of(missing, left)
+        note = RemarkCode.NOT_FOUND_AND_LEFT.of(missing, left)
     elif missing:
-        note = Remark.NOT_FOUND.of(missing)
+        note = RemarkCode.NOT_FOUND.of(missing)
     elif left:
-        note = Remark.LEFT.of(left)
+        note = RemarkCode.LEFT.of(left)
     return QueryRun(KNOWN_ISSUES, _query(asked), found, problem=note)
 
 
@@ -112,11 +112,13 @@ class Siblings:
             still = {repo.key for repo in self._public([repo for repo in public if repo.key in found])}
         except (GitHubError, Retryable) as failure:
             # GitHub's message may name a repository that readers must not know of.
-            return failed_query(SIBLINGS, " ".join(words), failure, Remark.UNREAD.of())
+            return failed_query(SIBLINGS, " ".join(words), failure, RemarkCode.UNREAD.of())
         lists = tuple(tuple(issue for issue in items if issue.repo.key in still) for items in answer.lists)
         if found - still:
             # The number of hits would tell something about a hidden repository.
-            return SourceResult(SIBLINGS, lists, (), (*answer.problems, Failed(SIBLINGS, Remark.HIDDEN.of())))
+            return SourceResult(
+                SIBLINGS, lists, (), (*answer.problems, SourceProblem(SIBLINGS, RemarkCode.HIDDEN.of()))
+            )
         return replace(answer, lists=lists, problems=(*_left_out(named, public), *answer.problems))
 
     def _may_name(self, repo: RepoRef, here: RepoRef) -> bool:
@@ -135,7 +137,7 @@ class Siblings:
         return public
 
 
-def _left_out(named: Sequence[RepoRef], public: Sequence[RepoRef]) -> tuple[Failed, ...]:
+def _left_out(named: Sequence[RepoRef], public: Sequence[RepoRef]) -> tuple[SourceProblem, ...]:
     """How many were not asked; not which, since the settings file may be private and a name secret."""
     missing = len(named) - len(public)
-    return (Failed(SIBLINGS, Remark.LEFT_OUT.of(missing, len(named))),) if missing else ()
+    return (SourceProblem(SIBLINGS, RemarkCode.LEFT_OUT.of(missing, len(named))),) if missing else ()

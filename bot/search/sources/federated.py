@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from bot.conversation.config.schema import SourceConfig
-from bot.conversation.posts.own_issues import is_own_issue
+from bot.conversation.own_issues import is_own_issue
 from bot.domain.entities import Issue, RepoRef, StateFilter
 from bot.domain.errors import GitHubError, Retryable
 from bot.domain.report import INDEX

@@ -11,7 +11,7 @@ from itertools import combinations
 from typing import Protocol
 
 from bot.domain.entities import RepoRef
-from bot.domain.errors import Failed, GitHubError, Invalid, Remark, Retryable, told_by
+from bot.domain.errors import GitHubError, Invalid, RemarkCode, Retryable, SourceProblem, remark_from
 from bot.domain.report import QueryRun
 from bot.github.search import FoundDiscussions
 from bot.search.ranking.plan import any_that_fit
@@ -34,7 +34,7 @@ def ask_by_words(
             page = github.search(query, per_page=PER_PAGE)
         except Invalid as refused:
             if " OR " in query and spare:
-                answer += SourceResult(name, runs=(QueryRun(name, query, None, problem=told_by(refused)),))
+                answer += SourceResult(name, runs=(QueryRun(name, query, None, problem=remark_from(refused)),))
                 waiting = [other for other in waiting if " OR " not in other] + spare
                 spare = []
             else:
@@ -84,7 +84,7 @@ class GitHubHybrid(_OverGitHub):
             page = self._github.search(query, hybrid=True, per_page=PER_PAGE)
         except (GitHubError, Retryable) as failure:
             return failed_query(HYBRID, query, failure)
-        note = Remark.BY_WORDS.of(", ".join(page.fallback_reasons)) if page.fallback_reasons else None
+        note = RemarkCode.BY_WORDS.of(", ".join(page.fallback_reasons)) if page.fallback_reasons else None
         run = QueryRun(HYBRID, query, page.total_count, problem=note, incomplete=page.incomplete, cached=page.cached_at)
         return SourceResult(HYBRID, (page.items,), (run,))
 
@@ -159,14 +159,14 @@ class Discussions:
         except (GitHubError, Retryable) as failure:
             return failed_query(DISCUSSIONS, texts[0], failure)
         if not found.lists:
-            return failed_query(DISCUSSIONS, texts[0], found.reason or Remark.EMPTY.of())
+            return failed_query(DISCUSSIONS, texts[0], found.reason or RemarkCode.EMPTY.of())
         runs = tuple(
             QueryRun(DISCUSSIONS, text, found.lists[text][0], cached=found.cached_at)
             if text in found.lists
             else QueryRun(DISCUSSIONS, text, None, problem=found.reason)
             for text in texts
         )
-        problems = (Failed(DISCUSSIONS, found.reason),) if found.reason else ()
+        problems = (SourceProblem(DISCUSSIONS, found.reason),) if found.reason else ()
         lists = tuple(
             tuple(one for one in items if question.state in ("all", one.state)) for _, items in found.lists.values()
         )

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 import sqlalchemy as sa
 
-from bot.domain.decisions import Decision, Evidence, Outcome, dump, load
+from bot.domain.decisions import Decision, DecisionOutcome, Evidence, dump, load
 from bot.storage import Store
 from bot.storage.decisions import KEPT_DAYS, KEPT_MOST, KEPT_OF_ISSUE
 from bot.storage.engine import make_engine
@@ -29,7 +29,7 @@ def store(store_url: str) -> Iterator[Store]:
     store.close()
 
 
-def decision(number: int, at: float, outcome: Outcome = Outcome.POSTED) -> Decision:
+def decision(number: int, at: float, outcome: DecisionOutcome = DecisionOutcome.POSTED) -> Decision:
     return Decision(number, at, "opened", "comment", outcome, 0.2, "", EVIDENCE)
 
 

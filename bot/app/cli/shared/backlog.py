@@ -21,13 +21,12 @@ from bot.app.cli.shared.options import read_source
 from bot.app.cli.shared.running import progress_bar, told_if_out_of_sight, told_of_temporary_index
 from bot.app.wiring.clients import now
 from bot.app.wiring.indexes import build_asker, build_index, fill_index, present_reactions
-from bot.conversation.render import Place
-from bot.conversation.render.candidates import confidence_words
-from bot.conversation.render.escape import clean
-from bot.conversation.words import english
-from bot.domain.counting import batches, counted
+from bot.conversation.messages.catalogue import english
+from bot.conversation.render.comment import confidence_words
+from bot.conversation.render.escape import RepoLinks, clean
 from bot.domain.entities import RepoRef
 from bot.domain.errors import UserError
+from bot.domain.formats import batches, counted
 from bot.platform.addresses import pages_of
 from bot.platform.settings import Settings
 from bot.quality.render.scan import FromFile, age, facts, heading, scan_markdown, scan_page
@@ -38,7 +37,7 @@ from bot.quality.scanning.pairs import Entry, Result
 from bot.quality.scanning.scan import ReadReactions, Scan
 from bot.storage import Store, open_store
 from bot.storage.repositories import Progress
-from handlers.erasing import erased_if_ended
+from handlers.repositories import erased_if_ended
 
 # The one repository of a file's index.
 _FILE = 1
@@ -161,7 +160,7 @@ def write_page(path: Path, found: Result, backlog: Backlog) -> None:
 
 def as_markdown(found: Result, backlog: Backlog) -> str:
     """The groups as a comment or an issue can hold them."""
-    place = FromFile(backlog.names) if backlog.names else Place(backlog.name, backlog.settings.enterprise)
+    place = FromFile(backlog.names) if backlog.names else RepoLinks(backlog.name, backlog.settings.enterprise)
     return scan_markdown(found, place, english()).text
 
 

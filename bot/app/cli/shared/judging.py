@@ -21,7 +21,7 @@ from bot.app.cli.shared.running import ended_in_order, progress_bar
 from bot.conversation.config.schema import JUDGE_FLOOR
 from bot.domain.entities import RepoRef
 from bot.domain.errors import UserError
-from bot.domain.opinion import Said, Verdict
+from bot.domain.judge_protocol import JudgedPair, JudgeVerdict
 from bot.platform import settings as host
 from bot.platform.private_files import open_kept
 from bot.quality.replay.archive import read_rows
@@ -114,7 +114,7 @@ def with_judge(
     by_id = {one.id: one for one in asked}
     after = {}
     for id, candidates in found.items():
-        said: Mapping[int, Said] = read.said.get(by_id[id].key, {}) if id in by_id else {}
+        said: Mapping[int, JudgedPair] = read.said.get(by_id[id].key, {}) if id in by_id else {}
         after[id] = candidates
         if said:
             after[id] = rules.named(rules.with_verdicts(candidates, by_id[id], said), bar, related=options.related)
@@ -126,7 +126,7 @@ def with_judge(
         "floor": options.floor,
         "answered": len(read.said),
         "unusable": read.unusable,
-        "verdicts": {verdict.value: verdicts_said.count(verdict) for verdict in Verdict},
+        "verdicts": {verdict.value: verdicts_said.count(verdict) for verdict in JudgeVerdict},
     }
     return Judgement(found, after, told | summary)
 

@@ -1,0 +1,87 @@
+"""The settings for editors (JSON Schema) and for people (the table of docs/repository-settings.md)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+from pydantic.json_schema import GenerateJsonSchema
+from pydantic_core import core_schema
+
+from bot.conversation.config.field_types import OFF_SPELT, wanted
+from bot.conversation.config.schema import MIN_CONFIDENCE, SOURCES, RepoConfig, Source
+from bot.conversation.messages.catalogue import english
+
+JSON = dict[str, Any]
+
+SCHEMA_NAME = "doppel.schema.json"
+
+
+class _Schema(GenerateJsonSchema):
+    """With a choice's `off` in each spelling that YAML knows, and without null, which no setting takes."""
+
+    def literal_schema(self, schema: core_schema.LiteralSchema) -> JSON:
+        choices = schema["expected"]
+        return {"anyOf": [{"enum": [*choices, False]}, OFF_SPELT]} if "off" in choices else {"enum": choices}
+
+    def nullable_schema(self, schema: core_schema.NullableSchema) -> JSON:
+        return self.generate_inner(schema["schema"])
+
+
+def json_schema() -> JSON:
+    """The JSON Schema of `.github/doppel.yml`; it accepts what the parser accepts without a problem."""
+    return {
+        "$schema": _Schema.schema_dialect,
+        **RepoConfig.model_json_schema(schema_generator=_Schema),
+        "title": "Doppel's settings for a repository",
+        "description": "Lies at .github/doppel.yml in the repository, or in its owner's .github repository.",
+    }
+
+
+def schema_text() -> str:
+    """The JSON Schema as the file that is published."""
+    return json.dumps(json_schema(), indent=2, ensure_ascii=False).replace("\\n", " ") + "\n"
+
+
+def settings_table() -> str:
+    """Every setting with what it takes, its default and what it does, as a Markdown table."""
+    rows = ["| setting | takes | default | what it does |", "|---|---|---|---|"]
+    for path, field, default in _settings(RepoConfig()):
+        takes = wanted(field, english(), lambda word: f"`{word}`")
+        says = " ".join((field.description or "").split())
+        rows.append(f"| `{path}` | {takes} | {default} | {says} |")
+    return "\n".join(rows)
+
+
+def sources_table() -> str:
+    """Every source that can be named under `sources`."""
+    return "\n".join(
+        ["| source | what it is |", "|---|---|", *(f"| `{name}` | {says} |" for name, says in SOURCES.items())]
+    )
+
+
+def _settings(defaults: BaseModel, path: str = "") -> Iterator[tuple[str, FieldInfo, str]]:
+    for name, field in type(defaults).model_fields.items():
+        default = getattr(defaults, name)
+        if name == "sources":
+            # All sources take the same, so one row stands for them.
+            one = FieldInfo.from_annotation(Source)
+            one.description = field.description
+            yield "sources.NAME", one, "none"
+        elif isinstance(default, BaseModel):
+            yield from _settings(default, f"{path}{name}.")
+        else:
+            yield path + name, field, _shown(name, default)
+
+
+def _shown(name: str, default: Any) -> str:
+    if name == "min_confidence":
+        return f"`{MIN_CONFIDENCE}`, moved by feedback"
+    if default is None:
+        return "`off`"
+    if isinstance(default, bool):
+        return "`on`" if default else "`off`"
+    return "none" if isinstance(default, (tuple, dict)) else f"`{default}`"

@@ -1,0 +1,235 @@
+"""YAML text → a small tree that knows where everything stands, for files that strangers can write; and what is wrong
+with such a file: where it stands, what it is, and what was probably meant.
+
+Read from ruamel's events instead of its loaders: nothing is constructed, aliases (and with them "bombs") and tags are
+refused where they stand, depth is bounded before recursion could hurt, duplicate keys are seen, and what was complete
+before a syntax error is kept.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from rapidfuzz import process
+from rapidfuzz.distance import OSA
+from ruamel.yaml import YAML, events
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
+from bot.conversation.messages.catalogue import Messages, english
+
+Quote = Callable[[str], str]
+"""Makes a piece of the file, or a word that is to be written into it, fit to be shown."""
+
+Wording = Callable[[Messages, Quote], str]
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigError:
+    """One thing that is wrong with a settings file.
+
+    `line` and `column` count from 1, as editors do. `hint` is the nearest valid key or word, empty where nothing is
+    near. `message` is English and may quote the file; `in_words` says the same in another language, as Markdown, say.
+    """
+
+    line: int
+    column: int
+    message: str
+    hint: str = ""
+    says: Wording | None = field(default=None, compare=False, repr=False)
+
+    @classmethod
+    def saying(cls, line: int, column: int, says: Wording, hint: str = "") -> ConfigError:
+        """A problem that can be told in every language."""
+        return cls(line, column, says(english(), str), hint, says)
+
+    def in_words(self, say: Messages, quote: Quote) -> str:
+        """The message; what it quotes of the file goes through `quote`."""
+        return self.says(say, quote) if self.says else quote(self.message)
+
+    def to_json(self) -> dict[str, object]:
+        """For programs."""
+        return {"line": self.line, "column": self.column, "message": self.message, "hint": self.hint}
+
+    def __str__(self) -> str:
+        hint = f" (did you mean {self.hint}?)" if self.hint else ""
+        return f"line {self.line}, column {self.column}: {self.message}{hint}"
+
+
+def printable(text: str, most: int = 60) -> str:
+    """A piece of the file on one line, short and without anything that a terminal would obey."""
+    shown = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text[:most])
+    return shown + ("…" if len(text) > most else "")
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """The known word that was probably meant, or nothing where none is near.
+
+    Edit distance with transpositions: that is what slips of the fingers are made of.
+    """
+    found = process.extractOne(
+        word[:60].lower(), list(known), scorer=OSA.normalized_similarity, score_cutoff=0.6, processor=str.lower
+    )
+    return str(found[0]) if found else ""
+
+
+SIZE_MAX = 64 * 1024
+"""Characters in a settings file. The parser needs two or three seconds for the worst file of this size."""
+
+_DEPTH_MAX = 8
+_NUMBER = re.compile(r"[-+]?(?:[0-9]{1,18}(?:\.[0-9]{0,30})?|\.[0-9]{1,30})(?:[eE][-+]?[0-9]{1,3})?")
+_NAMELESS = frozenset(("while scanning an alias", "while scanning an anchor"))
+_WORDS: dict[str, bool | None] = {"true": True, "false": False, "null": None, "~": None, "": None}
+
+
+@dataclass(slots=True)
+class YamlNode:
+    """What stands at a place of the file, which counts from 1: a scalar, a list or a mapping of nodes.
+
+    `text` is a scalar as it was written; `keys` are the places of a mapping's keys.
+    """
+
+    line: int
+    column: int
+    value: Any
+    text: str = ""
+    keys: dict[str, YamlNode] = field(default_factory=dict)
+
+    def plain(self) -> Any:
+        """The values alone. An empty one is `...`, which no setting takes."""
+        if isinstance(self.value, list):
+            return [item.plain() for item in self.value]
+        if isinstance(self.value, dict):
+            return {key: node.plain() for key, node in self.value.items()}
+        return ... if self.value is None else self.value
+
+
+def scalar(text: str) -> str | int | float | bool | None:
+    """What stands without quotes, by YAML 1.2's core rules, where `on`, `off`, `yes` and `no` are words."""
+    if text.lower() in _WORDS:
+        return _WORDS[text.lower()]
+    if not _NUMBER.fullmatch(text):
+        return text
+    number = float(text)
+    return int(number) if number.is_integer() else number
+
+
+def read_tree(text: str, *, strict: bool = True) -> tuple[YamlNode, list[ConfigError]]:
+    """Read a settings file; an empty one is an empty mapping. Never raises for any text.
+
+    After an error the mapping holds the top-level keys that were complete before it. Files of another kind are not
+    read strictly: anchors and tags mean nothing there, and an alias is an empty value, so that there is still no bomb.
+    """
+    reader = _Reader(strict)
+    try:
+        if len(text) > SIZE_MAX:
+            raise _Refused(1, 1, lambda say: say.file_too_long(most=str(SIZE_MAX)))
+        reader.read(text)
+    except _Refused as refused:
+        reader.errors.append(refused.error)
+    except MarkedYAMLError as error:
+        reader.errors.append(_no_yaml(error))
+    except (YAMLError, ValueError, OverflowError) as error:
+        # Characters that YAML does not allow are found before there is any position in lines, and those that an escape
+        # names only when they are made, which says no place.
+        before = text[: getattr(error, "position", 0)]
+        line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+        reader.errors.append(ConfigError.saying(line, column, lambda say, _: say.no_yaml_character()))
+    return reader.root, reader.errors
+
+
+class _Refused(Exception):
+    """The file uses something that settings have no need of."""
+
+    def __init__(self, line: int, column: int, says: Callable[[Messages], str]) -> None:
+        super().__init__()
+        self.error = ConfigError.saying(line, column, lambda say, _: says(say))
+
+
+def _refused(event: Any, says: Callable[[Messages], str]) -> _Refused:
+    return _Refused(event.start_mark.line + 1, event.start_mark.column + 1, says)
+
+
+def _no_yaml(error: MarkedYAMLError) -> ConfigError:
+    mark = error.problem_mark or error.context_mark
+    if error.context in _NAMELESS:
+        # `[Bug]*` and `*[Bug]*` are what people write for titles, and what the parser misses there is a name.
+        mark = error.context_mark or mark
+        return ConfigError.saying(mark.line + 1, mark.column + 1, lambda say, _: say.anchors())
+    line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+    # The parser's own words may quote the file.
+    problem = printable(str(error.problem or error.context), 200)
+    return ConfigError.saying(line, column, lambda say, quote: say.no_yaml(problem=quote(problem)))
+
+
+def _twice(key: YamlNode, line: int) -> ConfigError:
+    return ConfigError.saying(key.line, key.column, lambda say, _: say.key_twice(line=line))
+
+
+class _Reader:
+    """One pass over the events of one file; `root` fills as top-level keys are completed."""
+
+    def __init__(self, strict: bool) -> None:
+        self.strict = strict
+        self.root = YamlNode(1, 1, {})
+        self.errors: list[ConfigError] = []
+        self.events: Iterator[Any] = iter(())
+
+    def read(self, text: str) -> None:
+        self.events = iter(YAML(typ="safe", pure=True).parse(text))
+        documents = 0
+        for event in self.events:
+            if isinstance(event, events.DocumentStartEvent):
+                documents += 1
+                if documents > 1:
+                    raise _refused(event, Messages.several_documents)
+            elif isinstance(event, events.MappingStartEvent):
+                self.check(event)
+                self.mapping(1, self.root)
+            elif isinstance(event, events.ScalarEvent) and not event.value and event.style is None:
+                # A file of comments alone, or one that says nothing after its dashes.
+                self.check(event)
+            elif isinstance(event, (events.ScalarEvent, events.SequenceStartEvent, events.AliasEvent)):
+                raise _refused(event, Messages.no_mapping)
+
+    def node(self, event: Any, depth: int) -> YamlNode:
+        self.check(event)
+        if depth > _DEPTH_MAX:
+            raise _refused(event, Messages.too_deep)
+        node = YamlNode(event.start_mark.line + 1, event.start_mark.column + 1, None)
+        if isinstance(event, events.ScalarEvent):
+            # Escapes can name the two halves of a character apart, as in JSON; no database and no request takes halves.
+            node.text = event.value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+            node.value = scalar(node.text) if event.style is None else node.text
+        elif isinstance(event, events.SequenceStartEvent):
+            node.value = []
+            while not isinstance(item := next(self.events), events.SequenceEndEvent):
+                node.value.append(self.node(item, depth + 1))
+        elif isinstance(event, events.MappingStartEvent):
+            self.mapping(depth, node)
+        return node
+
+    def mapping(self, depth: int, into: YamlNode) -> None:
+        """Read key by key into a node, so that an error further on leaves the earlier ones there."""
+        into.value = {}
+        while not isinstance(event := next(self.events), events.MappingEndEvent):
+            key = self.node(event, depth + 1)
+            if isinstance(key.value, (list, dict)):
+                raise _refused(event, Messages.key_no_word)
+            value = self.node(next(self.events), depth + 1)
+            if value.value is None and not value.text:
+                # The parser places what is missing where the next thing stands, which can be lines further down.
+                value.line, value.column = event.end_mark.line + 1, event.end_mark.column + 2
+            if first := into.keys.get(key.text):
+                self.errors.append(_twice(key, first.line))
+                continue
+            into.keys[key.text], into.value[key.text] = key, value
+
+    def check(self, event: Any) -> None:
+        """Refuse what settings have no need of and what bombs are made of."""
+        if self.strict and (isinstance(event, events.AliasEvent) or event.anchor is not None):
+            raise _refused(event, Messages.anchors)
+        if self.strict and event.tag is not None:
+            raise _refused(event, Messages.tags)

@@ -1,0 +1,85 @@
+"""Detects in which of the bot's languages an issue is written, by its script and its function words. Pure.
+
+Libraries were tried on `tests/words/texts.py`. py3langid is as often right, but takes 120 MB of memory and a second at
+the start of every worker; langdetect takes short Chinese for Korean; lingua is a wheel of 96 MB. An answer in a wrong
+language annoys more than one in English, so a text that is short, mixed or in another language counts as English.
+"""
+
+from __future__ import annotations
+
+import re
+
+from bot.conversation.messages.catalogue import LANGUAGES
+from bot.text.terms import without_noise
+from bot.text.words import UNSPACED, apart
+
+FALLBACK = "en"
+
+# The characters of an issue that are read; these are enough.
+_READ_MAX = 8_000
+# Boilerplate: headings, check boxes, and GitHub's text for an empty field.
+_SUPPLIED = re.compile(r"^ {0,3}#{1,6}\s.*$|^[^\S\n]*[-*] \[[ xX]\].*$|^_No response_[^\S\n]*$", re.MULTILINE)
+_FENCED = re.compile(r"^ {0,3}(```(?=`*[^`\n]*$)|~~~).*?(?:^ {0,3}\1|\Z)", re.MULTILINE | re.DOTALL)
+# Indented code and log lines, and text between backticks or angle brackets.
+_CODE = re.compile(r"^(?: {4}|\t).*$|`[^`\n]*`|<[^>\n]{0,200}>", re.MULTILINE)
+# An address, a path or a name from code contains this. In scripts without spaces a full stop may also stand between two
+# sentences.
+_JOINED = re.compile(rf"\S://\S|(?![{UNSPACED}])\w[./\\_@=](?![{UNSPACED}])\w")
+_KANA = re.compile(r"[\u3041-\u309f\u30a1-\u30ff\uff66-\uff9f]")
+_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+
+# A Han character or a kana counts as half a word in Latin letters.
+_PER_WORD = 2
+_CJK_LEAST = 4
+# In the Japanese text with fewest kana, a fifth of the letters are kana.
+_KANA_LEAST = 0.08
+
+# Words that are in nearly every text of a language and rare in the others, without those that English has too ("die",
+# "in", "no", "on"). Languages that the bot does not speak are here so that none is taken for a related one.
+_FUNCTION_WORDS = {
+    "en": "the and is are it to of this that with when not for be was have has does doesn't there but you my can if i "
+    "from which should would",
+    "de": "der das und ist nicht ich ein eine einen einem einer mit wenn auf für es sich auch wird werden bei beim dem "
+    "den des zu kann keine kein nach von noch aber oder nur wie sind nichts lässt seit",
+    "fr": "le la les et est une un des du de dans que qui pas je ne avec pour sur il elle cela ce cette quand mais ou "
+    "sont au aux par plus n'est c'est n'y j'ai qu'il lors dès depuis l'application mon",
+    "es": "el la los las y es una un de del que en con se por para cuando pero al lo está esta este hay como más muy "
+    "nada ya mi puede desde sin también",
+    "pt": "o os as e é uma um de do da dos das que em com se por para quando mas ao não há está isso eu como mais "
+    "muito já na nas nos pelo pela ele ela",
+    "it": "il lo la gli le e è una un di del della che in con si per quando ma non c'è questo questa sono come più "
+    "anche al nel nella dei delle",
+    "nl": "de het een en is niet ik met als op van dat dit voor er ook wordt worden bij zodra geen naar maar wel zijn "
+    "kan nog aan",
+    "ca": "el la els les i és una un de del que en amb es per quan però al hi ha com més molt aquest aquesta",
+    "da": "og er ikke jeg et en den det med når på af til som for der kan men har ved ingen skjer sker",
+    "sv": "och är inte jag ett en den det med när på av till som för kan men har vid ingen att",
+}
+_SETS = {language: frozenset(words.split()) for language, words in _FUNCTION_WORDS.items()}
+_SPOKEN = tuple(language for language in LANGUAGES if language in _SETS and language != FALLBACK)
+_LEAST, _SHARE, _BEFORE_ENGLISH, _BEFORE_OTHERS = 3, 0.15, 2.0, 1.2
+
+
+def language_of(title: str, body: str) -> str:
+    """The language in which to answer an issue: `en`, `zh`, `ja`, `es`, `de` or `fr`. Code does not count."""
+    text = _CODE.sub(" ", without_noise(_SUPPLIED.sub("", _FENCED.sub("", f"{title}\n\n{body}"[:_READ_MAX]))))
+    # Without spaces between words, a name from code would remove the whole sentence.
+    prose = " ".join(run for run in apart(text).split() if not _JOINED.search(run))
+    words = [word.lower().replace("’", "'") for word in _WORD.findall(prose)]
+    kana, han = len(_KANA.findall(prose)), len(_HAN.findall(prose))
+    latin = [word for word in words if word[0] < "\u0250"]
+    if kana + han >= max(_CJK_LEAST, _PER_WORD * len(latin)):
+        return "ja" if kana >= _KANA_LEAST * (kana + han) else "zh"
+    if len(latin) < len(words) / 2:
+        return FALLBACK
+    counts = {language: sum(word in known for word in latin) for language, known in _SETS.items()}
+    best = max(_SPOKEN, key=counts.__getitem__)
+    others = max(count for language, count in counts.items() if language not in (best, FALLBACK))
+    sure = (
+        counts[best] >= _LEAST
+        and counts[best] >= _SHARE * len(latin)
+        and counts[best] > _BEFORE_ENGLISH * counts[FALLBACK]
+        and counts[best] >= _BEFORE_OTHERS * others
+    )
+    return best if sure else FALLBACK

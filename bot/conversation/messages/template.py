@@ -1,0 +1,136 @@
+"""Templates such as `"{count} results"`: texts with gaps. A repository's own templates are made harmless.
+
+A repository's own text may have emphasis and code spans. Everything else that Markdown, HTML or GitHub would act on
+stays text, even if a value completes it, as after "https:" or "@".
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from string import Formatter
+
+from bot.text.invisible import JOINERS, without_invisible
+
+TEMPLATE_MAX = 600
+"""Characters of a repository's own text."""
+
+GAPS_MAX = 10
+"""Gaps in a repository's own text; each may hold a title."""
+
+_ZERO_WIDTH_SPACE = "\N{ZERO WIDTH SPACE}"
+_NAME = re.compile("[a-z][a-z0-9_]*")
+
+
+class MalformedTemplate(ValueError):
+    """A template has a lone brace, or more than a name between two braces. The message quotes it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """Pairs of a piece of text and the variable that follows it; the last pair has an empty name."""
+
+    parts: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def parse(cls, text: str) -> Template:
+        """Read a template. `{name}` is a gap, `{{` and `}}` are braces; Malformed for anything else in braces."""
+        parts: list[tuple[str, str]] = []
+        before = ""
+        try:
+            for literal, name, wanted, conversion in Formatter().parse(text):
+                before += literal
+                if wanted or conversion or (name is not None and not _NAME.fullmatch(name)):
+                    what = f"!{conversion}" if conversion else f":{wanted}" if wanted else ""
+                    raise MalformedTemplate(f"{{{name}{what}}}")
+                if name:
+                    parts.append((before, name))
+                    before = ""
+        except ValueError as problem:
+            raise (
+                problem if isinstance(problem, MalformedTemplate) else MalformedTemplate("{" if "{" in text else "}")
+            ) from problem
+        return cls((*parts, (before, "")))
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The names of the gaps, in their order."""
+        return tuple(name for _, name in self.parts if name)
+
+    def fill(self, values: Mapping[str, str]) -> str:
+        """The text with its gaps filled."""
+        return "".join(literal + (values[name] if name else "") for literal, name in self.parts)
+
+    def harmless(self, *, between: bool = False) -> Template:
+        """Make a stranger's template harmless, whatever fills the gaps, and with `between`, whatever is beside it."""
+        pieces = [_harmless(literal) for literal, _ in self.parts]
+        if between:
+            pieces[0] = _ZERO_WIDTH_SPACE + pieces[0]
+            pieces[-1] += _ZERO_WIDTH_SPACE
+        for at in range(len(pieces) - 1):
+            if _JOINS_BEFORE.search(pieces[at]) or (at and not pieces[at]):
+                pieces[at] += _ZERO_WIDTH_SPACE
+            if _JOINS_AFTER.match(pieces[at + 1]):
+                pieces[at + 1] = _ZERO_WIDTH_SPACE + pieces[at + 1]
+        if _BLOCK.match(pieces[0]):
+            pieces[0] = _ZERO_WIDTH_SPACE + pieces[0].lstrip()
+        return Template(tuple((piece, name) for piece, (_, name) in zip(pieces, self.parts, strict=True)))
+
+
+# Characters that could form one token with the value beside them.
+_JOINS_BEFORE = re.compile(r"[0-9A-Za-z`@#:/.\-_\\&=*+~!(\[]\Z")
+_JOINS_AFTER = re.compile(r"[0-9A-Za-z`@#:/.\-_&=*+~(\[]")
+# The beginning of a list, a rule, a heading or an underline.
+_BLOCK = re.compile(r"\s*(?:[-+=]|[*_](?=[\s*_]*\Z|\s)|[0-9]{1,9}[.)])")
+_CODE = re.compile(r"(`+[^`]+`+)")
+_BALANCED = re.compile(r"(`+)[^`]+\1")
+_SPECIAL = re.compile(r"[\\`\[\]|~]")
+_ACTIVE = re.compile(
+    # An emoji's name may also end with the piece, since text follows it.
+    r"[@#]|:(?=//)|:(?=(?![0-9]{2}:)[a-z0-9_+-]{1,40}(?::|\Z))|(?<![0-9A-Za-z])(?:www|mailto:|xmpp:|GH-)|duplicate(?=\s*of)",
+    re.IGNORECASE,
+)
+_HEX = re.compile(r"[0-9a-fA-F]{7,}")
+
+
+def _harmless(piece: str) -> str:
+    line = re.sub(r"\s+", " ", "".join(char if _visible(char) else " " for char in without_invisible(piece)))
+    spans = _CODE.split(line)
+    return "".join(
+        # Only the bot's own first line may look like its marker, even in code.
+        span.replace("<!--", f"<{_ZERO_WIDTH_SPACE}!--") if _BALANCED.fullmatch(span) else _plain(span)
+        for span in spans
+    )
+
+
+def _visible(char: str) -> bool:
+    return char in JOINERS or unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Zl", "Zp")
+
+
+def _plain(text: str) -> str:
+    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    text = _SPECIAL.sub(r"\\\g<0>", text).replace("$", "<span>$</span>")
+    text = _ACTIVE.sub(lambda found: found[0] + _ZERO_WIDTH_SPACE, text)
+    return _HEX.sub(lambda found: _ZERO_WIDTH_SPACE.join(re.findall(".{1,6}", found[0])), text)
+
+
+ANY_SPACE = r"\s\x1c-\x1f\x85\ufeff"
+"""For a class in a regular expression: all that Python or JavaScript takes for a space, so that they agree."""
+
+# Logins are ASCII. GitHub also sees a mention after a letter beyond ASCII.
+_FORBIDDEN = re.compile(
+    r"(?a:(?<![\w/])@[\w-]+(?:/[\w-]+)?)|#[0-9]+|(?<![0-9A-Za-z])(?ai:GH)-[0-9]+|<!--"
+    rf"|(?ai:duplicate)[{ANY_SPACE}]+(?ai:of)|[^{ANY_SPACE}]+/(?ai:issues|pull|discussions)/[0-9]+"
+)
+
+
+def forbidden_part(text: str) -> str:
+    """The part of a repository's own text that mentions people, links to an issue, or looks like a marker; or "".
+
+    `harmless` disarms it, but its author should know.
+    """
+    # The search takes quadratic time, so it stops where a text must end.
+    found = _FORBIDDEN.search(text, 0, TEMPLATE_MAX)
+    return found[0] if found else ""

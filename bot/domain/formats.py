@@ -1,0 +1,49 @@
+"""Numbers and times as text, for logs, terminals and JSON; GitHub gets `bot.conversation.messages`. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from typing import TypeVar
+
+
+def counted(number: int, what: str, several: str = "") -> str:
+    """`1 issue`, `1,234 issues`; `several` is the plural unless that is formed with an s."""
+    return f"{number:,} {what if number == 1 else several or what + 's'}"
+
+
+T = TypeVar("T")
+
+
+def batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    """Split items into batches of `size` (at least 1); the last one may be smaller."""
+    for start in range(0, len(items), size):
+        yield items[start : start + size]
+
+
+def with_zone(moment: datetime) -> datetime:
+    """The time with its zone; one without is in UTC. Times with and without a zone cannot be compared."""
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def parse_time(moment: datetime | str) -> datetime:
+    """Read a time in ISO 8601; the result has a zone. Raises ValueError with the text if it is not a time."""
+    if isinstance(moment, datetime):
+        return with_zone(moment)
+    try:
+        return with_zone(datetime.fromisoformat(moment))
+    except ValueError as error:
+        raise ValueError(f"{moment!r} is not a time; write it like 2026-01-31T12:00:00Z") from error
+
+
+def parse_time_or_none(moment: object) -> datetime | None:
+    """The time, or None if `parse_time` cannot read it."""
+    try:
+        return parse_time(moment) if isinstance(moment, datetime | str) else None
+    except ValueError:
+        return None
+
+
+def format_time(seconds: float) -> str:
+    """Seconds since 1970 in ISO 8601 and UTC, as all JSON output gives times."""
+    return datetime.fromtimestamp(seconds, UTC).isoformat()

@@ -1,0 +1,223 @@
+"""The advisory comment (C2): whether to write it, what it says, and the decision that is stored with its evidence."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from bot.conversation.commands.table import Command, CommandOptions
+from bot.conversation.comments import CommentDraft
+from bot.conversation.config.schema import MIN_CONFIDENCE
+from bot.conversation.marker import fingerprint
+from bot.conversation.render.comment import CommentView, render_comment
+from bot.domain.decisions import REFUSED, Decision, DecisionOutcome, evidence
+from bot.domain.entities import Closer
+from bot.domain.errors import Forbidden
+from bot.domain.report import Candidate, Report, SearchOutcome
+from bot.platform.metrics import SHADOW
+from bot.quality.calibration import Origin
+from bot.search.finder import named_unasked
+from bot.storage import CommentState, StoredComment
+from bot.text.versions import fixed_in
+from handlers.answered import has_ended, is_answered, text_hash
+from handlers.context import LOCKED, IssueContext
+from handlers.suggestions import label, suggest_closing, unlabel
+
+logger = logging.getLogger(__name__)
+
+VERDICT = "verdict"
+"""The cause of a look after a person decided about a pair; others are `COMMAND` and the actions of `issues`."""
+
+
+def advise(context: IssueContext, cause: str, *, anew: bool = False) -> None:
+    """Look for earlier reports of an issue that was opened or changed, and comment if there are any.
+
+    `cause` is the action of `issues`. A new issue without earlier reports gets no comment; one that stands already is
+    edited to say so. A text that was answered before is looked at only `anew`; if that finds nothing, a comment that
+    names nothing stays, since it may answer a command's own words.
+    """
+    kept = context.kept_comment()
+    if kept is not None and kept.state is CommentState.DELETED:
+        # A maintainer does not want it.
+        return
+    if kept is not None and not anew and is_answered(context, kept):
+        # A repeated delivery, or the later of several edits that waited together.
+        return
+    posted = kept is not None and kept.state is CommentState.POSTED
+    # Issues that the text itself names are no news; but a comment that shows them must not say that nothing is left.
+    report = context.find(show_named=posted)
+    if not report.candidates:
+        _log_silence(context, report)
+    if posted and anew and not report.candidates and not _names_something(context):
+        bar = context.bar.value
+        note(context, report, (), DecisionOutcome.UNCHANGED, cause=cause, bar=bar, reason=why_nothing(report, bar))
+    elif context.config.mode == "shadow":
+        _note_shadow(context, report, cause)
+    else:
+        try:
+            post(context, report, cause=cause, create=bool(report.candidates))
+        except Forbidden as refusal:
+            # It was locked, or the repository archived, since it was read. Unlocking it causes the next look.
+            locked = context.github.issue(context.repo, context.number).locked
+            note_left_alone(context, cause, LOCKED if locked else f"{REFUSED}: {refusal.detail}")
+            raise
+
+
+def refresh(context: IssueContext) -> None:
+    """Bring the comment up to date with what people decided, if there is one."""
+    if context.services.comments.stands(context.github, context.slot, look=context.issue.comments > 0):
+        post(context, context.find(), cause=VERDICT, create=False)
+
+
+def post(
+    context: IssueContext, report: Report, *, cause: str, create: bool = True, command: Command | None = None
+) -> bool:
+    """Keep the one comment as the report says; False if a maintainer deleted it. `command` is what asked, if any."""
+    options = command.options if command else CommandOptions()
+    before, bar = context.kept_comment(), context.bar.value
+    named = report.candidates
+    # Only an issue with comments can have one of ours that the store does not know. A command is answered by the
+    # comment, so it is written again even if it should say so already.
+    stands = context.services.comments.keep(
+        context.github,
+        context.slot,
+        _draft(context, report, command, before),
+        look=context.issue.comments > 0,
+        create=create,
+        anew=command is not None,
+    )
+    outcome = _outcome(context, before, context.kept_comment())
+    if outcome.speaks:
+        label(context, named)
+        suggest_closing(context, named)
+        if not (command and (command.words or options.narrow)):
+            unlabel(context, report)
+    least = bar if options.confidence is None else options.confidence
+    reason = "" if outcome.speaks else why_nothing(report, least) if stands else "its comment was deleted"
+    stood_by = [one for one in named if (one.confidence or 0.0) >= least]
+    # This comes last: `has_ended` takes it as the sign that everything before it is done.
+    note(context, report, stood_by, outcome, cause=cause, bar=least, reason=reason)
+    return stands
+
+
+def _draft(context: IssueContext, report: Report, command: Command | None, kept: StoredComment | None) -> CommentDraft:
+    """The comment on a report. `kept` is the comment so far.
+
+    The answer to a `command` also says what that asked differently, and what is wrong with the settings file.
+    """
+    bar, asked, named = context.bar, command is not None, report.candidates
+    view = CommentView(
+        checked_at=context.services.clock(),
+        enterprise=context.services.settings.enterprise,
+        had_candidates=bool(kept and (kept.shown or (not named and _names_something(context)))),
+        words=command.words if command else (),
+        options=command.options if command else CommandOptions(),
+        asked=asked,
+        settings_problems=context.settings.problems if asked else (),
+        settings_private=context.settings.private,
+        say=context.messages,
+        labels=context.config.label == "add",
+        bar=bar.value,
+        likely=context.config.likely,
+        unasked=named_unasked(context.config, bar.value, named) if command and named and not command.words else None,
+        closers=_closers(context, named),
+        moved=(bar.value, MIN_CONFIDENCE) if bar.origin is Origin.FEEDBACK else None,
+    )
+    body = render_comment(report, view)
+    return CommentDraft(body, fingerprint(body), text_hash(context.issue), _own_numbers(named))
+
+
+def _closers(context: IssueContext, named: Sequence[Candidate]) -> Mapping[int, Closer]:
+    """What closed the candidates that are closed, in one request, and in which release that may be fixed."""
+    completed = {one.number: one.regression for one in named if one.own and one.state == "closed"}
+    closings = context.github.closers(context.repo, list(completed))
+    text = f"{context.issue.title}\n{context.issue.body}"
+    return {
+        number: replace(by, release=fixed_in(text, by, closings.releases) if completed[number] else "")
+        for number, by in closings.by_issue.items()
+    }
+
+
+def _own_numbers(named: Sequence[Candidate]) -> list[int]:
+    """The candidates in this repository; the comment's row holds no others."""
+    return [candidate.number for candidate in named if candidate.own]
+
+
+def _names_something(context: IssueContext) -> bool:
+    """Whether the comment names anything now, other repositories' issues included."""
+    last = next((one for one in reversed(context.decisions()) if one.outcome.seen), None)
+    return last is not None and any(one.shown for one in last.evidence)
+
+
+def _outcome(context: IssueContext, before: StoredComment | None, now: StoredComment | None) -> DecisionOutcome:
+    """What became of the comment, by its rows before and now, including unfinished earlier attempts."""
+    if now is None or now.state is not CommentState.POSTED:
+        return DecisionOutcome.SILENT
+    if before is None or before.comment_id is None:
+        return DecisionOutcome.POSTED
+    if has_ended(context, before):
+        return DecisionOutcome.UNCHANGED if before.body_hash == now.body_hash else DecisionOutcome.EDITED
+    spoke = any(decision.outcome.speaks for decision in context.decisions())
+    return DecisionOutcome.EDITED if spoke else DecisionOutcome.POSTED
+
+
+def _log_silence(context: IssueContext, report: Report) -> None:
+    """Tell hosts why the bot said nothing and how near the best came. No word of the issue is logged."""
+    best = "nothing to compare" if report.best_confidence is None else f"the best is {report.best_confidence:.2f}"
+    bar, outcome = context.bar.value, report.outcome.value
+    if report.failed:
+        outcome += f": {', '.join(report.failed)}"
+    logger.info("%s#%d: silent (%s); %s, the threshold %.2f", context.repo, context.number, outcome, best, bar)
+
+
+def _note_shadow(context: IssueContext, report: Report, cause: str) -> None:
+    """`mode: shadow`: record what would have been posted."""
+    named, bar = report.candidates, context.bar.value
+    shown = _own_numbers(named)
+    logger.info("shadow: %s#%d would show %s", context.repo, context.number, shown or "nothing")
+    SHADOW.labels("found" if shown else "silent").inc()
+    context.services.store.comments.answer_silently(
+        context.repository.id,
+        context.number,
+        text_hash=text_hash(context.issue, shadow=True),
+        shown=shown,
+        now=context.services.now(),
+    )
+    outcome = DecisionOutcome.SHADOW if named else DecisionOutcome.SILENT
+    note(context, report, named, outcome, cause=cause, bar=bar, reason="" if named else why_nothing(report, bar))
+
+
+def note(
+    context: IssueContext,
+    report: Report | None,
+    shown: Sequence[Candidate],
+    outcome: DecisionOutcome,
+    *,
+    cause: str,
+    bar: float,
+    reason: str = "",
+) -> None:
+    """Store a decision, with the evidence of its report; `shown` are the candidates that the comment (would) name."""
+    found = evidence(report, shown) if report else ()
+    mode, now = context.config.mode, context.services.now()
+    decision = Decision(context.number, now, cause, mode, outcome, bar, reason, found)
+    context.services.store.decisions.add(context.repository.id, decision)
+
+
+def note_left_alone(context: IssueContext, cause: str, reason: str) -> None:
+    """Store why nobody looked."""
+    note(context, None, (), DecisionOutcome.LEFT_ALONE, cause=cause, bar=context.bar.value, reason=reason)
+
+
+def why_nothing(report: Report, bar: float) -> str:
+    """Why a report has no candidates; an outage is never called "no duplicates" (F9)."""
+    if report.outcome is SearchOutcome.DEGRADED:
+        below = report.considered and report.indexed
+        missing = f"not every search answered ({', '.join(report.failed)})"
+        return f"the best was below the threshold, and {missing}" if below else missing
+    if report.outcome is SearchOutcome.INCONCLUSIVE:
+        return "there was nothing to search for properly"
+    if report.considered and report.considered[0].confidence < bar:
+        return "the best was below the threshold"
+    return "nothing was found"

@@ -1,0 +1,117 @@
+"""What a command gets, the other issue that it names, and its result (C4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from bot.conversation.commands.table import Command, Requirement, allowed
+from bot.conversation.messages.catalogue import Messages
+from bot.conversation.render.replies import Replies
+from bot.deliveries.events import CommentEvent
+from bot.domain.entities import Issue, Permission, same_login
+from bot.domain.errors import NotFound
+from bot.domain.feedback import Role
+from handlers.context import IssueContext
+
+
+@dataclass(frozen=True, slots=True)
+class CommandResult:
+    """How a command went. `text` is Markdown for the reply; a successful re-check has none (C2)."""
+
+    ok: bool
+    text: str = ""
+
+
+class CommandRequest:
+    """A comment with commands on an issue, and the person who wrote or edited it."""
+
+    def __init__(self, context: IssueContext, event: CommentEvent) -> None:
+        self.context = context
+        self.command_id = event.comment_id
+        self.edited = event.action == "edited"
+        self.login = event.sender.login
+
+    @property
+    def issue(self) -> Issue:
+        """The issue as GitHub has it now."""
+        return self.context.issue
+
+    @cached_property
+    def permission(self) -> Permission:
+        """What they may do in the repository; read once, and only if it matters."""
+        return self.context.github.permission(self.context.repo, self.login)
+
+    @cached_property
+    def say(self) -> Messages:
+        """The messages in the issue's language and the repository's own words."""
+        return self.context.messages
+
+    @property
+    def replies(self) -> Replies:
+        """The answers that take more than one message or value."""
+        return Replies(self.say, self.context.links)
+
+    @property
+    def is_author(self) -> bool:
+        """Whether they opened the issue."""
+        return same_login(self.login, self.issue.author.login)
+
+    @property
+    def role(self) -> Role:
+        """The role in which they decide about a pair."""
+        return Role.TRIAGE if self.may(Requirement.TRIAGE) else Role.AUTHOR
+
+    def may(self, who: Requirement) -> bool:
+        """Whether they meet a requirement (C5)."""
+        if who is Requirement.ANYONE:
+            return True
+        if who is Requirement.AUTHOR_OR_TRIAGE and self.is_author:
+            return True
+        return allowed(who, self.permission, self.is_author)
+
+    def refuse(self, text: str) -> CommandResult:
+        """The command cannot be carried out, and why."""
+        return CommandResult(False, text)
+
+
+def issue_named(request: CommandRequest, command: Command) -> Issue | CommandResult:
+    """The issue that a command names, or why it cannot be used."""
+    other = _named(request, command)
+    if isinstance(other, CommandResult) or not other.is_pull_request:
+        return other
+    return request.refuse(request.say.not_an_issue(issue=request.context.links.issue(other.number)))
+
+
+def number_named(request: CommandRequest, command: Command) -> int | CommandResult:
+    """The number of the issue, pull request or discussion that a command names, or why it cannot be used."""
+    other = _named(request, command)
+    if isinstance(other, Issue):
+        return other.number
+    number, context = command.number or 0, request.context
+    # GitHub's REST API has no discussions; one that may be meant was a candidate here.
+    found = any(one.number == number and not one.repo for look in context.decisions() for one in look.evidence)
+    return number if found or comment_links_to(request, context.links.discussion(number)) else other
+
+
+def comment_links_to(request: CommandRequest, link: str) -> bool:
+    """Whether the advisory comment has this link now: comments live longer than the decisions in the store."""
+    context = request.context
+    kept = context.kept_comment()
+    if kept is None or kept.comment_id is None:
+        return False
+    try:
+        body = context.github.comment(context.repo, kept.comment_id).body
+    except NotFound:
+        return False
+    return link.lower() in body.lower()
+
+
+def _named(request: CommandRequest, command: Command) -> Issue | CommandResult:
+    context, number = request.context, command.number or 0
+    if number == context.number:
+        return request.refuse(request.say.itself())
+    try:
+        return context.github.issue(context.repo, number)
+    except NotFound:
+        return request.refuse(request.say.issue_gone(issue=request.context.links.issue(number)))

@@ -1,0 +1,274 @@
+"""What every handler of an issue needs: its repository's settings and clients, the issue itself, and the finder."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial, wraps
+
+from bot.conversation.commands.table import CommandOptions
+from bot.conversation.comments import CommentSlot
+from bot.conversation.config.schema import ASKED_MOST, RepoConfig
+from bot.conversation.marker import ADVICE
+from bot.conversation.messages.catalogue import Messages, messages_for
+from bot.conversation.messages.detection import language_of
+from bot.conversation.own_issues import is_own_issue
+from bot.conversation.render.escape import RepoLinks
+from bot.deliveries.events import CommentEvent, IssueEvent
+from bot.domain.decisions import Decision
+from bot.domain.entities import Issue, RepoRef, Repository
+from bot.domain.errors import Unavailable
+from bot.domain.report import Report
+from bot.github.repository import RepoClient
+from bot.platform.metrics import FIND_SECONDS, FINDS
+from bot.platform.tracing import span
+from bot.quality.calibration import Bar, bar_in_force
+from bot.quality.feedback import decided_in
+from bot.quality.known_issues import RepositoryWords
+from bot.search.finder import Finder, TemporaryIndexes, bot_options, finder_settings, further_sources
+from bot.search.ranking.query import has_usable_words
+from bot.search.repository_settings import LoadedSettings
+from bot.storage import StoredComment
+from handlers.repositories import take_over
+from handlers.services import Services
+
+logger = logging.getLogger(__name__)
+
+LOCKED = "it is locked"
+"""Why an issue was skipped that will be looked at as soon as it is unlocked."""
+
+UNASKED_SECONDS = 2.0
+"""F8b: how long sources over the network may take beside a complete index, if nobody asked."""
+
+
+@dataclass(frozen=True)
+class IssueContext:
+    """One issue, with its repository's settings and clients. `installation` is the event's."""
+
+    services: Services
+    github: RepoClient
+    repository: Repository
+    number: int
+    settings: LoadedSettings
+    installation: int | None
+    _finders: dict[tuple[bool, bool, bool], Finder] = field(default_factory=dict)
+
+    @cached_property
+    def issue(self) -> Issue:
+        """The issue as GitHub has it now; the event's payload may be old."""
+        return self.github.issue(self.repo, self.number)
+
+    def reload(self) -> None:
+        """Read the issue again on next use: a command has changed it."""
+        self.__dict__.pop("issue", None)
+        self._finders.clear()
+
+    @property
+    def repo(self) -> RepoRef:
+        """The repository's name."""
+        return self.repository.ref
+
+    @property
+    def config(self) -> RepoConfig:
+        """The settings in force."""
+        return self.settings.config
+
+    @cached_property
+    def bar(self) -> Bar:
+        """How sure the bot must be to comment unasked."""
+        return bar_in_force(self.config, self.services.store.calibrations.get(self.repository.id))
+
+    @cached_property
+    def own_issues(self) -> set[int]:
+        """The numbers of the issues that the bot itself keeps here."""
+        return self.services.store.own_issues(self.repository.id)
+
+    @property
+    def is_own_issue(self) -> bool:
+        """Whether this is such an issue."""
+        return is_own_issue(self.issue, self.own_issues)
+
+    @property
+    def links(self) -> RepoLinks:
+        """Renders links to issues."""
+        return RepoLinks(str(self.repo), self.services.settings.enterprise)
+
+    @property
+    def slot(self) -> CommentSlot:
+        """The place of the advisory comment."""
+        return CommentSlot(self.repository.id, self.repo, self.number, ADVICE.begins)
+
+    def kept_comment(self) -> StoredComment | None:
+        """The advisory comment as last written; None if there never was a row."""
+        return self.services.store.comments.get(self.repository.id, self.number)
+
+    @property
+    def muted(self) -> bool:
+        """Whether people have muted the issue."""
+        return self.services.store.muted.is_muted(self.repository.id, self.number)
+
+    def decisions(self) -> list[Decision]:
+        """The decisions on this issue so far, earliest first."""
+        return self.services.store.decisions.of_issue(self.repository.id, self.number)
+
+    @property
+    def messages(self) -> Messages:
+        """The bot's messages in the language of the settings or else of the issue."""
+        config = self.config
+        language = language_of(self.issue.title, self.issue.body) if config.language == "auto" else config.language
+        return messages_for(language, config.templates)
+
+    def finder(self, *, fresh: bool = False, asked: bool = False, judged: bool = True) -> Finder:
+        """The finder for this issue, built once for each way to ask. It remembers searches for some minutes (T5).
+
+        It uses the repository's index if that is complete, else GitHub's searches alone. `fresh` forgets the searches
+        of the last minutes; if somebody `asked`, sources may take their time; `judged` includes the host's judge.
+        """
+        key = fresh, asked, judged
+        if key not in self._finders:
+            self._finders[key] = self._make_finder(*key)
+        return self._finders[key]
+
+    def _make_finder(self, fresh: bool, asked: bool, judged: bool) -> Finder:
+        services, repository = self.services, self.repository
+        # Reading the forms costs requests, and their headings matter only if the issue has headings.
+        forms = services.issue_forms.headings(self.github, repository) if "##" in self.issue.body else ()
+        github = self.github.thread(f"{self.repo}#{self.number}", fresh=fresh)
+        index, judge = services.indexing.progress(repository.id), services.judge if judged else None
+        return Finder(
+            github,
+            words=RepositoryWords(services.store.word_counts, repository.id, self.issue),
+            issues=index.size,
+            settings=finder_settings(self.config, headings=forms, workflow_field=services.settings.workflow_field),
+            matcher=services.matcher if index.done else None,
+            temporary=TemporaryIndexes(services.index),
+            repo_id=repository.id,
+            further=further_sources(self.config, github, services.settings.siblings),
+            within=None if asked else UNASKED_SECONDS,
+            judge=judge.of(repository.id, self.config.judge, private=repository.private) if judge else None,
+        )
+
+    def find(
+        self,
+        options: CommandOptions | None = None,
+        words: tuple[str, ...] = (),
+        *,
+        show_named: bool = True,
+        asked: bool = False,
+    ) -> Report:
+        """Look for earlier reports of the issue. `options` and `words` are a command's, which lists the best there are.
+
+        Issues that the text itself names are marked, or left out without `show_named`. Raises Unavailable if nothing
+        was found and a search may be answered later: the queue then tries again, since neither silence nor "nothing
+        found" would be true (F9). If the repository's own index has answered, that is enough.
+        """
+        # Words that say nothing are no question, so the closest issues would be no answer to it (F9).
+        listing = options is not None and (not words or has_usable_words(" ".join(words)))
+        options = options or CommandOptions()
+        store, repo_id = self.services.store, self.repository.id
+        with FIND_SECONDS.time(), span("find") as traced:
+            decided = decided_in(store, repo_id)
+            unasked = bot_options(
+                self.config,
+                self.issue,
+                self.bar.value,
+                rejected=decided.different_from(self.number) | self.own_issues,
+                rejected_elsewhere=store.elsewhere.rejected(repo_id, self.number),
+                duplicates=decided.originals,
+            )
+            least = unasked.min_confidence if options.confidence is None and not listing else options.confidence
+            wanted = replace(
+                unasked,
+                threshold=options.threshold or unasked.threshold,
+                min_confidence=least,
+                max_candidates=options.limit or max(unasked.max_candidates, ASKED_MOST if listing else 0),
+                state=options.state or unasked.state,
+                words=" ".join(words),
+                show_named=show_named,
+            )
+            report = self.finder(fresh=options.fresh, asked=asked).find(self.issue, wanted)
+            traced.set_attribute("outcome", report.outcome.value)
+            traced.set_attribute("candidates", len(report.candidates))
+        FINDS.labels(report.outcome.value).inc()
+        if not report.candidates and not report.indexed and any(query.later for query in report.queries):
+            raise Unavailable(f"not every search about {self.repo}#{self.number} was answered")
+        return report
+
+
+@contextmanager
+def issue_context(event: IssueEvent | CommentEvent, services: Services) -> Iterator[IssueContext | None]:
+    """The context of an event; None if the host has paused the bot, the repository is archived, or has `mode: off`."""
+    context = None
+    try:
+        context = _make_context(event, services)
+        yield context
+    except Exception as problem:
+        if context is None or services.store.repositories.get(event.repository.id) is not None:
+            raise
+        # Trying again would keep the delivery's content in the queue, perhaps for hours.
+        logger.info("access to %s ended in the middle of this: %s", event.repository.ref, type(problem).__name__)
+
+
+def with_context(handler: Callable[[IssueContext, IssueEvent], None]) -> Callable[[IssueEvent, Services], None]:
+    """Turn a function of a context into a route's handler, which does nothing where there is no context."""
+
+    @wraps(handler)
+    def handle(event: IssueEvent, services: Services) -> None:
+        with issue_context(event, services) as context:
+            if context is not None:
+                handler(context, event)
+
+    return handle
+
+
+def _make_context(event: IssueEvent | CommentEvent, services: Services) -> IssueContext | None:
+    if services.settings.paused:
+        logger.info("the host has paused the bot")
+        return None
+    repository, installation = _present_repository(event, services)
+    if repository.archived:
+        logger.info("%s is archived", repository.ref)
+        return None
+    client = partial(services.github.in_repository, installation)
+    settings = services.repository_settings.read(client, repository)
+    if settings.config.mode == "off":
+        logger.info("%s says mode: off", repository.ref)
+        return None
+    return IssueContext(services, client(repository.id), repository, event.number, settings, event.installation)
+
+
+def _present_repository(event: IssueEvent | CommentEvent, services: Services) -> tuple[Repository, int]:
+    """The event's repository as it is now, and its installation.
+
+    While the event waited, the repository may have been renamed, hidden, archived or moved, or access may have ended.
+    If event and store differ, GitHub is asked, and raises NotFound before anything is stored (C6a).
+    """
+    known = services.store.repositories.get(event.repository.id)
+    if (
+        known is not None
+        and known.installation is not None
+        and known.summary == event.repository
+        and event.installation in (None, known.installation)
+    ):
+        return known.summary, known.installation
+    installation, present = services.github.app().repository(event.repository.ref, event.repository.id)
+    take_over(present, installation, services)
+    services.indexing.begin(present, installation, services.arrived or services.now())
+    return present, installation
+
+
+def why_skipped(issue: Issue, config: RepoConfig, *, sender_is_bot: bool, muted: bool) -> str:
+    """Why an issue that was opened or changed is skipped; empty if it is to be looked at (C1, C6)."""
+    if issue.is_pull_request:
+        return "it is a pull request"
+    if issue.locked:
+        return LOCKED
+    if issue.state == "closed":
+        return "it is closed"
+    if sender_is_bot and not config.bots:
+        return "a bot caused it"
+    if muted:
+        return "it is muted"
+    return config.why_ignored(issue) or ""

@@ -1,0 +1,169 @@
+"""Runs a chore in all repositories, so that a fault in one stops no other."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from functools import partial
+
+import sqlalchemy as sa
+
+from bot.conversation.messages.catalogue import messages_for
+from bot.conversation.own_issues import TITLE_MAX, IssueDraft, is_kind, keep_issue
+from bot.conversation.render.escape import RepoLinks
+from bot.deliveries.database import QueueUnavailable, queue_engine
+from bot.domain.entities import Issue
+from bot.domain.errors import GitHubError, NotFound, Overtaken, Retryable
+from bot.github.repository import RepoClient
+from bot.platform.logs import describe
+from bot.quality import digest as boxes
+from bot.quality.calibration import WINDOW, bar_in_force, recalibrate
+from bot.quality.digest import WEEK, digest_of, take_boxes, titles_of
+from bot.quality.illness import Illness, illnesses
+from bot.quality.polling import Allowance, Round
+from bot.quality.render.digest import DigestView, render_digest
+from bot.storage import Store, StoredRepository
+from bot.storage.failures import passes, why
+from bot.storage.repositories import OwnIssues
+from handlers.repositories import erased_if_ended
+from handlers.services import Services
+
+logger = logging.getLogger(__name__)
+
+
+def workable(store: Store) -> list[tuple[StoredRepository, int]]:
+    """The repositories in which the App can work (not suspended, not archived), each with its installation."""
+    known = [one for one in store.repositories.list() if not one.suspended and not one.archived]
+    return [(one, one.installation) for one in known if one.installation is not None]
+
+
+def in_each(
+    repositories: Iterable[tuple[StoredRepository, int]], store: Store, do: Callable[[StoredRepository, int], None]
+) -> None:
+    """Call `do` for every repository with its installation, and erase those whose access ends meanwhile.
+
+    After all others had their turn it raises the first fault, so that the chore counts as failed. It raises at once if
+    the database is away, which would hold up the others too, or another worker has taken over this turn.
+    """
+    first: Exception | None = None
+    for known, installation in repositories:
+        try:
+            with erased_if_ended(known.id, store):
+                do(known, installation)
+        except Exception as fault:
+            if passes(fault) or isinstance(fault, Overtaken):
+                raise
+            logger.error("%s: this turn failed, the others go on: %s", known.ref, describe(fault))
+            first = first or fault
+    if first is not None:
+        raise first
+
+
+FEEDBACK_EVERY = 3600.0
+"""Seconds. An unwanted comment is folded within the hour."""
+
+
+def look_at_feedback(services: Services) -> None:
+    """Read the reactions to the latest comments and recalibrate, unless the host is paused.
+
+    Each turn begins with another repository, so that turns that end early leave none out for ever.
+    """
+    if services.settings.paused:
+        return
+    now, allowances = services.now(), dict[int, Allowance]()
+    ours = workable(services.store)
+    first = int(now // FEEDBACK_EVERY) % len(ours) if ours else 0
+
+    def look(known: StoredRepository, installation: int) -> None:
+        allowance = allowances.setdefault(installation, Allowance())
+        client = partial(services.github.in_repository, installation)
+        try:
+            # It is not worth a request for the file each time.
+            config = services.repository_settings.last_or_present(client, known.summary)
+            if config.mode == "off":
+                return
+            suggests = config.suggest_closing or config.label == "suggest"
+            Round(client(known.id), services.store, known.id, known.ref, now, allowance, suggests=suggests).look()
+        except Retryable as limit:
+            logger.warning("%s: no more reactions are read in this turn: %s", known.ref, limit)
+            allowance.requests = 0
+        except GitHubError as refusal:
+            logger.warning("%s: its reactions cannot be read: %s", known.ref, refusal)
+        if recalibrate(services.store, known.id, now):
+            logger.info("%s: what people said has moved the threshold", known.ref)
+
+    in_each(ours[first:] + ours[:first], services.store, look)
+
+
+DIGEST_EVERY = 86_400.0
+# Seconds after midnight, so that the digest has the reactions, which are read at the full hour.
+DIGEST_LATE = 900.0
+
+
+def keep_digests(services: Services) -> None:
+    """Update every digest, unless the host is paused."""
+    if services.settings.paused:
+        return
+    queue, ill = queue_engine(services.settings), dict[int, Illness]()
+    try:
+        ill.update(illnesses(services.store, queue, services.now()))
+    except (QueueUnavailable, sa.exc.SQLAlchemyError) as failure:
+        logger.warning("the digests do not say which repositories are ill: %s", why(failure))
+    finally:
+        queue.dispose()
+
+    def keep(known: StoredRepository, installation: int) -> None:
+        try:
+            keep_digest(services, known, installation, ill.get(known.id))
+        except (GitHubError, Retryable) as refusal:
+            # Tomorrow it is tried again.
+            logger.warning("%s: its digest is not up to date: %s", known.ref, refusal)
+
+    in_each(workable(services.store), services.store, keep)
+
+
+def keep_digest(services: Services, known: StoredRepository, installation: int, ill: Illness | None = None) -> None:
+    """Update a digest issue, if the settings ask for one. Raises GitHubError, RateLimited and Unavailable."""
+    client = partial(services.github.in_repository, installation)
+    config = services.repository_settings.read(client, known.summary).config
+    if config.digest != "issue" or config.mode == "off":
+        return
+    store, now, github = services.store, services.now(), client(known.id)
+    issues, login = store.digest_issues, services.github.login()
+    present = _present(github, known, issues, login)
+    if present is not None:
+        # Ticked boxes whose event was lost or came too early.
+        take_boxes(store, services.index, known.id, present.body, boxes.SOMEBODY, now)
+    found = digest_of(store, known.id, now - WEEK, now)
+    if present is None and not found.lines:
+        return
+    say = messages_for(config.language_of_lists, config.templates)
+    view = DigestView(
+        found,
+        titles_of(services.index, known.id, found),
+        bar_in_force(config, store.calibrations.get(known.id)),
+        RepoLinks(str(known.ref), services.settings.enterprise),
+        services.clock(),
+        say,
+        ill,
+    )
+
+    def body(present: str) -> str:
+        # Boxes that were ticked meanwhile would be overwritten unread.
+        take_boxes(store, services.index, known.id, present, boxes.SOMEBODY, now)
+        return render_digest(view, boxes.known_boxes(store.signals.since(known.id, now - WINDOW)))
+
+    wanted = IssueDraft(known.id, known.ref, login, say.digest_title()[:TITLE_MAX], body)
+    keep_issue(github, issues, wanted, now, reopen=False)
+
+
+def _present(github: RepoClient, known: StoredRepository, issues: OwnIssues, login: str) -> Issue | None:
+    kept = issues.get(known.id)
+    if kept is None or kept.number is None:
+        # GitHub may have opened it without an answer, or for a store that is lost.
+        return next((one for one in github.issues_of(known.ref, login) if is_kind(one, issues.kind)), None)
+    try:
+        issue = github.issue(known.ref, kept.number)
+    except NotFound:
+        return None
+    return issue if is_kind(issue, issues.kind) else None

@@ -1,0 +1,36 @@
+"""Deletes what has expired."""
+
+from __future__ import annotations
+
+import logging
+
+from bot.conversation.commands.table import LIMIT_SECONDS
+from bot.storage.decisions import KEPT_DAYS
+from bot.storage.sqlite import empty_log
+from handlers.services import Services
+
+logger = logging.getLogger(__name__)
+
+TIDY_EVERY = 1800.0
+"""Seconds. Deleted rows are gone from the disk within the hour."""
+
+ERASE_EVERY = 86_400.0
+"""Seconds. It scans all decisions, while nobody else can write on SQLite."""
+
+
+def tidy(services: Services) -> None:
+    """Delete expired limits and sessions, and empty SQLite's log."""
+    store = services.store
+    store.usage.prune(services.now() - LIMIT_SECONDS)
+    store.sessions.prune(services.now())
+    empty_log(store.engine)
+
+
+def erase_old(services: Services) -> None:
+    """Erase decisions, and what people and the judge said of them, that have reached their age limit."""
+    now = services.now()
+    erased = services.store.decisions.prune(now)
+    erased += services.store.signals.prune(now - KEPT_DAYS * 86_400.0)
+    erased += services.store.judgements.prune(now)
+    if erased:
+        logger.info("decisions and signals that were old enough to be erased: %d", erased)
