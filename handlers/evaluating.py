@@ -7,7 +7,7 @@ import logging
 from bot.deliveries.events import EvaluationEvent
 from bot.domain.errors import Retryable
 from bot.quality.evaluation.history import erase_history
-from bot.quality.evaluation.runs import Runs, Stage
+from bot.quality.evaluation.runs import EvaluationRuns, Stage
 from bot.storage.files import sqlite_file
 from handlers.services import Services
 
@@ -16,7 +16,7 @@ logger = logging.getLogger(__name__)
 
 def run(event: EvaluationEvent, services: Services) -> None:
     """Do it, if the repository is still ours and nobody has asked anew since."""
-    runs, repo_id = Runs(services.store.engine), event.repository.id
+    runs, repo_id = EvaluationRuns(services.store.engine), event.repository.id
     known, asked = services.store.repositories.get(repo_id), runs.get(repo_id).run
     if known is None or asked.chain != event.chain or not asked.stage.runs:
         return

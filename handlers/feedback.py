@@ -15,7 +15,7 @@ from bot.domain.entities import Actor, Issue, IssueRef, same_login
 from bot.domain.errors import Unavailable
 from bot.domain.judgements import Kind, Signal, Who
 from bot.domain.times import read_moment
-from bot.quality.digest import take_boxes
+from bot.quality.digest import store_checkboxes
 from bot.text.github_urls import named_by
 from handlers.finding import find
 from handlers.visit import Visit
@@ -77,7 +77,9 @@ def ticked(visit: Visit, issue: Issue, event: IssueEvent) -> None:
         return
     if visit.github.permission(visit.repo, event.sender.login).triage:
         services = visit.services
-        take_boxes(services.store, services.index, visit.repository.id, issue.body, event.sender.login, services.now())
+        store_checkboxes(
+            services.store, services.index, visit.repository.id, issue.body, event.sender.login, services.now()
+        )
 
 
 @contextmanager
@@ -102,10 +104,10 @@ def retitling(visit: Visit, issue: Issue, event: IssueEvent) -> Iterator[None]:
     for candidate in now.shown:
         signals.drop(visit.repository.id, visit.number, Kind.RETITLED, candidate.number)
     for candidate in before.shown:
-        # Where it is as likely as it had to be then, the bar has moved and not the title.
+        # Where it is as likely as it had to be then, the threshold has moved and not the title.
         known = now.about(candidate.number)
         gone = _could_be_shown(visit, issue, candidate.number) if known is None else not known.shown
-        if gone and (known is None or known.probability < before.bar):
+        if gone and (known is None or known.probability < before.threshold):
             signal = _signal(visit, event, Kind.RETITLED, candidate.number, same=False)
             signals.put(visit.repository.id, signal)
 
@@ -158,4 +160,4 @@ def _unasked(visit: Visit, issue: Issue, cause: str) -> Decision:
     """What the bot would show of its own accord now; nothing is said or kept of it."""
     report, now = find(visit, issue), visit.services.now()
     found = evidence(report, report.candidates)
-    return Decision(visit.number, now, cause, visit.config.mode, Outcome.UNCHANGED, visit.bar.value, "", found)
+    return Decision(visit.number, now, cause, visit.config.mode, Outcome.UNCHANGED, visit.threshold.value, "", found)

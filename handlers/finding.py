@@ -76,7 +76,7 @@ def find(
         unasked = bot_options(
             visit.config,
             issue,
-            visit.bar.value,
+            visit.threshold.value,
             rejected=decided.different_from(visit.number) | visit.own_issues,
             rejected_elsewhere=store.elsewhere.rejected(repo_id, visit.number),
             duplicates=decided.originals,

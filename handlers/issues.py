@@ -149,7 +149,7 @@ def _decides(config: RepoConfig, label: str) -> bool:
 
 # Later issues that are asked about, some milliseconds each. There are more only where a delivery came very late.
 _MOST_LATER = 20
-# Of the bar. What the later one would say of this one differs from what this one says of it: its pool is another.
+# Of the threshold. What the later one would say of this one differs from what this one says of it: its pool is another.
 _AT_ALL = 0.1
 
 
@@ -174,7 +174,7 @@ def tell_later(visit: Visit, issue: Issue, installation: int | None) -> None:
 
 def _near(visit: Visit, issue: Issue, later: Collection[int]) -> set[int]:
     """The numbers of those of the `later` issues that this one resembles at all."""
-    least = visit.bar.value * _AT_ALL
+    least = visit.threshold.value * _AT_ALL
     with visit.services.matcher.looking(visit.repository.id, issue, only=later, stored=True) as look:
         return {match.number for match in look.judge() if match.confidence >= least}
 
@@ -188,7 +188,7 @@ def _repeats(visit: Visit, number: int, earlier: int) -> bool:
         return False
     target = row._replace(body=text[1]).issue(visit.repo, "")
     with services.matcher.looking(repo_id, target, below=number, stored=True) as look:
-        return any(match.confidence >= visit.bar.value for match in look.judge((earlier,)))
+        return any(match.confidence >= visit.threshold.value for match in look.judge((earlier,)))
 
 
 def comment_deleted(event: CommentEvent, services: Services) -> None:

@@ -16,9 +16,8 @@ from bot.conversation.words import speak
 from bot.deliveries.events import ScanEvent
 from bot.domain.counting import counted
 from bot.domain.errors import Forbidden, NotFound
-from bot.quality.render.scan import render_scan
-from bot.quality.scanning.asking import Asker
-from bot.quality.scanning.scan import Scan
+from bot.quality.scanning.markdown import render_scan
+from bot.quality.scanning.scan import BacklogMatcher, Scan
 from bot.search.matching import shipped_model
 from bot.storage import StoredRepository
 from handlers.commands.ask import Answer, Ask
@@ -92,4 +91,4 @@ def _step(event: ScanEvent, known: StoredRepository, services: Services) -> None
 
 
 def _scan(services: Services, repo_id: int) -> Scan:
-    return Scan(services.store, Asker(services.index, shipped_model()), repo_id)
+    return Scan(services.store, BacklogMatcher(services.index, shipped_model()), repo_id)

@@ -17,7 +17,7 @@ from bot.deliveries.events import CommentEvent, IssueEvent
 from bot.domain.decisions import Decision
 from bot.domain.entities import Issue, RepoRef, Repository
 from bot.github.repository import RepoClient, ThreadClient
-from bot.quality.calibration import Bar, bar_in_force
+from bot.quality.calibration import Threshold, threshold_in_force
 from bot.search.repository_settings import Loaded
 from bot.storage import KeptComment
 from handlers.erasing import take_over
@@ -50,9 +50,9 @@ class Visit:
         return self.settings.config
 
     @cached_property
-    def bar(self) -> Bar:
+    def threshold(self) -> Threshold:
         """How sure the bot must be here to speak of its own accord; the same for all that is said in one visit."""
-        return bar_in_force(self.config, self.services.store.calibrations.get(self.repository.id))
+        return threshold_in_force(self.config, self.services.store.calibrations.get(self.repository.id))
 
     @cached_property
     def own_issues(self) -> set[int]:

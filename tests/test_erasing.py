@@ -8,7 +8,7 @@ import pytest
 
 from bot.deliveries.events import EvaluationEvent, IndexEvent, IssueEvent, ScanEvent
 from bot.domain.entities import Actor, RepoRef, Repository
-from bot.quality.polling import Round
+from bot.quality.polling import ReactionPoll
 from bot.search.index import IndexedIssue
 from bot.search.indexing import Indexing, indexing
 from bot.search.indexing.indexing import Writer
@@ -104,7 +104,7 @@ def test_a_chore_that_is_overtaken_leaves_nothing(
             raise ZeroDivisionError
 
     monkeypatch.setattr(digests, "keep_digest", overtaken)
-    monkeypatch.setattr(Round, "look", overtaken)
+    monkeypatch.setattr(ReactionPoll, "look", overtaken)
     with suppress(ZeroDivisionError):
         (keep_digests if chore == "digests" else look_at_feedback)(host.services)
     assert stored(host.services.store, host.repo_id) == 0

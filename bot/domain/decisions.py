@@ -86,7 +86,7 @@ class Decision:
     """What one look at issue `number` came to, at a time in seconds since 1970.
 
     `cause` is what made the bot look (an action of `issues`, or `command`), `mode` the repository's, `reason` why it
-    said nothing, and `bar` the probability from which on candidates were shown.
+    said nothing, and `threshold` the probability from which on candidates were shown.
     """
 
     number: int
@@ -94,7 +94,7 @@ class Decision:
     cause: str
     mode: str
     outcome: Outcome
-    bar: float
+    threshold: float
     reason: str = ""
     evidence: tuple[Evidence, ...] = ()
 
@@ -116,7 +116,7 @@ class Decision:
             "mode": self.mode,
             "outcome": self.outcome.value,
             "reason": self.reason,
-            "bar": self.bar,
+            "bar": self.threshold,
             "evidence": [_plain(one) for one in self.evidence],
         }
 

@@ -106,12 +106,12 @@ class Fold(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class KeptCalibration:
-    """The bar that follows from what was said after `since` (None: nothing follows), and when it last moved.
+    """The threshold that follows from what was said after `since` (None: nothing follows), and when it last moved.
 
     `right` and `wrong` are the weights that it rests on. Times are seconds since 1970.
     """
 
-    bar: float | None
+    threshold: float | None
     since: float
     changed_at: float
     right: float = 0.0

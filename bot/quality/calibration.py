@@ -1,4 +1,4 @@
-"""Calculates a repository's threshold, the bar, from people's feedback. What decides is pure; `recalibrate` reads the
+"""Calculates a repository's threshold from people's feedback. What decides is pure; `recalibrate` reads the
 store.
 
 Only verdicts count: what people say of something that they were shown. Marks are another matter. Somebody who closes an
@@ -128,32 +128,32 @@ class Move(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Calibration:
+class CalibrationResult:
     """The threshold, and the weights of `right` and `wrong` comments between the default and it.
 
     If it stays, the weights are of all feedback.
     """
 
-    bar: float
+    threshold: float
     move: Move
     right: float
     wrong: float
 
 
-def calibrate(points: Sequence[Point], usual: float) -> Calibration:
+def calibrate(points: Sequence[Point], usual: float) -> CalibrationResult:
     """The threshold for a repository whose default is `usual`, from all points that count."""
-    for bar in sorted((step for step in STEPS if usual < step <= HIGHEST), reverse=True):
-        right, wrong = _between(points, usual, bar)
-        last = _between(points, max(usual, bar - STEP), bar)
+    for threshold in sorted((step for step in STEPS if usual < step <= HIGHEST), reverse=True):
+        right, wrong = _between(points, usual, threshold)
+        last = _between(points, max(usual, threshold - STEP), threshold)
         if _speaks(wrong, right) and _leads(last[1], last[0]):
-            return Calibration(bar, Move.RISES, right, wrong)
-    for bar in sorted(step for step in STEPS if LOWEST <= step < usual):
-        right, wrong = _between(points, bar, usual)
-        last = _between(points, bar, min(usual, bar + STEP))
+            return CalibrationResult(threshold, Move.RISES, right, wrong)
+    for threshold in sorted(step for step in STEPS if LOWEST <= step < usual):
+        right, wrong = _between(points, threshold, usual)
+        last = _between(points, threshold, min(usual, threshold + STEP))
         if _speaks(right, wrong) and _leads(*last):
-            return Calibration(bar, Move.FALLS, right, wrong)
+            return CalibrationResult(threshold, Move.FALLS, right, wrong)
     right, wrong = _between(points, 0.0, 1.1)
-    return Calibration(usual, Move.STAYS, right, wrong)
+    return CalibrationResult(usual, Move.STAYS, right, wrong)
 
 
 def _speaks(weight: float, against: float) -> bool:
@@ -171,7 +171,7 @@ def _between(points: Sequence[Point], low: float, high: float) -> tuple[float, f
     return sum(one.weight for one in inside if one.right), sum(one.weight for one in inside if not one.right)
 
 
-class Origin(StrEnum):
+class ThresholdOrigin(StrEnum):
     """`SETTINGS`: the repository's file sets it. `FEEDBACK`: feedback has moved it. `USUAL`: neither."""
 
     SETTINGS = "settings"
@@ -180,49 +180,49 @@ class Origin(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class Threshold:
     """The threshold from which on candidates are shown, and the weights of the feedback that moved it."""
 
     value: float
-    origin: Origin
+    origin: ThresholdOrigin
     right: float = 0.0
     wrong: float = 0.0
 
 
-def bar_in_force(config: RepoConfig, kept: KeptCalibration | None) -> Bar:
+def threshold_in_force(config: RepoConfig, kept: KeptCalibration | None) -> Threshold:
     """The repository's file wins; with `calibrate: off` feedback moves nothing."""
     if config.min_confidence is not None:
-        return Bar(config.min_confidence, Origin.SETTINGS)
-    if config.calibrate and kept is not None and kept.bar is not None:
-        return Bar(kept.bar, Origin.FEEDBACK, kept.right, kept.wrong)
-    return Bar(MIN_CONFIDENCE, Origin.USUAL)
+        return Threshold(config.min_confidence, ThresholdOrigin.SETTINGS)
+    if config.calibrate and kept is not None and kept.threshold is not None:
+        return Threshold(kept.threshold, ThresholdOrigin.FEEDBACK, kept.right, kept.wrong)
+    return Threshold(MIN_CONFIDENCE, ThresholdOrigin.USUAL)
 
 
 def recalibrate(store: Store, repo_id: int, now: float) -> bool:
     """Recalculate and store the threshold; return whether it moved."""
     known = store.calibrations.get(repo_id)
-    found = calibration_of(store, repo_id, now)
+    found = current_calibration(store, repo_id, now)
     if known is None and found.move is Move.STAYS and not found.right and not found.wrong:
         # There is no feedback, so there is nothing to store.
         return False
-    bar = None if found.move is Move.STAYS else found.bar
-    return store.calibrations.move(repo_id, known, bar, found.right, found.wrong, now)
+    threshold = None if found.move is Move.STAYS else found.threshold
+    return store.calibrations.move(repo_id, known, threshold, found.right, found.wrong, now)
 
 
-def calibration_of(store: Store, repo_id: int, now: float) -> Calibration:
+def current_calibration(store: Store, repo_id: int, now: float) -> CalibrationResult:
     """The threshold by the present feedback, whatever the settings say."""
-    made = examples_of(store, repo_id, now)
+    made = current_feedback(store, repo_id, now)
     decisions = store.decisions.of_issues(repo_id, {one.number for one in made})
     return calibrate(points(decisions, made), MIN_CONFIDENCE)
 
 
-def examples_of(store: Store, repo_id: int, now: float) -> list[Example]:
+def current_feedback(store: Store, repo_id: int, now: float) -> list[Example]:
     """The feedback that counts: of the last year, and since the threshold was last reset."""
     known = store.calibrations.get(repo_id)
-    return said_of(store, repo_id, max(known.since if known else 0.0, now - WINDOW))
+    return feedback_since(store, repo_id, max(known.since if known else 0.0, now - WINDOW))
 
 
-def said_of(store: Store, repo_id: int, since: float, about: Container[int] | None = None) -> list[Example]:
+def feedback_since(store: Store, repo_id: int, since: float, about: Container[int] | None = None) -> list[Example]:
     """The feedback since then as labelled pairs, earliest first; with `about`, only pairs with one of these issues.
 
     A repository can have ten thousand decisions in a year, and one week's issues need few of them.

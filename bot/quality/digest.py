@@ -16,7 +16,7 @@ from typing import Any
 from bot.domain.decisions import COMMAND, Decision, Outcome
 from bot.domain.judgements import Kind, Signal, Who
 from bot.domain.times import write_moment
-from bot.quality.calibration import WINDOW, said_of
+from bot.quality.calibration import WINDOW, feedback_since
 from bot.quality.feedback import Example, by_issue
 from bot.search.index import Index
 from bot.storage import Store
@@ -29,12 +29,12 @@ SOMEBODY = "(somebody who can write here)"
 """Whose box it is where the event that names them has not come: no login has brackets."""
 
 
-def box(pair: Pair, same: bool, ticked: bool) -> str:
+def checkbox(pair: Pair, same: bool, ticked: bool) -> str:
     """The beginning of the line of a box, which is followed by what it says."""
     return f"- [{'x' if ticked else ' '}] <!-- {pair[0]} {pair[1]} {'same' if same else 'other'} -->"
 
 
-def read(body: str) -> dict[Pair, bool | None]:
+def read_checkboxes(body: str) -> dict[Pair, bool | None]:
     """For each pair in the issue whether it is said to be the same; None where no box is ticked, or both are."""
     ticked: dict[Pair, set[bool]] = {}
     for mark, number, other, word in _BOX.findall(body):
@@ -44,14 +44,14 @@ def read(body: str) -> dict[Pair, bool | None]:
     return {pair: next(iter(said)) if len(said) == 1 else None for pair, said in ticked.items()}
 
 
-def known_boxes(signals: Iterable[Signal]) -> dict[Pair, bool]:
+def stored_checkboxes(signals: Iterable[Signal]) -> dict[Pair, bool]:
     """The boxes that are known to be ticked."""
     return {(one.number, one.other): one.same for one in signals if one.kind is Kind.BOX}
 
 
-def changed(body: str, known: dict[Pair, bool], login: str, now: float) -> tuple[list[Signal], list[Pair]]:
+def changed_checkboxes(body: str, known: dict[Pair, bool], login: str, now: float) -> tuple[list[Signal], list[Pair]]:
     """What the issue says that was not known: new signals, and pairs of which nothing is said any more."""
-    said = read(body)
+    said = read_checkboxes(body)
     new = [
         Signal(number, Kind.BOX, login, other, same, Who.TRIAGE, now)
         for (number, other), same in said.items()
@@ -64,9 +64,9 @@ WEEK = 7 * 86_400.0
 
 
 def digest_of(store: Store, repo_id: int, since: float, now: float) -> Digest:
-    """What the bot did since then, with what people have said of it by `now`, also what the bar was put back from."""
+    """What the bot did from `since` to `now`, with all that people have said of it, also before the last reset."""
     decisions = store.decisions.between(repo_id, since, now)
-    said = said_of(store, repo_id, min(since, now - WINDOW), {one.number for one in decisions})
+    said = feedback_since(store, repo_id, min(since, now - WINDOW), {one.number for one in decisions})
     spent = store.judgements.spent(repo_id, since, now)
     return replace(digest(decisions, said, since, now), asked=spent.calls, cost=spent.cost)
 
@@ -78,11 +78,11 @@ def titles_of(index: Index, repo_id: int, found: Digest) -> Mapping[int, str]:
         return {number: title for number, (title, _) in view.texts(numbers).items()}
 
 
-def take_boxes(store: Store, index: Index, repo_id: int, body: str, login: str, now: float) -> int:
+def store_checkboxes(store: Store, index: Index, repo_id: int, body: str, login: str, now: float) -> int:
     """Keep what the boxes in the text of the digest's issue say as signals of that person; how many have changed."""
     signals = store.signals
-    known = known_boxes(signals.since(repo_id, 0.0))
-    new, gone = changed(body, known, login, now)
+    known = stored_checkboxes(signals.since(repo_id, 0.0))
+    new, gone = changed_checkboxes(body, known, login, now)
     # A box stays when one of its issues has been deleted or transferred, of which nothing is kept any more.
     looked_at = {one.number for one in store.decisions.of_issues(repo_id, {one.number for one in new})}
     others = {one.other for one in new}
@@ -98,7 +98,7 @@ def take_boxes(store: Store, index: Index, repo_id: int, body: str, login: str, 
     return len(new) + len(gone)
 
 
-class Standing(StrEnum):
+class CommentRating(StrEnum):
     """What people have said so far: that a comment was right, that it was wrong, both, or nothing."""
 
     RIGHT = "right"
@@ -108,7 +108,7 @@ class Standing(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class DigestLine:
     """One issue on which the bot commented, or would have: `other` is its likeliest candidate, with its probability.
 
     `said` is how people said that it was right or wrong.
@@ -119,7 +119,7 @@ class Line:
     posted: bool
     other: int
     probability: float
-    standing: Standing
+    standing: CommentRating
     said: tuple[Kind, ...]
 
 
@@ -142,11 +142,11 @@ class Digest:
     would: int
     left_alone: int
     missed: int
-    lines: tuple[Line, ...]
+    lines: tuple[DigestLine, ...]
     asked: int = 0
     cost: float = 0.0
 
-    def count(self, standing: Standing) -> int:
+    def count(self, standing: CommentRating) -> int:
         """How many of the comments stand so."""
         return sum(line.standing is standing for line in self.lines)
 
@@ -161,7 +161,7 @@ class Digest:
             "would_have_commented": self.would,
             "left_alone": self.left_alone,
             "missed": self.missed,
-            **{standing.value: self.count(standing) for standing in Standing},
+            **{standing.value: self.count(standing) for standing in CommentRating},
             **({"judge": {"questions": self.asked, "cost": round(self.cost, 4)}} if self.asked else {}),
             "issues": [
                 {
@@ -201,9 +201,9 @@ def digest(decisions: Iterable[Decision], examples: Iterable[Example], since: fl
     )
 
 
-def _lines(decisions: Iterable[Decision], said: Mapping[int, Sequence[Example]]) -> dict[int, Line]:
+def _lines(decisions: Iterable[Decision], said: Mapping[int, Sequence[Example]]) -> dict[int, DigestLine]:
     """The line of each issue by its number; `decisions` are the earliest first."""
-    lines: dict[int, Line] = {}
+    lines: dict[int, DigestLine] = {}
     unasked: set[int] = set()
     for one in decisions:
         if one.outcome.speaks and one.shown:
@@ -216,29 +216,31 @@ def _lines(decisions: Iterable[Decision], said: Mapping[int, Sequence[Example]])
     return lines
 
 
-def _replaces(line: Line, known: Line | None, *, asked_again: bool) -> bool:
+def _replaces(line: DigestLine, known: DigestLine | None, *, asked_again: bool) -> bool:
     """Whether a later line of an issue stands in the digest instead of the one that is known of it.
 
-    What people have judged is not replaced by what nobody has. What the bot said of its own accord, by which the bar is
-    judged, gives way to what a command has `asked_again` only where that alone is judged: it may have asked for what is
-    less likely, or with words of its own.
+    A line that people have judged is never replaced by one that nobody has. The threshold is judged by what the bot
+    said of its own accord, so that gives way to the answer to a command (`asked_again`) only if that alone is judged:
+    the command may have asked for less likely candidates, or with words of its own.
     """
-    judged = line.standing is not Standing.UNKNOWN
-    known_judged = known is not None and known.standing is not Standing.UNKNOWN
+    judged = line.standing is not CommentRating.UNKNOWN
+    known_judged = known is not None and known.standing is not CommentRating.UNKNOWN
     return judged and not known_judged if asked_again else judged or not known_judged
 
 
-def _line(decision: Decision, said: Sequence[Example]) -> Line:
+def _line(decision: Decision, said: Sequence[Example]) -> DigestLine:
     shown = decision.shown
     right = [one for one in said if one.same and any(candidate.is_about(one.other) for candidate in shown)]
     against = [one for one in said if not one.same]
     wrong = all(any(candidate.is_about(one.other) for one in against) for candidate in shown)
     standing = {
-        (True, True): Standing.DISPUTED,
-        (True, False): Standing.RIGHT,
-        (False, True): Standing.WRONG,
-        (False, False): Standing.UNKNOWN,
+        (True, True): CommentRating.DISPUTED,
+        (True, False): CommentRating.RIGHT,
+        (False, True): CommentRating.WRONG,
+        (False, False): CommentRating.UNKNOWN,
     }[bool(right), wrong]
     kinds = dict.fromkeys(one.kind for one in (*right, *(against if wrong else ())))
     posted = decision.outcome is not Outcome.SHADOW
-    return Line(decision.number, decision.at, posted, shown[0].number, shown[0].probability, standing, tuple(kinds))
+    return DigestLine(
+        decision.number, decision.at, posted, shown[0].number, shown[0].probability, standing, tuple(kinds)
+    )

@@ -80,7 +80,7 @@ def _done_since(repo_id: int, number: int) -> sa.Select[Any]:
     )
 
 
-def counted(found: Mapping[int, Illness]) -> dict[str, int]:
+def count_by_illness(found: Mapping[int, Illness]) -> dict[str, int]:
     """How many repositories have each illness, by its name; which ones is nobody's business who reads totals."""
     counts = Counter(found.values())
     return {one.name.lower(): counts[one] for one in Illness}

@@ -39,7 +39,7 @@ SHARE_LEFT = 0.5
 
 
 @dataclass(slots=True)
-class Allowance:
+class RequestBudget:
     """What may still be asked of GitHub in this turn, for one installation."""
 
     requests: int = MOST_REQUESTS
@@ -56,7 +56,7 @@ class Allowance:
 
 
 @dataclass(slots=True)
-class Round:
+class ReactionPoll:
     """One look at the reactions in a repository. `rights` remembers who may do what meanwhile, `suggests` says whether
     the bot suggests anything there.
     """
@@ -66,7 +66,7 @@ class Round:
     repo_id: int
     repo: RepoRef
     now: float
-    allowance: Allowance
+    allowance: RequestBudget
     rights: dict[str, bool] = field(default_factory=dict)
     suggests: bool = False
 
@@ -124,7 +124,7 @@ class Round:
         if votes.locked:
             # What was said counts, but nothing is done there (C1).
             return one
-        step, fold = decide(one.fold, votes.folded, FOLDED_AS, said)
+        step, fold = decide_fold(one.fold, votes.folded, FOLDED_AS, said)
         return replace(one, fold=self._do(one, step, fold))
 
     def _take_suggestions(self, number: int) -> None:
@@ -173,13 +173,13 @@ class Round:
             return Who.TRIAGE
         return Who.AUTHOR if same_login(login, author) else Who.OTHER
 
-    def _do(self, one: Watched, step: Step, fold: Fold) -> Fold:
-        if step is Step.NOTHING:
+    def _do(self, one: Watched, step: FoldStep, fold: Fold) -> Fold:
+        if step is FoldStep.NOTHING:
             return fold
         if not self.allowance.take():
             return one.fold
         try:
-            (self.github.fold if step is Step.FOLD else self.github.unfold)(one.node_id)
+            (self.github.fold if step is FoldStep.FOLD else self.github.unfold)(one.node_id)
         except GitHubError as refusal:
             # It is locked or archived, say: not worth trying every hour.
             logger.warning("%s#%d: the comment cannot be folded or unfolded: %s", self.repo, one.number, refusal)
@@ -210,7 +210,7 @@ def _last_of_each(votes: Iterable[Vote]) -> list[Vote]:
     return list(last.values())
 
 
-class Step(Enum):
+class FoldStep(Enum):
     """What is to be done on GitHub."""
 
     NOTHING = auto()
@@ -218,7 +218,7 @@ class Step(Enum):
     UNFOLD = auto()
 
 
-def decide(fold: Fold, present: str, ours: str, votes: Iterable[Signal]) -> tuple[Step, Fold]:
+def decide_fold(fold: Fold, present: str, ours: str, votes: Iterable[Signal]) -> tuple[FoldStep, Fold]:
     """What to do, and what to note when it is done.
 
     `present` is the reason with which GitHub shows the comment folded, empty where it is not; `ours` is that with which
@@ -229,9 +229,9 @@ def decide(fold: Fold, present: str, ours: str, votes: Iterable[Signal]) -> tupl
     overruled = any(vote.same and vote.who is Who.TRIAGE for vote in votes)
     unwanted = against and not overruled
     if fold is Fold.OPEN and unwanted and not present:
-        return Step.FOLD, Fold.FOLDED
+        return FoldStep.FOLD, Fold.FOLDED
     if fold is Fold.FOLDED and present != ours:
-        return Step.NOTHING, Fold.LEFT
+        return FoldStep.NOTHING, Fold.LEFT
     if fold is Fold.FOLDED and not unwanted:
-        return Step.UNFOLD, Fold.LEFT
-    return Step.NOTHING, fold
+        return FoldStep.UNFOLD, Fold.LEFT
+    return FoldStep.NOTHING, fold

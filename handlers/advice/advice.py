@@ -50,8 +50,16 @@ def advise(visit: Visit, issue: Issue, cause: str, *, anew: bool = False) -> Non
     if not report.candidates:
         _log_silence(visit, report)
     if posted and anew and not report.candidates and not names_something(visit):
-        bar = visit.bar.value
-        note(visit, report, (), Outcome.UNCHANGED, cause=cause, bar=bar, reason=why_nothing(report, bar))
+        threshold = visit.threshold.value
+        note(
+            visit,
+            report,
+            (),
+            Outcome.UNCHANGED,
+            cause=cause,
+            threshold=threshold,
+            reason=why_nothing(report, threshold),
+        )
     elif visit.config.mode == "shadow":
         _note(visit, issue, report, cause)
     else:
@@ -75,7 +83,7 @@ def post(
 ) -> bool:
     """Keep the one comment as the report says; False where a maintainer deleted it. `command` is what asked, if any."""
     options = command.options if command else Options()
-    before, bar = visit.kept_comment(), visit.bar.value
+    before, threshold = visit.kept_comment(), visit.threshold.value
     named = report.candidates
     # A comment of ours can be there without our knowing only where anything is there at all. Who asks is answered by
     # the comment, so that it must say this now whatever became of it.
@@ -93,11 +101,11 @@ def post(
         suggest_closing(visit, issue, named)
         if not (command and (command.words or options.narrow)):
             unlabel(visit, issue, report, named)
-    least = bar if options.confidence is None else options.confidence
+    least = threshold if options.confidence is None else options.confidence
     reason = "" if outcome.speaks else why_nothing(report, least) if stands else "its comment was deleted"
     # The last thing to be done, by which `_is_done` tells that all of it is.
     stood_by = [one for one in named if (one.confidence or 0.0) >= least]
-    note(visit, report, stood_by, outcome, cause=cause, bar=least, reason=reason)
+    note(visit, report, stood_by, outcome, cause=cause, threshold=least, reason=reason)
     return stands
 
 
@@ -134,15 +142,15 @@ def _outcome(visit: Visit, before: KeptComment | None, now: KeptComment | None) 
 def _log_silence(visit: Visit, report: Report) -> None:
     """For hosts who wonder why the bot said nothing: how near the nearest came. No word of the issue is logged."""
     best = "nothing to compare" if report.best_confidence is None else f"the best is {report.best_confidence:.2f}"
-    bar, outcome = visit.bar.value, report.outcome.value
+    threshold, outcome = visit.threshold.value, report.outcome.value
     if report.failed:
         outcome += f": {', '.join(report.failed)}"
-    logger.info("%s#%d: silent (%s); %s, the threshold %.2f", visit.repo, visit.number, outcome, best, bar)
+    logger.info("%s#%d: silent (%s); %s, the threshold %.2f", visit.repo, visit.number, outcome, best, threshold)
 
 
 def _note(visit: Visit, issue: Issue, report: Report, cause: str) -> None:
     """`mode: shadow`: record what would have been posted."""
-    named, bar = report.candidates, visit.bar.value
+    named, threshold = report.candidates, visit.threshold.value
     shown = own_numbers(named)
     logger.info("shadow: %s#%d would show %s", visit.repo, visit.number, shown or "nothing")
     SHADOW.labels("found" if shown else "silent").inc()
@@ -154,4 +162,12 @@ def _note(visit: Visit, issue: Issue, report: Report, cause: str) -> None:
         now=visit.services.now(),
     )
     outcome = Outcome.SHADOW if named else Outcome.SILENT
-    note(visit, report, named, outcome, cause=cause, bar=bar, reason="" if named else why_nothing(report, bar))
+    note(
+        visit,
+        report,
+        named,
+        outcome,
+        cause=cause,
+        threshold=threshold,
+        reason="" if named else why_nothing(report, threshold),
+    )

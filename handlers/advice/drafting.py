@@ -17,7 +17,7 @@ from bot.domain.decisions import Decision, Evidence, Outcome, evidence
 from bot.domain.entities import Closer, Issue
 from bot.domain.report import Candidate, Report
 from bot.domain.report import Outcome as Found
-from bot.quality.calibration import Origin
+from bot.quality.calibration import ThresholdOrigin
 from bot.search.finder import named_unasked
 from bot.storage import KeptComment
 from bot.text.versions import fixed_in
@@ -37,7 +37,7 @@ def draft(
     `kept` is what is known of the comment before that. Where a `command` asked, it tells what that asked differently,
     and what is wrong with the settings file.
     """
-    bar, asked = visit.bar, command is not None
+    threshold, asked = visit.threshold, command is not None
     view = View(
         checked_at=visit.services.clock(),
         enterprise=visit.services.settings.enterprise,
@@ -49,11 +49,13 @@ def draft(
         settings_private=visit.settings.private,
         say=visit.words(issue),
         labels=visit.config.label == "add",
-        bar=bar.value,
+        threshold=threshold.value,
         likely=visit.config.likely,
-        unasked=named_unasked(visit.config, bar.value, named) if command and named and not command.words else None,
+        unasked=named_unasked(visit.config, threshold.value, named)
+        if command and named and not command.words
+        else None,
         closers=_closers(visit, issue, named),
-        moved=(bar.value, MIN_CONFIDENCE) if bar.origin is Origin.FEEDBACK else None,
+        moved=(threshold.value, MIN_CONFIDENCE) if threshold.origin is ThresholdOrigin.FEEDBACK else None,
     )
     body = render_comment(report, view)
     return Draft(body, fingerprint(body), text_hash(issue), own_numbers(named))
@@ -97,19 +99,19 @@ def note(
     outcome: Outcome,
     *,
     cause: str,
-    bar: float,
+    threshold: float,
     reason: str = "",
 ) -> None:
     """Keep what was decided on a report, of which the comment names (or would name) what is `shown`."""
-    _keep(visit, outcome, cause, bar, reason, evidence(report, shown))
+    _keep(visit, outcome, cause, threshold, reason, evidence(report, shown))
 
 
 def note_left_alone(visit: Visit, cause: str, reason: str) -> None:
     """Keep why nobody looked."""
-    _keep(visit, Outcome.LEFT_ALONE, cause, visit.bar.value, reason, ())
+    _keep(visit, Outcome.LEFT_ALONE, cause, visit.threshold.value, reason, ())
 
 
-def why_nothing(report: Report, bar: float) -> str:
+def why_nothing(report: Report, threshold: float) -> str:
     """Why a report without candidates is one: an outage is never said to be "no duplicates" (F9)."""
     if report.outcome is Found.DEGRADED:
         below = report.considered and report.indexed
@@ -117,11 +119,13 @@ def why_nothing(report: Report, bar: float) -> str:
         return f"the best was below the threshold, and {missing}" if below else missing
     if report.outcome is Found.INCONCLUSIVE:
         return "there was nothing to search for properly"
-    if report.considered and report.considered[0].confidence < bar:
+    if report.considered and report.considered[0].confidence < threshold:
         return "the best was below the threshold"
     return "nothing was found"
 
 
-def _keep(visit: Visit, outcome: Outcome, cause: str, bar: float, reason: str, found: tuple[Evidence, ...]) -> None:
-    decision = Decision(visit.number, visit.services.now(), cause, visit.config.mode, outcome, bar, reason, found)
+def _keep(
+    visit: Visit, outcome: Outcome, cause: str, threshold: float, reason: str, found: tuple[Evidence, ...]
+) -> None:
+    decision = Decision(visit.number, visit.services.now(), cause, visit.config.mode, outcome, threshold, reason, found)
     visit.services.store.decisions.add(visit.repository.id, decision)

@@ -36,7 +36,7 @@ def label(visit: Visit, issue: Issue, named: tuple[Candidate, ...]) -> None:
 
 def _by_verdict_alone(visit: Visit, first: Candidate) -> bool:
     """Whether only a model's verdict makes the candidate likely. That alone labels and suggests nothing (J4)."""
-    return first.unjudged is not None and first.unjudged < visit.bar.value
+    return first.unjudged is not None and first.unjudged < visit.threshold.value
 
 
 def unlabel(visit: Visit, issue: Issue, report: Report, named: tuple[Candidate, ...]) -> None:

@@ -14,11 +14,11 @@ from bot.deliveries.database import QueueUnavailable, queue_engine
 from bot.domain.entities import Issue
 from bot.domain.errors import GitHubError, NotFound, Retryable
 from bot.github.repository import RepoClient
-from bot.quality import digest as boxes
-from bot.quality.calibration import WINDOW, bar_in_force
-from bot.quality.digest import WEEK, digest_of, take_boxes, titles_of
+from bot.quality import digest
+from bot.quality.calibration import WINDOW, threshold_in_force
+from bot.quality.digest import WEEK, digest_of, store_checkboxes, titles_of
+from bot.quality.digest_text import DigestView, render_digest
 from bot.quality.illness import Illness, illnesses
-from bot.quality.render.digest import DigestView, render_digest
 from bot.storage import StoredRepository
 from bot.storage.failures import why
 from bot.storage.repositories import OwnIssues
@@ -65,7 +65,7 @@ def keep_digest(services: Services, known: StoredRepository, installation: int, 
     present = _present(github, known, issues, login)
     if present is not None:
         # Ticked boxes whose event was lost or came too early.
-        take_boxes(store, services.index, known.id, present.body, boxes.SOMEBODY, now)
+        store_checkboxes(store, services.index, known.id, present.body, digest.SOMEBODY, now)
     found = digest_of(store, known.id, now - WEEK, now)
     if present is None and not found.lines:
         return
@@ -73,7 +73,7 @@ def keep_digest(services: Services, known: StoredRepository, installation: int, 
     view = DigestView(
         found,
         titles_of(services.index, known.id, found),
-        bar_in_force(config, store.calibrations.get(known.id)),
+        threshold_in_force(config, store.calibrations.get(known.id)),
         Place(str(known.ref), services.settings.enterprise),
         services.clock(),
         say,
@@ -82,8 +82,8 @@ def keep_digest(services: Services, known: StoredRepository, installation: int, 
 
     def body(present: str) -> str:
         # Boxes that were ticked meanwhile would be overwritten unread.
-        take_boxes(store, services.index, known.id, present, boxes.SOMEBODY, now)
-        return render_digest(view, boxes.known_boxes(store.signals.since(known.id, now - WINDOW)))
+        store_checkboxes(store, services.index, known.id, present, digest.SOMEBODY, now)
+        return render_digest(view, digest.stored_checkboxes(store.signals.since(known.id, now - WINDOW)))
 
     wanted = Wanted(known.id, known.ref, login, say.digest_title()[:TITLE_MAX], body)
     keep_issue(github, issues, wanted, now, reopen=False)

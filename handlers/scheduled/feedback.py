@@ -7,7 +7,7 @@ from functools import partial
 
 from bot.domain.errors import GitHubError, Retryable
 from bot.quality.calibration import recalibrate
-from bot.quality.polling import Allowance, Round
+from bot.quality.polling import ReactionPoll, RequestBudget
 from bot.storage import StoredRepository
 from handlers.scheduled.each import in_each, workable
 from handlers.services import Services
@@ -25,12 +25,12 @@ def look_at_feedback(services: Services) -> None:
     """
     if services.settings.paused:
         return
-    now, allowances = services.now(), dict[int, Allowance]()
+    now, allowances = services.now(), dict[int, RequestBudget]()
     ours = workable(services.store)
     first = int(now // FEEDBACK_EVERY) % len(ours) if ours else 0
 
     def look(known: StoredRepository, installation: int) -> None:
-        allowance = allowances.setdefault(installation, Allowance())
+        allowance = allowances.setdefault(installation, RequestBudget())
         client = partial(services.github.in_repository, installation)
         try:
             # It is not worth a request for the file each time.
@@ -38,7 +38,9 @@ def look_at_feedback(services: Services) -> None:
             if config.mode == "off":
                 return
             suggests = config.suggest_closing or config.label == "suggest"
-            Round(client(known.id), services.store, known.id, known.ref, now, allowance, suggests=suggests).look()
+            ReactionPoll(
+                client(known.id), services.store, known.id, known.ref, now, allowance, suggests=suggests
+            ).look()
         except Retryable as limit:
             logger.warning("%s: no more reactions are read in this turn: %s", known.ref, limit)
             allowance.requests = 0

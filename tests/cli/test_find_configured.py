@@ -25,7 +25,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def configured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    """`acme/app` with settings of its own: a sibling, pull requests, a known issue, and a bar of its own."""
+    """`acme/app` with settings of its own: a sibling, pull requests, a known issue, and a threshold of its own."""
     monkeypatch.chdir(tmp_path)
     with start_simulator() as server:
         sim = server.sim

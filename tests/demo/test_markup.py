@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.app.demo.page.app import to_html
+from bot.app.demo.page import to_html
 
 ALLOWED = {
     "a": {"href", "rel"},

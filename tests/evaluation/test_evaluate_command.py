@@ -10,8 +10,8 @@ from xml.etree import ElementTree
 import pytest
 
 from bot.conversation.config.schema import MIN_CONFIDENCE
-from bot.quality.evaluation.report import others_needed
-from bot.quality.render.evaluation import threshold
+from bot.quality.evaluation.figures import others_needed
+from bot.quality.evaluation.wording import threshold
 from tests.calling import call, write_lines
 from tests.evaluation.evaluating import figures
 from tests.evaluation.made_up import START, rows

@@ -16,8 +16,8 @@ from bot.domain.judgements import Kind, Signal, VerdictKind, Who
 from bot.platform.private_files import open_kept
 from bot.platform.settings import load
 from bot.quality.evaluation import history as history_file
-from bot.quality.evaluation.history import KeptHistory, PastRecord, erase_history, kept_repositories
-from bot.quality.evaluation.runs import Runs, Stage
+from bot.quality.evaluation.history import HistoryFile, PastRecord, erase_history, repositories_with_history
+from bot.quality.evaluation.runs import EvaluationRuns, Stage
 from bot.simulator import Server, Simulator
 from bot.storage import Store, open_store
 from tests.calling import call, write_lines
@@ -61,7 +61,7 @@ def test_the_result_is_kept_for_the_dashboard_where_this_host_knows_the_reposito
         # Whatever it is called here: another repository may have the name by now.
         store.repositories.upsert(Repository(repo_id, RepoRef("acme", "once"), False), None, 1.0)
         store.repositories.upsert(Repository(repo_id + 1, RepoRef("acme", "young"), False), None, 1.0)
-        runs = Runs(store.engine)
+        runs = EvaluationRuns(store.engine)
         figures("acme/young", *given, env=online)
         assert runs.get(repo_id).result is None, "the bot would ask"
         found = figures("acme/young", "--from", "0", env=online)
@@ -129,40 +129,40 @@ def test_c6a_a_history_that_is_read_while_access_ends_does_not_stay(
     ours: bool,
 ) -> None:
     """What this host never had is read in the name of whoever asks, and stays theirs."""
-    repo_id, add = sim.repository("acme/history").id, KeptHistory.add
+    repo_id, add = sim.repository("acme/history").id, HistoryFile.add
     settings = load({"DOPPEL_HOME": online["DOPPEL_HOME"]}, tmp_path / "no.env")
     with closing(open_store(settings)) as store:
         if ours:
             store.repositories.upsert(Repository(repo_id, RepoRef("acme", "history"), False), 1, 1.0)
 
-        def overtaken(self: KeptHistory, records: Iterable[PastRecord]) -> None:
+        def overtaken(self: HistoryFile, records: Iterable[PastRecord]) -> None:
             # As a worker of another machine does it, which cannot see this one's files.
             store.forget(repo_id)
             add(self, records)
 
-        monkeypatch.setattr(KeptHistory, "add", overtaken)
+        monkeypatch.setattr(HistoryFile, "add", overtaken)
         call("evaluate", "acme/history", "--from", "0", "--answers", replayed, env=online)
-    assert (repo_id in kept_repositories(settings.home)) is not ours
+    assert (repo_id in repositories_with_history(settings.home)) is not ours
 
 
 def test_c6a_a_history_that_is_erased_while_it_is_read_does_not_come_back(
     online: dict[str, str], sim: Simulator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    repo_id, add = sim.repository("acme/history").id, KeptHistory.add
+    repo_id, add = sim.repository("acme/history").id, HistoryFile.add
     home = load({"DOPPEL_HOME": online["DOPPEL_HOME"]}, tmp_path / "no.env").home
 
-    def overtaken(self: KeptHistory, records: Iterable[PastRecord]) -> None:
+    def overtaken(self: HistoryFile, records: Iterable[PastRecord]) -> None:
         erase_history(home, repo_id)
         add(self, records)
 
-    monkeypatch.setattr(KeptHistory, "add", overtaken)
+    monkeypatch.setattr(HistoryFile, "add", overtaken)
     result = call("evaluate", "acme/history", "--from", "0", env=online)
     assert (result.exit_code, list((home / "history").iterdir())) == (2, [])
     assert f"{repo_id}.jsonl: it was erased while it was being read; run it again" in result.stderr
 
 
 def test_a_full_disk_is_told_as_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = KeptHistory(tmp_path, 7, RepoRef("acme", "history"))
+    kept = HistoryFile(tmp_path, 7, RepoRef("acme", "history"))
     monkeypatch.setattr(history_file, "open_kept", lambda _: open_kept(Path("/dev/full")))
     with pytest.raises(UserError, match="No space left on device; what was read before is kept"):
         kept.finish("etag")

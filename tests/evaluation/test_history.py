@@ -15,8 +15,7 @@ from bot.domain.entities import RepoRef
 from bot.domain.errors import Forbidden, NotFound, RateLimited, Unavailable
 from bot.github import changes as pages
 from bot.github.repository import RepoClient
-from bot.quality.evaluation.history import KeptHistory, erase_history
-from bot.quality.evaluation.reading import read_history
+from bot.quality.evaluation.history import HistoryFile, erase_history, read_history
 from bot.quality.evaluation.statements import READING
 from bot.simulator import Simulator
 from bot.simulator.state.issues import StateReason
@@ -260,7 +259,7 @@ def test_a_reading_that_broke_off_goes_on(
         read_history(client, REPO, tmp_path, break_off)
     sim.faults.clear()
     (path,) = (tmp_path / "history").iterdir()
-    kept = KeptHistory(tmp_path, int(path.stem), REPO)
+    kept = HistoryFile(tmp_path, int(path.stem), REPO)
     assert (sorted(kept.records), kept.etag) == ([1, 2], "")
     told: list[tuple[int, int]] = []
     _, rows = read_history(client, REPO, tmp_path, lambda done, total: told.append((done, total)))

@@ -11,19 +11,19 @@ from hypothesis import strategies as st
 from bot.domain.decisions import Decision, Evidence, Outcome
 from bot.domain.judgements import Fold, Kind, Signal, Verdict, VerdictKind, Who
 from bot.quality.calibration import Move, Point, calibrate, points
-from bot.quality.digest import Standing, digest
+from bot.quality.digest import CommentRating, digest
 from bot.quality.feedback import Example, examples
-from bot.quality.polling import Step, decide
+from bot.quality.polling import FoldStep, decide_fold
 
 
-def decision(number: int, at: float, *candidates: tuple[int, float], bar: float = 0.2) -> Decision:
-    """A comment that names what is over the bar; silence where nothing is."""
+def decision(number: int, at: float, *candidates: tuple[int, float], threshold: float = 0.2) -> Decision:
+    """A comment that names what is over the threshold; silence where nothing is."""
     evidence = tuple(
-        Evidence(other, probability, rank, probability >= bar)
+        Evidence(other, probability, rank, probability >= threshold)
         for rank, (other, probability) in enumerate(candidates, 1)
     )
     outcome = Outcome.POSTED if any(one.shown for one in evidence) else Outcome.SILENT
-    return Decision(number, at, "opened", "comment", outcome, bar, "", evidence)
+    return Decision(number, at, "opened", "comment", outcome, threshold, "", evidence)
 
 
 def vote(same: bool, at: float = 50.0, who: Who = Who.TRIAGE, login: str = "ann", number: int = 9) -> Signal:
@@ -91,8 +91,8 @@ def test_c7_what_is_said_on_the_earlier_of_two_is_about_the_comment_on_the_later
     closed = Signal(4, Kind.CLOSED, "ann", 9, True, Who.TRIAGE, 20.0)
     rejected = Verdict(1, 1, 4, 9, VerdictKind.NOT, "ann", 30.0, 70, details={"who": "triage"})
     for made, standing in (
-        (examples(decisions, [closed], []), Standing.RIGHT),
-        (examples(decisions, [], [rejected]), Standing.WRONG),
+        (examples(decisions, [closed], []), CommentRating.RIGHT),
+        (examples(decisions, [], [rejected]), CommentRating.WRONG),
     ):
         assert [(one.number, one.other, one.probability, one.shown) for one in made] == [(9, 4, 0.8, True)]
         found = digest(decisions, made, 0.0, 90.0)
@@ -101,7 +101,7 @@ def test_c7_what_is_said_on_the_earlier_of_two_is_about_the_comment_on_the_later
 
 
 def test_c7_the_digest_has_what_was_said_unasked_not_what_a_command_made_of_it() -> None:
-    unasked, asked = decision(9, 10.0, (1, 0.8)), replace(decision(9, 20.0, (2, 0.06), bar=0.05), cause="command")
+    unasked, asked = decision(9, 10.0, (1, 0.8)), replace(decision(9, 20.0, (2, 0.06), threshold=0.05), cause="command")
     assert [(line.other, line.probability) for line in digest([unasked, asked], [], 0.0, 90.0).lines] == [(1, 0.8)]
     agreed = examples([unasked, asked], [Signal(9, Kind.OF, "ann", 2, True, Who.TRIAGE, 30.0)], [])
     assert [line.other for line in digest([unasked, asked], agreed, 0.0, 90.0).lines] == [2], "people judged that one"
@@ -156,7 +156,9 @@ def test_c7_what_not_has_taken_out_of_a_comment_was_wrong_whatever_came_in_its_p
     decisions = [decision(9, 10.0, (1, 0.6)), decision(9, 21.0, (5, 0.25)), decision(9, 22.0, (5, 0.35))]
     made = examples(decisions, [], [Verdict(1, 77, 9, 1, VerdictKind.NOT, "ann", 20.0, 1, details={"who": "triage"})])
     assert points(decisions, made) == [Point(0.6, right=False, weight=1.0)]
-    assert [(line.other, line.standing) for line in digest(decisions, made, 0.0, 90.0).lines] == [(1, Standing.WRONG)]
+    assert [(line.other, line.standing) for line in digest(decisions, made, 0.0, 90.0).lines] == [
+        (1, CommentRating.WRONG)
+    ]
     both = [*made, *examples(decisions, [vote(False)], [])]
     assert points(decisions, both) == [Point(0.6, right=False, weight=1.0), Point(0.25, right=False, weight=1.0)]
 
@@ -190,7 +192,9 @@ def test_c7_one_more_thumb_down_never_lowers_the_bar_whatever_else_was_said(
     said: list[Signal], number: int, who: Who, other: int
 ) -> None:
     more = [*said, Signal(number, Kind.REACTION, "dan", other, False, who, 60.0)]
-    before, after = (calibrate(points(DECISIONS, examples(DECISIONS, each, [])), 0.2).bar for each in (said, more))
+    before, after = (
+        calibrate(points(DECISIONS, examples(DECISIONS, each, [])), 0.2).threshold for each in (said, more)
+    )
     assert after >= before
 
 
@@ -198,7 +202,9 @@ def test_c7_one_more_thumb_down_never_lowers_the_bar_whatever_else_was_said(
 @given(signals, st.integers(1, 12), st.sampled_from(Who))
 def test_c7_one_more_thumb_up_never_raises_it(said: list[Signal], number: int, who: Who) -> None:
     more = [*said, Signal(number, Kind.REACTION, "dan", 0, True, who, 60.0)]
-    before, after = (calibrate(points(DECISIONS, examples(DECISIONS, each, [])), 0.2).bar for each in (said, more))
+    before, after = (
+        calibrate(points(DECISIONS, examples(DECISIONS, each, [])), 0.2).threshold for each in (said, more)
+    )
     assert after <= before
 
 
@@ -220,9 +226,9 @@ def test_c7_the_digest_says_how_right_the_week_was() -> None:
     ]
     found = digest(decisions, examples(decisions, said, []), 10.0, 20.0)
     assert [(line.number, line.other, line.standing) for line in found.lines] == [
-        (4, 98, Standing.UNKNOWN),
-        (3, 99, Standing.WRONG),
-        (2, 99, Standing.RIGHT),
+        (4, 98, CommentRating.UNKNOWN),
+        (3, 99, CommentRating.WRONG),
+        (2, 99, CommentRating.RIGHT),
     ]
     assert (found.new, found.looked, found.commented, found.would, found.missed) == (5, 5, 3, 0, 1)
 
@@ -230,19 +236,19 @@ def test_c7_the_digest_says_how_right_the_week_was() -> None:
 @pytest.mark.parametrize(
     ("fold", "present", "votes", "expected"),
     [
-        (Fold.OPEN, "", [], (Step.NOTHING, Fold.OPEN)),
-        (Fold.OPEN, "", [vote(False, who=Who.OTHER)], (Step.NOTHING, Fold.OPEN)),
-        (Fold.OPEN, "", [vote(False, who=Who.AUTHOR)], (Step.FOLD, Fold.FOLDED)),
-        (Fold.OPEN, "spam", [vote(False)], (Step.NOTHING, Fold.OPEN)),
-        (Fold.OPEN, "", [vote(False, who=Who.AUTHOR), vote(True, login="bob")], (Step.NOTHING, Fold.OPEN)),
-        (Fold.FOLDED, "outdated", [vote(False)], (Step.NOTHING, Fold.FOLDED)),
-        (Fold.FOLDED, "outdated", [], (Step.UNFOLD, Fold.LEFT)),
-        (Fold.FOLDED, "outdated", [vote(False, who=Who.AUTHOR), vote(True, login="bob")], (Step.UNFOLD, Fold.LEFT)),
-        (Fold.FOLDED, "", [vote(False)], (Step.NOTHING, Fold.LEFT)),
-        (Fold.LEFT, "", [vote(False)], (Step.NOTHING, Fold.LEFT)),
+        (Fold.OPEN, "", [], (FoldStep.NOTHING, Fold.OPEN)),
+        (Fold.OPEN, "", [vote(False, who=Who.OTHER)], (FoldStep.NOTHING, Fold.OPEN)),
+        (Fold.OPEN, "", [vote(False, who=Who.AUTHOR)], (FoldStep.FOLD, Fold.FOLDED)),
+        (Fold.OPEN, "spam", [vote(False)], (FoldStep.NOTHING, Fold.OPEN)),
+        (Fold.OPEN, "", [vote(False, who=Who.AUTHOR), vote(True, login="bob")], (FoldStep.NOTHING, Fold.OPEN)),
+        (Fold.FOLDED, "outdated", [vote(False)], (FoldStep.NOTHING, Fold.FOLDED)),
+        (Fold.FOLDED, "outdated", [], (FoldStep.UNFOLD, Fold.LEFT)),
+        (Fold.FOLDED, "outdated", [vote(False, who=Who.AUTHOR), vote(True, login="bob")], (FoldStep.UNFOLD, Fold.LEFT)),
+        (Fold.FOLDED, "", [vote(False)], (FoldStep.NOTHING, Fold.LEFT)),
+        (Fold.LEFT, "", [vote(False)], (FoldStep.NOTHING, Fold.LEFT)),
     ],
 )
 def test_c7_a_comment_is_folded_once_and_never_argued_about(
-    fold: Fold, present: str, votes: list[Signal], expected: tuple[Step, Fold]
+    fold: Fold, present: str, votes: list[Signal], expected: tuple[FoldStep, Fold]
 ) -> None:
-    assert decide(fold, present, "outdated", votes) == expected
+    assert decide_fold(fold, present, "outdated", votes) == expected

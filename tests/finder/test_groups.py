@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from bot.quality.replay import PastIssue
+from bot.quality.replay.archive import PastIssue
 from tests.finder.conftest import START, TARGET, Bench, numbers
 
 

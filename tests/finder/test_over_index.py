@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from bot.conversation.config.schema import SourceConfig
 from bot.domain.entities import Issue, RepoRef
 from bot.domain.report import Outcome
-from bot.quality.replay import PastIssue
+from bot.quality.replay.archive import PastIssue
 from bot.search.finder import MOST_COMPARED, Finder, FinderSettings, FindOptions, Outside
 from bot.search.matching import Matcher
 from bot.search.ranking.relevance import Relevance

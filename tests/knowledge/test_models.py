@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bot.interfaces.agents.entries import choose_model
 from bot.interfaces.agents.run import run_deduplication
+from bot.interfaces.agents.vectors import choose_model
 from bot.search.embedding import local
 from tests.knowledge.library import Fake
 from tests.knowledge.playbooks import PATTERNS, entry, fails, given, never, playbook

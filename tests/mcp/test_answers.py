@@ -129,9 +129,9 @@ def test_f_threshold_is_similarity_of_titles_and_min_confidence_the_probability(
     for tool, given in (("check_draft", DRAFT), ("find_duplicates", {"number": 3, "include_closed": True})):
         arguments: dict[str, Any] = {**given, "threshold": 0}
         every = answer(ask(server, tool, **arguments))["candidates"]
-        bar = (every[0]["confidence"] + every[-1]["confidence"]) / 2
-        likely = answer(ask(server, tool, **arguments, min_confidence=bar))["candidates"]
-        wanted = {one["number"] for one in every if one["confidence"] >= bar}
+        threshold = (every[0]["confidence"] + every[-1]["confidence"]) / 2
+        likely = answer(ask(server, tool, **arguments, min_confidence=threshold))["candidates"]
+        wanted = {one["number"] for one in every if one["confidence"] >= threshold}
         assert {one["number"] for one in likely} == wanted != {one["number"] for one in every}
     assert answer(ask(server, "check_draft", title="Table", body=TRACE, threshold=0.9))["candidates"] == []
 

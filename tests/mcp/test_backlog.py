@@ -13,7 +13,7 @@ from bot.domain.entities import RepoRef, Repository
 from bot.domain.likelihood import likelihood
 from bot.interfaces.mcp.tools import Caller
 from bot.platform.settings import Settings
-from bot.quality.scanning.scan import Answers
+from bot.quality.scanning.scan import ScanAnswers
 from bot.simulator import Simulator
 from bot.storage import open_store
 from bot.storage.repositories import Progress
@@ -179,7 +179,7 @@ def test_the_index_is_shown_to_nobody_who_cannot_read_the_repository(
     assert "404" in said
     assert TITLES[1] not in said
     with closing(open_store(filled)) as store:
-        assert list(Answers(store.engine).all(sim.repo("acme/app").id)) == []
+        assert list(ScanAnswers(store.engine).all(sim.repo("acme/app").id)) == []
 
 
 WRONG: list[tuple[dict[str, Any], str]] = [

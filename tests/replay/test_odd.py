@@ -21,7 +21,10 @@ from click.testing import CliRunner
 from bot.app.cli.evaluate import evaluate
 from bot.app.cli.replay import replay as command
 from bot.domain.errors import Unavailable, UserError
-from bot.quality.replay import Asking, indexed, read_archive, replay_index
+from bot.quality.replay import drivers as indexed
+from bot.quality.replay.archive import read_archive
+from bot.quality.replay.drivers import replay_index
+from bot.quality.replay.replay import ReplayOptions
 from bot.search.index import Index
 from bot.simulator.operations.rows import read_rows
 from tests.calling import told_to_end, write_lines
@@ -198,7 +201,7 @@ def test_a_replay_s_own_index_that_fails_says_where_it_is(tmp_path: Path, monkey
     with pytest.raises(
         Unavailable, match=r"the replay's index in .* failed \(OperationalError\); TMPDIR names another"
     ):
-        list(replay_index(issues, range(5, 9), Asking()))
+        list(replay_index(issues, range(5, 9), ReplayOptions()))
 
 
 @pytest.mark.parametrize("name", ["answers [golang].jsonl", "run[/2].jsonl"])

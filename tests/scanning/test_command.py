@@ -16,7 +16,7 @@ from click.testing import Result
 from markdown_it import MarkdownIt
 
 from bot.platform.settings import load
-from bot.quality.scanning.pairs import Answer
+from bot.quality.scanning.groups import ScanAnswer
 from bot.quality.scanning.scan import Scan
 from bot.search.index import Index
 from bot.search.matching import standing
@@ -320,7 +320,7 @@ def test_c6a_a_scan_during_which_access_ends_leaves_nothing_behind(
         erase()
         put(self, *arguments, **options)
 
-    def overtaken_keep(self: Scan, answers: list[Answer]) -> None:
+    def overtaken_keep(self: Scan, answers: list[ScanAnswer]) -> None:
         erase()
         keep(self, answers)
 

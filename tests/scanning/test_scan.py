@@ -7,9 +7,8 @@ from collections.abc import Sequence
 import pytest
 
 from bot.domain.judgements import VerdictKind
-from bot.quality.scanning.asking import MOST, Asker
-from bot.quality.scanning.pairs import Answer
-from bot.quality.scanning.scan import Answers, Scan
+from bot.quality.scanning.groups import ScanAnswer
+from bot.quality.scanning.scan import MOST, BacklogMatcher, Scan, ScanAnswers
 from bot.search.index import Index, IndexedIssue, TextAnalyser
 from bot.search.matching import shipped_model
 from bot.storage import Store
@@ -20,12 +19,12 @@ SURE = 0.5
 CRASH = "The log says: ERROR exporter could not write page_table: disk 7 is gone"
 
 
-class Counted(Asker):
+class Counted(BacklogMatcher):
     """Remembers what it was asked."""
 
     asked: list[int]
 
-    def ask(self, repo_id: int, numbers: Sequence[int]) -> list[Answer]:
+    def ask(self, repo_id: int, numbers: Sequence[int]) -> list[ScanAnswer]:
         self.asked = [*getattr(self, "asked", []), *numbers]
         return super().ask(repo_id, numbers)
 
@@ -178,10 +177,10 @@ def test_c6a_no_answer_is_kept_for_an_issue_that_went_while_it_was_asked_about(s
     index.remove(1, [5])
     store.forget_issue(1, 5)
     one.keep(answers)
-    assert [answer.number for answer in Answers(store.engine).all(1)] == [2]
+    assert [answer.number for answer in ScanAnswers(store.engine).all(1)] == [2]
     store.forget(1)
     one.keep(answers)
-    assert [*Answers(store.engine).all(1)] == []
+    assert [*ScanAnswers(store.engine).all(1)] == []
 
 
 def test_c6a_answers_go_with_the_repository_and_with_the_issue(store: Store, index: Index) -> None:

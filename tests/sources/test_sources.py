@@ -13,7 +13,8 @@ from bot.domain.entities import Issue, Likeness, RepoRef
 from bot.domain.errors import Failed, Forbidden, Invalid, RateLimited, Remark, Unavailable, told_by
 from bot.domain.report import QueryRun
 from bot.github.search import SearchPage, SimilarIssues
-from bot.quality.replay import PastIssue, ReplayGitHub
+from bot.quality.replay.archive import PastIssue
+from bot.quality.replay.replay import ReplayGitHub
 from bot.search.finder.asking import Gathered
 from bot.search.ranking.plan import Plan
 from bot.search.ranking.rarity import CountedWords

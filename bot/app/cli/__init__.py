@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 
 import click
 
-from bot.app.cli.shared.running import Ended
+from bot.app.cli.shared.console import EndedBySignal
 from bot.domain.errors import GitHubError, Retryable, UserError
 from bot.platform.private_files import is_of_a_database
 
@@ -117,7 +117,7 @@ class LazyGroup(click.Group):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as end:
-            number = end.number if isinstance(end, Ended) else signal.SIGINT
+            number = end.number if isinstance(end, EndedBySignal) else signal.SIGINT
             says = "interrupted" if number == signal.SIGINT else f"ended by {signal.Signals(number).name}"
             _complain(says, 128 + number)
 

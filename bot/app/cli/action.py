@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bot.app.action.job import EVALUATE, SCAN, Job
+from bot.app.action.runner import EVALUATE, SCAN, WorkflowJob
 from bot.deliveries.events import Ignored
 from bot.domain.errors import DoppelError
 
 if TYPE_CHECKING:
-    from bot.app.action.summary import Run
-    from bot.app.wiring.action import Workflow
+    from bot.app.action.runner import RunSummary
+    from bot.app.action.workflow import Workflow
 
 # GitHub shows no more of a summary than a megabyte.
 _LONGEST = 900_000
@@ -37,7 +37,7 @@ def action() -> None:
     stop = secrets.token_hex(16)
     click.echo(f"::stop-commands::{stop}")
     try:
-        job = Job.read(os.environ)
+        job = WorkflowJob.read(os.environ)
         run, kept = _run(job)
     except DoppelError as failure:
         _annotate(stop, "error", str(failure))
@@ -48,16 +48,16 @@ def action() -> None:
     sys.exit(1 if run.failed else 0)
 
 
-def _run(job: Job) -> tuple[Run, bool]:
+def _run(job: WorkflowJob) -> tuple[RunSummary, bool]:
     """What became of the job, and whether the state is to be saved."""
     event = job.wanted(datetime.now().astimezone()) if job.is_of_an_issue else None
     if isinstance(event, Ignored):
-        from bot.app.action.summary import Run
+        from bot.app.action.runner import RunSummary
         from bot.conversation.render import Place
 
-        return Run(Place(str(job.repo)), "", lines=[f"Nothing to do: {event.reason}."]), False
+        return RunSummary(Place(str(job.repo)), "", lines=[f"Nothing to do: {event.reason}."]), False
     # These take a second to import.
-    from bot.app.wiring.action import workflow
+    from bot.app.action.workflow import workflow
     from bot.platform.logs import configure_logging
 
     with workflow(job) as running:
@@ -66,7 +66,7 @@ def _run(job: Job) -> tuple[Run, bool]:
         return run, running.keep()
 
 
-def _task(running: Workflow) -> Run:
+def _task(running: Workflow) -> RunSummary:
     """What a workflow does when it is time, or when somebody asks."""
     task = running.job.task
     if task == SCAN:
@@ -83,7 +83,7 @@ def _task(running: Workflow) -> Run:
     return running.told()
 
 
-def _result(job: Job, name: str) -> Path:
+def _result(job: WorkflowJob, name: str) -> Path:
     folder = job.home / "results"
     folder.mkdir(parents=True, exist_ok=True)
     return folder / name
@@ -109,8 +109,8 @@ def _bare(environ: Mapping[str, str]) -> dict[str, str]:
     return {name: environ[name] for name in kept if name in environ}
 
 
-def _tell(job: Job, run: Run, kept: bool) -> None:
-    from bot.app.action.summary import markdown, outputs
+def _tell(job: WorkflowJob, run: RunSummary, kept: bool) -> None:
+    from bot.app.action.runner import markdown, outputs
 
     text = markdown(run)
     if job.summary is None:

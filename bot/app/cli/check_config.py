@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from bot.app.cli.shared.files import in_json, read_bytes
-from bot.app.cli.shared.options import READ_FILE_OR_STDIN, json_option
+from bot.app.cli.shared.console import in_json, read_bytes
+from bot.app.cli.shared.parameters import READ_FILE_OR_STDIN, json_option
 from bot.conversation.config import RepoConfig, parse_config
 from bot.conversation.config.schema import JUDGE_FLOOR, MIN_CONFIDENCE
 from bot.domain.errors import UserError
@@ -53,13 +53,13 @@ def _notes(config: RepoConfig) -> list[str]:
     threshold: what is below today's default may be of that time.
     """
     notes = []
-    bar = config.min_confidence
-    if bar is not None and 0 < bar < MIN_CONFIDENCE:
+    threshold = config.min_confidence
+    if threshold is not None and 0 < threshold < MIN_CONFIDENCE:
         notes.append(
-            f"min_confidence: {bar:g} is below the default, {MIN_CONFIDENCE:g}. It is how likely a reader calls "
+            f"min_confidence: {threshold:g} is below the default, {MIN_CONFIDENCE:g}. It is how likely a reader calls "
             "two issues the same report. It used to be the chance that somebody marks them as duplicates: "
-            f"{bar:g} meant then what {_today(bar):.2f} means now. If it was chosen for that, leave it out, or let "
-            "`doppel evaluate` recommend another."
+            f"{threshold:g} meant then what {_today(threshold):.2f} means now. If it was chosen for that, leave it "
+            "out, or let `doppel evaluate` recommend another."
         )
     if config.judge.related and not config.judge.enabled:
         notes.append("judge: related is on, and the judge is off; without enabled: on nothing is judged.")

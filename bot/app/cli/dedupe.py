@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bot.app.cli.shared.files import in_json, told_if_refused
-from bot.app.cli.shared.options import OUT, READ_FILE
+from bot.app.cli.shared.console import file_errors, in_json
+from bot.app.cli.shared.parameters import OUT, READ_FILE
 from bot.domain.counting import counted
 from bot.domain.errors import Retryable, UserError
 from bot.platform.local import plain
@@ -71,7 +71,7 @@ def dedupe(
     elif found.merged or out is not None:
         # A playbook that is read through a link is written through it, and keeps its mode.
         target = out or playbook.resolve()
-        with told_if_refused(target):
+        with file_errors(target):
             keep_to_names(target)
             target.touch()
             replace_file(target, [text], stat.S_IMODE(target.stat().st_mode))

@@ -16,13 +16,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from bot.app.cli.shared.asking import asking_options
-from bot.app.cli.shared.files import in_json, keep_apart, write
-from bot.app.cli.shared.judging import Judgement, Options, judge_options, with_judge
-from bot.app.cli.shared.options import (
+from bot.app.cli.shared.console import access_errors, cleanup_on_signal, in_json, keep_apart, progress_bar, write
+from bot.app.cli.shared.evaluate_judge import Judgement, JudgeOptions, judge_options, with_judge
+from bot.app.cli.shared.parameters import (
     READ_FILE,
     Share,
     WrittenFile,
+    asking_options,
     from_option,
     json_option,
     read_source,
@@ -30,21 +30,19 @@ from bot.app.cli.shared.options import (
     seed_option,
     source_argument,
 )
-from bot.app.cli.shared.running import ended_in_order, progress_bar, told_if_out_of_sight
 from bot.conversation.config.schema import MIN_CONFIDENCE
 from bot.conversation.render.escape import clean
 from bot.domain.entities import RepoRef
 from bot.domain.errors import RateLimited, Unavailable, UserError
 from bot.platform import settings as host
-from bot.quality.evaluation import judging
-from bot.quality.evaluation.judging import Found, Trial, as_the_bot_asks
-from bot.quality.evaluation.metrics import DEPTHS, Id
-from bot.quality.evaluation.report import Evaluation
+from bot.quality.evaluation import wording as words
+from bot.quality.evaluation.charts import picture as picture_of
+from bot.quality.evaluation.figures import Evaluation
+from bot.quality.evaluation.measures import DEPTHS, Id
+from bot.quality.evaluation.trial import Found, Trial, as_the_bot_asks, read_answers
 from bot.quality.feedback import UNDECIDED
-from bot.quality.render import evaluation as words
-from bot.quality.render.panels import picture as picture_of
-from bot.quality.replay import Asking
 from bot.quality.replay.archive import read_rows
+from bot.quality.replay.replay import ReplayOptions
 
 # Columns that each of the tables fits into.
 _TABLES = 80
@@ -98,9 +96,9 @@ def evaluate(
     With --judge a language model reads the likeliest candidates, too; --answers are that model's then
     (docs/guides/judge.md).
     """
-    from bot.app.wiring.evaluating import keep_evaluation, known_decided
+    from bot.app.wiring.evaluations import keep_evaluation, known_decisions
 
-    with_options = Options(**judging_options)
+    with_options = JudgeOptions(**judging_options)
     with_options.check(answers)
     _check(picture, None if with_options.judge else answers, answered_only, sample)
     keep_apart("--picture", picture, Path(source), answers, weights)
@@ -111,31 +109,31 @@ def evaluate(
         raise UserError(f"{'--export' if export else '--fresh'}: {source} is a file; this is for OWNER/REPO")
     repo_id, rows = _rows(given, export, fresh=fresh)
     try:
-        decided = known_decided(host.load(), repo_id) if repo_id else UNDECIDED
+        decided = known_decisions(host.load(), repo_id) if repo_id else UNDECIDED
         trial = Trial.of(rows, warm=warm, sample=sample, seed=seed, decided=decided)
     except UserError as reason:
         raise UserError(str(reason) if source in str(reason) else f"{source}: {reason}") from None
     _say_what_is_marked(trial, source, picture)
-    asking = Asking(sources, max(DEPTHS), relevance=relevance, weights=read_weights(weights))
-    judgement, bar = None, _bar(repo) if min_confidence is None else min_confidence
+    asking = ReplayOptions(sources, max(DEPTHS), relevance=relevance, weights=read_weights(weights))
+    judgement, threshold = None, _threshold(repo) if min_confidence is None else min_confidence
     if with_options.judge:
         asking = replace(asking, floor=with_options.floor)
         every = trial.chosen if sample else range(int(len(trial.issues) * warm), len(trial.issues))
-        with ended_in_order(), progress_bar("Issues arriving", len(trial.issues)) as (progress, task):
+        with cleanup_on_signal(), progress_bar("Issues arriving", len(trial.issues)) as (progress, task):
             answered = trial.replayed(asking, jobs, partial(progress.advance, task), every)
-        judgement = with_judge(trial, answered, with_options, answers, repo, bar)
+        judgement = with_judge(trial, answered, with_options, answers, repo, threshold)
         if judgement is None:
             return
         found = judgement.judged
     elif answers is not None:
         trial, found = _answered(trial, answers, source, picture, only=answered_only)
     else:
-        with ended_in_order(), progress_bar("Issues arriving", len(trial.issues)) as (progress, task):
+        with cleanup_on_signal(), progress_bar("Issues arriving", len(trial.issues)) as (progress, task):
             found = trial.ask(asking, jobs, partial(progress.advance, task))
     if not any(issue.dated for issue in trial.issues):
         click.echo("created_at is null everywhere: they came in the order of their ids, and no month is one.", err=True)
-    result = trial.judge(found, bar)
-    compared = _compared(trial, judgement, bar) if judgement else {}
+    result = trial.judge(found, threshold)
+    compared = _compared(trial, judgement, threshold) if judgement else {}
     as_the_bot = answers is None and asking == as_the_bot_asks()
     if as_the_bot and repo_id:
         keep_evaluation(host.load(), repo_id, result)
@@ -150,17 +148,17 @@ def evaluate(
         show(result, {issue.id: issue.title for issue in trial.issues}, of_file=repo is None)
 
 
-def _compared(trial: Trial, judgement: Judgement, bar: float) -> dict[str, Any]:
+def _compared(trial: Trial, judgement: Judgement, threshold: float) -> dict[str, Any]:
     """What comments are worth by marks, with the judge and without, the latter at the threshold and at as many."""
-    from bot.quality.evaluation.judged import at_as_many
-    from bot.quality.evaluation.metrics import speaking
+    from bot.quality.evaluation.judge_answers import outcome_with_as_many_comments
+    from bot.quality.evaluation.measures import outcome_at
 
     with_it, without = trial.judged(judgement.judged), trial.judged(judgement.found)
-    after = speaking(with_it, bar)
+    after = outcome_at(with_it, threshold)
     rows = {
         "with": after,
-        "without": speaking(without, bar),
-        "without_at_as_many": at_as_many(without, after.comments),
+        "without": outcome_at(without, threshold),
+        "without_at_as_many": outcome_with_as_many_comments(without, after.comments),
     }
     return {name: asdict(row) for name, row in rows.items()}
 
@@ -206,12 +204,12 @@ def _rows(given: Path | RepoRef, export: Path | None, *, fresh: bool) -> tuple[i
     return repo_id, [(row, f"{given}#{row['id']}") for row in rows]
 
 
-def _bar(repo: RepoRef | None) -> float:
+def _threshold(repo: RepoRef | None) -> float:
     """The threshold in force in a repository that this host knows; the usual one for anything else."""
-    from bot.app.wiring.indexes import known_bar
+    from bot.app.wiring.indexes import known_threshold
 
-    bar = known_bar(host.load(), repo) if repo else None
-    return MIN_CONFIDENCE if bar is None else bar.value
+    threshold = known_threshold(host.load(), repo) if repo else None
+    return MIN_CONFIDENCE if threshold is None else threshold.value
 
 
 def _say_what_is_marked(trial: Trial, source: str, picture: Path | None) -> None:
@@ -235,7 +233,7 @@ def _answered(
     trial: Trial, answers: Path, source: str, picture: Path | None, *, only: bool
 ) -> tuple[Trial, dict[Id, Found]]:
     """The answers that are there, and the trial, with `only` what they answer; tells of those that are missing."""
-    found = judging.answers(read_rows(answers), trial.issues)
+    found = read_answers(read_rows(answers), trial.issues)
     _say_what_is_missing(len(trial.only(found).chosen), len(trial.chosen))
     trial = trial.only(found) if only else trial
     if not trial.chosen:
@@ -257,12 +255,12 @@ def _say_what_is_missing(given: int, wanted: int) -> None:
 def history_of(repo: RepoRef, *, fresh: bool) -> tuple[int, list[dict[str, Any]]]:
     """The id and the rows of a repository, as far as they are not known yet from GitHub; all of them with `fresh`."""
     from bot.app.wiring.clients import build_github, reader
-    from bot.app.wiring.evaluating import history_erased_if_ended
-    from bot.quality.evaluation.reading import read_history
+    from bot.app.wiring.evaluations import history_erased_if_ended
+    from bot.quality.evaluation.history import read_history
 
     settings = host.load()
     github = build_github(settings)
-    with told_if_out_of_sight(repo), progress_bar(f"Issues of {repo}", None) as (progress, task):
+    with access_errors(repo), progress_bar(f"Issues of {repo}", None) as (progress, task):
         try:
             with history_erased_if_ended(settings, repo):
                 return read_history(

@@ -8,19 +8,20 @@ from pathlib import Path
 
 import click
 
-from bot.app.cli.shared.asking import asking_options
-from bot.app.cli.shared.files import keep_apart, opened, told_if_refused
-from bot.app.cli.shared.options import (
+from bot.app.cli.shared.console import cleanup_on_signal, file_errors, keep_apart, opened, progress_bar
+from bot.app.cli.shared.parameters import (
     ONE_OR_MORE,
     READ_FILE,
     Share,
     WrittenFile,
+    asking_options,
     from_option,
     read_weights,
     seed_option,
 )
-from bot.app.cli.shared.running import ended_in_order, progress_bar
-from bot.quality.replay import Asking, choose, read_archive, replay_index, replay_search
+from bot.quality.replay.archive import read_archive
+from bot.quality.replay.drivers import replay_index, replay_search
+from bot.quality.replay.replay import ReplayOptions, choose_arrivals
 from bot.search.ranking.plan import DEFAULT_BUDGET
 
 _OUT = "Where the answers go; compressed if the name ends in .gz."
@@ -65,13 +66,13 @@ def replay(
     """
     keep_apart("--out", out, issues, weights)
     past = read_archive(issues)
-    asked = set(choose(past, warm, sample, seed))
-    asking = Asking(sources, top, threshold, relevance, read_weights(weights), budget)
+    asked = set(choose_arrivals(past, warm, sample, seed))
+    asking = ReplayOptions(sources, top, threshold, relevance, read_weights(weights), budget)
     run = partial(replay_index, jobs=jobs) if asking.indexed else replay_search
     answered = 0
     try:
         bar = progress_bar("Issues arriving", len(past))
-        with told_if_refused(out), ended_in_order(), opened(out) as lines, bar as (progress, task):
+        with file_errors(out), cleanup_on_signal(), opened(out) as lines, bar as (progress, task):
             for answer in run(past, asked, asking, advance=partial(progress.advance, task)):
                 if answer is not None:
                     candidates = [{"id": id, "confidence": round(sure, 6)} for id, sure in answer.candidates]

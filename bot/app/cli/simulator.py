@@ -14,8 +14,8 @@ from pathlib import Path
 import click
 import requests
 
-from bot.app.cli.shared.files import keep_apart, read_bytes
-from bot.app.cli.shared.options import OUT, READ_FILE, READ_FILE_OR_STDIN, json_option, web_address
+from bot.app.cli.shared.console import keep_apart, read_bytes
+from bot.app.cli.shared.parameters import OUT, READ_FILE, READ_FILE_OR_STDIN, json_option, web_address
 from bot.deliveries.webhook import sign
 from bot.domain.counting import counted
 from bot.domain.entities import RepoRef

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from bot.deliveries.database import ensure_schema
 from bot.domain.entities import RepoRef
@@ -11,7 +12,11 @@ from bot.github.client import GitHub
 from bot.github.repository import RepoClient
 from bot.platform.settings import Settings
 from bot.search.embedding import Embedder, choose_embedder
-from bot.storage import open_store
+from bot.storage import Store, open_store
+
+if TYPE_CHECKING:
+    from bot.search.judge.endpoint import Endpoint
+    from bot.search.judge.judge import Judge
 
 
 def now() -> datetime:
@@ -53,3 +58,42 @@ def reader(settings: Settings, github: GitHub, repo: RepoRef) -> RepoClient:
 def embedder(settings: Settings) -> Embedder | None:
     """The model that the host has chosen; nothing is loaded yet."""
     return choose_embedder(settings.embedding_model, settings.embedding_url, settings.embedding_key)
+
+
+def build_endpoint(settings: Settings, *, retries: int = 0) -> Endpoint | None:
+    """The model that the host has named. Raises SettingsError where its client is not installed, or half is named."""
+    if not settings.judge_url and not settings.judge_model:
+        return None
+    if not settings.judge_url or not settings.judge_model:
+        missing, there = ("URL", "MODEL") if settings.judge_model else ("MODEL", "URL")
+        raise SettingsError(f"DOPPEL_JUDGE_{missing}: not set, though DOPPEL_JUDGE_{there} is; the judge needs both.")
+    from bot.search.judge.clients import endpoint
+
+    where = (settings.judge_api, settings.judge_url, settings.judge_model, settings.judge_key)
+    return endpoint(*where, retries=retries)
+
+
+def build_judge(settings: Settings, store: Store | None, *, keep: bool = True) -> Judge | None:
+    """The judge with its record. A store counts its calls; it has the answers only if it is to `keep` them."""
+    chosen = build_endpoint(settings)
+    if chosen is None:
+        return None
+    from bot.domain.opinion import Limits
+    from bot.search.judge.endpoint import Price
+    from bot.search.judge.judge import InMemory, Judge
+
+    return Judge(
+        chosen,
+        store.judgements if store and keep else InMemory(store.judgements if store else None),
+        Limits(
+            settings.judge_calls,
+            settings.judge_tokens,
+            settings.judge_calls_each,
+            settings.judge_tokens_each,
+            settings.judge_calls_author,
+        ),
+        Price(settings.judge_price_in, settings.judge_price_out),
+        settings.judge_seconds,
+        lambda: now().timestamp(),
+        private_too=settings.remote_text == "all",
+    )

@@ -1,4 +1,4 @@
-"""The index of this host and what asks it, where there is one and it is complete."""
+"""Reads a repository's issues into the index from the command line, in the steps that the bot's queue takes."""
 
 from __future__ import annotations
 
@@ -8,24 +8,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from bot.app.wiring.clients import build_github, embedder, now, reader
-from bot.app.wiring.judging import build_judge
+from bot.app.wiring.clients import build_github, build_judge, embedder, now, reader
 from bot.conversation.config import RepoConfig
 from bot.deliveries.database import QueueUnavailable
-from bot.deliveries.events import IndexEvent
+from bot.deliveries.events import Event, IndexEvent
 from bot.deliveries.inbox import Inbox
 from bot.domain.entities import Issue, RepoRef, Repository
 from bot.domain.errors import UserError
 from bot.github.repository import RepoClient
 from bot.platform.calls import get_tool_call_tracker
 from bot.platform.settings import Settings
-from bot.quality.calibration import Bar, bar_in_force
+from bot.quality.calibration import Threshold, threshold_in_force
 from bot.quality.known_issues import KnownRepository, RepositoryWords
-from bot.quality.scanning.asking import AskAll, Asker, ask_in_processes
-from bot.quality.scanning.filling import OwnSteps, fill
-from bot.quality.scanning.scan import Scan
+from bot.quality.scanning.scan import BacklogMatcher, MatchMany, Scan, match_in_processes
 from bot.search.embedding import TextModel
 from bot.search.finder import Finder, Outside, finder_settings, further_sources
 from bot.search.finder.judging import Judge
@@ -36,11 +33,75 @@ from bot.search.matching import Matcher, Model, shipped_model
 from bot.search.repository_settings import RepositorySettings, settings_at_present
 from bot.storage import Store, open_store
 from bot.storage.files import sqlite_file
-from bot.storage.repositories import Progress
+from bot.storage.repositories import Backfills, Progress
 from handlers.erasing import erased_if_ended
 
 if TYPE_CHECKING:
     from bot.interfaces.mcp.tools import Tools
+
+
+# The first step of a chain leaves alone what another seems to be at; a reading that was stopped here looks like that.
+_GOING_ON = 1
+
+
+class StepQueue:
+    """Stands in for the bot's queue and holds the next step.
+
+    `completed` is called when everything was read for the first time.
+    """
+
+    def __init__(self, completed: Callable[[IndexEvent], Any] = lambda event: None) -> None:
+        self._completed = completed
+        self._next: tuple[Event, float] | None = None
+
+    def put(self, delivery_id: str, event: Event, delay_seconds: float = 0.0) -> bool:
+        """Note the next step and when it is due."""
+        if isinstance(event, IndexEvent) and event.completed:
+            self._completed(event)
+        else:
+            self._next = (event, delay_seconds)
+        return True
+
+    def take(self) -> tuple[Event, float] | None:
+        """The next step, and the seconds to wait before it; None if there is nothing more to do."""
+        following, self._next = self._next, None
+        return following
+
+
+def fill_step_by_step(
+    indexing: Indexing,
+    steps: StepQueue,
+    forms: IssueForms,
+    progress: Backfills,
+    github: RepoClient,
+    repository: Repository,
+    *,
+    chain: str,
+    sleep: Callable[[float], Any],
+    tell: Callable[[Progress], Any],
+) -> Progress | None:
+    """Read until everything is there, or nothing more can be read now, and return how far that came.
+
+    Nothing is read twice. `indexing` queues into `steps`, `tell` is called after each step, and `sleep` waits between
+    them, to leave some of GitHub's limits to others. Raises what reading from GitHub raises.
+    """
+    forms.refresh(github, repository)
+    steps.put("", IndexEvent(None, repository, chain, _GOING_ON))
+    while (following := steps.take()) is not None:
+        event, wait = following
+        assert isinstance(event, IndexEvent)
+        sleep(wait)
+        indexing.step(event, repository, github)
+        reached = progress.get(repository.id)
+        if reached is None:
+            # The repository was erased meanwhile.
+            break
+        tell(reached)
+        if reached.problem and not reached.done:
+            # The bot would wait for minutes, but somebody at a terminal wants to know now.
+            break
+    return progress.get(repository.id)
+
 
 logger = logging.getLogger(__name__)
 
@@ -58,14 +119,14 @@ def build_index(settings: Settings, store: Store) -> Index:
     return Index(store.engine, TextAnalyser(), model, facts, text_model=TextModel() if settings.text_model else None)
 
 
-def build_asker(settings: Settings, weights: str = "", store: Store | None = None) -> Asker:
+def build_backlog_matcher(settings: Settings, weights: str = "", store: Store | None = None) -> BacklogMatcher:
     """What asks about issues of the backlog, with a store of its own where none is given (in a process of its own).
 
     `weights` are the text of other ones than Doppel comes with. Raises ValueError, KeyError or TypeError where they are
     of another version.
     """
     model = Model.parse(weights) if weights else shipped_model()
-    return Asker(build_index(settings, store or open_store(settings)), model)
+    return BacklogMatcher(build_index(settings, store or open_store(settings)), model)
 
 
 @contextmanager
@@ -82,7 +143,7 @@ def known_repository(
     summary = client.repository(target.repo)
     repo_id = summary.id
     loaded = settings_at_present(client, target.repo, settings.mode)
-    with store_there(settings) as store:
+    with existing_store(settings) as store:
         progress = store.backfills.get(repo_id) if store else None
         words = RepositoryWords(store.words, repo_id, target) if store else None
         # As the bot has read them last; who only looks stores nothing.
@@ -120,41 +181,37 @@ def _judge(settings: Settings, store: Store | None, repository: Repository, conf
 
 
 @contextmanager
-def open_scan(settings: Settings, repo_id: int, closed: bool) -> Iterator[tuple[Scan, AskAll, float] | None]:
+def open_scan(settings: Settings, repo_id: int, closed: bool) -> Iterator[tuple[Scan, MatchMany, float] | None]:
     """The scan of a repository's backlog, with `closed` of closed issues too, what asks about many issues, and the
     probability from which on the repository calls something likely.
 
     None where this host's index of the repository is not complete; nothing is created where it has no database.
     """
-    with store_there(settings) as store:
+    with existing_store(settings) as store:
         if store is None or not store.backfills.complete(repo_id):
             yield None
         else:
-            make = partial(build_asker, settings)
-            ask = partial(ask_in_processes, make, repo_id, processes=os.cpu_count() or 1)
+            make = partial(build_backlog_matcher, settings)
+            ask = partial(match_in_processes, make, repo_id, processes=os.cpu_count() or 1)
             with erased_if_ended(repo_id, store):
                 likely = RepositorySettings(store, now).last_read(repo_id).likely
-                yield Scan(store, build_asker(settings, store=store), repo_id, closed=closed), ask, likely
+                yield Scan(store, build_backlog_matcher(settings, store=store), repo_id, closed=closed), ask, likely
 
 
-def known_bar(settings: Settings, repo: RepoRef) -> Bar | None:
-    """The bar in force in a repository, from what this host has stored of it; None where that is nothing."""
-    with store_there(settings) as store:
+def known_threshold(settings: Settings, repo: RepoRef) -> Threshold | None:
+    """The threshold in force in a repository, from what this host has stored of it; None where that is nothing."""
+    with existing_store(settings) as store:
         known = store.repositories.by_name(repo) if store else None
         if store is None or known is None:
             return None
         config = RepositorySettings(store, now).last_read(known.id)
-        return bar_in_force(config, store.calibrations.get(known.id))
+        return threshold_in_force(config, store.calibrations.get(known.id))
 
 
 def fill_index(
-    settings: Settings,
-    store: Store,
-    repo: RepoRef,
-    sleep: Callable[[float], None],
-    tell: Callable[[Progress], None],
+    settings: Settings, store: Store, repo: RepoRef, sleep: Callable[[float], None], tell: Callable[[Progress], None]
 ) -> tuple[Repository, Progress | None]:
-    """Read a repository's issues into the index of a store, for the command line; `bot.quality.scanning.filling` says
+    """Read a repository's issues into the index of a store, for the command line; `bot.app.wiring.indexes` says
     more.
     """
     github = build_github(settings)
@@ -162,13 +219,15 @@ def fill_index(
         client = reader(settings, github, repo)
         summary = client.repository(repo)
         store.repositories.upsert(summary, None, now().timestamp())
-        steps = OwnSteps(partial(_hand_over, settings, store))
+        steps = StepQueue(partial(_hand_over, settings, store))
         indexing = Indexing(build_index(settings, store), store, steps, now)
         forms, progress = IssueForms(store, now), store.backfills
         # What is handed over is known by the chain, and a repository can be read anew after it was erased.
         chain = f"by-hand-{now().timestamp():.3f}"
         with erased_if_ended(summary.id, store):
-            reached = fill(indexing, steps, forms, progress, client, summary, chain=chain, sleep=sleep, tell=tell)
+            reached = fill_step_by_step(
+                indexing, steps, forms, progress, client, summary, chain=chain, sleep=sleep, tell=tell
+            )
         return summary, reached
     finally:
         github.close()
@@ -198,7 +257,7 @@ def present_reactions(
 
 
 @contextmanager
-def store_there(settings: Settings) -> Iterator[Store | None]:
+def existing_store(settings: Settings) -> Iterator[Store | None]:
     """The store, as long as it is asked; None where this host has none yet."""
     file = sqlite_file(settings.database_url)
     if file is not None and not file.exists():

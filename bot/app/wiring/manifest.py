@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.interfaces.doctor import Wanted
+from bot.interfaces.doctor import RequiredAccess
 from handlers import ROUTES
 from handlers.router import Level
 
@@ -24,6 +24,6 @@ def permissions() -> dict[str, Level]:
     return union
 
 
-def wanted() -> Wanted:
+def required_access() -> RequiredAccess:
     """What the App must have been granted on GitHub."""
-    return Wanted(permissions(), events())
+    return RequiredAccess(permissions(), events())

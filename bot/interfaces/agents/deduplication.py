@@ -17,9 +17,18 @@ from numpy.typing import NDArray
 from bot.domain.errors import InvalidArgument
 from bot.domain.merging import Group, merge
 from bot.interfaces.agents.contradiction import contradictions, stance
-from bot.interfaces.agents.entries import DEFAULT_THRESHOLD, MODELS, choose_model, embed_texts
 from bot.interfaces.agents.playbook import Entry, apply, complain, read_entries
-from bot.interfaces.agents.similarity import ROUNDING, Vectors, components, nearest, unit_rows
+from bot.interfaces.agents.vectors import (
+    DEFAULT_THRESHOLD,
+    MODELS,
+    ROUNDING,
+    Vectors,
+    choose_model,
+    components,
+    embed_texts,
+    nearest,
+    unit_rows,
+)
 
 log = logging.getLogger(__name__)
 

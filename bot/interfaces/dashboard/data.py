@@ -14,13 +14,13 @@ from bot.domain.decisions import Decision
 from bot.domain.entities import same_login
 from bot.domain.errors import DoppelError
 from bot.domain.judgements import KeptCalibration, Kind, Signal, Who
-from bot.interfaces.dashboard.pair import Pair, side_by_side
-from bot.quality.calibration import WINDOW, Bar, Point, bar_in_force, points, said_of
-from bot.quality.digest import WEEK, Digest, Standing, digest_of
-from bot.quality.evaluation.metrics import without
-from bot.quality.evaluation.runs import Kept, Runs, Stage
+from bot.interfaces.dashboard.views import IssuePair, side_by_side
+from bot.quality.calibration import WINDOW, Point, Threshold, feedback_since, points, threshold_in_force
+from bot.quality.digest import WEEK, CommentRating, Digest, digest_of
+from bot.quality.evaluation.measures import without_pairs
+from bot.quality.evaluation.runs import EvaluationRuns, Stage, StoredEvaluation
 from bot.quality.feedback import Example, decided_in
-from bot.quality.scanning.pairs import Result
+from bot.quality.scanning.groups import ScanResult
 from bot.search.index import Index
 from bot.search.indexing.status import Status, statuses
 from bot.search.repository_settings import Loaded
@@ -36,16 +36,16 @@ MOST_LOOKED_AT = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Feedback:
-    """What people said, the bar that holds, and how it was reached (None: nothing was ever calibrated)."""
+    """What people said, the threshold that holds, and how it was reached (None: nothing was ever calibrated)."""
 
     examples: tuple[Example, ...]
     points: tuple[Point, ...]
-    bar: Bar
+    threshold: Threshold
     kept: KeptCalibration | None
 
 
 @dataclass(frozen=True, slots=True)
-class Health:
+class RepositoryHealth:
     """One repository's index, what was given up, and what could not be found out."""
 
     index: Status | None
@@ -54,7 +54,7 @@ class Health:
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class RepositorySummary:
     """One repository in a line: its mode as it was last read, its index, and of its week's comments what people said.
 
     `would` counts those that it would have posted.
@@ -69,7 +69,7 @@ class Summary:
     unknown: int
 
 
-class Data:
+class DashboardData:
     """Reads, takes votes, and has evaluations done.
 
     `settings_of` reads a repository's settings, `mode_of` gives its mode without asking GitHub, `groups_of` what its
@@ -84,7 +84,7 @@ class Data:
         queue: Inbox,
         settings_of: Callable[[StoredRepository], Loaded],
         mode_of: Callable[[StoredRepository], str],
-        groups_of: Callable[[StoredRepository], Result | None],
+        groups_of: Callable[[StoredRepository], ScanResult | None],
         clock: Callable[[], datetime],
     ) -> None:
         self.store = store
@@ -95,7 +95,7 @@ class Data:
         self._index = index
         self._letters = letters
         self._queue = queue
-        self._runs = Runs(store.engine)
+        self._runs = EvaluationRuns(store.engine)
 
     def session(self, name: str) -> Session | None:
         """Who is signed in under the name that their browser has."""
@@ -127,7 +127,7 @@ class Data:
         with self._index.view(repository.id) as view:
             return {number: title for number, (title, _) in view.texts(numbers).items()}
 
-    def pair(self, repository: StoredRepository, number: int, other: int) -> Pair | None:
+    def pair(self, repository: StoredRepository, number: int, other: int) -> IssuePair | None:
         """Two issues side by side; None where the index does not have both."""
         with self._index.view(repository.id) as view:
             texts = view.texts({number, other})
@@ -135,7 +135,7 @@ class Data:
 
     def unjudged(self, repository: StoredRepository) -> list[Decision]:
         """The latest decision on each issue whose comment, posted or not, nobody has judged; one page of them."""
-        said = said_of(self.store, repository.id, self.clock().timestamp() - WINDOW)
+        said = feedback_since(self.store, repository.id, self.clock().timestamp() - WINDOW)
         judged = {(one.number, one.other) for one in said}
         found: dict[int, Decision] = {}
         for one in self.store.decisions.latest(repository.id, MOST_LOOKED_AT):
@@ -149,11 +149,11 @@ class Data:
         kept = self.store.scan_issues.get(repository.id)
         return kept.updated_at if kept else None
 
-    def summary(self, repository: StoredRepository) -> Summary:
+    def summary(self, repository: StoredRepository) -> RepositorySummary:
         """What the first page says of a repository."""
         week = self.week(repository)
-        said = (week.count(one) for one in (Standing.RIGHT, Standing.WRONG, Standing.UNKNOWN))
-        return Summary(self._mode_of(repository), self._status(repository), week.commented, week.would, *said)
+        said = (week.count(one) for one in (CommentRating.RIGHT, CommentRating.WRONG, CommentRating.UNKNOWN))
+        return RepositorySummary(self._mode_of(repository), self._status(repository), week.commented, week.would, *said)
 
     def votes(self, repository: StoredRepository, number: int, login: str) -> Mapping[int, bool]:
         """What this person has said here of an issue's candidates."""
@@ -181,27 +181,27 @@ class Data:
         self.store.signals.put(repository.id, Signal(number, Kind.VOTE, login, other, same, Who.TRIAGE, at))
 
     def feedback(self, repository: StoredRepository) -> Feedback:
-        """What was said within the last year, also what the bar was put back from."""
-        made = said_of(self.store, repository.id, self.clock().timestamp() - WINDOW)
+        """What was said within the last year, also what the threshold was put back from."""
+        made = feedback_since(self.store, repository.id, self.clock().timestamp() - WINDOW)
         decisions = self.store.decisions.of_issues(repository.id, {one.number for one in made})
         kept = self.store.calibrations.get(repository.id)
-        return Feedback(tuple(made), tuple(points(decisions, made)), self.bar(repository), kept)
+        return Feedback(tuple(made), tuple(points(decisions, made)), self.threshold(repository), kept)
 
-    def bar(self, repository: StoredRepository) -> Bar:
-        """The bar in force, by the settings and by what was said."""
-        return bar_in_force(self.settings_of(repository).config, self.store.calibrations.get(repository.id))
+    def threshold(self, repository: StoredRepository) -> Threshold:
+        """The threshold in force, by the settings and by what was said."""
+        return threshold_in_force(self.settings_of(repository).config, self.store.calibrations.get(repository.id))
 
     def ready(self, repository: StoredRepository) -> bool:
         """Whether the repository's past is in the index."""
         return self.store.backfills.complete(repository.id)
 
-    def evaluation(self, repository: StoredRepository) -> Kept:
+    def evaluation(self, repository: StoredRepository) -> StoredEvaluation:
         """The newest evaluation, without pairs that people decided about since, and how far the present one is."""
         kept = self._runs.get(repository.id)
         if kept.result is None:
             return kept
         decided = decided_in(self.store, repository.id)
-        unmarked = without(kept.result.unmarked, decided.same | decided.different)
+        unmarked = without_pairs(kept.result.unmarked, decided.same | decided.different)
         return replace(kept, result=replace(kept.result, unmarked=unmarked))
 
     def evaluate(self, repository: StoredRepository) -> bool:
@@ -221,13 +221,13 @@ class Data:
             raise
         return True
 
-    def health(self, repository: StoredRepository) -> Health:
+    def health(self, repository: StoredRepository) -> RepositoryHealth:
         """How the bot is in this repository."""
         try:
             given_up = self._letters.of(repository.id)
         except DoppelError as problem:
-            return Health(self._status(repository), (), str(problem))
-        return Health(self._status(repository), given_up)
+            return RepositoryHealth(self._status(repository), (), str(problem))
+        return RepositoryHealth(self._status(repository), given_up)
 
     def _status(self, repository: StoredRepository) -> Status | None:
         return next(statuses([repository], self.store.backfills, self._index), None)

@@ -6,21 +6,20 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from bot.github.client import GitHub
-from bot.interfaces.doctor import databases, host
-from bot.interfaces.doctor.finding import Finding, Health, broken
-from bot.interfaces.doctor.github import Wanted, github, token
-from bot.interfaces.doctor.judge import judge
+from bot.interfaces.doctor import checks, databases
+from bot.interfaces.doctor.checks import CheckStatus, Finding, broken
+from bot.interfaces.doctor.github_app import RequiredAccess, github, token
 from bot.platform.settings import Settings, WrongSettings, load
 from bot.search.embedding import Embedder
 
 if TYPE_CHECKING:
     from bot.search.judge.endpoint import Endpoint
 
-__all__ = ["Health", "Wanted", "examine"]
+__all__ = ["CheckStatus", "RequiredAccess", "examine"]
 
 
 def examine(
-    wanted: Wanted,
+    wanted: RequiredAccess,
     door: Callable[[Settings], GitHub],
     model: Callable[[Settings], Embedder | None],
     endpoint: Callable[[Settings], Endpoint | None],
@@ -30,7 +29,7 @@ def examine(
     `door` makes what speaks with GitHub, and `model` what embeds texts, which is given a word to try. `endpoint`
     is the judge's.
     """
-    yield from host.unread()
+    yield from checks.unread()
     try:
         settings = load()
     except WrongSettings as wrong:
@@ -38,12 +37,12 @@ def examine(
             name, _, says = problem.partition(": ")
             yield broken(name, says, "Mend this first; the rest is looked at once all settings are right.")
         return
-    yield from host.credentials(settings)
+    yield from checks.credentials(settings)
     yield from databases.writable(settings)
     yield from databases.schema(settings)
     yield from databases.at_work(settings)
-    yield host.model(settings, model(settings))
-    yield from judge(settings, endpoint)
+    yield checks.model(settings, model(settings))
+    yield from checks.judge(settings, endpoint)
     yield from databases.indexes(settings)
     if settings.app_id and settings.private_key:
         yield from github(settings, wanted, door(settings).app())

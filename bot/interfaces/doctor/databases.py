@@ -12,8 +12,8 @@ import sqlalchemy as sa
 
 from bot.deliveries.database import QUEUE, QueueUnavailable, jobs, queue_url
 from bot.domain.counting import counted
-from bot.interfaces.doctor.finding import Finding, broken, warning, well
-from bot.interfaces.monitoring.queue import standing
+from bot.interfaces.doctor.checks import Finding, broken, warning, well
+from bot.interfaces.monitoring.exposition import read_queue_state
 from bot.platform.settings import Settings
 from bot.storage.engine import make_engine, shown, write
 from bot.storage.failures import why
@@ -107,7 +107,7 @@ def at_work(settings: Settings) -> Iterator[Finding]:
     """Whether somebody does what is taken, and whether something was given up; nothing before the first start."""
     try:
         with _engine(queue_url(settings), settings) as engine:
-            now = None if engine is None else standing(engine)
+            now = None if engine is None else read_queue_state(engine)
     except (QueueUnavailable, OSError):
         # Of which another line tells.
         now = None

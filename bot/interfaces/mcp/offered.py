@@ -19,10 +19,10 @@ from pydantic import BeforeValidator, Field
 from bot.conversation.config.schema import ASKED_MOST
 from bot.domain.entities import BODY_MAX, StateFilter
 from bot.domain.errors import Forbidden, GitHubError, InvalidArgument, KeyRefused, NotFound, Retryable, UserError
-from bot.interfaces.mcp.results import Backlog, Closed, Comparison, DedupedPlaybook, Findings
+from bot.interfaces.mcp.results import BacklogAnswer, Closed, Comparison, DedupedPlaybook, FindAnswer
 from bot.interfaces.mcp.tools import Caller, Tools
-from bot.quality.scanning.asking import LEAST
 from bot.quality.scanning.groups import THRESHOLD
+from bot.quality.scanning.scan import LEAST
 from bot.search.finder import FindOptions
 from bot.search.ranking.relevance import DEFAULT_RELEVANCE
 from bot.storage.failures import passes, why
@@ -47,8 +47,7 @@ IncludeClosed = Annotated[bool, Field(description="Closed ones too.")]
 Fresh = Annotated[bool, Field(description="Not from memory.")]
 Judge = Annotated[bool, Field(description="A model reads them.")]
 Relevance = Annotated[
-    Literal["learned", "title", "bm25", "bm25f", "bm25plus"],
-    Field(description="To sort by; learned is best."),
+    Literal["learned", "title", "bm25", "bm25f", "bm25plus"], Field(description="To sort by; learned is best.")
 ]
 Sources = Annotated[tuple[str, ...], Field(description="Only what these found, such as full-text.")]
 
@@ -158,7 +157,7 @@ class _Offered:
         sources: Sources = (),
         fresh: Fresh = False,
         judge: Judge = False,
-    ) -> Findings:
+    ) -> FindAnswer:
         """Find other reports of the same thing as an existing issue, earlier and later, likeliest first.
 
         By default only open ones with similar titles; threshold=0 and include_closed=true look where the bot looks.
@@ -185,7 +184,7 @@ class _Offered:
         max_candidates: Most = ASKED_MOST,
         include_closed: IncludeClosed = True,
         fresh: Fresh = False,
-    ) -> Findings:
+    ) -> FindAnswer:
         """Before filing an issue, find those that report the same thing already, open or closed.
 
         Lists the closest, however unlikely. If an open one is the same, add to it instead. Nothing is written.
@@ -216,7 +215,7 @@ class _Offered:
         ] = THRESHOLD,
         limit: Annotated[int, Field(description="The most groups.", ge=1, le=100), Given] = 20,
         fresh: Fresh = False,
-    ) -> Backlog:
+    ) -> BacklogAnswer:
         """Look through a repository's open issues for groups that may report the same thing.
 
         A group's oldest is proposed as the original. At 0.05 there are more groups, and more are wrong. Have a person

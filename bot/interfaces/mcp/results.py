@@ -13,8 +13,8 @@ from bot.domain.entities import Issue
 from bot.domain.likelihood import Likelihood, likelihood
 from bot.domain.report import Candidate, Reason, Report
 from bot.interfaces.agents.deduplication import Merge
-from bot.quality.known_issues import Unasked
-from bot.quality.scanning.pairs import Entry, Group, Result
+from bot.quality.known_issues import CommentPreview
+from bot.quality.scanning.groups import BacklogIssue, DuplicateGroup, ScanResult
 
 _LINE_MAX = 1_000
 EXCERPT, GLANCE = 300, 100
@@ -45,7 +45,7 @@ class Lean(BaseModel):
         return {
             name: value
             for name, value in write(self).items()
-            if name in Answer.model_fields or fields[name].is_required() or not _is_blank(value)
+            if name in ToolAnswer.model_fields or fields[name].is_required() or not _is_blank(value)
         }
 
 
@@ -54,7 +54,7 @@ def _is_blank(value: Any) -> bool:
     return value is None or value is False or value in ("", [])
 
 
-class Answer(Lean):
+class ToolAnswer(Lean):
     """What all answers have in common (T2)."""
 
     cached: bool = False
@@ -104,7 +104,7 @@ class CandidateResult(Lean):
         excerpt: int = EXCERPT,
         reasons: int | None = None,
     ) -> CandidateResult:
-        """A candidate for the target with the beginning of its `text`; `likely` is as in `Unasked`.
+        """A candidate for the target with the beginning of its `text`; `likely` is as in `CommentPreview`.
 
         What is unlikely shares little, which speaks for nothing: unless it is asked about `alone`, a glance is enough.
         """
@@ -130,7 +130,7 @@ class CandidateResult(Lean):
         )
 
 
-class Findings(Answer):
+class FindAnswer(ToolAnswer):
     """What was found, and how far it can be trusted."""
 
     issue: IssueSummary
@@ -145,7 +145,9 @@ class Findings(Answer):
     issues_url: str = ""
 
     @classmethod
-    def of(cls, report: Report, target: Issue, bots: Unasked, texts: Sequence[str], *, draft: bool = False) -> Findings:
+    def of(
+        cls, report: Report, target: Issue, bots: CommentPreview, texts: Sequence[str], *, draft: bool = False
+    ) -> FindAnswer:
         """A report, with the text of each candidate and what the bot would do (P6)."""
         steps = (cls._of(report, target, bots, texts, draft, *step) for step in _STEPS)
         most = MOST * max(5, len(report.candidates))
@@ -159,12 +161,12 @@ class Findings(Answer):
         cls,
         report: Report,
         target: Issue,
-        bots: Unasked,
+        bots: CommentPreview,
         texts: Sequence[str],
         draft: bool,
         excerpt: int,
         reasons: int,
-    ) -> Findings:
+    ) -> FindAnswer:
         found = report.candidates
         return cls(
             issue=_summary(target, draft=draft),
@@ -183,7 +185,7 @@ class Findings(Answer):
         )
 
 
-class Comparison(Answer):
+class Comparison(ToolAnswer):
     """How two issues compare."""
 
     issue: IssueSummary
@@ -191,7 +193,7 @@ class Comparison(Answer):
 
     @classmethod
     def of(cls, target: Issue, other: Candidate, likely: float, text: str) -> Comparison:
-        """One issue, and the other as a candidate for it; `likely` as in `Unasked`."""
+        """One issue, and the other as a candidate for it; `likely` as in `CommentPreview`."""
         return cls(issue=_summary(target), other=CandidateResult.of(other, target, likely, text, alone=True))
 
 
@@ -214,7 +216,7 @@ def _is_later(candidate: Candidate, target: Issue) -> bool:
     return candidate.created_at > target.created_at or (not candidate.repo and candidate.number > target.number)
 
 
-class BacklogIssue(Lean):
+class BacklogEntry(Lean):
     """An issue of the backlog."""
 
     number: int
@@ -222,7 +224,7 @@ class BacklogIssue(Lean):
     state: str
 
 
-class BacklogMember(BacklogIssue):
+class BacklogMember(BacklogEntry):
     """An issue that may repeat the original of its group."""
 
     confidence: float
@@ -233,7 +235,7 @@ class BacklogMember(BacklogIssue):
 class BacklogGroup(Lean):
     """Issues that may report the same thing: the oldest, then the others by age. Counts are sums over all of them."""
 
-    original: BacklogIssue
+    original: BacklogEntry
     members: list[BacklogMember]
     closable: int
     thumbs_up: int
@@ -241,7 +243,7 @@ class BacklogGroup(Lean):
     comments: int
 
     @classmethod
-    def of(cls, group: Group, likely: float) -> BacklogGroup:
+    def of(cls, group: DuplicateGroup, likely: float) -> BacklogGroup:
         """A group; `likely` is where the upper tier begins in the repository."""
         members = [
             BacklogMember(
@@ -253,7 +255,7 @@ class BacklogGroup(Lean):
             for member in group.members
         ]
         return cls(
-            original=BacklogIssue(**_backlog_issue(group.original)),
+            original=BacklogEntry(**_backlog_issue(group.original)),
             members=members,
             closable=group.closable,
             thumbs_up=group.thumbs_up,
@@ -262,7 +264,7 @@ class BacklogGroup(Lean):
         )
 
 
-class Backlog(Answer):
+class BacklogAnswer(ToolAnswer):
     """What a look through the backlog found: the groups a maintainer gains most by, and how many more there are."""
 
     repository: str
@@ -272,7 +274,7 @@ class Backlog(Answer):
     closable: int
 
     @classmethod
-    def of(cls, repository: str, result: Result, limit: int, likely: float) -> Backlog:
+    def of(cls, repository: str, result: ScanResult, limit: int, likely: float) -> BacklogAnswer:
         """The first groups of a scan's result."""
         return cls(
             repository=repository,
@@ -283,7 +285,7 @@ class Backlog(Answer):
         )
 
 
-def _backlog_issue(entry: Entry) -> dict[str, Any]:
+def _backlog_issue(entry: BacklogIssue) -> dict[str, Any]:
     return {"number": entry.number, "title": entry.title, "state": entry.state}
 
 
@@ -299,7 +301,7 @@ class MergeResult(BaseModel):
         return cls.model_validate(merge.to_json())
 
 
-class DedupedPlaybook(Answer):
+class DedupedPlaybook(ToolAnswer):
     """The playbook after merging, and what was merged; `model` is empty where there was nothing to compare."""
 
     playbook: dict[str, Any]
@@ -310,7 +312,7 @@ class DedupedPlaybook(Answer):
     min_similarity: float
 
 
-class Closed(Answer):
+class Closed(ToolAnswer):
     """An issue that was closed as a duplicate."""
 
     number: int

@@ -21,14 +21,21 @@ from bot.github.repository import RepoClient
 from bot.interfaces.agents.deduplication import account, deduplicate
 from bot.interfaces.agents.playbook import Malformed, apply
 from bot.interfaces.agents.run import SECTION_SLUGS
-from bot.interfaces.mcp.results import Answer, Backlog, Closed, Comparison, DedupedPlaybook, Findings, MergeResult
+from bot.interfaces.mcp.results import (
+    BacklogAnswer,
+    Closed,
+    Comparison,
+    DedupedPlaybook,
+    FindAnswer,
+    MergeResult,
+    ToolAnswer,
+)
 from bot.platform.calls import ToolCallTracker, ToolRule, equal, never
 from bot.quality.known_issues import KnownRepository
-from bot.quality.scanning.asking import AskAll
-from bot.quality.scanning.scan import Scan
+from bot.quality.scanning.scan import MatchMany, Scan
 from bot.search.finder import FindOptions
 
-A = TypeVar("A", bound=Answer)
+A = TypeVar("A", bound=ToolAnswer)
 
 
 class OpenKnown(Protocol):
@@ -80,7 +87,7 @@ class Tools:
         open_repo: Callable[[RepoRef], RepoClient],
         *,
         open_known: OpenKnown,
-        open_scan: Callable[[int, bool], AbstractContextManager[tuple[Scan, AskAll, float] | None]],
+        open_scan: Callable[[int, bool], AbstractContextManager[tuple[Scan, MatchMany, float] | None]],
         tracker: ToolCallTracker,
         clock: Callable[[], datetime],
         default: RepoRef | None,
@@ -97,11 +104,11 @@ class Tools:
         for name in WRITING:
             tracker.add_rule(name, never)
 
-    def find_duplicates(self, caller: Caller, number: int, options: FindOptions, *, judge: bool = False) -> Findings:
+    def find_duplicates(self, caller: Caller, number: int, options: FindOptions, *, judge: bool = False) -> FindAnswer:
         """F, for an issue that is there; the host's `judge` reads what is found where that is asked for."""
         place = self._place(caller)
 
-        def ask() -> Findings:
+        def ask() -> FindAnswer:
             client = self._client(place, caller)
             target = client.issue(place, number)
             with self._open_known(client, target, judge=judge) as known:
@@ -110,13 +117,13 @@ class Tools:
         arguments = {"repo": place.key, "number": number, "options": options, "judge": judge}
         return self._remembered(caller, "find_duplicates", arguments, ask, keep=_is_whole)
 
-    def check_draft(self, caller: Caller, title: str, body: str, options: FindOptions) -> Findings:
+    def check_draft(self, caller: Caller, title: str, body: str, options: FindOptions) -> FindAnswer:
         """F, for an issue that is not filed yet: it is treated as if it were filed now."""
         place = self._place(caller)
         if not title.strip():
             raise InvalidArgument("title", "is empty")
 
-        def ask() -> Findings:
+        def ask() -> FindAnswer:
             client = self._client(place, caller)
             # How many there are tells the ranking how much a likeness means; a missing repository is told by this too.
             latest = next(iter(client.recent_issues(place, 1)), None)
@@ -152,7 +159,7 @@ class Tools:
         min_confidence: float,
         limit: int,
         tell: Callable[[int, int], Any] = lambda done, total: None,
-    ) -> Backlog:
+    ) -> BacklogAnswer:
         """D8: the groups of a repository's backlog, by this host's index, the first `limit` of them.
 
         Where it was stopped it goes on. `tell` hears how many of how many issues have been asked about. Raises
@@ -160,7 +167,7 @@ class Tools:
         """
         place = self._place(caller)
 
-        def ask() -> Backlog:
+        def ask() -> BacklogAnswer:
             client = self._client(place, caller)
             repository = client.repository(place)
             with self._open_scan(repository.id, include_closed) as opened:
@@ -179,7 +186,7 @@ class Tools:
                 if missing:
                     scan.ask_again()
                 scan.count_reactions(partial(client.reactions, repository.ref), min_confidence)
-                return Backlog.of(str(repository.ref), scan.result(min_confidence), limit, likely)
+                return BacklogAnswer.of(str(repository.ref), scan.result(min_confidence), limit, likely)
 
         arguments = {
             "repo": place.key,
@@ -278,12 +285,12 @@ class Tools:
         return call.result.model_copy(update={"cached": call.cached, "note": call.note})
 
 
-def _found(known: KnownRepository, target: Issue, options: FindOptions, *, draft: bool = False) -> Findings:
+def _found(known: KnownRepository, target: Issue, options: FindOptions, *, draft: bool = False) -> FindAnswer:
     """What one look finds, for who asked and as the bot would name it (P6)."""
     gathered = known.finder.gather(target, state=options.state)
     report = known.finder.find(target, known.options_for(target, options), gathered)
     texts = known.finder.own_texts(target, report.candidates, [hit.issue for hit in gathered.hits])
-    return Findings.of(report, target, known.unasked(target, gathered), texts, draft=draft)
+    return FindAnswer.of(report, target, known.unasked(target, gathered), texts, draft=draft)
 
 
 def _reading(session: str) -> str:
@@ -291,7 +298,7 @@ def _reading(session: str) -> str:
     return f"mcp {session}"
 
 
-def _is_whole(findings: Findings) -> bool:
+def _is_whole(findings: FindAnswer) -> bool:
     """Whether it is worth remembering: what could not be asked properly may be answered next time."""
     return findings.outcome in _ANSWERED
 

@@ -19,10 +19,9 @@ from flask import Blueprint, Response, current_app, jsonify, request
 from bot.deliveries.database import QueueUnavailable, queue_engine
 from bot.deliveries.inbox import Inbox
 from bot.deliveries.queue import LEASE
-from bot.interfaces.monitoring.exposition import Exposition
-from bot.interfaces.monitoring.queue import heartbeats
+from bot.interfaces.monitoring.exposition import Exposition, heartbeats
 from bot.platform.settings import Settings
-from bot.quality.illness import Illness, counted, illnesses
+from bot.quality.illness import Illness, count_by_illness, illnesses
 from bot.storage import Store
 from bot.storage.engine import make_engine
 from bot.storage.failures import why
@@ -37,7 +36,7 @@ _PATIENCE = 1.0
 _READY = "ready"
 
 
-class Health:
+class HealthChecks:
     """What the three routes ask. Safe to share between threads."""
 
     def __init__(self, settings: Settings, inbox: Inbox) -> None:
@@ -106,7 +105,9 @@ def readyz() -> tuple[Response, int]:
         ill = _health().ill()
     except (sa.exc.SQLAlchemyError, QueueUnavailable, OSError) as problem:
         return jsonify(status=f"unknown: {why(problem)}", parts=parts), 503
-    return jsonify(status="ill" if ill else _READY, parts=parts, repositories=counted(ill)), 503 if ill else 200
+    return jsonify(
+        status="ill" if ill else _READY, parts=parts, repositories=count_by_illness(ill)
+    ), 503 if ill else 200
 
 
 @routes.get("/metrics")
@@ -126,6 +127,6 @@ def metrics() -> Response | tuple[Response, int]:
     return Response(page, content_type=content_type)
 
 
-def _health() -> Health:
-    health: Health = current_app.extensions["doppel.health"]
+def _health() -> HealthChecks:
+    health: HealthChecks = current_app.extensions["doppel.health"]
     return health

@@ -9,22 +9,25 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from bot.domain.entities import NOBODY, RepoRef
-from bot.domain.errors import UserError
+from bot.domain.errors import Forbidden, InvalidArgument, NotFound, UserError
+from bot.github.repository import RepoClient
 from bot.platform.private_files import make_folder, open_kept, open_new
-from bot.quality.evaluation.statements import READING, Kind, Statement, read_comment
+from bot.quality.evaluation.statements import READING, Statement, StatementKind, read_comment
 from bot.text.github_urls import named_issues
 
 MEMBERS = frozenset({"OWNER", "MEMBER", "COLLABORATOR"})
 
-_MARKS = {"MarkedAsDuplicateEvent": Kind.MARKS, "UnmarkedAsDuplicateEvent": Kind.UNMARKS}
+_MARKS = {"MarkedAsDuplicateEvent": StatementKind.MARKS, "UnmarkedAsDuplicateEvent": StatementKind.UNMARKS}
 # GitHub's "Close with comment" does one right after the other.
 _TOGETHER = timedelta(minutes=5)
 # A label such as `duplicate`, `type: duplicate`, `status/duplicate`: it is one, of whatever.
@@ -35,7 +38,7 @@ _UNSURE_LABEL = re.compile(
     re.IGNORECASE,
 )
 
-Row = dict[str, Any]
+LabelledRow = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +59,14 @@ class PastRecord:
     statements: tuple[Statement, ...]
     closed_by: str = ""
 
-    def to_json(self) -> Row:
+    def to_json(self) -> LabelledRow:
         """An object for one line of a file."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, row: Mapping[str, Any]) -> PastRecord:
         """The record that `to_json` wrote. Raises KeyError, TypeError or ValueError for anything else."""
-        said = (Statement(**one | {"kind": Kind(one["kind"])}) for one in row["statements"])
+        said = (Statement(**one | {"kind": StatementKind(one["kind"])}) for one in row["statements"])
         return cls(**{**row, "statements": tuple(said)})
 
 
@@ -128,7 +131,7 @@ def _mark(event: Mapping[str, Any]) -> Statement:
     return Statement(_MARKS[event["__typename"]], None if event["isCrossRepository"] else original, event["createdAt"])
 
 
-def rows(records: Iterable[PastRecord], repo: RepoRef) -> list[Row]:
+def rows(records: Iterable[PastRecord], repo: RepoRef) -> list[LabelledRow]:
     """The rows in the order of arrival. `duplicate_of` stands only where it is sure; doubt is said as doubt.
 
     GitHub says who is a member today. Who has ever closed an issue of somebody else was one then.
@@ -139,8 +142,8 @@ def rows(records: Iterable[PastRecord], repo: RepoRef) -> list[Row]:
     return [_row(one, known, maintainers, repo) for one in ordered]
 
 
-def _row(one: PastRecord, known: set[int], maintainers: Collection[str], repo: RepoRef) -> Row:
-    row: Row = {
+def _row(one: PastRecord, known: set[int], maintainers: Collection[str], repo: RepoRef) -> LabelledRow:
+    row: LabelledRow = {
         "id": one.number,
         "title": one.title,
         "body": one.body,
@@ -158,7 +161,7 @@ def _row(one: PastRecord, known: set[int], maintainers: Collection[str], repo: R
             row["body_mentions_master"] = True
     elif certain:
         row["dup_unknown_master"] = True
-    elif any(said.kind is Kind.HINTS for said in one.statements):
+    elif any(said.kind is StatementKind.HINTS for said in one.statements):
         row["maybe_related"] = True
     return row
 
@@ -175,11 +178,11 @@ def conclusion(
     certain, original = False, None
     hint = None
     for said in statements:
-        if said.kind in (Kind.SAYS, Kind.MARKS) or said.by in maintainers:
+        if said.kind in (StatementKind.SAYS, StatementKind.MARKS) or said.by in maintainers:
             certain, original = True, said.of
-        elif said.kind is Kind.UNMARKS and said.of == original:
+        elif said.kind is StatementKind.UNMARKS and said.of == original:
             certain, original = False, None
-        elif said.kind is Kind.HINTS:
+        elif said.kind is StatementKind.HINTS:
             hint = said.of
     if closed_as_duplicate and not certain:
         return True, hint
@@ -201,7 +204,7 @@ def erase_history(home: Path, repo_id: int) -> None:
     _file(home, repo_id).unlink(missing_ok=True)
 
 
-def kept_issues(home: Path, repo_id: int) -> Iterator[dict[str, Any]]:
+def stored_issues(home: Path, repo_id: int) -> Iterator[dict[str, Any]]:
     """The issues as they were read, the last reading of one last; none, where nothing was read.
 
     What follows a line that was cut off is lost, as it is for who reads on.
@@ -212,7 +215,7 @@ def kept_issues(home: Path, repo_id: int) -> Iterator[dict[str, Any]]:
                 yield row["issue"]
 
 
-def kept_repositories(home: Path) -> dict[int, str]:
+def repositories_with_history(home: Path) -> dict[int, str]:
     """The repositories whose histories are kept: their names by GitHub's id. What cannot be read has an empty name."""
     names = {}
     for path in (home / "history").glob("*.jsonl"):
@@ -233,7 +236,7 @@ def _file(home: Path, repo_id: int) -> Path:
     return home / "history" / f"{repo_id}.jsonl"
 
 
-class KeptHistory:
+class HistoryFile:
     """`records` by number; `etag` is that of the last look, empty where the last reading broke off.
 
     Raises UserError where its file cannot be read or written, or was erased meanwhile.
@@ -311,3 +314,70 @@ class KeptHistory:
             raise UserError(f"{self._path}: it was erased while it was being read; run it again") from None
         except OSError as problem:
             raise UserError(f"{self._path}: {problem.strerror}; what was read before is kept") from None
+
+
+# A busy repository changes while it is read; what changes during the second reading may wait for the next evaluation.
+_ROUNDS = 2
+
+
+def read_history(
+    github: RepoClient, repo: RepoRef, home: Path, tell: Callable[[int, int], None], *, fresh: bool = False
+) -> tuple[int, list[LabelledRow]]:
+    """A repository's id, and its rows in the order of arrival; `home` keeps what was read, `fresh` reads all again.
+
+    Asks first whether anything has changed, which costs nothing where nothing has; then only for what has. `tell` hears
+    how many issues were read of how many. Raises NotFound, Forbidden, RateLimited, Unavailable; what was read until
+    then is kept. Raises UserError where it cannot be kept, or was erased meanwhile.
+    """
+    found = github.repository(repo)
+    kept = HistoryFile(home, found.id, found.ref, fresh=fresh)
+    for _ in range(_ROUNDS):
+        page = github.changed_issues(found.ref, since=kept.newest, etag=kept.etag)
+        if page.unchanged:
+            break
+        if not page.more and all(_is_known(kept.records.get(issue.number), issue.updated_at) for issue in page.issues):
+            kept.finish(page.etag)
+            break
+        read = 0
+        for part in github.history(found.ref, kept.newest):
+            kept.add(record(node, found.ref) for node in part.issues)
+            read += len(part.issues)
+            tell(read, part.total)
+    records = list(kept.records.values())
+    former = find_former_names(github, found.id, chain.from_iterable(one.statements for one in records))
+    return found.id, rows(
+        (replace(one, statements=resolve_former_names(one.statements, former)) for one in records), found.ref
+    )
+
+
+def _is_known(kept: PastRecord | None, updated_at: datetime) -> bool:
+    return kept is not None and datetime.fromisoformat(kept.updated_at) >= updated_at
+
+
+#: Places that are asked about at most, those that are named most.
+MOST_FORMER_NAMES = 5
+
+
+def find_former_names(github: RepoClient, repo_id: int, said: Iterable[Statement]) -> frozenset[str]:
+    """Of the places that statements name, which lead to this repository today; in small letters.
+
+    GitHub leads from a former name to the present one. Raises RateLimited and Unavailable; what is not to be seen is
+    somewhere else.
+    """
+    places = Counter(one.elsewhere.partition("#")[0] for one in said if one.elsewhere)
+    found = set()
+    for place, _ in places.most_common(MOST_FORMER_NAMES):
+        with suppress(NotFound, Forbidden, InvalidArgument):
+            if github.repository(RepoRef.parse(place)).id == repo_id:
+                found.add(place)
+    return frozenset(found)
+
+
+def resolve_former_names(said: Iterable[Statement], former: Collection[str]) -> tuple[Statement, ...]:
+    """The same statements, in which what one of the former names has is of this repository. Pure."""
+    return tuple(_at_home(one, former) for one in said)
+
+
+def _at_home(one: Statement, former: Collection[str]) -> Statement:
+    place, _, number = one.elsewhere.partition("#")
+    return replace(one, of=int(number), elsewhere="") if place in former else one

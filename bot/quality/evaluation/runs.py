@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 from pydantic import TypeAdapter, ValidationError
 
-from bot.quality.evaluation.report import Evaluation
+from bot.quality.evaluation.figures import Evaluation
 from bot.storage.engine import write
 from bot.storage.part import Part
 from bot.storage.tables.schema import evaluations as table
@@ -37,7 +37,7 @@ class Stage(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class EvaluationRun:
     """`problem` says what keeps it, or why there is no result. `chain` is the name under which it is queued, `asked_at`
     is in seconds since 1970.
     """
@@ -49,15 +49,15 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoredEvaluation:
     """What a page shows: the run, and the newest result with its time (None: there is none)."""
 
-    run: Run
+    run: EvaluationRun
     result: Evaluation | None = None
     made_at: float | None = None
 
 
-def wait(run: Run, now: float) -> float:
+def seconds_until_allowed(run: EvaluationRun, now: float) -> float:
     """Seconds until this repository may be evaluated again; 0: at once. Pure.
 
     At most once a day, and one run at a time; one that failed may be tried again soon.
@@ -69,28 +69,28 @@ def wait(run: Run, now: float) -> float:
     return 0.0 if run.asked_at > now + lasts else max(0.0, run.asked_at + lasts - now)
 
 
-class Runs(Part):
+class EvaluationRuns(Part):
     """The `evaluations` table. Safe to share between threads and processes."""
 
-    def get(self, repo_id: int) -> Kept:
+    def get(self, repo_id: int) -> StoredEvaluation:
         """What there is. A result of another version, which this one cannot read, is none."""
         row = self._first(sa.select(table).where(table.c.repo_id == repo_id))
         if row is None:
-            return Kept(Run())
+            return StoredEvaluation(EvaluationRun())
         try:
-            return Kept(_run(row), _evaluation.validate_json(row.result or ""), row.made_at)
+            return StoredEvaluation(_run(row), _evaluation.validate_json(row.result or ""), row.made_at)
         except ValidationError:
-            return Kept(_run(row))
+            return StoredEvaluation(_run(row))
 
     def begin(self, repo_id: int, chain: str, now: float) -> bool:
         """Note that a run is asked for; False where it may not be yet. Of two who ask at once one is told so."""
-        fresh = self._insert(table).values(repo_id=repo_id, **asdict(Run()))
+        fresh = self._insert(table).values(repo_id=repo_id, **asdict(EvaluationRun()))
         with write(self._engine) as connection:
             connection.execute(fresh.on_conflict_do_nothing())
             row = connection.execute(sa.select(table).where(table.c.repo_id == repo_id).with_for_update()).one()
-            if wait(_run(row), now):
+            if seconds_until_allowed(_run(row), now):
                 return False
-            asked = asdict(Run(Stage.WAITING, chain, now))
+            asked = asdict(EvaluationRun(Stage.WAITING, chain, now))
             connection.execute(sa.update(table).where(table.c.repo_id == repo_id).values(asked))
         return True
 
@@ -102,9 +102,9 @@ class Runs(Part):
     def keep(self, repo_id: int, result: Evaluation, now: float) -> None:
         """Keep a result instead of the one before."""
         made = {"result": _evaluation.dump_json(result).decode(), "made_at": now}
-        insert = self._insert(table).values(repo_id=repo_id, **asdict(Run()), **made)
+        insert = self._insert(table).values(repo_id=repo_id, **asdict(EvaluationRun()), **made)
         self._change(insert.on_conflict_do_update(index_elements=["repo_id"], set_=made))
 
 
-def _run(row: Any) -> Run:
-    return Run(Stage(row.stage), row.chain, row.asked_at, row.problem)
+def _run(row: Any) -> EvaluationRun:
+    return EvaluationRun(Stage(row.stage), row.chain, row.asked_at, row.problem)

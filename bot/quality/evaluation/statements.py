@@ -22,7 +22,7 @@ _CONTEXT = 120
 READING = 6
 
 
-class Kind(StrEnum):
+class StatementKind(StrEnum):
     """`SAYS`: it is one. `HINTS`: it may be one. `MARKS` and `UNMARKS`: GitHub's own events."""
 
     SAYS = "says"
@@ -40,7 +40,7 @@ class Statement:
     member today: it counts as said if they were one.
     """
 
-    kind: Kind
+    kind: StatementKind
     of: int | None
     at: str
     by: str = ""
@@ -126,19 +126,19 @@ def read_comment(
         end = _SENTENCE_END.search(said, claim.end())
         unsure = _DOUBTED.search(before) or (end and end[0] == "?")
         if closing or (by_member and not unsure):
-            return _statement(Kind.SAYS, claim, repo, at)
-        return _statement(Kind.HINTS, claim, repo, at, "" if unsure else by)
+            return _statement(StatementKind.SAYS, claim, repo, at)
+        return _statement(StatementKind.HINTS, claim, repo, at, "" if unsure else by)
     return _closing_words(said, repo, at) if closing and not taken_back else None
 
 
 def _closing_words(said: str, repo: RepoRef, at: str) -> Statement | None:
     """What a comment without a claim says of an issue that was closed with it."""
     if bare := _BARE.fullmatch(said.strip()):
-        return _statement(Kind.HINTS, bare, repo, at)
+        return _statement(StatementKind.HINTS, bare, repo, at)
     called = _CALLED_ONE.search(said)
     if called is None or denied(_sentence_before(said, called.start())):
         return None
-    named = {_statement(Kind.SAYS, one, repo, at) for one in _REFERENCE.finditer(said)}
+    named = {_statement(StatementKind.SAYS, one, repo, at) for one in _REFERENCE.finditer(said)}
     return named.pop() if len(named) == 1 else None
 
 
@@ -146,7 +146,7 @@ def _sentence_before(text: str, position: int) -> str:
     return _SENTENCE_END.split(text[max(0, position - _CONTEXT) : position])[-1]
 
 
-def _statement(kind: Kind, issue: re.Match[str], repo: RepoRef, at: str, by: str = "") -> Statement:
+def _statement(kind: StatementKind, issue: re.Match[str], repo: RepoRef, at: str, by: str = "") -> Statement:
     """What is said of the issue that a claim or a reference names."""
     told = issue.groupdict()
     place, number = told["here"] or told["there"], int(told["number"] or told["bare"])

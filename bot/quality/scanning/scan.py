@@ -1,27 +1,32 @@
-"""The stored answers of a scan, and the issues that it looks through. With them a scan goes on where it was stopped.
+"""Asks for each issue which earlier one it repeats, as the bot does for a new issue.
 
-An answer holds as long as the same model judges, and neither the text nor the vectors of its issue, or of an issue in
-it, have changed. Vectors can come later than the text.
+Many issues are shared out to several processes, which read the index. This process stores their answers.
 """
 
 from __future__ import annotations
 
 import json
 import logging
+import multiprocessing
+import signal
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import closing
 from datetime import UTC, datetime
 from typing import Any
 
 import sqlalchemy as sa
 
-from bot.domain.counting import counted
+from bot.domain.counting import batches, counted
+from bot.domain.entities import Issue, RepoRef
 from bot.domain.errors import GitHubError, Retryable
 from bot.domain.report import Reason, Shared
+from bot.platform.pools import end_with_parent, held_back
 from bot.quality.feedback import decided_in
-from bot.quality.scanning.asking import Asker
-from bot.quality.scanning.groups import THRESHOLD, grouped
-from bot.quality.scanning.pairs import Answer, Entry, Found, Result
+from bot.quality.scanning.groups import THRESHOLD, BacklogIssue, ScanAnswer, ScanMatch, ScanResult, grouped
+from bot.search.index import Index, View
 from bot.search.index.database import among, upsert
+from bot.search.matching import Matcher, Model
 from bot.storage import Store
 from bot.storage.engine import write
 from bot.storage.part import Part
@@ -31,13 +36,115 @@ from bot.storage.tables.index import indexed_vectors as vectors
 from bot.storage.tables.index import lock_index
 from bot.storage.tables.schema import scan_answers as table
 
+#: Asks about many issues of a backlog, part by part.
+MatchMany = Callable[[Sequence[int]], Iterable[list[ScanAnswer]]]
+
+#: How many candidates an answer keeps, and their least confidence, below which no threshold can be set.
+MOST, LEAST = 20, 0.05
+
+# Issues that are read from the index at once.
+_AT_ONCE = 50
+# An issue needs a repository's name, but the index goes by the id.
+_ANYWHERE = RepoRef("scan", "scan")
+
+
+class BacklogMatcher:
+    """Asks about issues of the index. Cheap to build, without state of its own."""
+
+    def __init__(self, index: Index, model: Model) -> None:
+        self._index = index
+        self._matcher = Matcher(index, model, most=None)
+        self._weights = model.digest
+
+    def close(self) -> None:
+        """Close the index's connections."""
+        self._index.close()
+
+    def version(self, repo_id: int) -> str:
+        """The version of the weights and of the vectors' model; answers of another version are outdated."""
+        with self._index.view(repo_id) as view:
+            return self._version(view)
+
+    def ask(self, repo_id: int, numbers: Sequence[int]) -> list[ScanAnswer]:
+        """An answer for each of the issues that are (still) in the index."""
+        answers = []
+        for part in batches(numbers, _AT_ONCE):
+            with self._index.view(repo_id) as view:
+                # Read before the texts, so that a later change makes the answer outdated.
+                sequence, version = view.state.sequence, self._version(view)
+                issues, texts = view.issues(part), view.texts(part)
+            for number in part:
+                if number in issues and number in texts:
+                    target = issues[number]._replace(body=texts[number][1]).issue(_ANYWHERE, "")
+                    answers.append(ScanAnswer(number, sequence, version, self._found(repo_id, target)))
+        return answers
+
+    def _version(self, view: View) -> str:
+        return f"{self._weights} {view.state.model}".rstrip()
+
+    def _found(self, repo_id: int, target: Issue) -> tuple[ScanMatch, ...]:
+        with self._matcher.looking(repo_id, target, below=target.number, stored=True) as look:
+            found = []
+            # Among equals the latest first, so that copies form one group, however many there are.
+            matches = sorted(look.judge(), key=lambda match: (-match.confidence, -match.number))
+            for match in matches[:MOST]:
+                if match.confidence >= LEAST:
+                    found.append(ScanMatch(match.number, match.confidence, match.reasons))
+            return tuple(found)
+
+
+#: Issues that a process gets at once: less than a second's work in a repository of 17,000, lost when it is stopped.
+PART = 20
+#: Up to this many are asked about in this process, because starting others would take longer.
+FEW = 50
+
+_asker: BacklogMatcher | None = None
+
+
+def match_in_processes(
+    make: Callable[[], BacklogMatcher], repo_id: int, numbers: Sequence[int], processes: int
+) -> Iterator[list[ScanAnswer]]:
+    """Yield answers part by part, in no order. `make` is pickled, and called once in each process.
+
+    If you leave the iteration early, each process stops after its present part.
+    """
+    parts = list(batches(numbers, PART))
+    if len(numbers) <= FEW:
+        with closing(make()) as asker:
+            for part in parts:
+                yield asker.ask(repo_id, part)
+        return
+    context = multiprocessing.get_context("spawn")
+    with held_back(signal.SIGTERM):
+        pool = ProcessPoolExecutor(min(processes, len(parts)) or 1, context, _begin, (make,))
+    try:
+        # The pool starts processes when it gets work.
+        with held_back(signal.SIGTERM):
+            asked = [pool.submit(_ask, repo_id, part) for part in parts]
+        for done in as_completed(asked):
+            yield done.result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _begin(make: Callable[[], BacklogMatcher]) -> None:
+    global _asker
+    end_with_parent()
+    _asker = make()
+
+
+def _ask(repo_id: int, numbers: Sequence[int]) -> list[ScanAnswer]:
+    assert _asker is not None
+    return _asker.ask(repo_id, numbers)
+
+
 _ROWS = 2_000
 
 
-class Answers(Part):
+class ScanAnswers(Part):
     """The `scan_answers` table, and what a scan needs of the index's tables."""
 
-    def put(self, repo_id: int, answers: Sequence[Answer]) -> None:
+    def put(self, repo_id: int, answers: Sequence[ScanAnswer]) -> None:
         """Store answers of issues that are still there, over earlier ones."""
         rows = [
             (repo_id, one.number, one.sequence, one.model, json.dumps([_stored(it) for it in one.found]))
@@ -51,13 +158,13 @@ class Answers(Part):
             numbers = set(connection.execute(there).scalars())
             upsert(connection, table, [row for row in rows if row[1] in numbers])
 
-    def all(self, repo_id: int) -> Iterator[Answer]:
+    def all(self, repo_id: int) -> Iterator[ScanAnswer]:
         """All answers of a repository, read from the database piece by piece."""
         query = sa.select(table).where(table.c.repo_id == repo_id).order_by(table.c.number)
         with self._engine.connect() as connection:
             for row in connection.execution_options(yield_per=_ROWS).execute(query):
-                found = [Found(number, chance, _reasons(why)) for number, chance, why in json.loads(row.candidates)]
-                yield Answer(row.number, row.sequence, row.model, tuple(found))
+                found = [ScanMatch(number, chance, _reasons(why)) for number, chance, why in json.loads(row.candidates)]
+                yield ScanAnswer(row.number, row.sequence, row.model, tuple(found))
 
     def drop_outdated(self, repo_id: int) -> None:
         """Delete the `outdated` answers."""
@@ -107,12 +214,12 @@ class Answers(Part):
         """How many issues there are to look through."""
         return int(self._scalar(sa.select(sa.func.count()).where(_in_backlog(repo_id, closed))) or 0)
 
-    def entries(self, repo_id: int, *, closed: bool) -> list[Entry]:
+    def entries(self, repo_id: int, *, closed: bool) -> list[BacklogIssue]:
         """The issues to look through, oldest first by `created_at` (D8), since a transferred one has a high number."""
         columns = ("number", "title", "state", "created_at", "thumbs_up", "thumbs_down", "comments")
         query = sa.select(*(issues.c[name] for name in columns)).where(_in_backlog(repo_id, closed))
         return [
-            Entry(number, title, state, datetime.fromtimestamp(created, UTC), up, down, comments)
+            BacklogIssue(number, title, state, datetime.fromtimestamp(created, UTC), up, down, comments)
             for number, title, state, created, up, down, comments in self._all(
                 query.order_by(issues.c.created_at, issues.c.number)
             )
@@ -138,7 +245,7 @@ def _in_backlog(repo_id: int, closed: bool) -> sa.ColumnElement[bool]:
     return sa.and_(issues.c.repo_id == repo_id, sa.or_(opened, sa.not_(dealt_with)) if closed else opened)
 
 
-def _stored(found: Found) -> list[Any]:
+def _stored(found: ScanMatch) -> list[Any]:
     return [found.number, round(found.confidence, 4), [[why.shared, *why.quoted] for why in found.reasons]]
 
 
@@ -148,7 +255,7 @@ def _reasons(stored: Iterable[list[str]]) -> tuple[Reason, ...]:
 
 log = logging.getLogger(__name__)
 
-AGAIN = 100
+MOST_ASKED_AGAIN = 100
 """Issues that are asked about once more at the end of a scan, some seconds' work."""
 
 ReadReactions = Callable[[Sequence[int]], Mapping[int, tuple[int, int]]]
@@ -158,9 +265,9 @@ ReadReactions = Callable[[Sequence[int]], Mapping[int, tuple[int, int]]]
 class Scan:
     """A scan can be stopped at any time: answers are stored, and issues that have one are not asked about again."""
 
-    def __init__(self, store: Store, asker: Asker, repo_id: int, *, closed: bool = False) -> None:
+    def __init__(self, store: Store, asker: BacklogMatcher, repo_id: int, *, closed: bool = False) -> None:
         self._store = store
-        self._answers = Answers(store.engine)
+        self._answers = ScanAnswers(store.engine)
         self._asker = asker
         self._repo_id = repo_id
         self._closed = closed
@@ -183,8 +290,8 @@ class Scan:
         Only once, and at most AGAIN issues, because a scan has to end: vectors may have come for all of them. The other
         outdated answers are used as they are, and the next scan asks again.
         """
-        changed = {*self._answers.outdated(self._repo_id), *self.missing(limit=AGAIN)}
-        self.ask(sorted(changed)[:AGAIN])
+        changed = {*self._answers.outdated(self._repo_id), *self.missing(limit=MOST_ASKED_AGAIN)}
+        self.ask(sorted(changed)[:MOST_ASKED_AGAIN])
 
     def count(self) -> int:
         """How many issues there are to look through."""
@@ -194,7 +301,7 @@ class Scan:
         """Ask about some issues, and store the answers."""
         self.keep(self._asker.ask(self._repo_id, numbers))
 
-    def keep(self, answers: Sequence[Answer]) -> None:
+    def keep(self, answers: Sequence[ScanAnswer]) -> None:
         """Store the answers that another process got."""
         self._answers.put(self._repo_id, answers)
 
@@ -217,7 +324,7 @@ class Scan:
                 return
             self._answers.put_reactions(self._repo_id, given)
 
-    def result(self, threshold: float = THRESHOLD) -> Result:
+    def result(self, threshold: float = THRESHOLD) -> ScanResult:
         """The groups, by the answers that are stored."""
         backlog = self._answers.entries(self._repo_id, closed=self._closed)
         groups = grouped(
@@ -226,4 +333,4 @@ class Scan:
             threshold=threshold,
             decided=decided_in(self._store, self._repo_id),
         )
-        return Result(tuple(groups), len(backlog), self._closed, threshold)
+        return ScanResult(tuple(groups), len(backlog), self._closed, threshold)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.app.wiring.indexes import store_there
+from bot.app.wiring.indexes import existing_store
 from bot.platform.settings import Settings
 from bot.storage.files import sqlite_file
 
@@ -27,8 +27,8 @@ def test_the_file_of_a_database_is_what_its_address_names_without_the_options(ur
 
 def test_a_store_is_there_whatever_options_its_address_has(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path, database_url=f"sqlite:///{tmp_path / 'a.db'}?timeout=5")
-    with store_there(settings) as before:
+    with existing_store(settings) as before:
         assert before is None
     (tmp_path / "a.db").touch()
-    with store_there(settings) as store:
+    with existing_store(settings) as store:
         assert store is not None

@@ -1,0 +1,80 @@
+"""How an evaluation reaches this host's store, and how the dashboard has one made."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from bot.app.wiring.clients import now
+from bot.app.wiring.indexes import existing_store
+from bot.domain.entities import RepoRef
+from bot.domain.errors import Retryable
+from bot.platform.settings import Settings
+from bot.quality.evaluation.figures import Evaluation
+from bot.quality.evaluation.history import erase_history
+from bot.quality.evaluation.runs import EvaluationRuns
+from bot.quality.feedback import UNDECIDED, Decided, decided_in
+
+SAMPLE = 1_500
+"""Arrivals that the dashboard's evaluation asks about at most: enough for each figure that is shown. All issues arrive
+all the same, which is most of the work (docs/research/accuracy.md)."""
+
+_NICE = 10
+# Exit codes of `bot.app.cli`, to which nothing here leads; the last two are SIGTERM.
+_TO_MEND, _LATER, _TOLD_TO_END = 2, 3, (143, -15)
+
+
+def evaluate_in_child_process(repo: RepoRef, environ: Mapping[str, str] | None = None) -> str:
+    """Run `doppel evaluate` for a repository, which keeps its result; why there is none, empty where there is.
+
+    It has this process's environment unless another is given, and steps back behind all others: a replay takes a
+    processor for minutes, and issues are answered meanwhile. Raises Retryable where a later try may succeed.
+    """
+    command = (sys.executable, "-m", "bot", "evaluate", str(repo), "--sample", str(SAMPLE), "--jobs", "1")
+    nothing = subprocess.DEVNULL
+    with subprocess.Popen(
+        command, env=environ, stdin=nothing, stdout=nothing, stderr=subprocess.PIPE, text=True, errors="replace"
+    ) as child:
+        os.setpriority(os.PRIO_PROCESS, child.pid, _NICE)
+        _, said = child.communicate()
+    # What stands above may be a traceback, which can quote an issue.
+    problem = said.strip().rpartition("\n")[2].removeprefix("doppel: ")
+    if child.returncode in _TOLD_TO_END:
+        raise Retryable("the process of the evaluation was told to end")
+    if child.returncode == _LATER:
+        raise Retryable(problem)
+    if child.returncode == _TO_MEND:
+        return problem
+    return f"the process of the evaluation ended with code {child.returncode}" if child.returncode else ""
+
+
+def keep_evaluation(settings: Settings, repo_id: int, result: Evaluation) -> None:
+    """Keep a result for the dashboard, where this host knows the repository that has this id on GitHub."""
+    with existing_store(settings) as store:
+        if store is not None and store.repositories.get(repo_id) is not None:
+            EvaluationRuns(store.engine).keep(repo_id, result, now().timestamp())
+
+
+def known_decisions(settings: Settings, repo_id: int) -> Decided:
+    """What people decided about pairs of a repository's issues, as far as this host knows the repository."""
+    with existing_store(settings) as store:
+        return decided_in(store, repo_id) if store else UNDECIDED
+
+
+@contextmanager
+def history_erased_if_ended(settings: Settings, repo: RepoRef) -> Iterator[None]:
+    """The reading of a repository's history into this machine's files, which takes hours for a large one: what stays
+    if this host's access ends meanwhile goes at the end (C6a).
+
+    The history of a repository that this host never had is read in the name of whoever asks, and stays theirs.
+    """
+    with existing_store(settings) as store:
+        known = store.repositories.by_name(repo) if store else None
+        try:
+            yield
+        finally:
+            if store is not None and known is not None and store.repositories.get(known.id) is None:
+                erase_history(settings.home, known.id)

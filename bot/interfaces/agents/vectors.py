@@ -1,0 +1,197 @@
+"""The models that judge whether two entries say the same, each with the threshold that is right for it (D1).
+
+Cosines of unlike models have no common scale. 0.85 is what D sets for all-MiniLM-L6-v2; docs/dedupe.md tells how the
+other's was found, and tests/knowledge/test_calibration.py holds it.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bot.domain.errors import InvalidArgument
+from bot.platform.local import pip_install
+from bot.search.embedding.local import PACKAGE, SentenceModel, WordLlama
+from bot.search.embedding.protocol import EmbeddingError
+
+DEFAULT_THRESHOLD = 0.85
+
+# What all-MiniLM-L6-v2 reads of a text is its first 256 word pieces, some thousand characters.
+_PIECE = 1000
+
+
+class SentenceEncoder(Protocol):
+    """What is asked of a model: its vectors as they are, so that one that is broken can be told by them."""
+
+    def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ShippedModel:
+    """A model that Doppel knows: its package, its threshold in [0, 1], and how it is made (not yet loaded)."""
+
+    name: str
+    package: str
+    threshold: float
+    make: Callable[[], SentenceEncoder]
+
+
+MODELS: Mapping[str, ShippedModel] = MappingProxyType(
+    {
+        model.name: model
+        for model in (
+            ShippedModel(
+                "all-MiniLM-L6-v2",
+                "sentence_transformers",
+                DEFAULT_THRESHOLD,
+                lambda: SentenceModel("all-MiniLM-L6-v2"),
+            ),
+            ShippedModel("wordllama", "wordllama", 0.78, WordLlama),
+        )
+    }
+)
+"""By name, the best first."""
+
+
+def choose_model(name: str | None) -> ShippedModel:
+    """The model of that name, with None the best one whose package is installed; nothing is imported for it.
+
+    Raises EmbeddingError where there is none, InvalidArgument for a name that is not known.
+    """
+    if name is not None and name not in MODELS:
+        raise InvalidArgument("model", f"{name!r} is not one of: {', '.join(MODELS)}")
+    for model in MODELS.values():
+        if name == model.name or (name is None and _installed(model.package)):
+            return model
+    raise EmbeddingError(f"no model is installed; {pip_install(PACKAGE)} brings the recommended one")
+
+
+def embed_texts(model: SentenceEncoder, texts: Sequence[str]) -> NDArray[np.float32]:
+    """One vector a text, (texts, dimensions). A long text is read in pieces, and its vector is the sum of theirs.
+
+    Otherwise two texts that only begin alike would be taken for one. Raises EmbeddingError.
+    """
+    starts: list[int] = []
+    pieces: list[str] = []
+    for text in texts:
+        starts.append(len(pieces))
+        pieces += [text[at : at + _PIECE] for at in range(0, len(text), _PIECE)] or [""]
+    try:
+        rows = np.asarray(model.vectors(pieces), dtype=np.float32)
+    except EmbeddingError:
+        raise
+    except Exception as failure:
+        # Whatever a library makes of a text that it did not expect, half a surrogate pair for example.
+        raise EmbeddingError(f"the model failed: {type(failure).__name__}: {failure}") from failure
+    if rows.ndim != 2 or len(rows) != len(pieces):
+        raise EmbeddingError(f"the model gave an array of shape {rows.shape} for {len(pieces)} texts")
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.add.reduceat(rows / np.where(lengths > 0, lengths, 1.0), starts, axis=0)
+
+
+def _installed(package: str) -> bool:
+    # A module that is loaded need not be one that could be found; None marks one that must not be.
+    if package in sys.modules:
+        return sys.modules[package] is not None
+    return importlib.util.find_spec(package) is not None
+
+
+Vectors = NDArray[np.float32]
+
+BLOCK = 1024
+"""Rows and columns of a block: 4 MB of similarities, which stay in the processor's cache."""
+
+ROUNDING = 1e-6
+"""How far below the threshold still counts as at it: similarities are sums of some hundred rounded products, and a copy
+must be a copy at threshold 1."""
+
+
+def unit_rows(rows: object, count: int) -> Vectors:
+    """`rows` as `count` vectors of length one; a row of nothing but zeros stays so, and is like nothing.
+
+    Raises ValueError for another shape and for what is no finite number (D5).
+    """
+    given = np.asarray(rows)
+    if np.iscomplexobj(given):
+        raise ValueError("the model gave vectors of complex numbers")
+    vectors = np.asarray(given, dtype=np.float32)
+    if vectors.ndim != 2 or len(vectors) != count or vectors.shape[1] == 0:
+        raise ValueError(f"the model gave an array of shape {vectors.shape} for {count} texts")
+    if not np.isfinite(vectors).all():
+        raise ValueError("the model gave vectors with values that are no finite numbers")
+    lengths = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
+    return np.ascontiguousarray(vectors / np.where(lengths > 0, lengths, 1.0), dtype=np.float32)
+
+
+def components(vectors: Vectors, threshold: float, block: int = BLOCK) -> NDArray[np.int32]:
+    """For each of the unit vectors (n, d) the position of the first one of its group.
+
+    Groups are the connected components of the graph whose edges are the pairs of cosine similarity ≥ `threshold` (D2).
+    Memory: n labels and one block.
+    """
+    labels = np.arange(len(vectors), dtype=np.int32)
+    least = np.float32(threshold - ROUNDING)
+    for rows, columns, similarities in products(vectors, block):
+        # The greatest one is found much faster than all that are great enough, and most blocks have none.
+        if similarities.max() >= least:
+            alike = similarities >= least
+            # What is in one group already need not be joined again; without this, many copies would cost n² steps.
+            alike &= labels[rows, np.newaxis] != labels[np.newaxis, columns]
+            # In one dimension numpy looks for them many times faster than in two.
+            one, other = np.divmod(np.flatnonzero(alike), alike.shape[1])
+            _join(labels, one + rows.start, other + columns.start)
+    return labels
+
+
+def products(vectors: Vectors, block: int = BLOCK) -> Iterator[tuple[slice, slice, Vectors]]:
+    """The similarities of all vectors with all others, block by block, on and above the diagonal.
+
+    Each comes as its rows, its columns and an array of them, which is overwritten by the next one.
+    """
+    starts = range(0, len(vectors), block)
+    space = np.empty(block * block, dtype=np.float32)
+    for row in starts:
+        for column in starts[row // block :]:
+            rows, columns = slice(row, min(row + block, len(vectors))), slice(column, min(column + block, len(vectors)))
+            shape = rows.stop - rows.start, columns.stop - columns.start
+            similarities = space[: shape[0] * shape[1]].reshape(shape)
+            yield rows, columns, np.matmul(vectors[rows], vectors[columns].T, out=similarities)
+
+
+def nearest(vectors: Vectors, asked: NDArray[np.intp], among: NDArray[np.intp]) -> tuple[NDArray[np.intp], Vectors]:
+    """For each position in `asked` the most similar other position in `among`, and the similarity. Blockwise too."""
+    best = np.full(len(asked), -2.0, dtype=np.float32)
+    where = np.zeros(len(asked), dtype=np.intp)
+    for start in range(0, len(asked), BLOCK):
+        rows = slice(start, start + BLOCK)
+        for first in range(0, len(among), BLOCK):
+            columns = among[first : first + BLOCK]
+            similarities = vectors[asked[rows]] @ vectors[columns].T
+            similarities[asked[rows, np.newaxis] == columns[np.newaxis, :]] = -2.0
+            place = similarities.argmax(axis=1)
+            values = similarities[np.arange(len(place)), place]
+            better = values > best[rows]
+            best[rows] = np.where(better, values, best[rows])
+            where[rows] = np.where(better, columns[place], where[rows])
+    return where, best
+
+
+def _join(labels: NDArray[np.int32], one: NDArray[np.intp], other: NDArray[np.intp]) -> None:
+    """Make one group of each pair's two groups, in place. A group's label is the position of its first member.
+
+    All pairs at once: every group is hung below the first group that it touches, until no pair joins two any more.
+    """
+    while len(one):
+        first, second = labels[one], labels[other]
+        apart = first != second
+        one, other, first, second = one[apart], other[apart], first[apart], second[apart]
+        np.minimum.at(labels, np.maximum(first, second), np.minimum(first, second))
+        while not np.array_equal(above := labels[labels], labels):
+            labels[:] = above

@@ -1,0 +1,334 @@
+"""What people are told where a page cannot be shown."""
+
+from __future__ import annotations
+
+import functools
+import logging
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from flask import Blueprint, abort, current_app, g, redirect, render_template, request, url_for
+from sqlalchemy.exc import SQLAlchemyError
+from werkzeug.exceptions import HTTPException
+
+from bot.conversation.config import CONFIG_PATH
+from bot.conversation.words import speak
+from bot.domain.entities import NUMBER_MAX, RepoRef
+from bot.domain.errors import DoppelError, GitHubError, InvalidArgument
+from bot.domain.report import NEAR
+from bot.interfaces.dashboard import evaluation_page, views
+from bot.interfaces.dashboard.data import PAGE, DashboardData
+from bot.interfaces.dashboard.sign_in import Access, SignIn, SignInPages
+from bot.interfaces.dashboard.views import DRAWN, setting_rows, timeline
+from bot.interfaces.monitoring.exposition import remembered_calls
+from bot.interfaces.pages import Page, protect
+from bot.quality.calibration import ThresholdOrigin
+from bot.quality.digest_text import sentences
+from bot.quality.evaluation import wording as words
+from bot.storage import StoredRepository
+from bot.storage.failures import passes, why
+from bot.storage.sessions import Session
+
+log = logging.getLogger(__name__)
+
+# Of a page that one may not see no more than of one that is not there.
+_REFUSALS = {
+    400: "What was sent does not fit what is stored by now. Open the page anew and try again.",
+    404: "There is no such page, or none for you: a repository's pages are for who may triage there. "
+    "If you may since a short time, sign out and in again.",
+}
+
+
+def tell_failures(pages: Blueprint) -> None:
+    """Have failures and refusals of these pages told on a page of the dashboard's."""
+    pages.register_error_handler(DoppelError, _unavailable)
+    pages.register_error_handler(SQLAlchemyError, _store_failed)
+    pages.register_error_handler(HTTPException, _refused)
+
+
+def _refused(problem: HTTPException) -> tuple[str, int]:
+    """Whoever opens a page reads it, and signs out there where another account of theirs would see more."""
+    said = _REFUSALS.get(problem.code or 500, f"{problem.name}.")
+    return render_template("dashboard/problem.html", problem=said), problem.code or 500
+
+
+def _store_failed(problem: SQLAlchemyError) -> tuple[str, int]:
+    """The store is away, or full: it may be there again for the next look. Any other failure is a fault of ours."""
+    if not passes(problem):
+        raise problem
+    log.warning("%s: the database failed: %s", request.endpoint, why(problem))
+    return render_template("dashboard/problem.html", problem=f"The database failed: {why(problem)}."), 503
+
+
+def _unavailable(problem: DoppelError) -> tuple[str, int]:
+    """GitHub or the queue is away: nobody sees anything that they might not be allowed to see."""
+    return render_template("dashboard/problem.html", problem=f"{problem}."), 503
+
+
+# Private repositories about which GitHub is asked at the same time.
+_ASKED_AT_ONCE = 8
+# Repositories on the first page; others have their pages all the same.
+_OFFERED = 250
+# Of so many it says more than the name.
+_TOLD = 50
+# Issues of a group that its list names.
+_MEMBERS = 20
+_VOTES = {"same": True, "other": False, "none": None}
+
+
+@dataclass(frozen=True, slots=True)
+class Dashboard:
+    """What the pages work with; `data` is made at the first page that needs it. `web` is the root of GitHub's pages."""
+
+    sign_in: SignIn
+    access: Access
+    data: Callable[[], DashboardData]
+    web: str
+
+
+def make_dashboard(dashboard: Dashboard) -> Blueprint:
+    """The blueprint with `/login`, `/logout` and `/dashboard`."""
+    pages = Blueprint("dashboard", __name__, template_folder="templates")
+    protect(pages)
+    tell_failures(pages)
+    signing, routes = SignInPages(dashboard.sign_in, dashboard.data), _Pages(dashboard)
+    pages.before_request(signing.recognise)
+    pages.context_processor(lambda: {"web": dashboard.web, "session": g.get("session"), "page_of": _page_of})
+    here = "/dashboard/<owner>/<name>"
+    issue = f"{here}/issues/<int:number>"
+    table: tuple[tuple[str, str, str, Callable[..., Page]], ...] = (
+        ("/login", "login", "GET", signing.login),
+        ("/login/callback", "callback", "GET", signing.callback),
+        ("/logout", "logout", "POST", signing.logout),
+        ("/dashboard", "home", "GET", routes.home),
+        (here, "decisions", "GET", routes.decisions),
+        (issue, "issue", "GET", routes.issue),
+        (issue, "vote", "POST", routes.vote),
+        (f"{issue}/with/<int:other>", "pair", "GET", routes.pair),
+        (f"{here}/backlog", "backlog", "GET", routes.backlog),
+        (f"{here}/evaluation", "evaluation", "GET", routes.evaluation),
+        (f"{here}/evaluation", "evaluate", "POST", routes.evaluate),
+        (f"{here}/feedback", "feedback", "GET", routes.feedback),
+        (f"{here}/settings", "settings", "GET", routes.settings),
+        (f"{here}/health", "health", "GET", routes.health),
+        ("/dashboard/<path:rest>", "elsewhere", "GET", routes.elsewhere),
+    )
+    for path, name, method, view in table:
+        shown = routes.for_triage(view) if path.startswith(here) else view
+        # People type a slash at the end as well.
+        pages.add_url_rule(path, name, shown, methods=[method], strict_slashes=False)
+    return pages
+
+
+def _page_of(repository: StoredRepository, page: str, **values: Any) -> str:
+    """The address of a repository's page; `values` are those of its route, or of the question in it."""
+    return url_for(f"dashboard.{page}", owner=repository.ref.owner, name=repository.ref.name, **values)
+
+
+class _Pages:
+    def __init__(self, dashboard: Dashboard) -> None:
+        self._dashboard = dashboard
+
+    def for_triage(self, view: Callable[..., Page]) -> Callable[..., Page]:
+        """Show a repository's page to who may triage there. For all others there is no such page."""
+
+        @functools.wraps(view)
+        def shown(owner: str, name: str, **rest: Any) -> Page:
+            session: Session | None = g.session
+            if session is None:
+                return redirect(url_for("dashboard.login", next=request.path))
+            try:
+                repository = self._data.store.repositories.by_name(RepoRef.of(owner, name))
+            except InvalidArgument:
+                abort(404)
+            # A bound in the route would be told in the words of who looks for routes, not on a page.
+            if max(rest.get("number", 0), rest.get("other", 0)) > NUMBER_MAX:
+                abort(404)
+            # Nobody learns from how long GitHub takes to answer which private repositories there are: it is asked only
+            # about those that the person looked after when they signed in.
+            if repository is None or repository.id not in session.repositories:
+                abort(404)
+            if not self._dashboard.access.allows(repository, session.login):
+                abort(404)
+            return view(repository, **rest)
+
+        return shown
+
+    def _still_sees(self, repository: StoredRepository, session: Session) -> bool:
+        """Whether the person still may: a private repository's name, which can be new, is not for who has left."""
+        try:
+            return self._dashboard.access.allows(repository, session.login)
+        except GitHubError:
+            # Refused for this one, and no outage, which would be told.
+            return False
+
+    def home(self) -> Page:
+        """The repositories that the person looked after when they signed in, but for private ones that they lost."""
+        session: Session | None = g.session
+        if session is None:
+            return render_template("dashboard/welcome.html")
+        store = self._data.store.repositories
+        known = [found for key in session.repositories[:_OFFERED] if (found := store.get(key)) is not None]
+        # One after another, the answers about a company's private repositories would take longer than a page may.
+        with ThreadPoolExecutor(_ASKED_AT_ONCE) as pool:
+            seen = pool.map(lambda found: not found.private or self._still_sees(found, session), known)
+            offered = [found for found, sees in zip(known, seen, strict=True) if sees]
+        offered.sort(key=lambda one: one.ref.key)
+        told = [(one, self._data.summary(one) if place < _TOLD else None) for place, one in enumerate(offered)]
+        return render_template("dashboard/home.html", repositories=told)
+
+    def elsewhere(self, rest: str) -> Page:
+        """Any other address below `/dashboard`: nothing is there, which is told as of what one may not see."""
+        abort(404)
+
+    def decisions(self, repository: StoredRepository) -> Page:
+        """What happened, the latest first, and above the newest the digest of the last week."""
+        before, unjudged = request.args.get("before", type=float), request.args.get("judged") == "no"
+        found = self._data.unjudged(repository) if unjudged else self._data.latest(repository, before)
+        more = found[PAGE - 1].at if len(found) > PAGE else None
+        titles = self._data.titles(repository, views.named(found[:PAGE]))
+        last = self._data.last_looks(repository, {one.number for one in found[:PAGE]})
+        rows = views.rows(found[:PAGE], titles, last, self._data.clock())
+        week = self._data.week(repository) if before is None else None
+        return render_template(
+            "dashboard/decisions.html",
+            repository=repository,
+            rows=rows,
+            titles=titles,
+            more=more,
+            before=before,
+            unjudged=unjudged,
+            votes=self._data.all_votes(repository, g.session.login),
+            week=sentences(week, self._data.clock(), speak("en", {})) if week and week.looked else "",
+        )
+
+    def issue(self, repository: StoredRepository, number: int) -> Page:
+        """All that was decided about one issue, with the evidence."""
+        found = self._data.of_issue(repository, number)
+        titles = self._data.titles(repository, views.named(found) | {number})
+        rows = views.rows(found, titles, {number: found[0].at} if found else {}, self._data.clock())
+        return render_template(
+            "dashboard/issue.html",
+            repository=repository,
+            number=number,
+            titles=titles,
+            decisions=list(zip(rows, found, strict=True)),
+            near=NEAR,
+            votes=self._data.votes(repository, number, g.session.login),
+            parted=views.parted,
+            judged=self._data.judged(repository, number),
+        )
+
+    def pair(self, repository: StoredRepository, number: int, other: int) -> Page:
+        """Two issues side by side, with what they share."""
+        pair = self._data.pair(repository, number, other)
+        if pair is None:
+            abort(404)
+        return render_template(
+            "dashboard/pair.html",
+            repository=repository,
+            number=number,
+            other=other,
+            pair=pair,
+            said=self._data.votes(repository, number, g.session.login).get(other),
+        )
+
+    def vote(self, repository: StoredRepository, number: int) -> Page:
+        """Keep what the person says of a pair: the same, another one, or nothing after all."""
+        other, said = request.form.get("other", type=int), request.form.get("said", "")
+        known = {
+            one.number for decision in self._data.of_issue(repository, number) for one in decision.evidence if one.own
+        }
+        if said not in _VOTES or other is None or other == number:
+            abort(400)
+        # Of what the bot saw, and of any two that people read side by side.
+        if other not in known and len(self._data.titles(repository, {number, other})) < 2:
+            abort(400)
+        self._data.vote(repository, number, other, g.session.login, _VOTES[said])
+        if request.form.get("back") == "backlog":
+            return redirect(_page_of(repository, "backlog"), 303)
+        if request.form.get("back") == "pair":
+            return redirect(_page_of(repository, "pair", number=number, other=other), 303)
+        if request.form.get("back"):
+            # It was said in the list, on one of its pages.
+            before = request.form.get("back", type=float)
+            return redirect(_page_of(repository, "decisions", before=before, _anchor=f"issue-{number}"), 303)
+        return redirect(_page_of(repository, "issue", number=number, _anchor=f"candidate-{other}"), 303)
+
+    def backlog(self, repository: StoredRepository) -> Page:
+        """The groups that the last scan found."""
+        result, scanned = self._data.groups_of(repository), self._data.scanned(repository)
+        picture = timeline(result.groups) if result else ""
+        return render_template(
+            "dashboard/backlog.html",
+            repository=repository,
+            result=result,
+            timeline=picture,
+            scanned=datetime.fromtimestamp(scanned, self._data.clock().tzinfo) if scanned else None,
+            drawn=DRAWN,
+            shown=PAGE,
+            members=_MEMBERS,
+        )
+
+    def evaluation(self, repository: StoredRepository) -> Page:
+        """How well the bot would have done here, and how far the present evaluation has come."""
+        data, threshold = self._data, self._data.threshold(repository)
+        kept = data.evaluation(repository)
+        return render_template(
+            "dashboard/evaluation.html",
+            repository=repository,
+            page=evaluation_page.page(kept, threshold.value, data.clock()),
+            titles=data.titles(repository, evaluation_page.named(kept)),
+            ready=data.ready(repository),
+            file=CONFIG_PATH,
+            set_there=threshold.origin is ThresholdOrigin.SETTINGS,
+            words=words,
+        )
+
+    def evaluate(self, repository: StoredRepository) -> Page:
+        """Have it evaluated. Who asks too soon is shown the page, which says when they may."""
+        self._data.evaluate(repository)
+        return redirect(_page_of(repository, "evaluation"), 303)
+
+    def feedback(self, repository: StoredRepository) -> Page:
+        """Where people have put the threshold, and what they said: the latest first, a page at a time."""
+        found, now = self._data.feedback(repository), self._data.clock()
+        since = found.kept.since if found.kept else 0.0
+        skipped = max(0, request.args.get("skip", 0, type=int))
+        following = skipped + PAGE
+        return render_template(
+            "dashboard/feedback.html",
+            repository=repository,
+            feedback=found,
+            put_back=datetime.fromtimestamp(since, now.tzinfo) if since else None,
+            bins=views.reliability(found.points),
+            said=views.said(found.examples[::-1][skipped:following], now),
+            skipped=skipped,
+            more=following if following < len(found.examples) else None,
+        )
+
+    def settings(self, repository: StoredRepository) -> Page:
+        """The settings as the bot reads them, with what is wrong with their file."""
+        loaded = self._data.settings_of(repository)
+        return render_template(
+            "dashboard/settings.html", repository=repository, loaded=loaded, rows=setting_rows(loaded.config)
+        )
+
+    def health(self, repository: StoredRepository) -> Page:
+        """How the bot and the index are, and what was given up."""
+        host = current_app.extensions["doppel.health"]
+        return render_template(
+            "dashboard/health.html",
+            repository=repository,
+            health=self._data.health(repository),
+            bot=host.parts()[1],
+            ill=host.ill().get(repository.id),
+            calls=remembered_calls(),
+        )
+
+    @property
+    def _data(self) -> DashboardData:
+        return self._dashboard.data()
