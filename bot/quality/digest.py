@@ -1,8 +1,8 @@
-"""The boxes of the digest's issue: who may write to the repository ticks them, and so says which pairs are the same.
+"""The digest: what the bot did in a period and what people said about it, and the checkboxes of the digest's issue.
 
-GitHub gives reactions to a whole comment, not to a line of it, and a comment for each pair would be a flood of mail. A
-task list needs no page, costs one click, and is an `issues.edited` that names who clicked. Only people who can write to
-the repository can tick the boxes of somebody else's issue.
+People who can write to the repository tick boxes to say which pairs are the same. GitHub gives reactions to a whole
+comment, not to a line, and a comment for each pair would be a flood of mail. A task list costs one click, and is an
+`issues.edited` that names who clicked.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ _BOX = re.compile(r"^ {0,6}[-*] \[([ xX])\] <!-- ([1-9][0-9]{0,9}) ([1-9][0-9]{0
 Pair = tuple[int, int]
 
 SOMEBODY = "(somebody who can write here)"
-"""Whose box it is where the event that names them has not come: no login has brackets."""
+"""Who ticked a box if the event that names them has not come. No login has brackets."""
 
 
 def checkbox(pair: Pair, same: bool, ticked: bool) -> str:
-    """The beginning of the line of a box, which is followed by what it says."""
+    """The beginning of the line of a checkbox."""
     return f"- [{'x' if ticked else ' '}] <!-- {pair[0]} {pair[1]} {'same' if same else 'other'} -->"
 
 
 def read_checkboxes(body: str) -> dict[Pair, bool | None]:
-    """For each pair in the issue whether it is said to be the same; None where no box is ticked, or both are."""
+    """For each pair in the issue whether it is said to be the same; None if no box is ticked, or both are."""
     ticked: dict[Pair, set[bool]] = {}
     for mark, number, other, word in _BOX.findall(body):
         said = ticked.setdefault((int(number), int(other)), set())
@@ -50,7 +50,7 @@ def stored_checkboxes(signals: Iterable[Signal]) -> dict[Pair, bool]:
 
 
 def changed_checkboxes(body: str, known: dict[Pair, bool], login: str, now: float) -> tuple[list[Signal], list[Pair]]:
-    """What the issue says that was not known: new signals, and pairs of which nothing is said any more."""
+    """What changed in the issue: new signals, and pairs whose boxes were cleared."""
     said = read_checkboxes(body)
     new = [
         Signal(number, Kind.BOX, login, other, same, Who.TRIAGE, now)
@@ -72,26 +72,26 @@ def digest_of(store: Store, repo_id: int, since: float, now: float) -> Digest:
 
 
 def titles_of(index: Index, repo_id: int, found: Digest) -> Mapping[int, str]:
-    """The titles of the issues in its lines, as the index has them; what it has not is left out."""
+    """The titles of the digest's issues, as far as the index has them."""
     numbers = {number for line in found.lines for number in (line.number, line.other)}
     with index.view(repo_id) as view:
         return {number: title for number, (title, _) in view.texts(numbers).items()}
 
 
 def store_checkboxes(store: Store, index: Index, repo_id: int, body: str, login: str, now: float) -> int:
-    """Keep what the boxes in the text of the digest's issue say as signals of that person; how many have changed."""
+    """Store the boxes in the digest issue's text as signals of that person; return how many have changed."""
     signals = store.signals
     known = stored_checkboxes(signals.since(repo_id, 0.0))
     new, gone = changed_checkboxes(body, known, login, now)
-    # A box stays when one of its issues has been deleted or transferred, of which nothing is kept any more.
+    # A box outlives its issues: nothing may be stored about one that was deleted or transferred.
     looked_at = {one.number for one in store.decisions.of_issues(repo_id, {one.number for one in new})}
     others = {one.other for one in new}
     if store.backfills.complete(repo_id):
         with index.view(repo_id) as view:
             others = set(view.issues(others))
     new = [one for one in new if one.number in looked_at and one.other in others]
+    # One box serves everybody, so whoever ticked it before is replaced.
     for number, other in (*gone, *((one.number, one.other) for one in new)):
-        # Whose box it was does not matter: it is one box for all.
         signals.drop(repo_id, number, Kind.BOX, other)
     for signal in new:
         signals.put(repo_id, signal)
@@ -99,7 +99,7 @@ def store_checkboxes(store: Store, index: Index, repo_id: int, body: str, login:
 
 
 class CommentRating(StrEnum):
-    """What people have said so far: that a comment was right, that it was wrong, both, or nothing."""
+    """What people have said so far: that a comment was right, wrong, both, or nothing."""
 
     RIGHT = "right"
     WRONG = "wrong"
@@ -125,13 +125,13 @@ class DigestLine:
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """Times are seconds since 1970. `looked` counts all issues that were looked at for any reason, and `new` those of
-    them that were opened then.
+    """Times are seconds since 1970. `looked` counts all issues that were checked, `new` those of them that were opened
+    then.
 
-    Of those the bot `commented` on some, `would` have commented on some (`mode: shadow`), and stayed silent on the
-    rest, of which `missed` were closed as duplicates of what it had seen and not named. `lines` are the latest first;
-    a comment that names other repositories' issues alone has none. The judge was `asked` so many questions, which
-    `cost` so much of the host's money.
+    The bot `commented` on some, `would` have commented on some (`mode: shadow`), and stayed silent on the rest;
+    `missed` of those were closed as duplicates of a candidate that it did not name. `lines` are the latest first; a
+    comment that names only issues of other repositories has none. The judge was `asked` so many questions, at this
+    `cost`.
     """
 
     since: float
@@ -147,11 +147,11 @@ class Digest:
     cost: float = 0.0
 
     def count(self, standing: CommentRating) -> int:
-        """How many of the comments stand so."""
+        """How many comments have this rating."""
         return sum(line.standing is standing for line in self.lines)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values for `json.dumps`; times as ISO 8601 writes them, in UTC."""
+        """Plain values for `json.dumps`; times are ISO 8601 in UTC."""
         return {
             "since": write_moment(self.since),
             "until": write_moment(self.until),
@@ -179,7 +179,7 @@ class Digest:
 
 
 def digest(decisions: Iterable[Decision], examples: Iterable[Example], since: float, until: float) -> Digest:
-    """The digest of the decisions from `since` to before `until`; `examples` are all that are known by now."""
+    """The digest of the decisions from `since` to before `until`; `examples` is all feedback known by now."""
     inside = [one for one in sorted(decisions, key=lambda one: one.at) if since <= one.at < until]
     said = by_issue(examples)
     looked = {one.number for one in inside if one.outcome is not Outcome.LEFT_ALONE}
@@ -217,7 +217,7 @@ def _lines(decisions: Iterable[Decision], said: Mapping[int, Sequence[Example]])
 
 
 def _replaces(line: DigestLine, known: DigestLine | None, *, asked_again: bool) -> bool:
-    """Whether a later line of an issue stands in the digest instead of the one that is known of it.
+    """Whether a later line of an issue replaces the known one.
 
     A line that people have judged is never replaced by one that nobody has. The threshold is judged by what the bot
     said of its own accord, so that gives way to the answer to a command (`asked_again`) only if that alone is judged:

@@ -1,4 +1,6 @@
-"""A digest as people read it: sentences, and the body of the one issue with a box for each answer. Pure."""
+"""A digest as people read it: in sentences, and as the body of the digest's issue with a checkbox for each answer.
+Pure.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ _COMMANDS: Mapping[Kind, Name] = {Kind.NOT: Name.NOT, Kind.OF: Name.OF}
 
 
 def sentences(found: Digest, zone: datetime, say: Words) -> str:
-    """The whole digest in a few sentences; `zone` is a time in the zone in which days are shown."""
+    """The whole digest in a few sentences; days are shown in the zone of `zone`."""
     since, until = (datetime.fromtimestamp(moment, zone.tzinfo).date() for moment in (found.since, found.until))
     said = [say.digest_looked(since, until, say.issues(count=found.looked), found.new)]
     if found.commented or not found.would:
@@ -47,7 +49,7 @@ def sentences(found: Digest, zone: datetime, say: Words) -> str:
 
 
 def threshold_words(threshold: Threshold, say: Words) -> str:
-    """Which threshold is in force, and who put it there."""
+    """Which threshold is in force, and where it comes from."""
     if threshold.origin is ThresholdOrigin.SETTINGS:
         return say.bar_settings(threshold.value)
     if threshold.origin is ThresholdOrigin.FEEDBACK:
@@ -56,7 +58,7 @@ def threshold_words(threshold: Threshold, say: Words) -> str:
 
 
 def standing_words(line: DigestLine, say: Words, *, brief: bool = False) -> str:
-    """What people have said of one comment, and how; `brief`, for a terminal, with only the name of a command."""
+    """What people have said about one comment, and how; `brief` names only the commands, for a terminal."""
     standing = {
         CommentRating.RIGHT: say.standing_right,
         CommentRating.WRONG: say.standing_wrong,
@@ -83,12 +85,12 @@ class DigestView:
     ill: Illness | None = None
 
     def named(self, number: int) -> str:
-        """An issue by its number, with its title where that is known."""
+        """An issue with its title, if that is known."""
         title = escape(self.titles.get(number, ""))
         return f"{self.place.issue(number)} {title}" if title else self.place.issue(number)
 
     def said(self) -> list[str]:
-        """What stands above the list of issues."""
+        """The sentences above the list of issues."""
         ill = {
             Illness.GIVEN_UP: self.say.ill_given_up,
             Illness.REFUSED: self.say.ill_refused,
@@ -99,10 +101,9 @@ class DigestView:
 
 
 def render_digest(view: DigestView, ticked: Mapping[Pair, bool]) -> str:
-    """The body of the one issue, with its marker as the first line, in at most 65,536 characters.
+    """The body of the digest's issue, with its marker as the first line, in at most 65,536 characters.
 
-    `ticked` are the boxes that are ticked already. Links and titles are such that nobody is pinged and no issue gets a
-    back-link.
+    `ticked` are the boxes that are ticked already. The text pings nobody and leaves no back-links.
     """
     lines = view.found.lines[:LINES_MOST]
     while len(body := _body(view, lines, ticked)) > BODY_MAX and lines:

@@ -1,4 +1,4 @@
-"""A repository for the command line, the dashboard and agents, and its word statistics."""
+"""A repository as the command line, the dashboard and agents search it: settings, finder, and people's decisions."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class CommentPreview:
     silence: str = ""
 
     def names(self, candidate: Candidate) -> bool:
-        """Whether it would name this candidate."""
+        """Whether the comment would name this candidate."""
         return any(_identity(one) == _identity(candidate) for one in self.named)
 
     def word(self, candidate: Candidate) -> Likelihood | None:
@@ -91,12 +91,10 @@ class KnownRepository:
     store: Store | None
 
     def threshold(self) -> Threshold:
-        """The threshold in force."""
         calibration = self.store.calibrations.get(self.id) if self.store else None
         return threshold_in_force(self.settings.config, calibration)
 
     def is_muted(self, number: int) -> bool:
-        """Whether somebody has muted the bot on this issue."""
         return self.store is not None and self.store.muted.is_muted(self.id, number)
 
     def options_for(self, target: Issue, options: FindOptions) -> FindOptions:
@@ -104,7 +102,7 @@ class KnownRepository:
         return replace(options, **self._decided(target), named=named_by(target), show_named=True)
 
     def unasked(self, target: Issue, gathered: Gathered) -> CommentPreview:
-        """What the bot's comment on the issue would name of these hits if the issue were opened now (P6)."""
+        """The bot's comment on these hits, if the issue were opened now (P6)."""
         config, threshold = self.settings.config, self.threshold().value
         options = replace(bot_options(config, target, threshold, **self._decided(target)), explained=False)
         report = self.finder.find(target, options, gathered)

@@ -1,5 +1,6 @@
-"""What GitHub's runner gives to a step, read into one value, and whether its event is one to act upon.
+"""What GitHub's runner gives to a step, and what a run tells: the job's summary, the outputs, and problems.
 
+Titles are strangers' text: the summary escapes them, and no output holds any.
 https://docs.github.com/actions/reference/workflows-and-actions/variables
 """
 
@@ -28,9 +29,9 @@ UPKEEP, EVALUATE, SCAN = TASKS = ("upkeep", "evaluate", "scan")
 """What a workflow does without an event of an issue; the last two are asked for by hand."""
 
 OLDEST = 86_400.0
-"""Seconds after which an event is left alone: somebody has had the run of long ago repeated."""
+"""Seconds after which an event is left alone: somebody has repeated an old run."""
 
-# Of the rest of a job's environment nothing is read: its variables and files are another program's.
+# Nothing else of a job's environment is read.
 _OURS = ("GITHUB_TOKEN", "GITHUB_API_URL")
 
 
@@ -38,7 +39,7 @@ _OURS = ("GITHUB_TOKEN", "GITHUB_API_URL")
 class WorkflowJob:
     """One step of a workflow. `run` is the run's id, which a repetition keeps; `home` a folder for this job alone.
 
-    `summary` and `output` are the files that the runner reads afterwards, None where there is no runner.
+    `summary` and `output` are the files that the runner reads afterwards, None without a runner.
     """
 
     event: str
@@ -52,7 +53,7 @@ class WorkflowJob:
 
     @classmethod
     def read(cls, environ: Mapping[str, str]) -> WorkflowJob:
-        """Raises SettingsError that names every variable that is missing, and InvalidArgument."""
+        """Read the environment. Raises SettingsError that names every missing variable, and InvalidArgument."""
         needed = ("GITHUB_EVENT_NAME", "GITHUB_EVENT_PATH", "GITHUB_REPOSITORY", "GITHUB_TOKEN", "RUNNER_TEMP")
         if missing := [name for name in needed if not environ.get(name)]:
             raise SettingsError(
@@ -78,18 +79,18 @@ class WorkflowJob:
 
     @property
     def state(self) -> Path:
-        """What the cache holds between two runs."""
+        """The file that the cache keeps between two runs."""
         return self.home / "state" / "doppel.db.gz"
 
     @property
     def task(self) -> str:
-        """What is to be done where the event is of no issue."""
+        """The task of a workflow without an event of an issue."""
         asked = (self.payload.get("inputs") or {}).get("task") if self.event == "workflow_dispatch" else None
         return asked if asked in TASKS else UPKEEP
 
     @property
     def is_of_an_issue(self) -> bool:
-        """Whether something happened to an issue, rather than that it is time or somebody asks."""
+        """Whether something happened to an issue, rather than a schedule or a manual start."""
         return self.event not in ("schedule", "workflow_dispatch")
 
     def wanted(self, now: datetime) -> Event | Ignored:
@@ -123,9 +124,9 @@ _DID = {
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """What became of a run.
+    """The result of a run.
 
-    `number` is the issue that it was about, 0 for none, `decision` its look at it, `titles` those of the candidates.
+    `number` is the issue that it was about, 0 for none, `decision` its decision, `titles` those of the candidates.
     `lines` are further sentences in Markdown, `problems` what somebody has to mend, as plain text.
     """
 
@@ -142,14 +143,13 @@ class RunSummary:
 
     @property
     def outcome(self) -> str:
-        """In a word."""
         if self.failed:
             return FAILED
         return self.decision.outcome.value if self.decision else NONE
 
     @property
     def comment_url(self) -> str:
-        """Where the comment stands, empty where there is none."""
+        """The comment's address, empty if there is none."""
         if self.comment_id is None:
             return ""
         return f"{self.pages}/{self.place.repo}/issues/{self.number}#issuecomment-{self.comment_id}"
@@ -172,7 +172,6 @@ def outputs(run: RunSummary) -> dict[str, str]:
 
 
 def markdown(run: RunSummary) -> str:
-    """The summary."""
     blocks = ["### Doppel", *(f"> [!WARNING]\n> {escape(one, 1_000)}" for one in run.problems)]
     if run.number:
         blocks.append(_about_issue(run))

@@ -1,4 +1,4 @@
-"""What is still to be done in this run: the queue of a process that is all there is."""
+"""The bot for one event of a workflow: the same handlers, with a token for the App and a queue in memory (X)."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class QueuedEvent:
 
 
 class MemoryQueue:
-    """Work in the order in which it came, each piece once; see `handlers.services.Queue`."""
+    """Work in order of arrival, each piece once; see `handlers.services.Queue`."""
 
     def __init__(self) -> None:
         self._known: set[str] = set()
@@ -58,7 +58,7 @@ class MemoryQueue:
         self._background: deque[QueuedEvent] = deque()
 
     def put(self, delivery_id: str, event: Event, delay_seconds: float = 0.0) -> bool:
-        """Note a piece of work; False where it is known."""
+        """Add a piece of work; False if it is known."""
         if delivery_id in self._known:
             return False
         self._known.add(delivery_id)
@@ -67,24 +67,20 @@ class MemoryQueue:
         return True
 
     def erase(self, repository_id: int, before: float | None = None) -> None:
-        """Drop what is to be done in a repository."""
+        """Drop the work in a repository."""
         for steps in (self._events, self._background):
-            kept = [one for one in steps if not _is_of(one.event, repository_id)]
-            steps.clear()
-            steps.extend(kept)
+            for step in list(steps):
+                if not isinstance(step.event, InstallationEvent) and step.event.repository.id == repository_id:
+                    steps.remove(step)
 
     def close(self) -> None:
         """There is nothing to be closed."""
 
     def take(self, *, background: bool) -> QueuedEvent | None:
-        """The next piece; what nobody waits for only in the `background`, after all else."""
+        """The next piece; with `background`, also reading ahead, after all else."""
         if self._events:
             return self._events.popleft()
         return self._background.popleft() if background and self._background else None
-
-
-def _is_of(event: Event, repository_id: int) -> bool:
-    return not isinstance(event, InstallationEvent) and event.repository.id == repository_id
 
 
 logger = logging.getLogger(__name__)
@@ -95,20 +91,20 @@ READING = 900.0
 TRIES, LONGEST_WAIT = 3, 60.0
 """How often an event is tried within a run, and the most seconds that are waited before it is tried again."""
 
-# A step of reading that is to wait for longer waits for GitHub's limit: the next run goes on.
+# A step that must wait for longer waits for GitHub's limit: the next run goes on.
 _SHORT, _LATER = 10.0, 600.0
 _ALL = -1
-# The first step of a chain leaves alone what another seems to be at; what the last run has left looks like that.
+# Not the first step of a chain, which would leave alone what the last run seems to be reading still.
 _GOING_ON = 1
 # Forms change seldom; the nightly run reads them again.
 _FORMS = 86_400.0
-# Seconds after an event in which GitHub may not show yet what it tells of.
+# Seconds after an event in which GitHub's API may lag behind it.
 _LAG = 30.0
 
 
 @dataclass
 class Workflow:
-    """One run. `lines` and `problems` are as in `RunSummary`; `failed` is whether something was not done."""
+    """One run. `lines` and `problems` are as in `RunSummary`; `failed` tells whether something was not done."""
 
     job: WorkflowJob
     settings: Settings
@@ -125,7 +121,7 @@ class Workflow:
     repository: Repository | None = None
 
     def handle(self, event: Event) -> RunSummary:
-        """Do what the App does on an event of an issue, then read ahead."""
+        """Handle an event of an issue as the App does, then read ahead."""
         assert isinstance(event, IssueEvent | CommentEvent)
         repository = event.repository
         self._meet(repository)
@@ -153,7 +149,7 @@ class Workflow:
         return self.told()
 
     def fill(self) -> bool:
-        """Read the repository, which a workflow without an event of an issue is about; whether all of it is read."""
+        """Read the repository of a workflow without an event of an issue; return whether all of it is read."""
         repository = self.github.in_repository(INSTALLATION, 0).repository(self.job.repo)
         self._meet(repository)
         self._begin_reading(repository)
@@ -161,7 +157,7 @@ class Workflow:
         return self.services.indexing.ready(repository.id)
 
     def keep(self) -> bool:
-        """Pack the state, if the next run should have it; whether it did."""
+        """Pack the state if the next run needs it; return whether it did."""
         database = sqlite_file(self.settings.database_url)
         assert database is not None
         worth = (
@@ -177,7 +173,7 @@ class Workflow:
         return worth
 
     def _meet(self, repository: Repository) -> None:
-        """Know the repository, and what was said in it since the state was saved, or ever."""
+        """Store the repository, and what was said in it since the state was saved, or ever."""
         self.repository = repository
         take_over(repository, INSTALLATION, self.services)
         client = self.github.in_repository(INSTALLATION, repository.id)
@@ -188,7 +184,7 @@ class Workflow:
 
     def _work(self) -> None:
         while (step := self.pending.take(background=False)) is not None:
-            # What is put off for an hour is looked at when somebody asks, or edits: no run waits so long.
+            # No run waits for an hour; a later event of the issue does this work.
             if step.delay < _LATER:
                 self._do(step.event)
 
@@ -199,21 +195,16 @@ class Workflow:
     def _read_on(self, most: int = _ALL) -> None:
         """Fill the index, or bring it up to date, as far as this run may."""
         while most and (step := self.pending.take(background=True)) is not None:
-            if not self._may_go_on(step):
+            if step.delay > _SHORT or time.monotonic() - self.began > READING:
                 return
+            time.sleep(step.delay)
             if step.event.name == "index":
                 self.read += 1
                 most -= 1
             self._do(step.event)
 
-    def _may_go_on(self, step: QueuedEvent) -> bool:
-        if step.delay > _SHORT or time.monotonic() - self.began > READING:
-            return False
-        time.sleep(step.delay)
-        return True
-
     def _do(self, event: Event) -> None:
-        """Have a handler do it, again where GitHub asks to wait for a moment."""
+        """Handle an event, again if GitHub asks to wait for a moment."""
         router = Router(ROUTES)
         for attempt in range(1, TRIES + 1):
             here = replace(self.services, arrived=self.services.now(), delivery=f"run-{self.job.run}")
@@ -237,10 +228,11 @@ class Workflow:
         self.problems.append(why)
 
     def told(self, number: int = 0) -> RunSummary:
-        """What became of it, on the issue of this number if it was about one."""
+        """The summary of the run, about the issue of this number if there is one."""
         services, repo_id = self.services, self.repository.id if self.repository else 0
         looks = services.store.decisions.of_issue(repo_id, number) if number else []
-        decision = next((one for one in reversed(looks) if one.at >= self._began_at), None)
+        began_at = services.now() - (time.monotonic() - self.began)
+        decision = next((one for one in reversed(looks) if one.at >= began_at), None)
         kept = services.store.comments.get(repo_id, number) if number else None
         with services.index.view(repo_id) as view:
             rows = view.issues([one.number for one in decision.evidence if one.own] if decision else [])
@@ -259,10 +251,6 @@ class Workflow:
             failed=self.failed or bool(self.github.refused),
         )
 
-    @property
-    def _began_at(self) -> float:
-        return self.services.now() - (time.monotonic() - self.began)
-
     def _tell_of_settings(self, repository: Repository) -> None:
         client = self.github.in_repository
         loaded = self.services.repository_settings.read(lambda repo_id: client(INSTALLATION, repo_id), repository)
@@ -271,7 +259,7 @@ class Workflow:
             self.problems.append(f"{loaded.source}: {wrong}. What is right in it counts.")
 
     def _lacking(self) -> Iterator[str]:
-        """The permissions that GitHub asked for in vain."""
+        """Problems with the restored state and the token's permissions."""
         if self.restored is state.Restored.DAMAGED:
             yield "The state in the cache was damaged, and is made anew."
         if missing := ", ".join(sorted(self.github.refused)):
@@ -280,7 +268,7 @@ class Workflow:
 
 @contextmanager
 def workflow(job: WorkflowJob) -> Iterator[Workflow]:
-    """The bot of one run, with the state that the cache holds. Raises SettingsError for wrong settings."""
+    """The bot of one run, with the state from the cache. Raises SettingsError for wrong settings."""
     database = job.home / "doppel.db"
     settings = host.load({**job.settings, "DATABASE_URL": f"sqlite:///{database}"}, job.home / "none.env")
     # Nothing here must survive a power failure: what is lost is read again.
@@ -310,7 +298,7 @@ def workflow(job: WorkflowJob) -> Iterator[Workflow]:
 
 
 def _opened(settings: Settings, database: Path, restored: state.Restored) -> tuple[Store, state.Restored]:
-    """The store; a new one where what was restored cannot be used, whatever the reason."""
+    """The store; a new one if the restored file cannot be used."""
     try:
         store = open_store(settings)
         state.index(store.engine)
@@ -324,5 +312,5 @@ def _opened(settings: Settings, database: Path, restored: state.Restored) -> tup
 
 
 def _evaluate(repo: RepoRef) -> str:
-    """Nobody asks here: there is no dashboard, and a workflow's own `evaluate` is the command."""
+    """A workflow's events have no dashboard; its own `evaluate` is the command."""
     raise AssertionError(f"an evaluation of {repo} within a workflow's event")

@@ -1,8 +1,7 @@
-"""The `doppel` command. Each command lives in the file of its name or of BESIDE, imported only when it is used.
+"""The `doppel` command. Each command is in the file of its name, or of BESIDE, and is imported only when it is used.
 
-What it works with is imported when it runs: help and completion need not wait for NumPy and SQLAlchemy.
-
-What several of them share is in `shared/`.
+Commands import what they work with when they run, so that help and completion need not wait for NumPy and SQLAlchemy.
+`shared/` has what several of them use.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from bot.app.cli.shared.console import EndedBySignal
 from bot.domain.errors import GitHubError, Retryable, UserError
 from bot.platform.private_files import is_of_a_database
 
-# By whom they are used, the commands with the one line that the overview shows; no module is imported for it.
+# The commands by their users, with the line that the overview shows without an import.
 GROUPS = {
     "For maintainers": {
         "find": "Look for earlier reports of an issue.",
@@ -59,7 +58,7 @@ GROUPS = {
     },
 }
 COMMANDS = {name: says for group in GROUPS.values() for name, says in group.items()}
-# A command is in the module of its name, but for these, which stand beside the one that they belong with.
+# Commands in another command's module.
 BESIDE = {
     "worker": "serve",
     "proxy": "serve",
@@ -102,10 +101,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Like click's, but a name that there is none of is answered with the one that is meant.
-
-        Not where a shell asks what could follow: what it is told stands between what somebody is typing.
-        """
+        """Like click's, but an unknown name is answered with the nearest one, unless a shell asks for completions."""
         name = args[0]
         if not ctx.resilient_parsing and not name.startswith("-") and name not in COMMANDS:
             near = get_close_matches(name, COMMANDS, n=1)
@@ -161,7 +157,7 @@ def _make_streams_usable() -> None:
 
 
 def _told(error: Exception) -> tuple[str, int]:
-    """What a command says that ended so, and its exit code."""
+    """The message and the exit code of an error."""
     if isinstance(error, UserError):
         return str(error), USAGE
     if isinstance(error, (Retryable, GitHubError)):
@@ -180,7 +176,7 @@ def _told(error: Exception) -> tuple[str, int]:
 
 
 def _told_of_files(error: OSError) -> tuple[str, int] | None:
-    """The same where a file or its disk is not as it must be; None where something else failed."""
+    """The same for a file or its disk; None for any other error."""
     where = f"{error.filename}: {error.strerror}"
     if isinstance(error, PermissionError) and error.filename:
         of_ours = ", or check DOPPEL_HOME and DATABASE_URL" if is_of_a_database(error) else ""
@@ -193,7 +189,7 @@ def _told_of_files(error: OSError) -> tuple[str, int] | None:
 
 
 def _colour() -> bool | None:
-    """False where nothing is to be coloured (https://no-color.org), else None: as the terminal has it."""
+    """False if NO_COLOR is set (https://no-color.org), else None: as the terminal has it."""
     return False if os.environ.get("NO_COLOR") else None
 
 

@@ -47,10 +47,10 @@ def check_config(file: Path, as_json: bool) -> None:
 
 
 def _notes(config: RepoConfig) -> list[str]:
-    """What was written for another scale, as far as that can be seen (P5).
+    """Values that were meant for an older scale, as far as that can be seen (P5).
 
-    The former one was the chance that somebody marks the two as duplicates. Few are marked, so people lowered the
-    threshold: what is below today's default may be of that time.
+    That scale was the chance that somebody marks the two as duplicates. Few are marked, so people lowered the
+    threshold: a value below today's default may be of that time.
     """
     notes = []
     threshold = config.min_confidence
@@ -78,7 +78,7 @@ def _notes(config: RepoConfig) -> list[str]:
 
 
 def _today(former: float) -> float:
-    """What a chance of being marked is as the probability that a reader calls the two the same."""
+    """A chance of being marked as the probability that a reader calls the two the same."""
     # numpy takes half a second, which few files cost.
     import numpy as np
 

@@ -91,7 +91,7 @@ def _read(path: Path) -> Any:
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object, where no name stands twice: of two sections of one name the first would be lost in what is written."""
+    """An object without repeated names: of two sections of one name the first would be lost."""
     for name, times in Counter(name for name, _ in pairs).most_common(1):
         if times > 1:
             raise ValueError(f"the name {name!r} stands twice in one object")
@@ -104,7 +104,7 @@ def _no_number(constant: str) -> Any:
 
 
 def _number(digits: str) -> float:
-    """A number as Python keeps it. One too large for it would be written as Infinity, or not at all."""
+    """A number that Python keeps and writes as it is."""
     try:
         value = int(digits) if digits.lstrip("-").isdigit() else float(digits)
     except ValueError:
@@ -115,7 +115,7 @@ def _number(digits: str) -> float:
 
 
 def _tell(found: Deduplication) -> None:
-    """The account, for a person, on stderr: stdout may be the playbook."""
+    """Report on stderr, since stdout may be the playbook."""
     from bot.interfaces.agents.deduplication import account
 
     def say(text: str, **how: Any) -> None:
@@ -144,5 +144,4 @@ def _place(entry: Entry) -> str:
 
 
 def _shown(text: str) -> str:
-    """One line of it, of bounded length."""
     return plain(text) if len(text) <= _TEXT_SHOWN else plain(text[:_TEXT_SHOWN]) + "…"

@@ -20,7 +20,7 @@ _UNITS = {"h": 3600.0, "d": 86_400.0, "w": 604_800.0}
 
 
 def _seconds(_context: click.Context, _option: click.Parameter, value: str) -> float:
-    """A stretch of time such as `36h`, `7d` or `4w`, in seconds."""
+    """A period such as `36h`, `7d` or `4w`, in seconds."""
     found = re.fullmatch(r"([1-9][0-9]{0,3})([hdw])", value)
     if found is None:
         raise click.BadParameter(f"{value!r} is not a time such as 36h, 7d or 4w")

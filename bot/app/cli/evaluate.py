@@ -16,13 +16,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from bot.app.cli.replay import replay_options
 from bot.app.cli.shared.console import access_errors, cleanup_on_signal, in_json, keep_apart, progress_bar, write
 from bot.app.cli.shared.evaluate_judge import Judgement, JudgeOptions, judge_options, with_judge
 from bot.app.cli.shared.parameters import (
     READ_FILE,
     Share,
     WrittenFile,
-    asking_options,
     from_option,
     json_option,
     read_source,
@@ -66,7 +66,7 @@ _HOW_IT_IS_KNOWN = (
 @click.option("--answered-only", is_flag=True, help="Leave out arrivals that --answers has no answer for.")
 @click.option("--export", type=WrittenFile(), help="Write a repository's history here.")
 @click.option("--fresh", is_flag=True, help="Read all of a repository's history again.")
-@asking_options
+@replay_options
 @judge_options
 def evaluate(
     source: str,
@@ -97,6 +97,7 @@ def evaluate(
     (docs/guides/judge.md).
     """
     from bot.app.wiring.evaluations import keep_evaluation, known_decisions
+    from bot.app.wiring.indexes import known_threshold
 
     with_options = JudgeOptions(**judging_options)
     with_options.check(answers)
@@ -115,7 +116,10 @@ def evaluate(
         raise UserError(str(reason) if source in str(reason) else f"{source}: {reason}") from None
     _say_what_is_marked(trial, source, picture)
     asking = ReplayOptions(sources, max(DEPTHS), relevance=relevance, weights=read_weights(weights))
-    judgement, threshold = None, _threshold(repo) if min_confidence is None else min_confidence
+    judgement, threshold = None, min_confidence
+    if threshold is None:
+        known = known_threshold(host.load(), repo) if repo else None
+        threshold = known.value if known else MIN_CONFIDENCE
     if with_options.judge:
         asking = replace(asking, floor=with_options.floor)
         every = trial.chosen if sample else range(int(len(trial.issues) * warm), len(trial.issues))
@@ -149,7 +153,7 @@ def evaluate(
 
 
 def _compared(trial: Trial, judgement: Judgement, threshold: float) -> dict[str, Any]:
-    """What comments are worth by marks, with the judge and without, the latter at the threshold and at as many."""
+    """The outcome with the judge, without it, and without it at the threshold that gives as many comments."""
     from bot.quality.evaluation.judge_answers import outcome_with_as_many_comments
     from bot.quality.evaluation.measures import outcome_at
 
@@ -168,19 +172,13 @@ def _judged_table(compared: Mapping[str, Any]) -> Table:
     names = {"with": "with", "without": "without", "without_at_as_many": "without, at as many"}
     for key, name in names.items():
         row = compared[key]
-        cells = (row["cut"], row["comments"], row["precision"], row["caught"])
-        table.add_row(
-            name,
-            words.threshold(cells[0]),
-            f"{cells[1]:,.0f}",
-            "–" if cells[2] is None else words.percent(cells[2]),
-            words.percent(cells[3]),
-        )
+        shares = (words.percent(row["precision"]), words.percent(row["caught"]))
+        table.add_row(name, words.threshold(row["cut"]), f"{row['comments']:,.0f}", *shares)
     return table
 
 
 def _check(picture: Path | None, answers: Path | None, answered_only: bool, sample: int | None) -> None:
-    """Refuse options that cannot be meant together, before anything takes time."""
+    """Refuse options that exclude each other, before anything takes time."""
     if picture is not None and picture.suffix.lower() != ".svg":
         raise UserError(f"--picture: {picture} does not end in .svg, the one format that is written")
     if answered_only and answers is None:
@@ -195,7 +193,7 @@ def _check(picture: Path | None, answers: Path | None, answered_only: bool, samp
 
 
 def _rows(given: Path | RepoRef, export: Path | None, *, fresh: bool) -> tuple[int | None, list[tuple[Any, str]]]:
-    """A repository's id on GitHub (None: it is a file), and the rows, each with its place for error messages."""
+    """A repository's id on GitHub (None for a file), and the rows, each with its place for error messages."""
     if isinstance(given, Path):
         return None, list(read_rows(given))
     repo_id, rows = history_of(given, fresh=fresh)
@@ -204,16 +202,8 @@ def _rows(given: Path | RepoRef, export: Path | None, *, fresh: bool) -> tuple[i
     return repo_id, [(row, f"{given}#{row['id']}") for row in rows]
 
 
-def _threshold(repo: RepoRef | None) -> float:
-    """The threshold in force in a repository that this host knows; the usual one for anything else."""
-    from bot.app.wiring.indexes import known_threshold
-
-    threshold = known_threshold(host.load(), repo) if repo else None
-    return MIN_CONFIDENCE if threshold is None else threshold.value
-
-
 def _say_what_is_marked(trial: Trial, source: str, picture: Path | None) -> None:
-    """Tell of marks that are missing or lead nowhere, before anything takes time."""
+    """Report marks that are missing or lead nowhere, before anything takes time."""
     if not trial.marks.marked:
         if picture is not None:
             raise UserError(f"--picture: {source}: no issue is known to be a duplicate: there is nothing to draw")
@@ -232,9 +222,15 @@ def _say_what_is_marked(trial: Trial, source: str, picture: Path | None) -> None
 def _answered(
     trial: Trial, answers: Path, source: str, picture: Path | None, *, only: bool
 ) -> tuple[Trial, dict[Id, Found]]:
-    """The answers that are there, and the trial, with `only` what they answer; tells of those that are missing."""
+    """The given answers and the trial, with `only` of what they answer; reports missing ones."""
     found = read_answers(read_rows(answers), trial.issues)
-    _say_what_is_missing(len(trial.only(found).chosen), len(trial.chosen))
+    given, wanted = len(trial.only(found).chosen), len(trial.chosen)
+    if given < wanted:
+        click.echo(
+            f"{given:,} of {wanted:,} arrivals have an answer; the others count as if nothing had been found "
+            "(--answered-only leaves them out).",
+            err=True,
+        )
     trial = trial.only(found) if only else trial
     if not trial.chosen:
         raise UserError(f"--answered-only: {answers} has no answer for an issue of {source} that can be judged")
@@ -243,17 +239,8 @@ def _answered(
     return trial, found
 
 
-def _say_what_is_missing(given: int, wanted: int) -> None:
-    if given < wanted:
-        click.echo(
-            f"{given:,} of {wanted:,} arrivals have an answer; the others count as if nothing had been found "
-            "(--answered-only leaves them out).",
-            err=True,
-        )
-
-
 def history_of(repo: RepoRef, *, fresh: bool) -> tuple[int, list[dict[str, Any]]]:
-    """The id and the rows of a repository, as far as they are not known yet from GitHub; all of them with `fresh`."""
+    """The id and the rows of a repository; GitHub is asked for what is not known yet, with `fresh` for everything."""
     from bot.app.wiring.clients import build_github, reader
     from bot.app.wiring.evaluations import history_erased_if_ended
     from bot.quality.evaluation.history import read_history
@@ -280,7 +267,7 @@ def history_of(repo: RepoRef, *, fresh: bool) -> tuple[int, list[dict[str, Any]]
 
 
 def says(found: Evaluation) -> dict[str, str]:
-    """The sentences that a person is told first, for programs that pass them on."""
+    """The first sentences, for programs that pass them on."""
     return {
         "finding": words.finding(found),
         "advice": words.advice(found),
@@ -292,7 +279,7 @@ def says(found: Evaluation) -> dict[str, str]:
 def show(found: Evaluation, titles: Mapping[int | str, str], *, of_file: bool) -> None:
     """Print an evaluation for a person: sentences first, then the tables; titles are by the issues' ids.
 
-    `of_file` is whether the issues are of no repository, but of a file.
+    `of_file` says that the issues are from a file and not from a repository.
     """
     console = Console(highlight=False)
     # Where there is less room a terminal breaks their lines; to fit, the ends of figures would be cut off.

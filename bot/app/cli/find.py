@@ -112,7 +112,6 @@ def find(
 
 
 def _client(settings: Settings, repo: RepoRef) -> RepoClient:
-    """What can read the repository."""
     from bot.app.wiring.clients import build_github, reader
 
     try:
@@ -156,7 +155,7 @@ def show(report: Report, bots: CommentPreview, *, indexed: bool) -> None:
 
 
 def as_json_of(report: Report, bots: CommentPreview) -> dict[str, Any]:
-    """The public shape of the report, with the word of each candidate and whether the bot would name it unasked."""
+    """The report, with each candidate's likelihood and whether the bot would name it unasked."""
     told = report.to_json()
     for one, candidate in zip(told["candidates"], report.candidates, strict=True):
         word = bots.word(candidate)
@@ -196,13 +195,13 @@ def _show_asked(report: Report, *, indexed: bool) -> None:
 
 
 def _went(run: QueryRun) -> str:
-    """How many hits a query had, if it was answered, and what there is to be said of that."""
+    """A query's hits and problems."""
     hits = "" if run.hits is None else counted(run.hits, "hit")
     return ", ".join(filter(None, (hits, "incomplete" if run.incomplete else "", str(run.problem or ""))))
 
 
 def _show_candidate(candidate: Candidate, bots: CommentPreview) -> None:
-    """Its number, then the word with the number behind it (P4), and why; one that the bot would name has a mark."""
+    """One candidate with likelihood (P4) and reasons; a mark if the bot would name it."""
     from bot.conversation.render.candidates import confidence_words
     from bot.conversation.words import english
 

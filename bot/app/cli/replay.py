@@ -14,14 +14,16 @@ from bot.app.cli.shared.parameters import (
     READ_FILE,
     Share,
     WrittenFile,
-    asking_options,
     from_option,
+    options,
     read_weights,
+    relevance_option,
     seed_option,
+    weights_option,
 )
 from bot.quality.replay.archive import read_archive
 from bot.quality.replay.drivers import replay_index, replay_search
-from bot.quality.replay.replay import ReplayOptions, choose_arrivals
+from bot.quality.replay.replay import INDEX, SEARCH, ReplayOptions, choose_arrivals
 from bot.search.ranking.plan import DEFAULT_BUDGET
 
 _OUT = "Where the answers go; compressed if the name ends in .gz."
@@ -30,6 +32,30 @@ _SAMPLE = (
     "issue still arrives."
 )
 _BUDGET = "Searches by words an issue."
+_INDEX = "index"
+_SOURCES = (_INDEX, *INDEX, *SEARCH)
+
+
+def _read_sources(_context: click.Context, _option: click.Parameter, value: str) -> tuple[str, ...]:
+    """The option `--sources`: an index's sources or a search's. Raises BadParameter naming what there is."""
+    given = tuple(name.strip() for name in value.split(","))
+    if unknown := [name for name in given if name not in _SOURCES]:
+        raise click.BadParameter(f"there is no source {unknown[0]!r}; there are: {', '.join(_SOURCES)}")
+    names = tuple(dict.fromkeys(name for one in given for name in (INDEX if one == _INDEX else (one,))))
+    if len({name in SEARCH for name in names}) > 1:
+        raise click.BadParameter(f"sources of the index and {' or '.join(SEARCH)} are replayed apart")
+    if SEARCH[1] in names and SEARCH[0] not in names:
+        raise click.BadParameter(f"{SEARCH[1]} needs {SEARCH[0]}")
+    return names
+
+
+_WHERE = f"Where to look, separated by commas: {', '.join(_SOURCES)}."
+replay_options = options(
+    click.option("--sources", default=_INDEX, show_default=True, callback=_read_sources, help=_WHERE),
+    relevance_option("What candidates are sorted by."),
+    weights_option("rank"),
+    click.option("--jobs", type=ONE_OR_MORE, help="Processes that share the work [default: one a processor]."),
+)
 
 
 @click.command()
@@ -41,7 +67,7 @@ _BUDGET = "Searches by words an issue."
 @seed_option
 @click.option("--threshold", type=Share(0, 1), default=0.0, show_default=True, help="The least similarity of titles.")
 @click.option("--budget", type=click.IntRange(1, 10), default=DEFAULT_BUDGET, show_default=True, help=_BUDGET)
-@asking_options
+@replay_options
 def replay(
     issues: Path,
     out: Path,

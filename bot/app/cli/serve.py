@@ -52,7 +52,7 @@ def serve(host: str | None, port: int | None, webhook_url: str | None) -> None:
 
 
 def _serve(settings: Settings, webhook_url: str | None) -> None:
-    """Start the processes, and watch them until somebody ends this one."""
+    """Start the processes, and supervise them until the end."""
     count_together(settings.home)
     from bot.app.wiring.clients import build_github, prepare_databases
 

@@ -93,7 +93,7 @@ def _learn(out: Path, materials: Sequence[TrainingFile], made: Mapping[str, obje
 
 
 def _materials(files: Sequence[Path], readings: Sequence[Path], by: Sequence[str]) -> list[TrainingFile]:
-    """The files, each with what belongs to it by its name. Raises UserError where something belongs to none."""
+    """The files, each with the readings and the model of its name. Raises UserError for a name of none."""
     from bot.quality.training.arrivals import TrainingFile
 
     said = {_stem(path): path for path in readings}
@@ -109,7 +109,7 @@ def _materials(files: Sequence[Path], readings: Sequence[Path], by: Sequence[str
 
 
 def _stem(path: Path) -> str:
-    """What a file is called: `golang-go` of `golang-go.jsonl.gz`."""
+    """`golang-go` of `golang-go.jsonl.gz`."""
     return path.name.partition(".")[0]
 
 

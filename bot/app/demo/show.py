@@ -1,4 +1,6 @@
-"""Runs the bot as hosts do, with gunicorn and a worker as processes, against the simulator."""
+"""Runs the bot as hosts do, against the simulator, and plays the script's scenes: it acts for people and waits for the
+bot.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every process needs first: the clock, the databases brought up to date, the doors to GitHub and the model."""
+"""The clock, the databases, the clients of GitHub, of the embedding model and of the judge."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ def now() -> datetime:
 
 
 def prepare_databases(settings: Settings) -> None:
-    """Bring the schemas of store and queue up to date; waits for others that do the same, however long they take."""
+    """Bring the schemas of store and queue up to date; waits for other processes that do the same."""
     open_store(settings, wait=True).close()
     ensure_schema(settings)
 
 
 def build_github(settings: Settings) -> GitHub:
-    """The door to GitHub; speaking as the App needs its id and key."""
+    """The client of GitHub; speaking as the App needs its id and key."""
     return GitHub(
         app_id=settings.app_id,
         private_key=settings.private_key,
@@ -41,9 +41,9 @@ def build_github(settings: Settings) -> GitHub:
 
 
 def reader(settings: Settings, github: GitHub, repo: RepoRef) -> RepoClient:
-    """A client that can read `repo`: as the App where one is set up, else with `GITHUB_TOKEN`.
+    """A client that can read `repo`: as the App if there is one, else with `GITHUB_TOKEN`.
 
-    Raises SettingsError where there is neither, NotFound where the App is not installed on it.
+    Raises SettingsError if there is neither, NotFound if the App is not installed on it.
     """
     if settings.app_id and settings.private_key:
         return github.installation(github.app().installation_of(repo))
@@ -56,12 +56,15 @@ def reader(settings: Settings, github: GitHub, repo: RepoRef) -> RepoClient:
 
 
 def embedder(settings: Settings) -> Embedder | None:
-    """The model that the host has chosen; nothing is loaded yet."""
+    """The host's embedding model, not yet loaded."""
     return choose_embedder(settings.embedding_model, settings.embedding_url, settings.embedding_key)
 
 
 def build_endpoint(settings: Settings, *, retries: int = 0) -> Endpoint | None:
-    """The model that the host has named. Raises SettingsError where its client is not installed, or half is named."""
+    """The judge's client; nothing of it is imported if no judge is configured (J1).
+
+    Raises SettingsError if its package is not installed, or if only half of it is configured.
+    """
     if not settings.judge_url and not settings.judge_model:
         return None
     if not settings.judge_url or not settings.judge_model:

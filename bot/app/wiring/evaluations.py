@@ -1,4 +1,4 @@
-"""How an evaluation reaches this host's store, and how the dashboard has one made."""
+"""How an evaluation reaches this host's store, and how the dashboard starts one."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _TO_MEND, _LATER, _TOLD_TO_END = 2, 3, (143, -15)
 
 
 def evaluate_in_child_process(repo: RepoRef, environ: Mapping[str, str] | None = None) -> str:
-    """Run `doppel evaluate` for a repository, which keeps its result; why there is none, empty where there is.
+    """Run `doppel evaluate` for a repository, which stores its result; return why there is none, or an empty text.
 
-    It has this process's environment unless another is given, and steps back behind all others: a replay takes a
-    processor for minutes, and issues are answered meanwhile. Raises Retryable where a later try may succeed.
+    The child has this process's environment unless another is given, and a low priority, since it takes a processor for
+    minutes. Raises Retryable if a later try may succeed.
     """
     command = (sys.executable, "-m", "bot", "evaluate", str(repo), "--sample", str(SAMPLE), "--jobs", "1")
     nothing = subprocess.DEVNULL
@@ -52,24 +52,23 @@ def evaluate_in_child_process(repo: RepoRef, environ: Mapping[str, str] | None =
 
 
 def keep_evaluation(settings: Settings, repo_id: int, result: Evaluation) -> None:
-    """Keep a result for the dashboard, where this host knows the repository that has this id on GitHub."""
+    """Store a result for the dashboard, if this host knows the repository with this id."""
     with existing_store(settings) as store:
         if store is not None and store.repositories.get(repo_id) is not None:
             EvaluationRuns(store.engine).keep(repo_id, result, now().timestamp())
 
 
 def known_decisions(settings: Settings, repo_id: int) -> Decided:
-    """What people decided about pairs of a repository's issues, as far as this host knows the repository."""
+    """What people decided about pairs of a repository's issues, as far as this host knows it."""
     with existing_store(settings) as store:
         return decided_in(store, repo_id) if store else UNDECIDED
 
 
 @contextmanager
 def history_erased_if_ended(settings: Settings, repo: RepoRef) -> Iterator[None]:
-    """The reading of a repository's history into this machine's files, which takes hours for a large one: what stays
-    if this host's access ends meanwhile goes at the end (C6a).
+    """Erase the history that is being read, which takes hours, if this host's access ends meanwhile (C6a).
 
-    The history of a repository that this host never had is read in the name of whoever asks, and stays theirs.
+    A history of a repository that this host never had belongs to whoever reads it, and stays.
     """
     with existing_store(settings) as store:
         known = store.repositories.by_name(repo) if store else None

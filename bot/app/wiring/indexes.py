@@ -1,4 +1,4 @@
-"""Reads a repository's issues into the index from the command line, in the steps that the bot's queue takes."""
+"""This host's index and what asks it; and how the command line fills it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from bot.interfaces.mcp.tools import Tools
 
 
-# The first step of a chain leaves alone what another seems to be at; a reading that was stopped here looks like that.
+# Not the first step of a chain, which would leave alone what a stopped command seems to be reading still.
 _GOING_ON = 1
 
 
@@ -55,7 +55,7 @@ class StepQueue:
         self._next: tuple[Event, float] | None = None
 
     def put(self, delivery_id: str, event: Event, delay_seconds: float = 0.0) -> bool:
-        """Note the next step and when it is due."""
+        """Note the next step and its delay in seconds."""
         if isinstance(event, IndexEvent) and event.completed:
             self._completed(event)
         else:
@@ -63,7 +63,7 @@ class StepQueue:
         return True
 
     def take(self) -> tuple[Event, float] | None:
-        """The next step, and the seconds to wait before it; None if there is nothing more to do."""
+        """The next step and its delay; None if there is nothing more to do."""
         following, self._next = self._next, None
         return following
 
@@ -80,10 +80,10 @@ def fill_step_by_step(
     sleep: Callable[[float], Any],
     tell: Callable[[Progress], Any],
 ) -> Progress | None:
-    """Read until everything is there, or nothing more can be read now, and return how far that came.
+    """Read until everything is there, or nothing more can be read now; return the progress.
 
-    Nothing is read twice. `indexing` queues into `steps`, `tell` is called after each step, and `sleep` waits between
-    them, to leave some of GitHub's limits to others. Raises what reading from GitHub raises.
+    Nothing is read twice. `tell` is called after each step, and `sleep` between them, to leave some of GitHub's limits
+    to others. Raises what reading from GitHub raises.
     """
     forms.refresh(github, repository)
     steps.put("", IndexEvent(None, repository, chain, _GOING_ON))
@@ -107,7 +107,7 @@ logger = logging.getLogger(__name__)
 
 
 def build_index(settings: Settings, store: Store) -> Index:
-    """The index of a store, with the model that the host has chosen."""
+    """The index of a store, with the host's embedding model."""
     model = embedder(settings)
     facts = StoredFacts(
         store,
@@ -120,10 +120,9 @@ def build_index(settings: Settings, store: Store) -> Index:
 
 
 def build_backlog_matcher(settings: Settings, weights: str = "", store: Store | None = None) -> BacklogMatcher:
-    """What asks about issues of the backlog, with a store of its own where none is given (in a process of its own).
+    """The matcher of a backlog scan, with a store of its own if none is given (in a process of its own).
 
-    `weights` are the text of other ones than Doppel comes with. Raises ValueError, KeyError or TypeError where they are
-    of another version.
+    `weights` is the text of a file of weights. Raises ValueError, KeyError or TypeError for another version.
     """
     model = Model.parse(weights) if weights else shipped_model()
     return BacklogMatcher(build_index(settings, store or open_store(settings)), model)
@@ -133,11 +132,10 @@ def build_backlog_matcher(settings: Settings, weights: str = "", store: Store | 
 def known_repository(
     settings: Settings, client: RepoClient, target: Issue, *, issues: int | None = None, judge: bool = False
 ) -> Iterator[KnownRepository]:
-    """The repository of an issue, which `client` can read, with what finds what that issue repeats.
+    """The repository of an issue, which `client` can read, with a finder for that issue.
 
-    `issues` is how many it has, to go by where nobody here has counted them. Searches are planned by the words that the
-    bot has counted there, if any. Nothing is created where this host has no database, and nothing is stored but what a
-    `judge` says that is asked for. Raises UserError where that cannot be asked.
+    `issues` is how many it has, used if nobody here has counted them. Nothing is created if this host has no database,
+    and nothing is stored but a `judge`'s answers. Raises UserError if the judge cannot be asked.
     """
     # By the id that GitHub gives, since the name may have been another repository's when the index was filled.
     summary = client.repository(target.repo)
@@ -182,10 +180,10 @@ def _judge(settings: Settings, store: Store | None, repository: Repository, conf
 
 @contextmanager
 def open_scan(settings: Settings, repo_id: int, closed: bool) -> Iterator[tuple[Scan, MatchMany, float] | None]:
-    """The scan of a repository's backlog, with `closed` of closed issues too, what asks about many issues, and the
-    probability from which on the repository calls something likely.
+    """The scan of a repository's backlog, with `closed` of closed issues too; what finds matches; and the probability
+    from which on the repository calls something likely.
 
-    None where this host's index of the repository is not complete; nothing is created where it has no database.
+    None if this host's index of the repository is not complete.
     """
     with existing_store(settings) as store:
         if store is None or not store.backfills.complete(repo_id):
@@ -199,7 +197,7 @@ def open_scan(settings: Settings, repo_id: int, closed: bool) -> Iterator[tuple[
 
 
 def known_threshold(settings: Settings, repo: RepoRef) -> Threshold | None:
-    """The threshold in force in a repository, from what this host has stored of it; None where that is nothing."""
+    """The threshold in force in a repository, as this host has stored it; None if it stored nothing."""
     with existing_store(settings) as store:
         known = store.repositories.by_name(repo) if store else None
         if store is None or known is None:
@@ -211,9 +209,7 @@ def known_threshold(settings: Settings, repo: RepoRef) -> Threshold | None:
 def fill_index(
     settings: Settings, store: Store, repo: RepoRef, sleep: Callable[[float], None], tell: Callable[[Progress], None]
 ) -> tuple[Repository, Progress | None]:
-    """Read a repository's issues into the index of a store, for the command line; `bot.app.wiring.indexes` says
-    more.
-    """
+    """Read a repository's issues into the index of a store, for the command line."""
     github = build_github(settings)
     try:
         client = reader(settings, github, repo)
@@ -234,9 +230,9 @@ def fill_index(
 
 
 def _hand_over(settings: Settings, store: Store, event: IndexEvent) -> None:
-    """Give the bot of this host what it has to do once its index of a repository is complete, if it is installed there.
+    """Once an index is complete, give this host's bot the work that follows, if it is installed there.
 
-    What is read does not depend on it, so that a queue that cannot take it is only told of.
+    Reading does not depend on it, so a failing queue is only reported.
     """
     known = store.repositories.get(event.repository.id)
     if known is None or known.installation is None:
@@ -251,14 +247,14 @@ def _hand_over(settings: Settings, store: Store, event: IndexEvent) -> None:
 def present_reactions(
     settings: Settings, store: Store, repo: RepoRef, numbers: Sequence[int]
 ) -> Mapping[int, tuple[int, int]]:
-    """How many 👍 and 👎 issues have now, by number, for the command line."""
+    """The 👍 and 👎 of issues now, by number, for the command line."""
     with closing(build_github(settings)) as github:
         return reader(settings, github, repo).reactions(repo, numbers)
 
 
 @contextmanager
 def existing_store(settings: Settings) -> Iterator[Store | None]:
-    """The store, as long as it is asked; None where this host has none yet."""
+    """The store; None if this host has none yet."""
     file = sqlite_file(settings.database_url)
     if file is not None and not file.exists():
         yield None

@@ -1,4 +1,4 @@
-"""What app.yml, the App's manifest, asks GitHub for; made from the table of routes, so that the two cannot differ."""
+"""What app.yml, the App's manifest, asks GitHub for, made from the table of routes."""
 
 from __future__ import annotations
 

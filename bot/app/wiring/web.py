@@ -30,7 +30,7 @@ from handlers.erasing import erased_if_ended
 
 
 def build_setup(settings: Settings) -> SetupBackend:
-    """What the set-up page works with; the App's name is asked for once."""
+    """What the set-up page works with; GitHub is asked for the App's name once."""
     stored = credentials_file(settings.home)
 
     def convert(code: str, api_url: str, proxy_url: str) -> Credentials:

@@ -1,4 +1,4 @@
-"""What a worker works with, what it does with a job, and what it does untold."""
+"""The worker process: what it works with, what it does with a job, its chores, and its end."""
 
 from __future__ import annotations
 
@@ -41,12 +41,11 @@ from handlers.scheduled.tidying import ERASE_EVERY, TIDY_EVERY, erase_old, tidy
 from handlers.services import Services
 
 LAG = 30.0
-"""Seconds after its arrival in which GitHub may not show yet what a delivery tells of. It takes a few; a worker is
-there within one."""
+"""Seconds after a delivery in which GitHub's API may lag behind it."""
 
 
 def build_services(settings: Settings) -> Services:
-    """What every handler is given, for a process that speaks as the App."""
+    """What every handler is given, in a process that speaks as the App."""
     settings.require_app()
     store, inbox = open_store(settings), Inbox(settings)
     index = build_index(settings, store)
@@ -68,9 +67,9 @@ def build_services(settings: Settings) -> Services:
 
 
 def job_handler(services: Services) -> Callable[[Job], None]:
-    """What the worker does with a job: route its event to the feature that handles it.
+    """Routes a job's event to the feature that handles it.
 
-    What a feature stores of a repository whose access ends meanwhile does not stay (C6a), whichever feature it is.
+    Nothing stays stored of a repository whose access ends meanwhile (C6a).
     """
     router = Router(ROUTES)
     counts = CallCounts(services.github.tracker, lambda tool, who, times: CALLS.labels(tool, who).inc(times))
@@ -95,7 +94,7 @@ def job_handler(services: Services) -> Callable[[Job], None]:
 
 
 def chores(services: Services) -> tuple[Chore, ...]:
-    """What the workers do without being told by a delivery."""
+    """The workers' scheduled work."""
     return (
         Chore("reconcile", RECONCILE_EVERY, partial(reconcile, services)),
         Chore("look again", LOOK_EVERY, services.indexing.look_again),
@@ -111,20 +110,20 @@ log = logging.getLogger(__name__)
 
 # Heroku kills a process thirty seconds after SIGTERM; the rest is for closing down.
 GRACE = 25.0
-# Seconds more until it ends in any case; `doppel serve` kills it a little later.
+# More seconds until it ends in any case; `doppel serve` kills it a little later.
 REST = 1.5
 # Seconds between two looks at whether somebody has asked for the end.
 STOP_CHECK_SECONDS = 1.0
-# A worker that ends because of a job that does not; not 0, after which some hosts would not start it again.
+# The exit code for an overdue job; after 0 some hosts would not start the worker again.
 OVERDUE = 70
 
 
 def run_worker(settings: Settings, handle: Callable[[Job], None], chores: Sequence[Chore] = ()) -> None:
     """Run a worker in this process until SIGTERM or SIGINT; running jobs then get 25 seconds to end.
 
-    Must be called in the main thread. A job that takes longer is left to the next worker: the process ends without
-    it, since Python would wait for its thread for ever. The same is done when a job does not end at all, and soon
-    after those 25 seconds the process ends, whatever else is in it.
+    Call it in the main thread. Unfinished jobs are left to the next worker: the process ends without them, since Python
+    would wait for their threads forever. The same happens if a job is overdue, and soon after those 25 seconds in any
+    case.
     """
     stop, code = threading.Event(), 0
 

@@ -1,4 +1,4 @@
-"""A playbook as a flat list of entries, and back (D1, D7), and how its owner hears of what went wrong."""
+"""A playbook as a list of entries, and back (D1, D7), and the reports of what went wrong."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TOO_LARGE = 10**4_000
 
 
 class Malformed(ValueError):
-    """It is no playbook; the message says where, and what is wrong there."""
+    """It is no playbook; the message says what is wrong where."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +33,8 @@ class Entry:
 def read_entries(playbook: Any, slugs: Sequence[str]) -> list[Entry]:
     """All entries: the sections `slugs` first, in that order, then the others in their own; list order in each (D1).
 
-    Raises Malformed for whatever is not as D1 says: missing keys, wrong types, counters that are no whole numbers from
-    0 on, and the same object in two places, of which one could not be changed without the other.
+    Raises Malformed for missing keys, wrong types, counters that are no whole numbers from 0 on, and the same object in
+    two places, since one could not be changed without the other.
     """
     if not isinstance(playbook, dict):
         raise Malformed(f"a playbook is an object, not {_kind(playbook)}")
@@ -61,10 +61,10 @@ def read_entries(playbook: Any, slugs: Sequence[str]) -> list[Entry]:
 
 
 def apply(playbook: dict[str, Any], entries: Sequence[Entry], groups: Sequence[Group]) -> None:
-    """Merge the groups of `entries` in the playbook that they were read from: survivors get the sums, others go (D2).
+    """Merge the groups of `entries` in their playbook: survivors get the sums, others go (D2).
 
-    Sections stay, also those that are empty now; nothing else is touched (D7). What breaks off in the middle, be it an
-    object that refuses to be changed or Ctrl-C, leaves everything as it was (D5).
+    Sections stay, even empty ones; nothing else is touched (D7). If anything breaks off in the middle, even by Ctrl-C,
+    everything is as before (D5).
     """
     gone = {id(entries[one].raw) for group in groups for one in group.absorbed}
     before = [(listed, list(listed)) for listed in playbook["sections"].values()]
@@ -86,10 +86,7 @@ def apply(playbook: dict[str, Any], entries: Sequence[Entry], groups: Sequence[G
 
 
 def complain(text: str, problem: Exception | None = None) -> None:
-    """One line on stderr, also where logging is not set up; a stderr that is closed is no reason to fail.
-
-    Nor is a `problem` that cannot be put into words.
-    """
+    """Write one line on stderr, even without logging. Neither a closed stderr nor a strange `problem` is an error."""
     with contextlib.suppress(Exception):
         text = text if problem is None else f"{text}: {problem}"
     with contextlib.suppress(Exception):
@@ -120,7 +117,7 @@ def _require(holder: dict[Any, Any], key: str, where: str) -> None:
 
 
 def _kind(value: object) -> str:
-    """What JSON calls it."""
+    """A value's type, in JSON's words."""
     names = {
         dict: "an object",
         list: "a list",

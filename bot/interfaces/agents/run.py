@@ -1,7 +1,5 @@
-"""The door to semantic deduplication for hosts and scripts (D1): `from bot.search.ranking.playbook import
+"""The way in to semantic deduplication for hosts and scripts (D1): `from bot.search.ranking.playbook import
 run_deduplication`.
-
-What is behind it is in `bot/interfaces/agents/`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,10 @@
-"""The models that judge whether two entries say the same, each with the threshold that is right for it (D1).
+"""The models that judge whether two entries say the same (D1), and the comparison of all vectors.
 
-Cosines of unlike models have no common scale. 0.85 is what D sets for all-MiniLM-L6-v2; docs/dedupe.md tells how the
-other's was found, and tests/knowledge/test_calibration.py holds it.
+Cosines of different models have no common scale, so each model has a threshold of its own. 0.85 is what D sets for
+all-MiniLM-L6-v2; docs/dedupe.md says how the other was found, and tests/knowledge/test_calibration.py holds it.
+
+All vectors are compared in square blocks, never with all n² similarities in memory. Fifty thousand vectors take as long
+as the bare product (`bench/dedupe.py` shows the ratio).
 """
 
 from __future__ import annotations
@@ -28,14 +31,14 @@ _PIECE = 1000
 
 
 class SentenceEncoder(Protocol):
-    """What is asked of a model: its vectors as they are, so that one that is broken can be told by them."""
+    """A model that gives its vectors as they are, so that broken ones can be recognised."""
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class ShippedModel:
-    """A model that Doppel knows: its package, its threshold in [0, 1], and how it is made (not yet loaded)."""
+    """A model that Doppel knows: its package, its threshold in [0, 1], and how to make it (not yet loaded)."""
 
     name: str
     package: str
@@ -61,9 +64,9 @@ MODELS: Mapping[str, ShippedModel] = MappingProxyType(
 
 
 def choose_model(name: str | None) -> ShippedModel:
-    """The model of that name, with None the best one whose package is installed; nothing is imported for it.
+    """The model of that name; for None the best one that is installed. Nothing is imported.
 
-    Raises EmbeddingError where there is none, InvalidArgument for a name that is not known.
+    Raises EmbeddingError if there is none, InvalidArgument for an unknown name.
     """
     if name is not None and name not in MODELS:
         raise InvalidArgument("model", f"{name!r} is not one of: {', '.join(MODELS)}")
@@ -74,9 +77,9 @@ def choose_model(name: str | None) -> ShippedModel:
 
 
 def embed_texts(model: SentenceEncoder, texts: Sequence[str]) -> NDArray[np.float32]:
-    """One vector a text, (texts, dimensions). A long text is read in pieces, and its vector is the sum of theirs.
+    """One vector for each text, (texts, dimensions); a long text gets the sum of the vectors of its pieces.
 
-    Otherwise two texts that only begin alike would be taken for one. Raises EmbeddingError.
+    Otherwise two texts that only begin alike would count as the same. Raises EmbeddingError.
     """
     starts: list[int] = []
     pieces: list[str] = []
@@ -109,14 +112,13 @@ BLOCK = 1024
 """Rows and columns of a block: 4 MB of similarities, which stay in the processor's cache."""
 
 ROUNDING = 1e-6
-"""How far below the threshold still counts as at it: similarities are sums of some hundred rounded products, and a copy
-must be a copy at threshold 1."""
+"""The rounding error of a similarity. A copy must be a copy at threshold 1."""
 
 
 def unit_rows(rows: object, count: int) -> Vectors:
-    """`rows` as `count` vectors of length one; a row of nothing but zeros stays so, and is like nothing.
+    """`rows` as `count` vectors of length one; a row of zeros stays so and is similar to nothing.
 
-    Raises ValueError for another shape and for what is no finite number (D5).
+    Raises ValueError for another shape and for values that are no finite numbers (D5).
     """
     given = np.asarray(rows)
     if np.iscomplexobj(given):
@@ -131,7 +133,7 @@ def unit_rows(rows: object, count: int) -> Vectors:
 
 
 def components(vectors: Vectors, threshold: float, block: int = BLOCK) -> NDArray[np.int32]:
-    """For each of the unit vectors (n, d) the position of the first one of its group.
+    """For each of the unit vectors (n, d) the position of the first member of its group.
 
     Groups are the connected components of the graph whose edges are the pairs of cosine similarity ≥ `threshold` (D2).
     Memory: n labels and one block.
@@ -139,10 +141,10 @@ def components(vectors: Vectors, threshold: float, block: int = BLOCK) -> NDArra
     labels = np.arange(len(vectors), dtype=np.int32)
     least = np.float32(threshold - ROUNDING)
     for rows, columns, similarities in products(vectors, block):
-        # The greatest one is found much faster than all that are great enough, and most blocks have none.
+        # The maximum is found fast, and most blocks have no similar pair.
         if similarities.max() >= least:
             alike = similarities >= least
-            # What is in one group already need not be joined again; without this, many copies would cost n² steps.
+            # Leave out pairs within a group; otherwise many copies would cost n² steps.
             alike &= labels[rows, np.newaxis] != labels[np.newaxis, columns]
             # In one dimension numpy looks for them many times faster than in two.
             one, other = np.divmod(np.flatnonzero(alike), alike.shape[1])
@@ -151,9 +153,9 @@ def components(vectors: Vectors, threshold: float, block: int = BLOCK) -> NDArra
 
 
 def products(vectors: Vectors, block: int = BLOCK) -> Iterator[tuple[slice, slice, Vectors]]:
-    """The similarities of all vectors with all others, block by block, on and above the diagonal.
+    """The similarities of all pairs, block by block, on and above the diagonal: rows, columns, and their array.
 
-    Each comes as its rows, its columns and an array of them, which is overwritten by the next one.
+    The next block overwrites the array.
     """
     starts = range(0, len(vectors), block)
     space = np.empty(block * block, dtype=np.float32)
@@ -166,7 +168,7 @@ def products(vectors: Vectors, block: int = BLOCK) -> Iterator[tuple[slice, slic
 
 
 def nearest(vectors: Vectors, asked: NDArray[np.intp], among: NDArray[np.intp]) -> tuple[NDArray[np.intp], Vectors]:
-    """For each position in `asked` the most similar other position in `among`, and the similarity. Blockwise too."""
+    """For each position in `asked` the most similar other position in `among`, and the similarity."""
     best = np.full(len(asked), -2.0, dtype=np.float32)
     where = np.zeros(len(asked), dtype=np.intp)
     for start in range(0, len(asked), BLOCK):
@@ -184,9 +186,9 @@ def nearest(vectors: Vectors, asked: NDArray[np.intp], among: NDArray[np.intp]) 
 
 
 def _join(labels: NDArray[np.int32], one: NDArray[np.intp], other: NDArray[np.intp]) -> None:
-    """Make one group of each pair's two groups, in place. A group's label is the position of its first member.
+    """Join the two groups of each pair, in place. A group's label is the position of its first member.
 
-    All pairs at once: every group is hung below the first group that it touches, until no pair joins two any more.
+    Every group is hung below the first group that it touches, until no pair joins two any more.
     """
     while len(one):
         first, second = labels[one], labels[other]

@@ -13,7 +13,7 @@ from bot.quality.evaluation.runs import EvaluationRun, Stage, StoredEvaluation, 
 
 @dataclass(frozen=True, slots=True)
 class ThresholdRow:
-    """One row of the table: a threshold with what it does, and what it is called (recommended, in force)."""
+    """One row of the table: a threshold, its outcome, and its names (recommended, in force)."""
 
     row: ThresholdOutcome
     month: Monthly
@@ -22,11 +22,10 @@ class ThresholdRow:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationPage:
-    """`state` says what goes on, and `busy` whether it does; `problem` what keeps it, or why there is no new result.
+    """`state` says what is going on, `busy` whether anything is; `problem` what delays it or why it failed.
 
-    `again` is when it may be asked for (None: now). Of what was `found` there are pictures and rows; `snippet` is what
-    to write into the settings, if anything.
-    `again` is when it may be asked for (None: now). When `found` was `made`, another threshold may have been in force.
+    `again` is when the next evaluation is allowed (None: now). `found` has pictures and rows; another threshold may
+    have been in force when it was `made`. `snippet` is what to write into the settings, if anything.
     """
 
     busy: bool
@@ -41,10 +40,7 @@ class EvaluationPage:
 
 
 def page(kept: StoredEvaluation, threshold: float, moment: datetime) -> EvaluationPage:
-    """The page at a moment, in whose zone times are shown.
-
-    `threshold` is the threshold in force, which may be another one than on the day the result was made.
-    """
+    """The page at a moment, in whose zone times are shown; `threshold` is the one in force now."""
     seconds = seconds_until_allowed(kept.run, moment.timestamp())
     again = datetime.fromtimestamp(moment.timestamp() + seconds, moment.tzinfo) if seconds else None
     state = EvaluationPage(
@@ -75,7 +71,7 @@ def named(kept: StoredEvaluation) -> set[int]:
 
 
 def seen_at(found: Evaluation, threshold: float) -> Evaluation:
-    """The same figures with another threshold in force; one between two of those that were kept is rounded."""
+    """The same figures with another threshold in force, rounded to one that was evaluated."""
     if threshold == found.at.cut:
         return found
     return replace(found, at=min(found.curve, key=lambda row: abs(row.cut - threshold)))

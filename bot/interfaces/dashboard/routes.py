@@ -1,4 +1,4 @@
-"""What people are told where a page cannot be shown."""
+"""The dashboard's routes, and the pages of a repository for people with triage access."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from bot.storage.sessions import Session
 
 log = logging.getLogger(__name__)
 
-# Of a page that one may not see no more than of one that is not there.
+# A page that one may not see looks like one that does not exist.
 _REFUSALS = {
     400: "What was sent does not fit what is stored by now. Open the page anew and try again.",
     404: "There is no such page, or none for you: a repository's pages are for who may triage there. "
@@ -43,20 +43,20 @@ _REFUSALS = {
 
 
 def tell_failures(pages: Blueprint) -> None:
-    """Have failures and refusals of these pages told on a page of the dashboard's."""
+    """Show failures and refusals of these pages on a page of the dashboard."""
     pages.register_error_handler(DoppelError, _unavailable)
     pages.register_error_handler(SQLAlchemyError, _store_failed)
     pages.register_error_handler(HTTPException, _refused)
 
 
 def _refused(problem: HTTPException) -> tuple[str, int]:
-    """Whoever opens a page reads it, and signs out there where another account of theirs would see more."""
+    """An error page, on which a person can sign out to use another account."""
     said = _REFUSALS.get(problem.code or 500, f"{problem.name}.")
     return render_template("dashboard/problem.html", problem=said), problem.code or 500
 
 
 def _store_failed(problem: SQLAlchemyError) -> tuple[str, int]:
-    """The store is away, or full: it may be there again for the next look. Any other failure is a fault of ours."""
+    """The store is away or full, for now. Any other failure of the database is a fault of ours."""
     if not passes(problem):
         raise problem
     log.warning("%s: the database failed: %s", request.endpoint, why(problem))
@@ -64,7 +64,7 @@ def _store_failed(problem: SQLAlchemyError) -> tuple[str, int]:
 
 
 def _unavailable(problem: DoppelError) -> tuple[str, int]:
-    """GitHub or the queue is away: nobody sees anything that they might not be allowed to see."""
+    """GitHub or the queue is away, so nobody sees anything that they might not be allowed to see."""
     return render_template("dashboard/problem.html", problem=f"{problem}."), 503
 
 
@@ -72,8 +72,8 @@ def _unavailable(problem: DoppelError) -> tuple[str, int]:
 _ASKED_AT_ONCE = 8
 # Repositories on the first page; others have their pages all the same.
 _OFFERED = 250
-# Of so many it says more than the name.
-_TOLD = 50
+# Repositories of which the first page shows more than the name.
+_SUMMARISED = 50
 # Issues of a group that its list names.
 _MEMBERS = 20
 _VOTES = {"same": True, "other": False, "none": None}
@@ -81,7 +81,7 @@ _VOTES = {"same": True, "other": False, "none": None}
 
 @dataclass(frozen=True, slots=True)
 class Dashboard:
-    """What the pages work with; `data` is made at the first page that needs it. `web` is the root of GitHub's pages."""
+    """What the pages work with; the first page that needs it makes `data`. `web` is the root of GitHub's pages."""
 
     sign_in: SignIn
     access: Access
@@ -124,7 +124,7 @@ def make_dashboard(dashboard: Dashboard) -> Blueprint:
 
 
 def _page_of(repository: StoredRepository, page: str, **values: Any) -> str:
-    """The address of a repository's page; `values` are those of its route, or of the question in it."""
+    """The address of a repository's page; `values` fill in its route and query."""
     return url_for(f"dashboard.{page}", owner=repository.ref.owner, name=repository.ref.name, **values)
 
 
@@ -133,7 +133,7 @@ class _Pages:
         self._dashboard = dashboard
 
     def for_triage(self, view: Callable[..., Page]) -> Callable[..., Page]:
-        """Show a repository's page to who may triage there. For all others there is no such page."""
+        """Show a repository's page to people with triage access. For all others there is no such page."""
 
         @functools.wraps(view)
         def shown(owner: str, name: str, **rest: Any) -> Page:
@@ -144,11 +144,11 @@ class _Pages:
                 repository = self._data.store.repositories.by_name(RepoRef.of(owner, name))
             except InvalidArgument:
                 abort(404)
-            # A bound in the route would be told in the words of who looks for routes, not on a page.
+            # A bound in the route would be answered without a page of ours.
             if max(rest.get("number", 0), rest.get("other", 0)) > NUMBER_MAX:
                 abort(404)
-            # Nobody learns from how long GitHub takes to answer which private repositories there are: it is asked only
-            # about those that the person looked after when they signed in.
+            # GitHub is asked only about repositories that the person looked after at sign-in, so the time of an answer
+            # tells nobody which private repositories exist.
             if repository is None or repository.id not in session.repositories:
                 abort(404)
             if not self._dashboard.access.allows(repository, session.login):
@@ -158,7 +158,7 @@ class _Pages:
         return shown
 
     def _still_sees(self, repository: StoredRepository, session: Session) -> bool:
-        """Whether the person still may: a private repository's name, which can be new, is not for who has left."""
+        """Whether the person still has access: a private repository's name may be new to somebody who left."""
         try:
             return self._dashboard.access.allows(repository, session.login)
         except GitHubError:
@@ -166,31 +166,32 @@ class _Pages:
             return False
 
     def home(self) -> Page:
-        """The repositories that the person looked after when they signed in, but for private ones that they lost."""
+        """The repositories that the person looked after when they signed in, without private ones that they lost."""
         session: Session | None = g.session
         if session is None:
             return render_template("dashboard/welcome.html")
         store = self._data.store.repositories
         known = [found for key in session.repositories[:_OFFERED] if (found := store.get(key)) is not None]
-        # One after another, the answers about a company's private repositories would take longer than a page may.
+        # Asked one after another, GitHub would take too long for a company's private repositories.
         with ThreadPoolExecutor(_ASKED_AT_ONCE) as pool:
             seen = pool.map(lambda found: not found.private or self._still_sees(found, session), known)
             offered = [found for found, sees in zip(known, seen, strict=True) if sees]
         offered.sort(key=lambda one: one.ref.key)
-        told = [(one, self._data.summary(one) if place < _TOLD else None) for place, one in enumerate(offered)]
+        told = [(one, self._data.summary(one) if place < _SUMMARISED else None) for place, one in enumerate(offered)]
         return render_template("dashboard/home.html", repositories=told)
 
     def elsewhere(self, rest: str) -> Page:
-        """Any other address below `/dashboard`: nothing is there, which is told as of what one may not see."""
+        """Any other address below `/dashboard` looks like a page that one may not see."""
         abort(404)
 
     def decisions(self, repository: StoredRepository) -> Page:
-        """What happened, the latest first, and above the newest the digest of the last week."""
+        """What happened, latest first, below the digest of the last week."""
         before, unjudged = request.args.get("before", type=float), request.args.get("judged") == "no"
-        found = self._data.unjudged(repository) if unjudged else self._data.latest(repository, before)
+        stored = self._data.store.decisions
+        found = self._data.unjudged(repository) if unjudged else stored.latest(repository.id, PAGE + 1, before)
         more = found[PAGE - 1].at if len(found) > PAGE else None
         titles = self._data.titles(repository, views.named(found[:PAGE]))
-        last = self._data.last_looks(repository, {one.number for one in found[:PAGE]})
+        last = stored.last_looks(repository.id, {one.number for one in found[:PAGE]})
         rows = views.rows(found[:PAGE], titles, last, self._data.clock())
         week = self._data.week(repository) if before is None else None
         return render_template(
@@ -206,7 +207,6 @@ class _Pages:
         )
 
     def issue(self, repository: StoredRepository, number: int) -> Page:
-        """All that was decided about one issue, with the evidence."""
         found = self._data.of_issue(repository, number)
         titles = self._data.titles(repository, views.named(found) | {number})
         rows = views.rows(found, titles, {number: found[0].at} if found else {}, self._data.clock())
@@ -223,7 +223,6 @@ class _Pages:
         )
 
     def pair(self, repository: StoredRepository, number: int, other: int) -> Page:
-        """Two issues side by side, with what they share."""
         pair = self._data.pair(repository, number, other)
         if pair is None:
             abort(404)
@@ -237,14 +236,14 @@ class _Pages:
         )
 
     def vote(self, repository: StoredRepository, number: int) -> Page:
-        """Keep what the person says of a pair: the same, another one, or nothing after all."""
+        """Store what the person says of a pair: the same, different, or nothing after all."""
         other, said = request.form.get("other", type=int), request.form.get("said", "")
         known = {
             one.number for decision in self._data.of_issue(repository, number) for one in decision.evidence if one.own
         }
         if said not in _VOTES or other is None or other == number:
             abort(400)
-        # Of what the bot saw, and of any two that people read side by side.
+        # People vote on what the bot saw, and on any two issues that they read side by side.
         if other not in known and len(self._data.titles(repository, {number, other})) < 2:
             abort(400)
         self._data.vote(repository, number, other, g.session.login, _VOTES[said])
@@ -253,28 +252,26 @@ class _Pages:
         if request.form.get("back") == "pair":
             return redirect(_page_of(repository, "pair", number=number, other=other), 303)
         if request.form.get("back"):
-            # It was said in the list, on one of its pages.
+            # The vote came from one of the pages of the list.
             before = request.form.get("back", type=float)
             return redirect(_page_of(repository, "decisions", before=before, _anchor=f"issue-{number}"), 303)
         return redirect(_page_of(repository, "issue", number=number, _anchor=f"candidate-{other}"), 303)
 
     def backlog(self, repository: StoredRepository) -> Page:
-        """The groups that the last scan found."""
-        result, scanned = self._data.groups_of(repository), self._data.scanned(repository)
+        result, kept = self._data.groups_of(repository), self._data.store.scan_issues.get(repository.id)
         picture = timeline(result.groups) if result else ""
         return render_template(
             "dashboard/backlog.html",
             repository=repository,
             result=result,
             timeline=picture,
-            scanned=datetime.fromtimestamp(scanned, self._data.clock().tzinfo) if scanned else None,
+            scanned=datetime.fromtimestamp(kept.updated_at, self._data.clock().tzinfo) if kept else None,
             drawn=DRAWN,
             shown=PAGE,
             members=_MEMBERS,
         )
 
     def evaluation(self, repository: StoredRepository) -> Page:
-        """How well the bot would have done here, and how far the present evaluation has come."""
         data, threshold = self._data, self._data.threshold(repository)
         kept = data.evaluation(repository)
         return render_template(
@@ -282,19 +279,19 @@ class _Pages:
             repository=repository,
             page=evaluation_page.page(kept, threshold.value, data.clock()),
             titles=data.titles(repository, evaluation_page.named(kept)),
-            ready=data.ready(repository),
+            ready=data.store.backfills.complete(repository.id),
             file=CONFIG_PATH,
             set_there=threshold.origin is ThresholdOrigin.SETTINGS,
             words=words,
         )
 
     def evaluate(self, repository: StoredRepository) -> Page:
-        """Have it evaluated. Who asks too soon is shown the page, which says when they may."""
+        """Start an evaluation. Whoever asks too soon is shown the page, which says when they may."""
         self._data.evaluate(repository)
         return redirect(_page_of(repository, "evaluation"), 303)
 
     def feedback(self, repository: StoredRepository) -> Page:
-        """Where people have put the threshold, and what they said: the latest first, a page at a time."""
+        """The threshold and the feedback behind it: latest first, a page at a time."""
         found, now = self._data.feedback(repository), self._data.clock()
         since = found.kept.since if found.kept else 0.0
         skipped = max(0, request.args.get("skip", 0, type=int))
@@ -311,14 +308,13 @@ class _Pages:
         )
 
     def settings(self, repository: StoredRepository) -> Page:
-        """The settings as the bot reads them, with what is wrong with their file."""
+        """The settings as the bot reads them, with the problems of their file."""
         loaded = self._data.settings_of(repository)
         return render_template(
             "dashboard/settings.html", repository=repository, loaded=loaded, rows=setting_rows(loaded.config)
         )
 
     def health(self, repository: StoredRepository) -> Page:
-        """How the bot and the index are, and what was given up."""
         host = current_app.extensions["doppel.health"]
         return render_template(
             "dashboard/health.html",

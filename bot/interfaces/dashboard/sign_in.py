@@ -1,4 +1,8 @@
-"""Who may see a repository's pages: those who may triage there, asked of GitHub as the App."""
+"""Signing in with GitHub: the way there and back, the cookies, and who may see which repository.
+
+The person's token answers two questions and is forgotten: nothing is ever done in their name.
+https://docs.github.com/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-user-access-token-for-a-github-app
+"""
 
 from __future__ import annotations
 
@@ -24,13 +28,16 @@ from bot.storage import StoredRepository
 from bot.storage.sessions import HOURS, Session
 
 SECONDS = 60.0
-"""How long an answer is believed: whoever loses the right loses the pages within a minute."""
+"""How long an answer is cached."""
 
 _MOST = 10_000
 
 
 class Access:
-    """Remembers GitHub's answers for a minute. Safe to share between threads."""
+    """Who may see a repository's pages: people with triage access, as GitHub tells the App.
+
+    Answers are cached for a minute. Safe to share between threads.
+    """
 
     def __init__(self, may_triage: Callable[[StoredRepository, str], bool], clock: Callable[[], float]) -> None:
         """`may_triage` asks GitHub about a repository and a login."""
@@ -40,7 +47,7 @@ class Access:
         self._lock = threading.Lock()
 
     def allows(self, repository: StoredRepository, login: str) -> bool:
-        """Whether this person may triage there. Raises what GitHub's client raises; then nobody sees anything."""
+        """Whether this person may triage there. Raises what GitHub's client raises."""
         if repository.installation is None or repository.suspended:
             return False
         key, now = (repository.id, name_key(login)), self._clock()
@@ -110,19 +117,19 @@ COOKIE, STATE_COOKIE = "doppel_session", "doppel_sign_in"
 
 
 class SignInPages:
-    """`recognise` finds out before each page who asks; the others are pages."""
+    """The pages of signing in and out; `recognise` runs before every page."""
 
     def __init__(self, sign_in: SignIn, data: Callable[[], DashboardData]) -> None:
         self._sign_in = sign_in
         self._data = data
 
     def recognise(self) -> None:
-        """Find out who asks, before any page."""
+        """Find out who asks."""
         name = request.cookies.get(COOKIE)
         g.session = self._data().session(name) if name else None
 
     def login(self) -> Page:
-        """Send the person to GitHub. What comes back must fit the cookie, so that nobody is signed in by a link."""
+        """Send the person to GitHub. The state in a cookie prevents that a link signs somebody in."""
         state = secrets.token_urlsafe(24)
         answer = redirect(self._sign_in.address(state, _back()))
         following = request.args.get("next", "")
@@ -149,7 +156,7 @@ class SignInPages:
         return answer
 
     def logout(self) -> Page:
-        """End the session, in this browser and wherever its cookie was copied to."""
+        """End the session, in this browser and in every copy of its cookie."""
         self._end()
         answer = redirect(url_for("dashboard.home"))
         answer.delete_cookie(COOKIE)

@@ -1,4 +1,4 @@
-"""Two issues side by side: what each says, with what both say marked, and the reasons in words (C3). Pure."""
+"""The dashboard's pages as values for their templates. Pure."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class IssuePair:
 
 
 def side_by_side(one: Text, other: Text) -> IssuePair:
-    """The two, compared by their words alone: of each only the beginning, where it is long."""
+    """Compare two issues by their words alone; only the beginning of a long text."""
     both = tuple((title, body[:LONGEST]) for title, body in (one, other))
     own = tuple((title, _HEADING.sub("", body)) for title, body in both)
     mine, theirs = (Written(*text) for text in own)
@@ -86,7 +86,7 @@ _ABSENT = {"min_confidence": f"{MIN_CONFIDENCE:g}, or where feedback has put it"
 
 
 class SettingRow(NamedTuple):
-    """One setting: its path in the file, its value as the file would have it, and whether that is the usual one."""
+    """One setting: its path in the file, its value as the file has it, and whether that is the default."""
 
     path: str
     value: str
@@ -131,7 +131,7 @@ def _shown(name: str, value: Any) -> str:
 
 
 LEAST, DRAWN = 3, 30
-"""With fewer groups there is nothing to compare; of more the first are drawn, which bring the most."""
+"""The numbers of groups from which on there is a timeline, and that are drawn at most."""
 
 _WIDTH, _LEFT, _RIGHT, _ROW, _TOP = 340, 66, 330, 15, 8
 # Years that are named at most, below the picture.
@@ -139,9 +139,9 @@ _YEARS = 6
 
 
 def timeline(groups: Sequence[DuplicateGroup]) -> str:
-    """An SVG element with a row for each group and a dot for each of its issues, the oldest one filled.
+    """An SVG element with a row for each group and a dot for each issue, the oldest one filled.
 
-    Empty where there are too few. Only numbers of issues are written in it; the style is the page's.
+    Empty for too few groups. It shows only issues' numbers; the page has the style.
     """
     if len(groups) < LEAST:
         return ""
@@ -173,7 +173,6 @@ def timeline(groups: Sequence[DuplicateGroup]) -> str:
 
 
 def _moments(group: DuplicateGroup) -> list[datetime]:
-    """When the issues were reported, the original first."""
     return [group.original.created_at, *(member.entry.created_at for member in group.members)]
 
 
@@ -182,7 +181,7 @@ def _day(moment: datetime) -> float:
 
 
 def _years(first: float, last: float) -> range:
-    """The years that begin within the days, some left out where they would stand too close."""
+    """The years that begin within the days, without some where labels would overlap."""
     begin, end = (datetime.fromtimestamp(day * 86_400, UTC).year for day in (first, last))
     return range(begin + 1, end + 1, max(1, -(-(end - begin) // _YEARS)))
 
@@ -200,9 +199,9 @@ _BINS = 5
 
 @dataclass(frozen=True, slots=True)
 class DecisionRow:
-    """One decision in a list: the issue, when, what came of it and its likeliest candidate, if there was any.
+    """One decision in a list, with its likeliest candidate, if any.
 
-    `asks`: the newest one of its issue, and it named the candidate, or would have: people are asked if that was right.
+    `asks`: people are asked whether it was right, since it is the newest of its issue and named the candidate.
     """
 
     number: int
@@ -218,7 +217,7 @@ class DecisionRow:
 
 @dataclass(frozen=True, slots=True)
 class FeedbackBin:
-    """Comments whose probability was between `low` and `high`: what was said of them, as weights."""
+    """Comments whose probability was between `low` and `high`: the weights of what people said about them."""
 
     low: float
     high: float
@@ -228,12 +227,11 @@ class FeedbackBin:
 
     @property
     def share(self) -> float | None:
-        """The share that was right; None where nobody said anything."""
+        """The share that was right; None without feedback."""
         return self.right / (self.right + self.wrong) if self.right + self.wrong else None
 
 
 def outcome_words(decision: Decision) -> str:
-    """What the bot did, in words that follow its name."""
     return _WORDS[decision.outcome]
 
 
@@ -251,20 +249,16 @@ def rows(
             reason=one.reason,
             threshold=one.threshold,
             best=one.evidence[0] if one.evidence else None,
-            asks=one.at == last.get(one.number) and _names_own(one),
+            asks=one.at == last.get(one.number) and any(best.own and best.shown for best in one.evidence[:1]),
         )
         for one in decisions
     ]
 
 
-def _names_own(decision: Decision) -> bool:
-    return bool(decision.evidence) and decision.evidence[0].own and decision.evidence[0].shown
-
-
 def parted(evidence: Sequence[Evidence], voted: Container[int]) -> tuple[list[Evidence], list[Evidence]]:
-    """The candidates that get a row, and those of which it would say that they are 0% likely, and nothing else.
+    """The candidates that get a row, and the unlikely rest.
 
-    The likeliest always has one, and so have those that were shown or voted on.
+    The likeliest gets a row, and so do those that were shown or voted on.
     """
     tells = [
         one.rank == 1 or one.shown or round(100 * one.probability) > 0 or (one.own and one.number in voted)
@@ -275,12 +269,12 @@ def parted(evidence: Sequence[Evidence], voted: Container[int]) -> tuple[list[Ev
 
 
 def said(examples: Sequence[Example], moment: datetime) -> list[tuple[datetime, Example]]:
-    """What people said, with the time in the zone of `moment`."""
+    """The feedback, with times in the zone of `moment`."""
     return [(datetime.fromtimestamp(one.at, moment.tzinfo), one) for one in examples]
 
 
 def named(decisions: Iterable[Decision]) -> set[int]:
-    """Every issue of the repository that is named in these decisions."""
+    """Every issue of the repository that these decisions name."""
     return {
         number
         for one in decisions
@@ -289,7 +283,7 @@ def named(decisions: Iterable[Decision]) -> set[int]:
 
 
 def reliability(points: Sequence[Point]) -> list[FeedbackBin]:
-    """How often the bot was right where it said that it was so likely: bins of a fifth, with what people said."""
+    """How often the bot was right, in fifths of its probability, by people's feedback."""
     made = []
     for step in range(_BINS):
         low, high = step / _BINS, (step + 1) / _BINS

@@ -1,4 +1,4 @@
-"""What `doppel doctor` looks at, one check after the other: each says how it is, and how to mend what is not well."""
+"""The checks of `doppel doctor`, one after the other: each says what it found, and how to mend it."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def examine(
     model: Callable[[Settings], Embedder | None],
     endpoint: Callable[[Settings], Endpoint | None],
 ) -> Iterator[Finding]:
-    """Look at everything, in the order in which one would mend it; nothing is changed, here or on GitHub.
+    """Run all checks in the order in which one would mend things; nothing is changed, here or on GitHub.
 
-    `door` makes what speaks with GitHub, and `model` what embeds texts, which is given a word to try. `endpoint`
-    is the judge's.
+    `door` makes the client of GitHub, `model` the embedding model, which gets one word to embed, and `endpoint` the
+    judge's client.
     """
     yield from checks.unread()
     try:

@@ -1,4 +1,4 @@
-"""One line of the doctor's report."""
+"""One line of the doctor's report, and the checks of settings, credentials, sign-in, embedding model and judge."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class CheckStatus(StrEnum):
-    """How a check went. A warning does not keep Doppel from working."""
+    """The result of a check. A warning does not keep Doppel from working."""
 
     WELL = "ok"
     WARNING = "warning"
@@ -31,7 +31,7 @@ class CheckStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One line of the doctor's report; `mend` says what to do and is empty where nothing need be done."""
+    """One line of the report; `mend` says what to do, and is empty if nothing need be done."""
 
     health: CheckStatus
     subject: str
@@ -55,7 +55,7 @@ SHORTEST_SECRET = 16
 
 
 def unread() -> Iterator[Finding]:
-    """What is written down and read by nobody: variables that look like settings, and lines of `.env`."""
+    """Variables that look like settings and lines of `.env` that nothing reads."""
     for name, near in misspelt().items():
         mend = f"Did you mean {near}?" if near else "Remove it, or see docs/config.md for the names that are read."
         yield warning(name, "nothing reads a setting of this name", mend)
@@ -66,7 +66,7 @@ def unread() -> Iterator[Finding]:
 
 
 def credentials(settings: Settings) -> Iterator[Finding]:
-    """Whether there is an App, with all that it signs and is signed by, and whether people can sign in."""
+    """Whether there is an App with all its credentials, and whether people can sign in."""
     if settings.new:
         mend = "`doppel serve` opens a page that creates one; for one that exists, set APP_ID, PRIVATE_KEY_PATH and "
         yield broken("GitHub App", "none is set up yet", f"{mend}WEBHOOK_SECRET.")
@@ -123,7 +123,7 @@ _IN, _OUT, _ASKED = 1_300, 160, 30
 
 
 def judge(settings: Settings, endpoint: Callable[[Settings], Endpoint | None]) -> Iterator[Finding]:
-    """Nothing where no judge is named. One question is asked, about made-up issues."""
+    """Ask the judge one question about made-up issues; nothing if no judge is configured."""
     if not settings.judge_url and not settings.judge_model:
         return
     mend = "Until then the probability alone decides. Mend it, or see docs/guides/judge.md."

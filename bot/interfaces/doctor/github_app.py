@@ -1,4 +1,4 @@
-"""GitHub: whether it knows the App, grants what is needed, and delivers; or whether it takes the token in its place."""
+"""Checks of GitHub: whether it knows the App, grants what is needed, and delivers; or whether it takes the token."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bot.platform.settings import Settings
 
 # GitHub refuses a signed token whose times are off by more than a minute.
 MOST_SKEW_SECONDS = 30
-# Of the attempts of three days, for one look: ten requests.
+# GitHub keeps the attempts of three days; this many take ten requests.
 MOST_READ = 1_000
 _RANK = {"read": 1, "write": 2, "admin": 3}
 
@@ -30,7 +30,7 @@ class RequiredAccess:
 
 
 def github(settings: Settings, wanted: RequiredAccess, app: AppClient) -> Iterator[Finding]:
-    """What GitHub says of the App: who it is, what it may do, whether deliveries arrive, where it is installed."""
+    """Who the App is, what it may do, whether deliveries arrive, and where it is installed."""
     try:
         info = app.get_app()
     except (KeyRefused, Forbidden, NotFound) as refusal:
@@ -58,9 +58,7 @@ def github(settings: Settings, wanted: RequiredAccess, app: AppClient) -> Iterat
 
 
 def token(settings: Settings, client: RepoClient) -> Finding:
-    """Whether GitHub takes GITHUB_TOKEN, with which commands read where no App is set up, and lets it read the issues
-    of DOPPEL_REPOSITORY; of others nobody knows which are meant.
-    """
+    """Whether GitHub takes GITHUB_TOKEN, which reads if there is no App, for the issues of DOPPEL_REPOSITORY."""
     repo = RepoRef.parse(settings.default_repository) if settings.default_repository else None
     try:
         client.check_token()
@@ -126,7 +124,7 @@ def _hook(settings: Settings, app: AppClient) -> Finding:
 
 
 def _not_taken(app: AppClient) -> dict[str, Delivery]:
-    """The last attempts of deliveries that failed lately and were not taken since, by GUID."""
+    """The last attempts of deliveries that failed lately and were not delivered since, by GUID."""
     failed: dict[str, Delivery] = {}
     for attempt in app.deliveries(status="failure", most=100):
         failed.setdefault(attempt.guid, attempt)
@@ -141,7 +139,7 @@ def _not_taken(app: AppClient) -> dict[str, Delivery]:
 
 
 def _why(lost: Mapping[str, Delivery], where: str) -> tuple[str, str]:
-    """How many deliveries have failed and what was answered most, and how to mend that."""
+    """How many deliveries have failed with which answer, and how to mend that."""
     (code, _), *_ = Counter(one.status_code for one in lost.values()).most_common(1)
     failed = f"{counted(len(lost), 'delivery', 'deliveries')} to {where} failed lately"
     says = f"{failed}, {f'mostly with {code}' if code else 'without an answer'}"

@@ -1,6 +1,4 @@
-"""The tools as a model sees them: names, descriptions, arguments, and what goes wrong in one, in words for the caller,
-who can mend some of it; a fault of ours stays in the log.
-"""
+"""The tools as a model sees them: names, descriptions, arguments, and errors that the caller can mend."""
 
 from __future__ import annotations
 
@@ -29,7 +27,7 @@ from bot.storage.failures import passes, why
 
 
 def _no_flag(value: object) -> object:
-    """F1: `true` is no issue's number; Python, and what checks arguments for us, take it for 1."""
+    """F1: `true` is no number; Python and pydantic take it for 1."""
     if isinstance(value, bool):
         raise ValueError("must be a number, not true or false")
     return value
@@ -56,7 +54,7 @@ R = TypeVar("R")
 
 
 def told(tool: Callable[P, R], failure: type[Exception] = ToolError) -> Callable[P, R]:
-    """The tool, which raises that failure for what the caller is to be told."""
+    """The tool, which raises `failure` for errors that the caller should read; faults of ours stay in the log."""
 
     @wraps(tool)
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -71,7 +69,7 @@ def told(tool: Callable[P, R], failure: type[Exception] = ToolError) -> Callable
 
 
 def _said(problem: Exception) -> str:
-    """Empty for a fault of ours."""
+    """The error in words for the caller; empty for a fault of ours."""
     if isinstance(problem, Forbidden) and problem.unknown:
         return f"{problem}: GitHub does not know who asks; the server's GITHUB_TOKEN is wrong or has expired"
     if isinstance(problem, NotFound):
@@ -100,7 +98,7 @@ _WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempoten
 def offer(server: MCPServer[str], tools: Tools, *, allow_writes: bool, playbooks: bool) -> None:
     """Add tools, resources and prompts to the server.
 
-    A tool that does not only read is left out unless `allow_writes`, that for playbooks unless `playbooks`.
+    Tools that write need `allow_writes`, `dedupe_playbook` needs `playbooks`.
     """
     offered = _Offered(tools)
     server.resource(
@@ -125,10 +123,10 @@ def offer(server: MCPServer[str], tools: Tools, *, allow_writes: bool, playbooks
 
 
 def session_of(context: Context[str, Any]) -> str | None:
-    """Who calls. None where nobody can tell, as with HTTP requests that belong to no session.
+    """Who calls; None if nobody can tell, as with HTTP requests without a session.
 
     Over stdio and in one process a connection has a server of its own; over HTTP the SDK has checked the session's id,
-    but only in the protocol versions that have sessions.
+    but only in protocol versions that have sessions.
     """
     if context.headers is None:
         return context.request_context.lifespan_context

@@ -1,4 +1,4 @@
-"""What the tools answer. The schemas that clients are shown are made from these; field texts are read by models."""
+"""The tools' answers. The schemas that clients see are made from these; models read the fields' texts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _STEPS = ((EXCERPT, 5), (150, 3), (80, 1))
 
 
 def _cleaned(value: Any) -> Any:
-    """What strangers may have written, as people see it: a model would read what is invisible, a terminal obey it."""
+    """Strangers' text as people see it, without what is invisible or controls a terminal."""
     return clean(value, _LINE_MAX) if isinstance(value, str) else value
 
 
@@ -36,7 +36,7 @@ Line = Annotated[str, BeforeValidator(_cleaned)]
 
 
 class Lean(BaseModel):
-    """What may be missing is left out where there is nothing to say: a model pays for every sign."""
+    """Leaves out optional fields that are blank: a model pays for every token."""
 
     @model_serializer(mode="wrap")
     def _without_blanks(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -62,7 +62,7 @@ class ToolAnswer(Lean):
 
 
 class IssueSummary(Lean):
-    """The issue that was asked about; of a draft its repository."""
+    """The issue that was asked about; for a draft only its repository."""
 
     repository: str
     number: int | None = None
@@ -70,10 +70,10 @@ class IssueSummary(Lean):
 
 
 class CandidateResult(Lean):
-    """An issue that may report the same thing; where the repository's settings want it, also what is no issue there.
+    """An issue that may report the same thing; with some settings also a pull request or another repository's issue.
 
     `also` are others that were marked as duplicates of it, or it of them; `named` says that the target's text names it,
-    `later` that it came after the target. `excerpt` is how its text begins, without what forms supply.
+    `later` that it came after the target. `excerpt` is how its text begins, without the boilerplate of forms.
     """
 
     number: int
@@ -106,7 +106,7 @@ class CandidateResult(Lean):
     ) -> CandidateResult:
         """A candidate for the target with the beginning of its `text`; `likely` is as in `CommentPreview`.
 
-        What is unlikely shares little, which speaks for nothing: unless it is asked about `alone`, a glance is enough.
+        An unlikely candidate gets only a glance, unless it is asked about `alone`.
         """
         confidence = candidate.confidence
         word = None if confidence is None else likelihood(confidence, likely)
@@ -217,8 +217,6 @@ def _is_later(candidate: Candidate, target: Issue) -> bool:
 
 
 class BacklogEntry(Lean):
-    """An issue of the backlog."""
-
     number: int
     title: Line
     state: str
@@ -265,7 +263,7 @@ class BacklogGroup(Lean):
 
 
 class BacklogAnswer(ToolAnswer):
-    """What a look through the backlog found: the groups a maintainer gains most by, and how many more there are."""
+    """The groups a maintainer gains most by, and how many there are."""
 
     repository: str
     issues: int
@@ -275,7 +273,6 @@ class BacklogAnswer(ToolAnswer):
 
     @classmethod
     def of(cls, repository: str, result: ScanResult, limit: int, likely: float) -> BacklogAnswer:
-        """The first groups of a scan's result."""
         return cls(
             repository=repository,
             issues=result.issues,
@@ -302,7 +299,7 @@ class MergeResult(BaseModel):
 
 
 class DedupedPlaybook(ToolAnswer):
-    """The playbook after merging, and what was merged; `model` is empty where there was nothing to compare."""
+    """The playbook after merging, and what was merged; `model` is empty if there was nothing to compare."""
 
     playbook: dict[str, Any]
     merges: list[MergeResult]

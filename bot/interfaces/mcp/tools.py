@@ -1,4 +1,4 @@
-"""What the tools do. They know nothing of the protocol; what goes wrong they raise as everything else here does.
+"""What the tools do, without the protocol.
 
 Every call runs through the tracker (T5): the same call of the same session within minutes is answered from memory and
 says so. Writes are never remembered.
@@ -39,9 +39,9 @@ A = TypeVar("A", bound=ToolAnswer)
 
 
 class OpenKnown(Protocol):
-    """Lends the repository of an issue, which the client can read, to look for what that issue repeats.
+    """Opens the repository of an issue, which the client can read, to search it.
 
-    `issues` is how many it has, to go by where this host has not counted them.
+    `issues` is how many it has, used if this host has not counted them.
     """
 
     def __call__(
@@ -61,10 +61,9 @@ _ANSWERED = (Outcome.FOUND, Outcome.NONE)
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks, and about which repository: the default one, where `owner` or `repo` is left out.
+    """Who asks about which repository: the default one, if `owner` or `repo` is missing.
 
-    `session` is by which calls are told to be the same caller's, None where nobody can tell: then nothing is
-    remembered. What is `fresh` is asked anew, although it is remembered.
+    `session` identifies the caller; None if nobody can tell, and then nothing is remembered. `fresh` skips the memory.
     """
 
     session: str | None
@@ -74,12 +73,12 @@ class Caller:
 
 
 class Tools:
-    """`open_repo` makes a client that can read a repository; `default` is the one that is meant where none is named.
+    """`open_repo` makes a client that can read a repository; `default` is the repository of calls that name none.
 
-    `open_known` lends a repository as its settings and this host know it; without a complete index GitHub's searches
-    stand alone. `open_scan` lends the scan of the backlog of a repository (by its id; with closed issues or without)
-    and from which probability on it calls something likely, None where there is no complete index. Both look only after
-    GitHub has let the caller read the repository.
+    `open_known` opens a repository with its settings and index; without a complete index GitHub's searches are used.
+    `open_scan` opens the scan of a repository's backlog (by its id; with closed issues or without) and the probability
+    from which on the repository calls something likely; None without a complete index. Both run only after GitHub has
+    let the caller read the repository.
     """
 
     def __init__(
@@ -105,7 +104,7 @@ class Tools:
             tracker.add_rule(name, never)
 
     def find_duplicates(self, caller: Caller, number: int, options: FindOptions, *, judge: bool = False) -> FindAnswer:
-        """F, for an issue that is there; the host's `judge` reads what is found where that is asked for."""
+        """F, for an existing issue; with `judge` the host's judge reads the candidates."""
         place = self._place(caller)
 
         def ask() -> FindAnswer:
@@ -135,7 +134,7 @@ class Tools:
         return self._remembered(caller, "check_draft", arguments, ask, keep=_is_whole)
 
     def explain_pair(self, caller: Caller, number: int, other: int) -> Comparison:
-        """How likely two issues of a repository are the same, and what speaks for it."""
+        """How likely two issues of a repository are the same, and the reasons."""
         place = self._place(caller)
         if number == other:
             raise InvalidArgument("other", "is the issue itself")
@@ -160,10 +159,10 @@ class Tools:
         limit: int,
         tell: Callable[[int, int], Any] = lambda done, total: None,
     ) -> BacklogAnswer:
-        """D8: the groups of a repository's backlog, by this host's index, the first `limit` of them.
+        """D8: the first `limit` groups of a repository's backlog, by this host's index.
 
-        Where it was stopped it goes on. `tell` hears how many of how many issues have been asked about. Raises
-        UserError where this host has no complete index of the repository.
+        A stopped scan goes on. `tell` is called with the issues done and their total. Raises UserError without a
+        complete index.
         """
         place = self._place(caller)
 
@@ -199,7 +198,7 @@ class Tools:
     def dedupe_playbook(
         self, caller: Caller, playbook: dict[str, Any], min_similarity: float | None
     ) -> DedupedPlaybook:
-        """D, with an account. What is malformed is an error here, since an agent can mend it."""
+        """D, with an account. A malformed playbook is an error here, since an agent can mend it."""
 
         def merge() -> DedupedPlaybook:
             try:
@@ -222,10 +221,10 @@ class Tools:
         return self._remembered(caller, "dedupe_playbook", arguments, merge)
 
     def close_as_duplicate(self, caller: Caller, number: int, original: int) -> Closed:
-        """Close an issue as GitHub's own kind of duplicate, as `/duplicates of` does: only in favour of an older one.
+        """Close an issue as a duplicate of an older one, as `/duplicates of` does.
 
-        Raises InvalidArgument where the original is newer, closed or the issue itself. What the session was told before
-        is forgotten, as it may tell of an open issue.
+        Raises InvalidArgument if the original is newer, closed or the issue itself. The session's memory is cleared, as
+        it may tell of an open issue.
         """
         place = self._place(caller)
         if number == original:
@@ -247,7 +246,7 @@ class Tools:
         return Closed(number=number, original=original, url=closed.url)
 
     def _place(self, caller: Caller) -> RepoRef:
-        """F1: what is named, else the default; `repo` may be OWNER/REPO."""
+        """F1: the repository that is named, else the default; `repo` may be OWNER/REPO."""
         owner, repo = caller.owner, caller.repo
         if repo and "/" in repo and not owner:
             return RepoRef.parse(repo)
@@ -258,12 +257,12 @@ class Tools:
         return RepoRef.of(owner, repo)
 
     def _client(self, place: RepoRef, caller: Caller) -> RepoClient:
-        """What one session reads is remembered for it: a second, different question costs fewer requests."""
+        """A client that remembers what the session reads, so that a second question costs fewer requests."""
         client = self._open_repo(place)
         return client if caller.session is None else client.thread(_reading(caller.session), fresh=caller.fresh)
 
     def _changed(self, arguments: Mapping[str, Any]) -> object:
-        """When the issues that a call names were changed last, which costs a conditional request each."""
+        """When the issues of a call were last changed, which costs a conditional request each."""
         place, numbers = arguments.get("repo", ""), [arguments[name] for name in _ISSUES if name in arguments]
         if not numbers:
             return None
@@ -286,7 +285,7 @@ class Tools:
 
 
 def _found(known: KnownRepository, target: Issue, options: FindOptions, *, draft: bool = False) -> FindAnswer:
-    """What one look finds, for who asked and as the bot would name it (P6)."""
+    """One search for the caller, and the same hits as the bot would name them (P6)."""
     gathered = known.finder.gather(target, state=options.state)
     report = known.finder.find(target, known.options_for(target, options), gathered)
     texts = known.finder.own_texts(target, report.candidates, [hit.issue for hit in gathered.hits])
@@ -294,20 +293,19 @@ def _found(known: KnownRepository, target: Issue, options: FindOptions, *, draft
 
 
 def _reading(session: str) -> str:
-    """The thread under which the client remembers what it read for a session."""
+    """The thread under which the client remembers a session's reads."""
     return f"mcp {session}"
 
 
 def _is_whole(findings: FindAnswer) -> bool:
-    """Whether it is worth remembering: what could not be asked properly may be answered next time."""
+    """Whether to remember an answer: what could not be asked properly may be answered next time."""
     return findings.outcome in _ANSWERED
 
 
 def _draft(place: RepoRef, latest: Issue | None, title: str, body: str, now: datetime) -> Issue:
-    """The issue that would be filed now. Addresses of what the index finds are made from that of the `latest` one.
+    """The issue that would be filed now. Addresses are made from that of the `latest` issue.
 
-    It has a number that nothing else has. The next one may be a pull request's or a discussion's already, or that of an
-    issue that came since, which would be left out as the draft itself.
+    Its number is one that nothing else has: the next one may belong to a pull request or a newer issue.
     """
     return Issue(
         repo=place,

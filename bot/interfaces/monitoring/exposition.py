@@ -1,4 +1,7 @@
-"""How the queue stands: how much waits and for how long, what was given up, which workers live."""
+"""The page for Prometheus: what this machine's processes have counted, and the state of queue, index and database.
+
+prometheus_client writes the text, in Prometheus's own format or OpenMetrics, whichever is asked for.
+"""
 
 from __future__ import annotations
 
@@ -35,12 +38,12 @@ _QUEUES = (QUEUE, BACKGROUND_QUEUE, REPLAY_QUEUE)
 
 @dataclass(frozen=True, slots=True)
 class QueueState:
-    """How the queue stands. Chores are left out: nobody waits for them.
+    """The state of the queue, without chores.
 
-    `jobs` are counted by queue and state: `waiting`, `delayed` until a time, `running`. `oldest` is how many seconds
-    ago the job of a queue arrived that waits longest for its turn. `again` are the delayed ones that failed before, and
-    `oldest_again` is how long ago the first of them arrived. `dead` are those given up. `workers` are those whose lease
-    holds, and `heartbeat` is how many seconds ago one was renewed last; None where there is no worker.
+    `jobs` are counted by queue and state: `waiting`, `delayed` until a time, `running`. `oldest` is the age in seconds
+    of the longest waiting job of each queue. `again` are the delayed jobs that failed before, `oldest_again` is the age
+    of the first of them. `dead` were given up. `workers` have a valid lease, `heartbeat` is the age of the newest one;
+    None without a worker.
     """
 
     jobs: Mapping[tuple[str, str], int]
@@ -52,15 +55,15 @@ class QueueState:
     heartbeat: float | None
 
     def longest(self, queue: str) -> float:
-        """How many seconds ago the first of what waits for its turn or for another try arrived; 0 if nothing does.
+        """The age in seconds of the oldest job that waits for its turn or for another try; 0 if there is none.
 
-        While GitHub is away every job waits for another try, most of a day, and none for its turn.
+        While GitHub is away, every job waits for another try, most of a day, and none for its turn.
         """
         return max(self.oldest[queue], self.oldest_again[queue])
 
 
 def read_queue_state(engine: sa.Engine) -> QueueState:
-    """Read it from the queue's database, whose table is there. Raises QueueUnavailable."""
+    """Read it from the queue's database, whose table must exist. Raises QueueUnavailable."""
     now = database_time(engine)
     waits = sa.case(
         (jobs.c.state == "running", "running"),
@@ -97,7 +100,7 @@ def heartbeats(engine: sa.Engine) -> list[float]:
         return [max(0.0, one) for one in ages]
 
 
-# The commands are verdicts, and are counted as such.
+# Commands count as verdicts.
 _SAID = [kind for kind in Kind if kind not in (Kind.NOT, Kind.OF)]
 
 
@@ -111,9 +114,9 @@ class Exposition:
         self._queue = queue
 
     def page(self, accept: str) -> tuple[bytes, str]:
-        """The page and its content type, in the format that the `Accept` header wishes.
+        """The page and its content type, in the format that the `Accept` header prefers.
 
-        Raises QueueUnavailable and SQLAlchemyError where the databases cannot be read.
+        Raises QueueUnavailable and SQLAlchemyError.
         """
         encode, content_type = choose_encoder(accept)
         return encode(_Collected(self._metrics())), content_type
@@ -151,7 +154,7 @@ class _Collected:
 
 
 def process_metrics() -> CollectorRegistry:
-    """What was counted: by all processes that share the folder of `bot/platform/metrics.py`, else by this one."""
+    """The metrics of all processes that share the folder of `bot/platform/metrics.py`, else of this one."""
     if FOLDER not in os.environ:
         return REGISTRY
     registry = CollectorRegistry()
@@ -160,7 +163,7 @@ def process_metrics() -> CollectorRegistry:
 
 
 def remembered_calls() -> dict[str, dict[str, int]]:
-    """For each operation that a thread may remember, how often memory and how often GitHub answered (T7)."""
+    """For each operation that may be remembered, how often memory and how often GitHub answered (T7)."""
     found: dict[str, dict[str, int]] = {}
     for metric in process_metrics().collect():
         for sample in metric.samples if metric.name == "doppel_remembered_calls" else ():
@@ -170,7 +173,6 @@ def remembered_calls() -> dict[str, dict[str, int]]:
 
 
 def of_queue(now: QueueState) -> Iterator[Metric]:
-    """How the queue stands."""
     jobs_in_queue = GaugeMetricFamily("doppel_queue_jobs", "Jobs in the queue.", labels=["queue", "state"])
     for labels, count in now.jobs.items():
         jobs_in_queue.add_metric(labels, count)
@@ -231,5 +233,5 @@ def _of_store(engine: sa.Engine) -> Iterator[Metric]:
 
 @cache
 def weights_version() -> str:
-    """What tells one file of weights from another: the start of its SHA-256."""
+    """The start of the SHA-256 of the weights."""
     return hashlib.sha256(shipped_text().encode()).hexdigest()[:12]

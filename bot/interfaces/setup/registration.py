@@ -1,6 +1,7 @@
-"""The App's manifest as GitHub's registration page takes it, and the addresses of that page. Pure.
+"""Registering the App: GitHub's addresses, the manifest, and the file that keeps the credentials.
 
-https://docs.github.com/apps/sharing-github-apps/registering-a-github-app-from-a-manifest
+The file `app.env` in the data directory has the form of `.env`, and `bot.platform.settings` reads it after the
+environment and `.env`. https://docs.github.com/apps/sharing-github-apps/registering-a-github-app-from-a-manifest
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _LOGIN = re.compile(r"[A-Za-z0-9](?:-?[A-Za-z0-9]){0,38}")
 
 @dataclass(frozen=True, slots=True)
 class GitHubServer:
-    """A GitHub: where its pages are and where its API is, both without a slash at the end."""
+    """The root addresses of GitHub's pages and of its API, without a slash at the end."""
 
     web: str
     api: str
@@ -48,16 +49,16 @@ class AppChoices:
     proxy: str = ""
 
     def form_action(self, place: GitHubServer, state: str) -> str:
-        """The page of GitHub's to which the manifest is posted."""
+        """The page of GitHub to which the manifest is posted."""
         where = f"organizations/{quote(self.organization)}/settings" if self.organization else "settings"
         return f"{place.web}/{where}/apps/new?state={quote(state)}"
 
 
 def github_server(web_or_api: str) -> GitHubServer:
-    """GitHub by the address of its pages or of its API, as a person would write either.
+    """GitHub by the address of its pages or of its API.
 
     github.com; `https://HOST` with the API under `/api/v3` (Enterprise Server); `https://NAME.ghe.com` with the API at
-    `https://api.NAME.ghe.com`; this machine, as only a simulator is, with both at one address. Raises InvalidArgument.
+    `https://api.NAME.ghe.com`; a simulator on this machine, with both at one address. Raises InvalidArgument.
     """
     url = web_or_api.strip().rstrip("/")
     parts = _parts(url)
@@ -99,7 +100,7 @@ def read_choices(name: str, organization: str, address: str, channel: str, *, si
 def make_manifest(
     choice: AppChoices, seen: str, permissions: Mapping[str, str], events: Iterable[str]
 ) -> dict[str, Any]:
-    """The manifest. `seen` is the bot's root as the person's browser has it, to which GitHub sends them back."""
+    """The manifest. `seen` is the bot's root in the person's browser, to which GitHub sends them back."""
     roots = dict.fromkeys((choice.hook.removesuffix("/webhook"), seen) if not choice.proxy else (seen,))
     return {
         "name": choice.name,
@@ -134,7 +135,7 @@ def _parts(url: str) -> Any:
 
 
 def _is_private(url: str) -> bool:
-    """Whether an address is of this machine or of a network that GitHub is not in, as far as its text tells."""
+    """Whether an address is of this machine or a private network, as far as its text tells."""
     host = urlsplit(url).hostname or ""
     try:
         return not ipaddress.ip_address(host).is_global
@@ -142,20 +143,17 @@ def _is_private(url: str) -> bool:
         return host == "localhost" or "." not in host or host.endswith((".local", ".internal", ".localhost"))
 
 
-# Bytes that the credentials of an App need at most: a disk may have room for a file and none for what is in it.
+# Bytes that the credentials of an App need at most. A full disk may have room for an empty file.
 _ROOM = 16_384
 
 
 class CannotKeep(SettingsError):
-    """The system does not let us write the file: the disk is full, or it is no place of ours."""
+    """The system does not let us write the file, because the disk is full for example."""
 
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """What GitHub tells of an App once, when it is created, and where it is to be reached (`proxy_url`: a channel).
-
-    `mode` is the host's, where something else was chosen than to comment.
-    """
+    """What GitHub tells about an App once, when it is created. `proxy_url` is a channel, `mode` the host's choice."""
 
     app_id: int
     slug: str
@@ -168,7 +166,7 @@ class Credentials:
     mode: str = ""
 
     def variables(self) -> dict[str, str]:
-        """The same as environment variables; the key in base64, since a line of `.env` should be one line."""
+        """The environment variables; the key is in base64, so that it takes one line."""
         read_choices = {
             "APP_ID": str(self.app_id),
             "PRIVATE_KEY": base64.b64encode(self.private_key.encode()).decode(),
@@ -183,14 +181,15 @@ class Credentials:
 
 
 def check_writable(home: Path) -> None:
-    """Raise SettingsError if no credentials could be kept there, CannotKeep if that can be mended: asked before GitHub
-    creates the App, and before it tells the App's key, which it does only once.
+    """Raise SettingsError if the file exists, CannotKeep if it could not be written.
+
+    This runs before GitHub creates the App, and before GitHub tells the App's key, which it does only once.
     """
     path = credentials_file(home)
     if path.exists():
         raise SettingsError(f"{path}: an App has been set up already. Move the file away to set up another.")
     draft = path.with_name(".app.env.draft")
-    with _told(path):
+    with _system_errors(path):
         make_folder(home)
         try:
             replace_file(draft, ["\n" * _ROOM])
@@ -201,23 +200,20 @@ def check_writable(home: Path) -> None:
 def keep_credentials(home: Path, credentials: Credentials) -> None:
     """Write the file, mode 0600; it appears with all its content or not at all.
 
-    Raises SettingsError if there is one already, since it holds the only copy of another App's key, and CannotKeep.
+    Raises SettingsError if there is one already, since it may hold the only copy of another App's key, and CannotKeep.
     """
     check_writable(home)
     path = credentials_file(home)
-    lines = [f"{name}={_quoted(value)}\n" for name, value in credentials.variables().items()]
-    with _told(path):
+    quoted = {name: text.replace("\\", "\\\\").replace("'", "\\'") for name, text in credentials.variables().items()}
+    lines = [f"{name}='{text}'\n" for name, text in quoted.items()]
+    with _system_errors(path):
         replace_file(path, ["# The GitHub App of this bot. Whoever has these can act as the App.\n", *lines])
 
 
 @contextmanager
-def _told(path: Path) -> Iterator[None]:
-    """What the system says against the file, for who sets the App up."""
+def _system_errors(path: Path) -> Iterator[None]:
+    """Raise CannotKeep instead of the system's errors."""
     try:
         yield
     except OSError as problem:
         raise CannotKeep(f"{path}: cannot be written: {problem.strerror or type(problem).__name__}.") from problem
-
-
-def _quoted(value: str) -> str:
-    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"

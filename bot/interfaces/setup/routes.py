@@ -1,4 +1,8 @@
-"""Values that a browser keeps for us and brings back, signed, and good for a while."""
+"""The set-up page: one form, GitHub's page, and back with the App's credentials.
+
+It needs the first-run token that `doppel serve` prints. The token comes with the first address, moves into a cookie,
+and signs what travels through GitHub and back. Once there is an App, the page only shows the progress.
+"""
 
 from __future__ import annotations
 
@@ -27,12 +31,13 @@ from bot.interfaces.setup.registration import (
 from bot.platform.local import is_here
 
 AHEAD = 60.0
-"""Seconds by which the clock that signed may be ahead of ours: the browser may have been at another machine, and that
-signs in somebody whom this one would send to sign in again, and so on."""
+"""Seconds by which the clock of another machine that signed may be ahead of ours."""
 
 
 def read_signed(serializer: URLSafeTimedSerializer, value: str, seconds: float) -> Any:
-    """What was signed at most so many seconds ago. Raises BadData for what is forged, over, or from the future."""
+    """The value that was signed at most so many seconds ago. Raises BadData if it is forged, expired or from the
+    future.
+    """
     content, signed_at = serializer.loads(value, return_timestamp=True)
     age = time.time() - signed_at.timestamp()
     if not -AHEAD <= age <= seconds:
@@ -53,10 +58,10 @@ _MAKING = ("setup.form", "setup.start", "setup.callback")
 class SetupBackend:
     """What the pages need of the bot.
 
-    `convert` exchanges the code that GitHub gave, at an API; `keep` stores the result, and `check` raises SettingsError
-    where that could not be done. `slug_of_app` asks GitHub for the App's name in addresses, None before there is an
-    App; `arrived` says whether GitHub has delivered anything, `watching` that the host posts nothing unasked,
-    `lasting` that files stay: elsewhere the credentials are shown, for the host's settings.
+    `convert` exchanges GitHub's code for credentials, at an API; `keep` stores them, and `check` raises SettingsError
+    if that could not be done. `slug_of_app` asks GitHub for the App's name, and is None before there is an App;
+    `arrived` says whether GitHub has delivered anything, `watching` that the host posts nothing unasked. Unless files
+    are `lasting`, the credentials are shown, for the host's settings.
     """
 
     token: str
@@ -74,7 +79,7 @@ class SetupBackend:
 
 
 def make_setup(setup: SetupBackend) -> Blueprint:
-    """The blueprint with `/setup` and what belongs to it."""
+    """The blueprint with `/setup` and its pages."""
     pages = Blueprint("setup", __name__, template_folder="templates", url_prefix="/setup", static_folder="static")
     protect(pages)
     routes = _Pages(setup)
@@ -94,7 +99,9 @@ class _Pages:
         self._signer = URLSafeTimedSerializer(setup.token, salt="doppel set-up")
 
     def admit(self) -> AnyResponse | tuple[str, int] | None:
-        """Let in who has the token; it moves from the address into a cookie, so that no history and no log keeps it."""
+        """Let in whoever has the token; it moves from the address into a cookie, so that no history and no log keeps
+        it.
+        """
         if (request.endpoint or "").endswith(".static"):
             return None
         given = request.args.get("token", "")
@@ -107,7 +114,7 @@ class _Pages:
         return None
 
     def lead_on(self) -> AnyResponse | None:
-        """Once there is an App, show whoever comes to make one how far it is."""
+        """Once there is an App, show its progress instead of the form."""
         if self._setup.slug_of_app is not None and request.endpoint in _MAKING:
             return redirect(url_for("setup.done"))
         return None
@@ -125,7 +132,7 @@ class _Pages:
         return render_template("setup/form.html", entered=entered, problem="")
 
     def start(self) -> Page:
-        """Check the form, and hand the manifest to GitHub: the browser posts it there, as GitHub wants it."""
+        """Check the form, and hand the manifest to GitHub: the browser posts it there."""
         fields = ("name", "organization", "address", "channel", "github", "watch")
         entered = {name: request.form.get(name, "") for name in fields}
         try:
@@ -182,7 +189,7 @@ class _Pages:
         return self._done(GitHubServer(github_server(state["api"]).web, state["api"]), made.slug, state["watch"])
 
     def done(self) -> Page:
-        """How far it is; where GitHub cannot be asked for the App's name, its settings page must do."""
+        """The progress; if GitHub cannot be asked for the App's name, an error page."""
         if self._setup.slug_of_app is None:
             return redirect(url_for("setup.form"))
         try:
@@ -196,7 +203,7 @@ class _Pages:
         return jsonify(ready=self._setup.slug_of_app is not None, arrived=self._arrived())
 
     def _arrived(self) -> bool:
-        """Whether GitHub delivers; while the queue does not answer, nothing is known to have come."""
+        """Whether GitHub has delivered; False while the queue does not answer."""
         try:
             return self._setup.slug_of_app is not None and self._setup.arrived()
         except DoppelError:

@@ -1,8 +1,8 @@
-"""The two diagrams of an evaluation, as pieces of SVG and as one file: how many comments name what is marked against
-the share of duplicates caught, and the confidence beside the marks. Pure.
+"""The two diagrams of an evaluation, as SVG elements and as one file. Pure.
 
-Written by hand, since two small diagrams need no library. Shapes have classes and no colours: whoever shows them has
-the style. No text of an issue is in them.
+The first shows the share of comments that name a marked issue against the share of duplicates caught, the second the
+confidence against the marks. Shapes have classes and no colours, which the page's style sets. No text of an issue is in
+them.
 """
 
 from __future__ import annotations
@@ -16,22 +16,21 @@ from bot.quality.evaluation.figures import Evaluation
 from bot.quality.evaluation.measures import CalibrationBin, ThresholdOutcome
 from bot.quality.evaluation.wording import basis, counts, finding, interval, percent, threshold
 
-# Points of the curve that are named where there is room, the most wanted first.
+# Thresholds that are labelled where there is room, the most useful first.
 _NAMED = (0.9, 0.5, 0.7, 0.3, 0.1, 0.2, 0.4, 0.6, 0.8, 0.05, 0.15)
-# Where the axis of what is caught may end: its fifths are round numbers.
+# Where the axis of the duplicates caught may end, so that its fifths are round numbers.
 _REACHES = (0.1, 0.25, 0.5, 0.75, 1.0)
-# A share of fewer comments or answers than this jumps up and down and says nothing.
+# A share of fewer comments or answers than this says nothing.
 _LEAST = 5
 # Pixels of a letter and of a line of small text, and how far a name may stand out of its diagram.
 _CHARACTER, _LINE, _OVER = 7.5, 14.0, 20.0
 
 NOTES = ("each point is a threshold: min_confidence", "below the dashed line marks are missing")
-"""What is to be said below each of the two."""
 
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """A diagram's square; both axes begin at 0. `right` is where the horizontal one ends, the other ends at 1."""
+    """A diagram's square. Both axes begin at 0; the horizontal one ends at `right`, the vertical one at 1."""
 
     left: float
     bottom: float
@@ -46,7 +45,7 @@ class Panel:
 
 
 def inline(found: Evaluation) -> tuple[str, str]:
-    """The two as SVG elements of their own, for a page that has the style and says in its tables what they show."""
+    """The diagrams as two SVG elements, for a page that has the style and tables with the same figures."""
     names = ("How fewer comments are marked as a threshold catches more", "How often the first candidate is marked")
     panel = Panel(60, 326, 250)
     pieces = (
@@ -60,13 +59,13 @@ def inline(found: Evaluation) -> tuple[str, str]:
 
 
 def reach(curve: Iterable[ThresholdOutcome]) -> float:
-    """Where the axis of what is caught ends."""
+    """Where the axis of the duplicates caught ends."""
     most = max((row.caught for row in curve), default=0.0)
     return next(reach for reach in _REACHES if reach >= most)
 
 
 def speaking_panel(found: Evaluation, panel: Panel) -> list[str]:
-    """Marked comments against caught over all thresholds; those of the settings and some round ones are named."""
+    """Marked comments against duplicates caught, over all thresholds; some thresholds are labelled."""
     parts = _frame(panel, "What a threshold does", "known duplicates caught", "comments that are marked")
     places = {
         row.cut: (panel.x(row.caught), panel.y(row.precision))
@@ -100,13 +99,13 @@ def speaking_panel(found: Evaluation, panel: Panel) -> list[str]:
 
 
 def _apart(one: tuple[float, float], wide: float, other: tuple[float, float], as_wide: float) -> bool:
-    """Whether two names, given by their upper left corners and widths, leave each other room."""
     return one[0] + wide < other[0] or other[0] + as_wide < one[0] or abs(one[1] - other[1]) > _LINE
 
 
 def reliability_panel(bins: Sequence[CalibrationBin], panel: Panel) -> list[str]:
-    """How often the first candidate is marked, for each tenth of the confidence, with 95% intervals and counts; tenths
-    of few answers are smaller dots, which no line joins.
+    """The marked share of the first candidates in each tenth of the confidence, with 95% intervals and counts.
+
+    Tenths of few answers are smaller dots without a line.
     """
     parts = _frame(
         panel, "The confidence and the marks", "confidence of the first candidate", "first candidates that are marked"
@@ -126,7 +125,6 @@ def reliability_panel(bins: Sequence[CalibrationBin], panel: Panel) -> list[str]
 
 
 def _frame(panel: Panel, head: str, across: str, up: str) -> list[str]:
-    """Title, grid, axes and what they show."""
     end, top = panel.left + panel.size, panel.bottom - panel.size
     parts = [text(panel.left, top - 26, head, "head")]
     for step in range(6):
@@ -153,7 +151,6 @@ def _dot(x: float, y: float, radius: float, kind: str) -> str:
 
 
 def _short(count: int) -> str:
-    """A count that fits under a tenth of the axis."""
     return f"{count / 1000:.0f}k" if count >= 9_950 else f"{count / 1000:.1f}k" if count >= 1_000 else str(count)
 
 
@@ -177,27 +174,22 @@ _STYLE = """
 
 
 def picture(found: Evaluation, name: str) -> str:
-    """The SVG document; `name`, the one text from outside, is what was evaluated. Colours are the reader's."""
+    """The SVG document of an evaluation; `name` says what was evaluated. It has light and dark colours."""
     title = f"How Doppel would have done: {name if len(name) <= _NAME_MAX else name[: _NAME_MAX - 1] + '…'}"
     words = f"{basis(found)} {finding(found)}"
+    known, bounds = found.retrieval, interval(found.rr_intervals.get(5))
+    shares = f"an original among the first five for {percent(known.rr[5])}" + (f" ({bounds})" if bounds else "")
+    summary = f"{counts(found)}; {shares}"
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
         f'role="img" aria-label="{escape(title)}">',
         f"<title>{escape(title)}</title><desc>{escape(words)}</desc><style>{_STYLE}</style>",
         f'<rect class="paper" width="{WIDTH}" height="{HEIGHT}"/>',
         text(24, 34, title, "title"),
-        text(24, 55, _summary(found), "faint"),
+        text(24, 55, summary, "faint"),
         *speaking_panel(found, Panel(72, 408, 300, right=reach(found.curve))),
         *reliability_panel(found.calibration.bins, Panel(468, 408, 300)),
         *(text(left, 488, note, "faint") for left, note in zip((72, 468), NOTES, strict=True)),
         "</svg>",
     ]
     return "\n".join(parts) + "\n"
-
-
-def _summary(found: Evaluation) -> str:
-    known = found.retrieval
-    shares = f"an original among the first five for {percent(known.rr[5])}"
-    if bounds := interval(found.rr_intervals.get(5)):
-        shares += f" ({bounds})"
-    return f"{counts(found)}; {shares}"

@@ -1,6 +1,6 @@
-"""One evaluation with all its figures, and the threshold that follows from them. Pure.
+"""One evaluation with all its figures, and the threshold that they recommend. Pure.
 
-What they mean to a maintainer is said in `bot/quality/evaluation/wording.py` and docs/evaluate.md.
+`wording.py` and docs/evaluate.md say what the figures mean to a maintainer.
 """
 
 from __future__ import annotations
@@ -39,24 +39,24 @@ LISTED_THRESHOLDS = frozenset(CURVE[4::5])
 """Those of them that are listed and may be recommended."""
 
 FEW = 20
-"""With fewer known duplicates nothing is recommended: one more or less would turn everything over."""
+"""With fewer known duplicates nothing is recommended."""
 
 BEARABLE = 0.08
-"""At most so many of the issues that nobody marked get a comment where a threshold is recommended, at 95 %. How many of
-these comments are wrong the marks do not say: readers call two to five times as many pairs the same as are marked."""
+"""At a recommended threshold at most this share of the unmarked issues gets a comment, at 95 %. Many of these comments
+are right: readers call two to five times as many pairs the same as are marked."""
 
 LEAST = 0.15
-"""No lower threshold is recommended: from this one on, readers find at least three of four comments useful (P5)."""
+"""The lowest threshold to recommend: from here on, readers find at least three of four comments useful (P5)."""
 
 MONTH = timedelta(days=365.25 / 12)
 RECENT = timedelta(days=365)
-"""A repository grows and shrinks: its months are those of its last year."""
+"""The average month is one of the last year."""
 
 
 @dataclass(frozen=True, slots=True)
 class Monthly:
-    """A month at one threshold: issues that arrive, comments on them, how many of these name an original that is
-    marked, and how many name the same report first if the confidence holds.
+    """One month at one threshold: arriving issues, comments, those that name a marked original, and those that name the
+    same report first if the confidence holds.
     """
 
     issues: float
@@ -76,7 +76,7 @@ class AdviceReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """`threshold` is None where the reason is one against each."""
+    """`threshold` is None if none can be recommended, for that `reason`."""
 
     threshold: float | None
     reason: AdviceReason
@@ -84,11 +84,10 @@ class Advice:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """All figures. `asked` arrivals were asked about for the `arrivals` that can be judged (a sample, if fewer).
+    """All figures. `asked` arrivals were sampled from the `arrivals` that can be judged; `silent` ones have no mark.
 
-    `silent` is how many have no mark. `at` is what happens at `min_confidence`, and `unmarked` is where it is surest
-    though no label says that it is right, for somebody to read. `period` is the days from and to which arrivals can be
-    judged. `monthly` is by threshold, and so is `last_month`: not an average, but the issues of
+    `at` is the outcome at `min_confidence`. `unmarked` are the likeliest pairs without a mark, for somebody to read.
+    `period` is the first and last day of the arrivals. `monthly` has an average month for each threshold, `last_month`
     the thirty days before the last arrival.
     """
 
@@ -111,11 +110,11 @@ class Evaluation:
 
     @property
     def cuts(self) -> tuple[ThresholdOutcome, ...]:
-        """What happens at the thresholds that are listed."""
+        """The outcomes at the listed thresholds."""
         return tuple(row for row in self.curve if row.cut in LISTED_THRESHOLDS)
 
     def to_json(self) -> dict[str, Any]:
-        """An object of plain values; intervals are [low, high], shares lie in [0, 1]."""
+        """Plain values for `json.dumps`; intervals are [low, high], shares lie in [0, 1]."""
         return {
             "issues": self.issues,
             "arrivals": self.arrivals,
@@ -169,10 +168,10 @@ def evaluate(
 
 
 def advise(cuts: Sequence[ThresholdOutcome], duplicates: int, silent: int) -> Advice:
-    """The threshold that catches most duplicates while surely few of the issues without a mark get a comment.
+    """The threshold that catches most duplicates while surely few unmarked issues get a comment.
 
-    Marks tell of what is there, not of what is not: they say how much is caught, and nothing of how many comments are
-    wrong. Where people said so themselves, no more comments may be wrong than are right by mark.
+    Marks say how much is caught, not how many comments are wrong. Where people called comments wrong, no more may be
+    wrong than are right by mark.
     """
     if duplicates < FEW:
         return Advice(None, AdviceReason.FEW_DUPLICATES)
@@ -187,13 +186,14 @@ def advise(cuts: Sequence[ThresholdOutcome], duplicates: int, silent: int) -> Ad
 
 
 def others_needed(alarms: int) -> int:
-    """How many issues without a mark it takes for comments on so many of them to be surely BEARABLE."""
+    """How many unmarked issues it takes until this many comments on them are surely BEARABLE."""
     return next(number for number in count(max(alarms, 1)) if wilson(alarms / number, number)[1] <= BEARABLE)
 
 
 def monthly_arrivals(arrived: Sequence[datetime]) -> float:
-    """How many issues arrive in an average month of the last year, or of all the time where that is shorter; all of
-    them, where they took less than a month.
+    """How many issues arrive in an average month of the last year, or of a shorter history.
+
+    A history of less than a month counts as one month.
     """
     if not arrived:
         return 0.0
@@ -207,7 +207,7 @@ def monthly_arrivals(arrived: Sequence[datetime]) -> float:
 def _last_month(
     judged: Sequence[JudgedArrival], arrived: Sequence[datetime], cuts: Sequence[float]
 ) -> dict[float, Monthly]:
-    """What would have happened in the month that ends with the last arrival, at each threshold."""
+    """The outcome of the last month at each threshold."""
     last = max(arrived, default=None)
     recent = [one for one in judged if last is not None and last - one.arrived < MONTH]
     arrivals = sum(last is not None and last - moment < MONTH for moment in arrived)
@@ -216,7 +216,7 @@ def _last_month(
 
 
 def _month(row: ThresholdOutcome, arrivals: float, weight: float) -> Monthly:
-    """What `row` says of arrivals that weigh so much together, for a month with so many of them."""
+    """The outcome `row` of arrivals of this weight, scaled to a month with so many arrivals."""
     share = arrivals / weight if weight else 0.0
     return Monthly(arrivals, row.comments * share, row.right * share, row.said * share)
 
@@ -225,9 +225,9 @@ ROUNDS = 1_000
 
 
 def retrieval_intervals(judged: Sequence[JudgedArrival]) -> dict[int, Interval]:
-    """For each k the interval that holds RR@k with a probability of LEVEL; empty without duplicates.
+    """For each k the interval that holds RR@k at LEVEL; empty without duplicates.
 
-    Wilson's, since a bootstrap of duplicates that were all found knows of no other and would be sure.
+    Wilson's, since a bootstrap of duplicates that were all found would be certain.
     """
     queries, _ = split(judged)
     ranks = [one.rank for one in queries]
@@ -236,10 +236,10 @@ def retrieval_intervals(judged: Sequence[JudgedArrival]) -> dict[int, Interval]:
 
 
 def caught_intervals(judged: Sequence[JudgedArrival]) -> dict[float, Interval]:
-    """For each share of bothered issues the interval of the share of duplicates caught.
+    """For each share of comments on unmarked issues, the bootstrap interval of the share of duplicates caught.
 
-    Both kinds of issues are drawn anew, and the threshold follows from those drawn. Where that says the same each time,
-    as it does of duplicates of which none or each one is caught, it is Wilson's. Empty where a kind is missing.
+    Each round draws both kinds of issues and derives the threshold anew. If all rounds agree, the interval is Wilson's.
+    Empty if a kind is missing.
     """
     queries, silent = split(judged)
     if not queries or not silent:

@@ -1,4 +1,4 @@
-"""The judge in an evaluation (J7): its questions as rows, answers read back, and what both are worth. Pure."""
+"""The judge in an evaluation (J7): its questions as rows, its answers read back, and what both are worth. Pure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TOKENS_OUT = 40
 
 @dataclass(frozen=True, slots=True)
 class JudgeQuestion:
-    """One arrival's question; `ids` are the candidates in the file by the numbers of the replay."""
+    """One arrival's question; `ids` are its candidates' ids in the file, by their numbers in the replay."""
 
     id: Id
     key: str
@@ -32,7 +32,7 @@ class JudgeQuestion:
 
     @property
     def tokens(self) -> tuple[int, int]:
-        """About how many tokens go in and come out."""
+        """The estimated numbers of tokens that go in and come out."""
         asked = len(self.question.numbers) + bool(self.question.copy) + bool(self.question.other)
         return estimated_tokens(self.question.system) + estimated_tokens(self.question.user), TOKENS_OUT * asked
 
@@ -50,7 +50,7 @@ class JudgeQuestion:
 
 
 def questions(answered: Iterable[ReplayAnswer]) -> list[JudgeQuestion]:
-    """What the judge would be asked about these arrivals, once each."""
+    """The questions that a judge would be asked about these arrivals."""
     return [
         JudgeQuestion(
             one.id,
@@ -65,7 +65,7 @@ def questions(answered: Iterable[ReplayAnswer]) -> list[JudgeQuestion]:
 
 @dataclass(frozen=True, slots=True)
 class RecordedAnswers:
-    """`said` by question; what is `unusable` is no answer (J3), and `strange` what answers none of the questions."""
+    """`said` by the question's key; how many answers are `unusable` (J3), or `strange`: to other questions."""
 
     said: dict[str, Mapping[int, Said]] = field(default_factory=dict)
     unusable: int = 0
@@ -73,8 +73,9 @@ class RecordedAnswers:
 
 
 def read_answers(rows: Iterable[tuple[Any, str]], asked: Sequence[JudgeQuestion]) -> RecordedAnswers:
-    """Answers from rows with their places; of two to one question the later counts. Raises UserError naming the place
-    of what has not the form of one.
+    """Answers from rows with their places; of two to one question the later counts.
+
+    Raises UserError naming the place of a row that is not of the form of an answer.
     """
     by_key = {one.key: one for one in asked}
     said: dict[str, Mapping[int, Said]] = {}
@@ -99,7 +100,7 @@ def read_answers(rows: Iterable[tuple[Any, str]], asked: Sequence[JudgeQuestion]
 def with_verdicts(
     found: Found, one: JudgeQuestion, said: Mapping[int, Said]
 ) -> tuple[tuple[Id, float, Verdict | None], ...]:
-    """What was found, with the probabilities after the verdicts, in the order that follows."""
+    """The candidates with their probabilities after the verdicts, best first."""
     verdicts = {one.ids[number]: what.verdict for number, what in said.items()}
     told = [
         (id, probability(before, verdict) if (verdict := verdicts.get(id)) else before, verdict) for id, before in found
@@ -110,8 +111,10 @@ def with_verdicts(
 def named_in_comment(
     told: Iterable[tuple[Id, float, Verdict | None]], threshold: float, *, related: bool = False
 ) -> Found:
-    """The same without what a comment does not name though it may be likely enough: what is called related, unless a
-    repository asks for it, and what was not read since so many likelier ones were.
+    """The candidates that a comment may name.
+
+    It leaves out what the judge calls related, unless a repository asks for it, and what the judge was not shown
+    although it is likely enough.
     """
     return tuple(
         (id, sure)
@@ -121,7 +124,7 @@ def named_in_comment(
 
 
 def outcome_with_as_many_comments(judged: Sequence[JudgedArrival], comments: float) -> ThresholdOutcome:
-    """What happens without the judge at the threshold that gives about as many comments."""
+    """The outcome without the judge, at the threshold that gives about as many comments."""
     tops = sorted({round(one.top, 6) for one in judged if one.found}, reverse=True)
     low, high = 0, len(tops)
     while low < high:

@@ -1,7 +1,7 @@
-"""What an answered arrival is worth: finding, speaking, and whether the confidence holds. Pure.
+"""What the answers for arriving issues are worth: retrieval, calibration, and the effect of a threshold. Pure.
 
-All figures are as the protocol for duplicates counts them: the candidates come best first, a comment shows the first
-five at or over the threshold. An arrival may stand for several (`weight`), where only a sample was asked about.
+Candidates come best first; a comment shows the first five at or above the threshold. An arrival that was sampled stands
+for several others (`weight`).
 """
 
 from __future__ import annotations
@@ -22,20 +22,21 @@ DEPTHS = (1, 5, 10, 20)
 """The k of RR@k."""
 
 SHARES = (0.01, 0.02, 0.05, 0.10)
-"""Shares of the issues that repeat nothing of which one may be ready to bother the authors."""
+"""Shares of the unmarked issues that may get a comment; `threshold_for_share` finds the threshold for each."""
 
 BINS = 10
 HIGH = 0.3
-"""From this confidence on the error is told apart too (`ece_high`): in that of all it is lost among the many near 0."""
+"""From this confidence on there is an error of its own (`ece_high`): most candidates lie near 0 and hide it."""
 
-# Thresholds in one; and what a product with it may be off, so that none is taken that is not above.
+# Thresholds are multiples of 1/1,000; the rounding error of a product must not lead to the one below.
 _STEPS, _ROUNDING = 1_000, 1e-9
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedArrival:
-    """One arrival: what is known to be the same (None: nobody marked anything), and what was found, best first with
-    confidences. `different` is what people decided is another thing.
+    """One arriving issue with the candidates found, best first. `originals` are the marked ones (None: unmarked).
+
+    `different` are the issues that people called different.
     """
 
     id: Id
@@ -47,29 +48,29 @@ class JudgedArrival:
 
     @property
     def rank(self) -> int | None:
-        """The place of the first original among what was found, from 1; None where none is."""
+        """The rank of the first original among the candidates, from 1; None if there is none."""
         wanted = self.originals or frozenset()
         return next((place for place, (id, _) in enumerate(self.found, 1) if id in wanted), None)
 
     @property
     def top(self) -> float:
-        """The confidence of the first candidate: a comment appears where the threshold is not above it. 0 if none."""
+        """The confidence of the first candidate; 0 if there is none."""
         return self.found[0][1] if self.found else 0.0
 
     @property
     def caught_until(self) -> float:
-        """The highest threshold at which a comment names an original; -1 where none does."""
+        """The highest threshold at which a comment names an original; -1 if none does."""
         wanted = self.originals or frozenset()
         return max((confidence for id, confidence in self.found[:MOST_SHOWN] if id in wanted), default=-1.0)
 
     def is_wrong(self, cut: float) -> bool:
-        """Whether people decided of all that a comment names that it is another thing."""
+        """Whether people called every issue different that a comment at this threshold names."""
         return all(id in self.different for id, confidence in self.found[:MOST_SHOWN] if confidence >= cut)
 
 
 @dataclass(frozen=True, slots=True)
 class Retrieval:
-    """`rr[k]` is the share of duplicates with an original among the first k; `mrr` the mean of 1/rank."""
+    """`rr[k]` is the share of duplicates with an original among the first k candidates; `mrr` the mean of 1/rank."""
 
     queries: int
     rr: dict[int, float]
@@ -78,7 +79,7 @@ class Retrieval:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationBin:
-    """First candidates of one tenth of the confidence: their weight, mean confidence, and the share that is right."""
+    """First candidates in one tenth of the confidence: their weight, mean confidence, and the share that is marked."""
 
     low: float
     count: int
@@ -89,12 +90,12 @@ class CalibrationBin:
 
 @dataclass(frozen=True, slots=True)
 class ConfidenceCalibration:
-    """The first candidate's confidence beside the marks. It is the probability that a careful reader calls the two the
-    same, and marks are incomplete: to be above the share that is marked is no fault of it, to be below it is.
+    """The first candidate's confidence compared with the marks.
 
-    `ece` is the expected calibration error over ten equal bins (Naeini et al., AAAI 2015), `ece_high` that from HIGH
-    on, None without answers there. `brier_skill` is 1 - Brier score / that of the base rate: above 0 it beats always
-    saying how many are right on average; None where all or none are right.
+    The confidence is the probability that a careful reader calls two issues the same. Marks are incomplete, so it may
+    lie above the marked share; below it would be a fault. `ece` is the expected calibration error over ten equal bins
+    (Naeini et al., AAAI 2015), `ece_high` that of the bins from HIGH on. `brier_skill` is 1 - Brier score / that of the
+    base rate: above 0 it beats a constant. None where there is nothing to compute it from.
     """
 
     answers: int
@@ -107,12 +108,12 @@ class ConfidenceCalibration:
 
 @dataclass(frozen=True, slots=True)
 class ThresholdOutcome:
-    """What happens at one threshold. All but the shares are numbers of issues, weighed.
+    """What happens at the threshold `cut`. All but the shares are weighted numbers of issues.
 
-    `right` is how many comments name an original that is marked, and `precision` their share (None without comments);
-    `said` how many name the same report first if the confidence holds, `wrong` how many name nothing but what people
-    decided is another thing. `caught` is the share of the marked duplicates that are told so, `false_alarms` the share
-    of the other issues that get a comment, rightly or not.
+    `right` counts comments that name a marked original, `precision` is their share (None without comments). `said` is
+    how many name the same report first if the confidence holds; `wrong` how many name only what people called
+    different. `caught` is the share of marked duplicates whose comment names an original, `false_alarms` the share of
+    the other issues with a comment, right or wrong.
     """
 
     cut: float
@@ -127,7 +128,7 @@ class ThresholdOutcome:
 
 
 def split(judged: Iterable[JudgedArrival]) -> tuple[list[JudgedArrival], list[JudgedArrival]]:
-    """The duplicates that are marked, and the other issues."""
+    """The arrivals that are marked as duplicates, and the others."""
     queries: list[JudgedArrival] = []
     silent: list[JudgedArrival] = []
     for one in judged:
@@ -136,7 +137,6 @@ def split(judged: Iterable[JudgedArrival]) -> tuple[list[JudgedArrival], list[Ju
 
 
 def retrieval(judged: Iterable[JudgedArrival]) -> Retrieval:
-    """How often, and how far up, an original is found."""
     queries, _ = split(judged)
     ranks = [one.rank for one in queries]
     count = max(len(ranks), 1)
@@ -145,7 +145,6 @@ def retrieval(judged: Iterable[JudgedArrival]) -> Retrieval:
 
 
 def confidence_calibration(judged: Iterable[JudgedArrival]) -> ConfidenceCalibration:
-    """Whether the first candidate is the same issue as often as its confidence says."""
     tops = [(one.top, one.rank == 1, one.weight) for one in judged if one.found]
     high = [top for top in tops if top[0] >= HIGH]
     total = sum(weight for _, _, weight in tops)
@@ -163,7 +162,7 @@ def confidence_calibration(judged: Iterable[JudgedArrival]) -> ConfidenceCalibra
 
 
 def bins_of(tops: Sequence[tuple[float, bool, float]]) -> tuple[CalibrationBin, ...]:
-    """The tenths of the confidence in which there are answers, given as (confidence, right, weight)."""
+    """The non-empty tenths of the confidence, from (confidence, right, weight)."""
     members: list[list[tuple[float, bool, float]]] = [[] for _ in range(BINS)]
     for top in tops:
         members[min(BINS - 1, int(top[0] * BINS))].append(top)
@@ -182,7 +181,7 @@ def _error(bins: Sequence[CalibrationBin]) -> float:
 
 
 def outcome_at(judged: Iterable[JudgedArrival], cut: float) -> ThresholdOutcome:
-    """What happens where every candidate at or over `cut` is shown, five at most."""
+    """What happens if every candidate at or above `cut` is shown, five at most."""
     queries, silent = split(judged)
     right = sum(one.weight for one in queries if one.caught_until >= cut)
     told, alarmed = ([one for one in part if one.found and one.top >= cut] for part in (queries, silent))
@@ -203,28 +202,25 @@ def outcome_at(judged: Iterable[JudgedArrival], cut: float) -> ThresholdOutcome:
 
 
 def threshold_for_share(judged: Iterable[JudgedArrival], share: float) -> float:
-    """The lowest threshold, in thousandths, at which at most `share` of the issues that repeat nothing get a comment.
-
-    So it can be written in a settings file as it is shown, and does what is said of it.
-    """
+    """The lowest threshold, in thousandths, at which at most `share` of the unmarked issues get a comment."""
     _, silent = split(judged)
     return lowest_threshold(sorted((one.top for one in silent), reverse=True), share)
 
 
 def lowest_threshold(tops: Sequence[float], share: float) -> float:
-    """The same from their highest confidences in falling order."""
+    """The same from the highest confidences of the unmarked issues, in falling order."""
     allowed = int(share * len(tops))
     return float(math.floor(tops[allowed] * _STEPS + 1 + _ROUNDING) / _STEPS) if allowed < len(tops) else 0.0
 
 
 LISTED = 10
 LEAST_LISTED = POSSIBLY
-"""What is less likely than this is not even possibly the same, and no threshold that anybody would set shows it."""
+"""Anything less likely is below every threshold that somebody would set."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unmarked:
-    """An issue that repeats nothing as far as labels say, and what was found first for it."""
+    """An issue without a mark, and its first candidate."""
 
     id: Id
     candidate: Id
@@ -232,9 +228,9 @@ class Unmarked:
 
 
 def likeliest(judged: Iterable[JudgedArrival]) -> tuple[Unmarked, ...]:
-    """Up to `LISTED` of at least `LEAST_LISTED`, likeliest first; of equals the later, which somebody may still know.
+    """Up to `LISTED` unmarked issues with a first candidate of at least `LEAST_LISTED`, likeliest and latest first.
 
-    Without pairs that people have decided about, since these need not be read again.
+    Pairs that people have decided about are left out: nobody needs to read them again.
     """
     silent = [one for one in split(judged)[1] if one.top >= LEAST_LISTED and one.found[0][0] not in one.different]
     silent.sort(key=lambda one: (one.top, one.arrived), reverse=True)
@@ -242,5 +238,5 @@ def likeliest(judged: Iterable[JudgedArrival]) -> tuple[Unmarked, ...]:
 
 
 def without_pairs(unmarked: Iterable[Unmarked], pairs: Collection[tuple[int, int]]) -> tuple[Unmarked, ...]:
-    """`unmarked` without these pairs, in whichever order they name the two."""
+    """`unmarked` without these pairs, in either order."""
     return tuple(one for one in unmarked if not {(one.id, one.candidate), (one.candidate, one.id)} & set(pairs))

@@ -1,9 +1,11 @@
-"""What a file of past issues says of duplicates. Training and evaluation read it; a replay never does."""
+"""From a file of past issues to an evaluation: who is a duplicate of what, which arrivals are asked about, and what the
+finder's answers are worth.
+"""
 
 from __future__ import annotations
 
 import random
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -26,10 +28,10 @@ WARM = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """`group` joins issues that report the same thing; `marked` ones are called duplicates, of whatever.
+    """The marks of a file. `group` joins issues that report the same thing; `marked` ones are called duplicates.
 
-    `doubtful` ones may be duplicates of something that is not known, `named` ones name their original in their text,
-    and `astray` is the `duplicate_of` of those where it is no other issue's id here.
+    `doubtful` ones may be duplicates of an unknown issue, `named` ones name their original in their text, and `astray`
+    has each `duplicate_of` that is no other issue's id in the file.
     """
 
     group: Mapping[Id, Id]
@@ -40,7 +42,7 @@ class Labels:
 
 
 def read_labels(path: Path) -> Labels:
-    """The labels of a file that `bot.quality.replay.read_archive` could read. Raises UserError as `labels_of` does."""
+    """The labels of a file that `read_archive` could read. Raises UserError as `labels_of` does."""
     try:
         return labels_of([row for row, _ in read_rows(path)])
     except UserError as problem:
@@ -48,12 +50,11 @@ def read_labels(path: Path) -> Labels:
 
 
 def labels_of(rows: Sequence[Mapping[str, Any]], decided: Decided = UNDECIDED) -> Labels:
-    """The labels in rows: `duplicate_of`, and where they apply `maybe_related`, `dup_unknown_master`,
-    `body_mentions_master`. A group is what the links of `duplicate_of` join, whichever way they point. Raises UserError
-    naming the issue whose `duplicate_of` cannot be an id.
+    """The labels in rows: `duplicate_of`, `maybe_related`, `dup_unknown_master`, `body_mentions_master`.
 
-    What people `decided` about pairs counts as well: the later of two that are the same is a duplicate, and a mark that
-    they contradict leaves its issue in doubt. The rows are in the order of arrival then.
+    Links of `duplicate_of` form a group in either direction. People's decisions about pairs count as well: the later
+    issue of a pair that is the same is a duplicate, and a mark that they contradict makes its issue doubtful; the rows
+    must be in order of arrival then. Raises UserError naming the issue whose `duplicate_of` cannot be an id.
     """
     for row in rows:
         of = row.get("duplicate_of")
@@ -80,11 +81,10 @@ def labels_of(rows: Sequence[Mapping[str, Any]], decided: Decided = UNDECIDED) -
 
 
 def truth(issues: Sequence[PastIssue], labels: Labels, warm: float) -> Iterator[tuple[int, frozenset[Id] | None]]:
-    """What should have been found at each arrival that can be judged: its position and its originals.
+    """The positions of the arrivals that can be judged, each with its originals: the earlier members of its group.
 
-    The originals of a duplicate are the members of its group that came before it; None stands for an issue that is
-    nobody's duplicate, about which the bot should stay silent. Nothing is said of arrivals in the first `warm` share,
-    of doubtful ones, of duplicates without a known original and of those that name it themselves.
+    None stands for an issue that is nobody's duplicate, so the bot should stay silent. Left out are the first `warm`
+    share, doubtful issues, and duplicates whose original is unknown or named in their text.
     """
     size = Counter(labels.group[issue.id] for issue in issues)
     earlier: dict[Id, list[Id]] = {}
@@ -103,7 +103,7 @@ def truth(issues: Sequence[PastIssue], labels: Labels, warm: float) -> Iterator[
 
 
 def to_learn_from(issues: Sequence[PastIssue], labels: Labels, others: int, seed: int) -> dict[int, float]:
-    """Positions of the issues to learn from → how many each stands for: every duplicate, and a sample of the others."""
+    """The positions to learn from, with how many issues each stands for: all duplicates, and a sample of the others."""
     known = dict(truth(issues, labels, WARM))
     repeated = [n for n, originals in known.items() if originals]
     fresh = [n for n, originals in known.items() if originals is None]
@@ -116,10 +116,9 @@ Found = tuple[tuple[Id, float], ...]
 
 
 def choose(known: Truth, size: int | None, seed: int) -> dict[int, float]:
-    """Positions to ask about → how many arrivals each stands for: all, or a seeded sample of `size`.
+    """The positions to ask about, with how many arrivals each stands for: all, or a seeded sample of `size`.
 
-    Duplicates are rare, and most figures are about them: a third of a sample are duplicates, where there are so many.
-    Which arrivals are chosen does not reach the replay in any other way.
+    Duplicates are rare and most figures are about them, so a third of a sample are duplicates if there are enough.
     """
     repeated = [position for position, originals in known.items() if originals is not None]
     fresh = [position for position, originals in known.items() if originals is None]
@@ -134,15 +133,20 @@ def choose(known: Truth, size: int | None, seed: int) -> dict[int, float]:
 
 
 def read_answers(rows: Iterable[tuple[Any, str]], issues: Sequence[PastIssue]) -> dict[Id, Found]:
-    """A replay's answers from rows with their places. Raises UserError naming the place of one that proves nothing.
+    """A replay's answers from rows with their places.
 
-    Such is an issue or candidate that the file of issues does not have, a candidate that had not arrived yet, a
-    confidence that is no probability, and candidates that are not best first.
+    Raises UserError naming the place of a row with an unknown or later issue, a confidence outside [0, 1], or
+    candidates that are not best first.
     """
     position = {issue.id: place for place, issue in enumerate(issues)}
     found: dict[Id, Found] = {}
     for row, place in rows:
-        id, candidates = _answer(row, place)
+        try:
+            id = _id(row["id"])
+            candidates = tuple((_id(one["id"]), float(one["confidence"])) for one in row["candidates"])
+        except (KeyError, TypeError, ValueError, OverflowError):
+            shape = '{"id": …, "candidates": [{"id": …, "confidence": 0 to 1}, …]}'
+            raise UserError(f"{place}: an answer has the form {shape}, as `doppel replay` writes it") from None
         if id not in position:
             raise UserError(f"{place}: the issues hold no {id!r}; is this a replay of another file?")
         if id in found:
@@ -152,16 +156,8 @@ def read_answers(rows: Iterable[tuple[Any, str]], issues: Sequence[PastIssue]) -
     return found
 
 
-def _answer(row: Any, place: str) -> tuple[Id, Found]:
-    try:
-        return _id(row["id"]), tuple((_id(one["id"]), float(one["confidence"])) for one in row["candidates"])
-    except (KeyError, TypeError, ValueError, OverflowError):
-        shape = '{"id": …, "candidates": [{"id": …, "confidence": 0 to 1}, …]}'
-        raise UserError(f"{place}: an answer has the form {shape}, as `doppel replay` writes it") from None
-
-
 def _id(value: Any) -> Id:
-    """An id as issues have it. Raises TypeError for anything else, also for what Python takes for a number."""
+    """An id as issues have it. Raises TypeError for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | str):
         raise TypeError("an id is a number or a string")
     return value
@@ -182,9 +178,9 @@ def _check(candidates: Found, position: Mapping[Id, int], arrival: int, place: s
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """`known` is what should be found at each position that can be judged, `chosen` the positions that are asked about
-    with the arrivals that each stands for; `marks` are what people said of duplicates, which may be nothing, and
-    `decided` what they decided about pairs where the bot asked them.
+    """`known` has the originals at each position that can be judged; `chosen` the positions to ask about, with weights.
+
+    `marks` are the file's labels, `decided` is what people decided about pairs that the bot showed.
     """
 
     issues: Sequence[PastIssue]
@@ -203,7 +199,7 @@ class Trial:
         seed: int,
         decided: Decided = UNDECIDED,
     ) -> Trial:
-        """The trial of `rows`, each with its place for error messages. Raises UserError where nothing can be judged."""
+        """The trial of `rows`, each with its place for error messages. Raises UserError if nothing can be judged."""
         issues = archive_of(rows)
         if not issues:
             raise UserError("there is no issue in it")
@@ -217,28 +213,28 @@ class Trial:
         return cls(issues, known, choose(known, sample, seed), marks, decided)
 
     def only(self, answered: Mapping[Id, Found]) -> Trial:
-        """The same, asking about those arrivals alone that were answered."""
+        """The same trial for those arrivals alone that were answered."""
         chosen = {position: weight for position, weight in self.chosen.items() if self.issues[position].id in answered}
         return replace(self, chosen=chosen)
 
     def ask(self, asking: ReplayOptions, jobs: int | None, advance: Callable[[], None]) -> dict[Id, Found]:
-        """Let the issues arrive, and ask the finder; `advance` hears of each arrival."""
+        """Replay the issues and ask the finder; `advance` is called at each arrival."""
         return {one.id: one.candidates for one in self.replayed(asking, jobs, advance, self.chosen)}
 
     def replayed(
         self, asking: ReplayOptions, jobs: int | None, advance: Callable[[], None], positions: Collection[int]
     ) -> list[ReplayAnswer]:
-        """The same of any arrivals, with all that the replay tells of them."""
+        """The replay's full answers for any positions."""
         replay = partial(replay_index, jobs=jobs) if asking.indexed else replay_search
         answers = replay(self.issues, positions, asking, advance=advance)
         return [one for one in answers if one is not None]
 
     def judged(self, found: Mapping[Id, Found]) -> list[JudgedArrival]:
-        """The arrivals with what was found; where `found` does not say, that was nothing."""
-        different: dict[Id, set[Id]] = {}
+        """The chosen arrivals with the candidates found; without an entry in `found` there were none."""
+        different = defaultdict[Id, set[Id]](set)
         for one, other in self.decided.different:
-            different.setdefault(one, set()).add(other)
-            different.setdefault(other, set()).add(one)
+            different[one].add(other)
+            different[other].add(one)
         return [
             JudgedArrival(
                 id=(issue := self.issues[position]).id,
@@ -252,7 +248,6 @@ class Trial:
         ]
 
     def judge(self, found: Mapping[Id, Found], min_confidence: float) -> Evaluation:
-        """What the answers are worth."""
         return evaluate(
             self.judged(found),
             issues=len(self.issues),
@@ -262,5 +257,5 @@ class Trial:
 
 
 def as_the_bot_asks() -> ReplayOptions:
-    """The bot's own sources and weights, and as many candidates as are judged."""
+    """The bot's own sources and weights, with as many candidates as are judged."""
     return ReplayOptions(top=max(DEPTHS))

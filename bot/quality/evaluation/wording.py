@@ -1,7 +1,4 @@
-"""An evaluation in words: what the figures mean to somebody who is about to choose a threshold. Pure.
-
-How far up an original is found comes first: it depends on no threshold, and on no mark that is missing.
-"""
+"""An evaluation in sentences, for somebody who is about to choose a threshold. Pure."""
 
 from __future__ import annotations
 
@@ -29,7 +26,7 @@ def basis(found: Evaluation) -> str:
 
 
 def counts(found: Evaluation) -> str:
-    """The two kinds of issues that figures are about, in a line."""
+    """The numbers of marked and unmarked issues."""
     silent = counted(found.silent, "issue")
     return f"{counted(found.retrieval.queries, 'known duplicate')} and {silent} that nobody marked"
 
@@ -41,14 +38,15 @@ def finding(found: Evaluation) -> str:
             "None of these is a known duplicate of an earlier issue, so that it can be said how often it would speak, "
             "and not how much it finds."
         )
+    bounds = interval(found.rr_intervals.get(5))
     return (
         f"{percent(found.retrieval.rr[5])} of the known duplicates have an original among the first five candidates"
-        f"{_between(found.rr_intervals.get(5))}, {percent(found.retrieval.rr[10])} among the first ten."
+        f"{f' ({bounds}, at 95%)' if bounds else ''}, {percent(found.retrieval.rr[10])} among the first ten."
     )
 
 
 def confidence(found: Evaluation) -> str:
-    """What the confidence means, beside what is marked; empty where no duplicate is known."""
+    """What the confidence means compared with the marks; empty if no duplicate is known."""
     got = found.calibration
     if not got.answers:
         return "No candidate was found for any issue, so that nothing can be said of the confidence."
@@ -65,7 +63,7 @@ def confidence(found: Evaluation) -> str:
 
 
 def _means(bins: Sequence[CalibrationBin]) -> tuple[float, float, int]:
-    """The mean confidence of some tenths, the share that is marked, and how many answers that are."""
+    """The mean confidence of some bins, the share that is marked, and the number of answers."""
     weight = sum(one.weight for one in bins)
     said = sum(one.weight * one.confidence for one in bins) / weight
     marked = sum(one.weight * one.right for one in bins) / weight
@@ -73,7 +71,7 @@ def _means(bins: Sequence[CalibrationBin]) -> tuple[float, float, int]:
 
 
 def at_threshold(found: Evaluation, row: ThresholdOutcome) -> str:
-    """What the threshold that is set means in an average month, and in all."""
+    """What the configured threshold means in an average month, and in all."""
     month = found.monthly[row.cut]
     text = (
         f"At {threshold(row.cut)}, which is set, a month with {_few(month.issues, 'issue')}, as those of the last year "
@@ -85,10 +83,7 @@ def at_threshold(found: Evaluation, row: ThresholdOutcome) -> str:
 
 
 def last_month(found: Evaluation) -> str:
-    """What would have happened in the last month, at the threshold that is recommended or else at the present one.
-
-    Empty where nothing of that month can be judged.
-    """
+    """The last month at the recommended, or else the configured threshold; empty if nothing of it can be judged."""
     month = found.last_month[spoken_of(found)]
     if not month.issues:
         return ""
@@ -102,7 +97,7 @@ def last_month(found: Evaluation) -> str:
 
 
 def history(found: Evaluation) -> str:
-    """The same of all arrivals that can be judged."""
+    """The same for all arrivals that can be judged."""
     cut = spoken_of(found)
     row = next(row for row in (*found.curve, found.at) if row.cut == cut)
     issues = counted(found.arrivals, "issue")
@@ -118,7 +113,7 @@ def history(found: Evaluation) -> str:
 
 
 def _of_these(found: Evaluation, row: Monthly | ThresholdOutcome) -> str:
-    """How many of the comments name the same report, by the confidence and by mark; empty without comments."""
+    """How many comments name the same report, by confidence and by mark; empty without comments."""
     if not round(row.comments):
         return ""
     marked = f", {round(row.right):,} by mark" if found.retrieval.queries else ""
@@ -126,7 +121,7 @@ def _of_these(found: Evaluation, row: Monthly | ThresholdOutcome) -> str:
 
 
 def caught(found: Evaluation, row: ThresholdOutcome) -> str:
-    """The share of the known duplicates that are told so; `–` where there are none."""
+    """The share of the known duplicates that are caught; `–` if there are none."""
     return percent(row.caught if found.retrieval.queries else None)
 
 
@@ -136,29 +131,29 @@ def same(row: ThresholdOutcome) -> str:
 
 
 def others(found: Evaluation, row: ThresholdOutcome) -> str:
-    """The share of the issues that nobody marked that get a comment; `–` where each issue is a duplicate."""
+    """The share of the unmarked issues that get a comment; `–` if every issue is a duplicate."""
     return percent(row.false_alarms if found.silent else None)
 
 
 def _shares(found: Evaluation, row: ThresholdOutcome, catches: str, comments: str) -> str:
-    """Both in words, one alone where there is nobody to say the other of."""
+    """Both shares in words, or the one that exists."""
     said = [f"{catches} {caught(found, row)} of the known duplicates"] if found.retrieval.queries else []
     said += [f"{comments} {others(found, row)} of the other issues"] if found.silent else []
     return " and ".join(said)
 
 
 def spoken_of(found: Evaluation) -> float:
-    """The threshold that sentences are about: the recommended one, or else the present one."""
+    """The threshold that the sentences are about: the recommended one, or else the configured one."""
     return found.at.cut if found.advice.threshold is None else found.advice.threshold
 
 
 def _about(found: Evaluation) -> str:
-    """Where a sample stands for all, numbers are about right."""
+    """`about ` if the numbers are estimates from a sample."""
     return "about " if found.asked < found.arrivals else ""
 
 
 def advice(found: Evaluation) -> str:
-    """What to set, and why; or why nothing can be said."""
+    """What to set and why, or why nothing is recommended."""
     bearable = percent(BEARABLE)
     match found.advice.reason:
         case AdviceReason.FEW_DUPLICATES | AdviceReason.FEW_OTHERS:
@@ -179,7 +174,7 @@ def advice(found: Evaluation) -> str:
 
 
 def _too_few(found: Evaluation) -> str:
-    """Each number that is too low, beside the one that it takes."""
+    """The numbers that are too low, each with the one that is needed."""
     known, needed = found.retrieval.queries, others_needed(0)
     lacking = [f"{counted(known, 'known duplicate')} ({FEW} are needed)"] if known < FEW else []
     if found.silent < needed:
@@ -189,7 +184,7 @@ def _too_few(found: Evaluation) -> str:
 
 
 def _not_one(found: Evaluation) -> str:
-    """Where there are so few others that a comment on a single one is more than can be borne, that it is so."""
+    """A remark if there are so few unmarked issues that a comment on a single one is too many; else empty."""
     enough = others_needed(1)
     if found.silent >= enough:
         return ""
@@ -200,7 +195,7 @@ def _not_one(found: Evaluation) -> str:
 
 
 def unmarked(found: Evaluation) -> str:
-    """What the list is of the likeliest of those that nobody marked; empty where there is none."""
+    """What the list of the likeliest unmarked pairs means; empty if there are none."""
     if not found.unmarked:
         return ""
     if not found.retrieval.queries:
@@ -212,7 +207,7 @@ def unmarked(found: Evaluation) -> str:
 
 
 def caution(found: Evaluation, *, of_file: bool = False) -> str:
-    """What every reader of such figures has to know; `of_file` is whether they are of no repository, but of a file."""
+    """What every reader must know about the figures; `of_file` says that they are about a file, not a repository."""
     if not found.retrieval.queries:
         how = "Mark a few duplicates in duplicate_of" if of_file else "Close a few duplicates by GitHub's own menu"
         return f"{how}, and evaluate again: then it says how many it finds."
@@ -231,15 +226,12 @@ def _day(moment: datetime) -> str:
 
 
 def threshold(cut: float) -> str:
-    """`.62`, as thresholds are written everywhere here; in thousandths where it is one of those.
-
-    `–` above 1, where no probability is: there none can be set that does what is said.
-    """
+    """A threshold as `.62`, in thousandths if needed; `–` above 1, where no probability is."""
     return "–" if cut > 1 else f"{cut:.3f}".removeprefix("0").removesuffix("0")
 
 
 def percent(share: float | None) -> str:
-    """`22%`, with a decimal below ten; `–` where there is none."""
+    """`22%`, below ten with a decimal; `–` for None."""
     if share is None:
         return "–"
     digits = f"{share * 100:.0f}" if share >= 0.0995 else f"{share * 100:.1f}".removesuffix(".0")
@@ -247,17 +239,12 @@ def percent(share: float | None) -> str:
 
 
 def interval(bounds: Interval | None) -> str:
-    """`11–19%`; empty where there is none."""
+    """`11–19%`; empty for None."""
     return f"{bounds[0] * 100:.0f}–{bounds[1] * 100:.0f}%" if bounds else ""
 
 
-def _between(bounds: Interval | None) -> str:
-    """The interval of a share, in brackets."""
-    return f" ({interval(bounds)}, at 95%)" if bounds else ""
-
-
 def a_month(number: float) -> str:
-    """Comments in an average month; a few in a year are not none: `<0.1`."""
+    """Comments in an average month; a few a year are `<0.1`."""
     return "<0.1" if 0 < number < 0.05 else f"{number:.1f}"
 
 

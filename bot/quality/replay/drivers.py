@@ -1,7 +1,7 @@
-"""Replays over an index, on all processors, or over a simulated GitHub search, in this process.
+"""Runs a replay over an index, on all processors, or over a simulated GitHub search, in this process.
 
-Over an index the arrivals are cut into segments, each with its own process and index. The process first reads all that
-came before its segment, so it gives the same answers as a single process would.
+Over an index the arrivals are cut into segments, each with its own process and index. The process first reads all
+issues before its segment, so it gives the same answers as a single process would.
 """
 
 from __future__ import annotations

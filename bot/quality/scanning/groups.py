@@ -1,4 +1,12 @@
-"""A scan's values: issues of the backlog, the answers for them, and groups. Pure."""
+"""The backlog scan's values, and the groups that it makes of them. Pure.
+
+Groups come from complete linkage (Sørensen, 1948; "farthest neighbour"): each issue starts as a group, and the two
+groups whose least likely pair is the likeliest are merged, until every such pair is below the threshold. So a chain of
+weak links joins nothing, and an umbrella issue joins at most one group, whose members must resemble each other too.
+
+Survivor, sums and order come from `bot/domain/merging.py` (D8): the oldest issue survives as the proposed original, 👍
+and 👎 are the counters.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +48,7 @@ class ScanMatch:
 
 @dataclass(frozen=True, slots=True)
 class ScanAnswer:
-    """What was found for an issue when the index had seen `sequence` changes, and by which `model`."""
+    """The matches of an issue when the index had seen `sequence` changes, and the `model` that judged them."""
 
     number: int
     sequence: int
@@ -69,7 +77,6 @@ class DuplicateGroup:
 
     @property
     def closable(self) -> int:
-        """How many issues could be closed in favour of the original."""
         return sum(member.entry.state == "open" for member in self.members)
 
     @property
@@ -85,7 +92,7 @@ class DuplicateGroup:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """For programs; names are as in GitHub's JSON of an issue."""
+        """Plain values, with names as in GitHub's JSON of an issue."""
         return {
             "original": _json(self.original),
             "members": [
@@ -102,7 +109,7 @@ class DuplicateGroup:
 
 @dataclass(frozen=True, slots=True)
 class ScanResult:
-    """The groups of a backlog, and the number of its `issues`. Every pair in a group has at least `threshold`."""
+    """The groups among `issues` issues, with `closed` ones or without; pairs in a group have at least `threshold`."""
 
     groups: tuple[DuplicateGroup, ...]
     issues: int
@@ -111,11 +118,9 @@ class ScanResult:
 
     @property
     def closable(self) -> int:
-        """How many issues could be closed."""
         return sum(group.closable for group in self.groups)
 
     def to_json(self) -> dict[str, Any]:
-        """For programs."""
         return {
             "issues": self.issues,
             "include_closed": self.closed,
@@ -148,10 +153,10 @@ def grouped(
     threshold: float = THRESHOLD,
     decided: Decided = UNDECIDED,
 ) -> list[DuplicateGroup]:
-    """The groups of a backlog, those with most gain for a maintainer first.
+    """The groups of a backlog, the most useful for a maintainer first.
 
-    `backlog` is sorted from the oldest on; other issues are in no group. What people have `decided` overrides the
-    answers: pairs that are the same are certain, and pairs that are different are never in one group.
+    `backlog` is sorted from the oldest on; other issues are in no group. People's decisions override the answers: pairs
+    that are the same are certain, and pairs that are different are never in one group.
     """
     known = {entry.number for entry in backlog}
     found = {pair: ScanMatch(pair[0], 1.0, ()) for pair in decided.same if known.issuperset(pair)}
@@ -177,17 +182,15 @@ def grouped(
     for group in merged:
         if group.absorbed:
             original = backlog[group.survivor]
-            members = tuple(_member(original, backlog[place], found) for place in group.absorbed)
+            # Complete linkage has compared each member with the original, too.
+            found_pairs = [
+                (backlog[place], found[pair_of(original.number, backlog[place].number)]) for place in group.absorbed
+            ]
+            members = tuple(GroupMember(entry, one.confidence, one.reasons) for entry, one in found_pairs)
             comments = sum(backlog[place].comments for place in group.members)
             groups.append(DuplicateGroup(original, members, group.helpful, group.harmful, comments))
     # Sorting is stable: of equals the older group stays first.
     return sorted(groups, key=lambda group: -group.gain)
-
-
-def _member(original: BacklogIssue, entry: BacklogIssue, found: dict[Pair, ScanMatch]) -> GroupMember:
-    """The member with its pair's evidence: complete linkage has compared it with the original, too."""
-    one = found[min(original.number, entry.number), max(original.number, entry.number)]
-    return GroupMember(entry, one.confidence, one.reasons)
 
 
 Pair = tuple[int, int]

@@ -1,7 +1,6 @@
-"""The backlog scan as Markdown: the bot's one issue, and `doppel scan --markdown` (D8).
+"""The backlog scan as Markdown, for the bot's one issue and `doppel scan --markdown`, and as an HTML page (D8).
 
-Links go through the redirecting host as those of comments do, so that no issue gets a back-link; titles and reasons are
-strangers' text.
+Links go through the redirecting host, so no issue gets a back-link; titles and reasons are strangers' text.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _RESERVED = 400
 
 
 class Named(Protocol):
-    """What says how an issue is named: `Place`, or `FromFile`."""
+    """Names issues: `Place`, or `FromFile`."""
 
     def issue(self, number: int) -> str: ...
 
@@ -43,7 +42,6 @@ class FromFile:
     names: Mapping[int, str]
 
     def issue(self, number: int) -> str:
-        """A name is a stranger's text, too."""
         return code(self.names[number], 60)
 
 
@@ -69,10 +67,12 @@ def render_scan(result: ScanResult, place: Place, checked: datetime, say: Words)
 
 
 def scan_markdown(result: ScanResult, place: Named, say: Words, limit: int = BODY_MAX - 200) -> Shown:
-    """The result in Markdown, in at most `limit` characters: the groups that gain most, and what is left out."""
+    """The groups that gain most in at most `limit` characters, and how many are left out."""
     blocks = [heading(result, say)]
     if result.groups:
-        blocks += [say.scan_how(), _commands(say)]
+        commands = (Name.OF, Name.NOT, Name.SCAN)
+        listed = (say.command(command=code(BY_NAME[one].syntax), says=command_words(one, say)) for one in commands)
+        blocks += [say.scan_how(), bullets(listed)]
     room = limit - _RESERVED - sum(len(block) + 2 for block in blocks)
     shown = 0
     for rank, group in enumerate(result.groups, 1):
@@ -102,7 +102,7 @@ def heading(result: ScanResult, say: Words) -> str:
 
 
 def facts(group: DuplicateGroup, say: Words) -> str:
-    """What people gave all issues of a group together."""
+    """The sums over all issues of a group."""
     return say.scan_sums(
         issues=say.issues(count=1 + len(group.members)),
         up=group.thumbs_up,
@@ -112,7 +112,7 @@ def facts(group: DuplicateGroup, say: Words) -> str:
 
 
 def age(entry: BacklogIssue, say: Words) -> str:
-    """Open or closed, and since when it is there, if that is known."""
+    """Open or closed, and since when, if that is known."""
     state = say.state_open() if entry.state == "open" else say.state_closed()
     return f"{state} · {say.reported(day=entry.created_at.date())}" if entry.dated else state
 
@@ -130,26 +130,18 @@ def _group(rank: int, group: DuplicateGroup, place: Named, most: int, say: Words
 
 
 def _member(member: GroupMember, place: Named, say: Words) -> list[str]:
-    """The line of a member, and below it what speaks for it, marked by the indentation."""
+    """The line of a member, and below it the reasons, marked by their indentation."""
     entry = member.entry
     reasons = [f"{confidence_words(member.confidence, say)} · {age(entry, say)}", *reasons_in(member.reasons, say)]
     return [f"{place.issue(entry.number)} {escape(entry.title)}", *(f"  - {sentence(reason)}" for reason in reasons)]
 
 
 def _nested(lines: Sequence[str]) -> str:
-    """The first line begins an item of a numbered list, and the others stand below it."""
+    """An item of a numbered list, with the other lines below it."""
     first, *others = lines
     indent = " " * (first.index(".") + 2)
     return "\n".join(
         [first, *(f"{indent}{line}" if line.startswith("  - ") else f"{indent}- {line}" for line in others)]
-    )
-
-
-def _commands(say: Words) -> str:
-    """What to write on the newer issues."""
-    return bullets(
-        say.command(command=code(BY_NAME[name].syntax), says=command_words(name, say))
-        for name in (Name.OF, Name.NOT, Name.SCAN)
     )
 
 
@@ -179,8 +171,9 @@ class _Named:
 
 
 def scan_page(result: ScanResult, name: str, checked: str, home: str, names: Mapping[int, str] | None) -> str:
-    """The whole page. `name` says what was looked through, `checked` when; `home` is the address of the repository's
-    page. Issues of a file have `names` instead.
+    """The whole HTML page. `name` says what was scanned, `checked` when; `home` is the repository's address.
+
+    Issues of a file have `names` instead of links.
     """
     place = _Named(home, names or {})
     title = _text(f"{english().scan_title()}: {name}")
@@ -212,5 +205,5 @@ def _item(member: GroupMember, place: _Named) -> str:
 
 
 def _text(text: str) -> str:
-    """Strangers' text as text: on one line, without invisible characters, and without markup."""
+    """Strangers' text on one line, without invisible characters and markup."""
     return quoted(clean(text))

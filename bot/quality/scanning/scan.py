@@ -1,6 +1,7 @@
-"""Asks for each issue which earlier one it repeats, as the bot does for a new issue.
+"""The backlog scan: finds for each issue the earlier ones that it repeats, and stores the answers.
 
-Many issues are shared out to several processes, which read the index. This process stores their answers.
+Several processes read the index and judge; this one stores. A scan that was stopped goes on from the stored answers. An
+answer holds as long as the same model judges, and neither text nor vectors of its issues have changed.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from bot.storage.tables.index import indexed_vectors as vectors
 from bot.storage.tables.index import lock_index
 from bot.storage.tables.schema import scan_answers as table
 
-#: Asks about many issues of a backlog, part by part.
+#: Finds the matches of many issues, part by part.
 MatchMany = Callable[[Sequence[int]], Iterable[list[ScanAnswer]]]
 
 #: How many candidates an answer keeps, and their least confidence, below which no threshold can be set.
@@ -49,7 +50,7 @@ _ANYWHERE = RepoRef("scan", "scan")
 
 
 class BacklogMatcher:
-    """Asks about issues of the index. Cheap to build, without state of its own."""
+    """Finds matches for issues of the index, as the bot does for a new issue. Cheap to build, without state."""
 
     def __init__(self, index: Index, model: Model) -> None:
         self._index = index
@@ -57,11 +58,10 @@ class BacklogMatcher:
         self._weights = model.digest
 
     def close(self) -> None:
-        """Close the index's connections."""
         self._index.close()
 
     def version(self, repo_id: int) -> str:
-        """The version of the weights and of the vectors' model; answers of another version are outdated."""
+        """The version of weights and vectors; answers of another version are outdated."""
         with self._index.view(repo_id) as view:
             return self._version(view)
 
@@ -147,8 +147,7 @@ class ScanAnswers(Part):
     def put(self, repo_id: int, answers: Sequence[ScanAnswer]) -> None:
         """Store answers of issues that are still there, over earlier ones."""
         rows = [
-            (repo_id, one.number, one.sequence, one.model, json.dumps([_stored(it) for it in one.found]))
-            for one in answers
+            (repo_id, one.number, one.sequence, one.model, json.dumps(list(map(_to_row, one.found)))) for one in answers
         ]
         with write(self._engine) as connection:
             # The answer of an issue that was deleted meanwhile would stay for ever.
@@ -163,7 +162,7 @@ class ScanAnswers(Part):
         query = sa.select(table).where(table.c.repo_id == repo_id).order_by(table.c.number)
         with self._engine.connect() as connection:
             for row in connection.execution_options(yield_per=_ROWS).execute(query):
-                found = [ScanMatch(number, chance, _reasons(why)) for number, chance, why in json.loads(row.candidates)]
+                found = [_from_row(*stored) for stored in json.loads(row.candidates)]
                 yield ScanAnswer(row.number, row.sequence, row.model, tuple(found))
 
     def drop_outdated(self, repo_id: int) -> None:
@@ -190,7 +189,7 @@ class ScanAnswers(Part):
         self._change(sa.delete(table).where(table.c.repo_id == repo_id))
 
     def missing(self, repo_id: int, model: str, *, closed: bool, after: int, limit: int | None) -> list[int]:
-        """The issues above `after` that have no answer that holds, ascending; with `closed`, closed ones too."""
+        """The issues above `after` without a valid answer, ascending; with `closed`, closed ones too."""
         mine = sa.and_(table.c.repo_id == issues.c.repo_id, table.c.number == issues.c.number)
         own = sa.and_(terms.c.repo_id == issues.c.repo_id, terms.c.number == issues.c.number)
         embedded = sa.and_(vectors.c.repo_id == issues.c.repo_id, vectors.c.number == issues.c.number)
@@ -245,25 +244,25 @@ def _in_backlog(repo_id: int, closed: bool) -> sa.ColumnElement[bool]:
     return sa.and_(issues.c.repo_id == repo_id, sa.or_(opened, sa.not_(dealt_with)) if closed else opened)
 
 
-def _stored(found: ScanMatch) -> list[Any]:
+def _to_row(found: ScanMatch) -> list[Any]:
     return [found.number, round(found.confidence, 4), [[why.shared, *why.quoted] for why in found.reasons]]
 
 
-def _reasons(stored: Iterable[list[str]]) -> tuple[Reason, ...]:
-    return tuple(Reason(Shared(shared), tuple(quoted)) for shared, *quoted in stored)
+def _from_row(number: int, confidence: float, reasons: Iterable[list[str]]) -> ScanMatch:
+    return ScanMatch(number, confidence, tuple(Reason(Shared(shared), tuple(quoted)) for shared, *quoted in reasons))
 
 
 log = logging.getLogger(__name__)
 
 MOST_ASKED_AGAIN = 100
-"""Issues that are asked about once more at the end of a scan, some seconds' work."""
+"""Some seconds' work."""
 
 ReadReactions = Callable[[Sequence[int]], Mapping[int, tuple[int, int]]]
 """How many 👍 and 👎 issues have, by number, as GitHub says now; issues may be left out."""
 
 
 class Scan:
-    """A scan can be stopped at any time: answers are stored, and issues that have one are not asked about again."""
+    """One scan of a repository; it can be stopped at any time and repeated."""
 
     def __init__(self, store: Store, asker: BacklogMatcher, repo_id: int, *, closed: bool = False) -> None:
         self._store = store
@@ -273,7 +272,7 @@ class Scan:
         self._closed = closed
 
     def begin(self, *, fresh: bool = False) -> None:
-        """Delete the answers that another issue's change has made outdated; with `fresh`, all answers."""
+        """Delete the answers that another issue's change has outdated; with `fresh`, all answers."""
         if fresh:
             self._answers.forget(self._repo_id)
         else:
@@ -285,31 +284,28 @@ class Scan:
         return self._answers.missing(self._repo_id, version, closed=self._closed, after=after, limit=limit)
 
     def ask_again(self) -> None:
-        """Ask once more about issues whose answers have become outdated during the scan.
+        """Ask once more about issues whose answers were outdated during the scan.
 
-        Only once, and at most AGAIN issues, because a scan has to end: vectors may have come for all of them. The other
-        outdated answers are used as they are, and the next scan asks again.
+        Only once and at most MOST_ASKED_AGAIN issues, because a scan must end. Other outdated answers are used as they
+        are.
         """
         changed = {*self._answers.outdated(self._repo_id), *self.missing(limit=MOST_ASKED_AGAIN)}
         self.ask(sorted(changed)[:MOST_ASKED_AGAIN])
 
     def count(self) -> int:
-        """How many issues there are to look through."""
         return self._answers.count_entries(self._repo_id, closed=self._closed)
 
     def ask(self, numbers: Sequence[int]) -> None:
-        """Ask about some issues, and store the answers."""
         self.keep(self._asker.ask(self._repo_id, numbers))
 
     def keep(self, answers: Sequence[ScanAnswer]) -> None:
-        """Store the answers that another process got."""
         self._answers.put(self._repo_id, answers)
 
     def count_reactions(self, read: ReadReactions, threshold: float = THRESHOLD) -> None:
-        """Update how many 👍 and 👎 the issues of the groups have; the order of the groups depends on it.
+        """Update the 👍 and 👎 of the groups' issues, by which groups are ordered.
 
-        The index knows reactions only up to an issue's last change, since GitHub does not count a reaction as one. If
-        they cannot be read, those in the index count.
+        GitHub does not count a reaction as a change, so the index has those of an issue's last change. If they cannot
+        be read, those count.
         """
         groups = self.result(threshold).groups
         numbers = [
@@ -325,7 +321,6 @@ class Scan:
             self._answers.put_reactions(self._repo_id, given)
 
     def result(self, threshold: float = THRESHOLD) -> ScanResult:
-        """The groups, by the answers that are stored."""
         backlog = self._answers.entries(self._repo_id, closed=self._closed)
         groups = grouped(
             backlog,

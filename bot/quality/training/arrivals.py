@@ -1,7 +1,10 @@
-"""Learns the last step of the model (`bot/search/matching/readings.py`) from what careful readers said (P1).
+"""Issues to learn from, as they arrive in a repository: each with its candidates, marks, and readers' verdicts.
 
-A file of readings has a line for each arrival that was read: `{"id", "weight", "verdicts": {CANDIDATE: VERDICT}}`. A
-verdict is `same`, `related` or `different`; `weight` is how many arrivals this one stands for.
+A file of readers' verdicts (P1) has a line for each arrival that was read: `{"id", "weight", "verdicts": {CANDIDATE:
+VERDICT}}`. A verdict is `same`, `related` or `different`; `weight` is how many arrivals this one stands for.
+
+The log-odds of small repositories need data of their own, since readers judged candidates in large trackers only. Small
+repositories are therefore made of issues drawn from a file, and marks take the place of readers there.
 """
 
 from __future__ import annotations
@@ -51,7 +54,7 @@ class ReadCandidates:
     """The candidates of an arrival that were read: whether each is the `same`, and their `likeness` by the text model.
 
     `weight` is how many arrivals this one stands for, `signed` whether its author is known. `small` marks an arrival in
-    a repository that was made for training, where marks take the place of readers.
+    a repository that was made for training.
     """
 
     same: Floats
@@ -62,7 +65,7 @@ class ReadCandidates:
 
 
 def read_verdicts(path: Path) -> dict[str, ReaderVerdicts]:
-    """Readings by the arrival's id, as text. Raises UserError naming a line that is no reading."""
+    """Readers' verdicts by the arrival's id. Raises UserError naming a wrong line."""
     found = {}
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         try:
@@ -80,7 +83,7 @@ def read_verdicts(path: Path) -> dict[str, ReaderVerdicts]:
 
 
 def fit_readings(odds: Sequence[Floats], reads: Sequence[ReadCandidates]) -> tuple[Fitted, Fitted]:
-    """Fit the step with the text model and without it; `odds` are the log-odds of being marked, for each arrival.
+    """Fit the last step with the text model and without it, to the log-odds of each arrival's candidates.
 
     The step without the text model leaves out small repositories, where word counts tell too little.
     """
@@ -105,9 +108,9 @@ _REPO = 1
 class Arrival:
     """One issue with its candidates: their features, (candidates, features), and whether each is the `same`.
 
-    `back` counts how many issues each candidate lies back, from 0. `earlier` is the number of issues before this one,
-    `stands_for` how many issues of its kind it is a sample of (0 if it was chosen only because it was read). `young`
-    marks one of a repository's first issues. `read` is what careful readers said of its candidates.
+    `back` is how many issues each candidate lies back, from 0; `earlier` the number of issues before this one;
+    `stands_for` how many issues it is a sample of (0 if it was chosen only because it was read). `young` marks one of a
+    repository's first issues. `read` has the readers' verdicts.
     """
 
     earlier: int
@@ -122,7 +125,7 @@ class Arrival:
 class TrainingRepository:
     """A repository in which issues arrive and are compared with those before them.
 
-    Issues wait here until the next comparison, and then enter the index together.
+    Issues enter the index together, at the next comparison.
     """
 
     def __init__(self, index: Index) -> None:
@@ -135,7 +138,7 @@ class TrainingRepository:
         return self._github.arrive(past)
 
     def compared(self, issue: Issue) -> tuple[Integers, Floats]:
-        """The numbers of the candidates for the issue that arrived last, and (candidates, features)."""
+        """The candidates of the issue that arrived last: their numbers, and (candidates, features)."""
         self._mirror.put(self._waiting)
         self._mirror.follow(self._github)
         self._waiting = []
@@ -143,7 +146,7 @@ class TrainingRepository:
             return look.compared()
 
     def likeness(self, issue: Issue, numbers: Integers, places: Integers) -> Likeness:
-        """What the text model says of the candidates at these places, for the issue that arrived last."""
+        """The text model's comparison of the last issue with the candidates at these places."""
         others = np.setdiff1d(np.arange(len(numbers)), places)
         order = np.concatenate([places, others])
         with self._matcher.looking(_REPO, issue, below=issue.number) as look:
@@ -154,7 +157,7 @@ class TrainingRepository:
         return found.of(slice(len(places)))
 
     def keep(self, issue: Issue) -> None:
-        """Keep the issue that arrived last, for the next ones to be compared with."""
+        """Keep the issue that arrived last as a candidate for later ones."""
         self._waiting.append(issue)
 
 
@@ -166,7 +169,7 @@ def training_repository(text_model: Path | None) -> Iterator[TrainingRepository]
 
 
 class _Remembering:
-    """A text model with a cache, because many repositories are made of the texts of one file."""
+    """A text model with a cache: many repositories are made of the texts of one file."""
 
     remote = False
 
@@ -189,7 +192,7 @@ def _remembering(folder: Path | None) -> _Remembering:
     return _Remembering(TextModel(folder))
 
 
-#: Called with how many more issues are to be looked at, and how many have been, since the last call.
+#: Called with the numbers of issues that were added to the work, and that were done, since the last call.
 Progress = Callable[[int, int], None]
 
 #: Why files teach nothing.
@@ -198,10 +201,9 @@ TOO_FEW = "too few issues there are known as duplicates (duplicate_of) of one th
 
 @dataclass(frozen=True, slots=True)
 class TrainingFile:
-    """A file of issues to learn from.
+    """A file of issues to learn from, with readers' verdicts on them if there are any.
 
-    `readings` is a file of what careful readers said of them. `text_model` is the folder of a text model that was not
-    tuned on these issues, by which what was read is compared (None: the shipped model).
+    `text_model` is the folder of a text model that was not tuned on these issues (None: the shipped model).
     """
 
     issues: Path
@@ -252,7 +254,7 @@ def _compared(
 def _read(
     repository: TrainingRepository, issue: Issue, numbers: Integers, ids: Sequence[int | str], said: ReaderVerdicts
 ) -> ReadCandidates | None:
-    """What was said of the candidates that were read; None if none was."""
+    """The verdicts on the candidates; None if none was read."""
     places = np.array([place for place, id in enumerate(ids) if str(id) in said.same], dtype=np.int64)
     if not len(places):
         return None
@@ -330,7 +332,7 @@ BEGINNING = (30, 4_000)
 
 
 def beginning(issues: Sequence[PastIssue], labels: Labels) -> dict[int, float]:
-    """The positions of the first issues for which it is known what they repeat. Each stands for itself, hence 1."""
+    """The positions of the first issues that can be judged. Each stands for itself, hence 1."""
     least, most = BEGINNING
     last = min(most, grown_from(issues))
     return {position: 1.0 for position, _ in truth(issues[:last], labels, 0.0) if position >= least}

@@ -5,18 +5,14 @@ sample of the other issues, the candidates are looked up and marked as the same 
 
 The first is the order, learned from the duplicates alone (`fitting.fit_order`). The second is the probability, learned
 from the first five of each list (`fitting.fit_probability`), in repositories of any size: smaller ones are made of
-large ones (`smaller.py`). How much less to believe in small repositories is learned last and by itself, so that nothing
-about large ones is given up for it: from smaller repositories from which nothing is left out by chance, and from a
-repository's first issues, which came when it was small itself.
+large ones. The correction for small repositories is learned last and by itself, so that large ones do not change.
 
 The probability sees lists in the order that was learned from other questions, as it will for new issues. An issue that
-repeats nothing weighs as much as the issues it stands for: nearly all new issues are no duplicates, and a probability
-that forgets this is wrong.
+repeats nothing weighs as much as the issues it stands for, since nearly all new issues are no duplicates.
 
 Files may lack authors, and so may a repository. Without an author a day's issues may be one person's series, so a
-second probability is learned from the same arrivals without authors. The weights of `PRIOR_…` were set by hand, and the
-features keep them where no file says better: somebody who reports two things knows both, and somebody who has reported
-much knows what is reported.
+second probability is learned from the same arrivals without authors. The weights of `PRIOR_…` were set by hand and hold
+where no file says better: a person who reports two things knows both.
 """
 
 from __future__ import annotations
@@ -112,7 +108,7 @@ class Order:
 
 
 def learn(files: Sequence[TrainingFile], progress: Progress, *, others: int, seed: int) -> dict[str, Any]:
-    """The data of `matching/weights.json`. Without readings the last step is taken from the shipped weights."""
+    """The data of `matching/weights.json`. Without readers' verdicts the last step is the shipped one."""
     each = [collect(one, progress, others=others, seed=seed) for one in files]
     arrivals = [[one for one in part if one.stands_for] for part in each]
     marked = fit_marked([one for part in arrivals for one in part], seed)
@@ -153,10 +149,10 @@ def fit_marked(arrivals: Sequence[Arrival], seed: int) -> MarkModels:
 def _readings(
     each: Sequence[Sequence[Arrival]], arrivals: Sequence[Sequence[Arrival]], marked: MarkModels, seed: int
 ) -> dict[str, object]:
-    """Learn the last step, from what was read of each file.
+    """Learn the last step, from the readers' verdicts on each file.
 
-    The log-odds of a file come from what the other files taught, as those of a new repository do; if the others have
-    too few marks, from what all taught.
+    The log-odds of a file come from models of the other files, as those of a new repository do; if the others have too
+    few marks, from models of all files.
     """
     odds: list[Floats] = []
     reads: list[ReadCandidates] = []
@@ -220,10 +216,7 @@ def fit_calibration(firsts: FirstCandidates, small: FirstCandidates) -> Fitted:
 
 
 def smallness_of(firsts: FirstCandidates, right: Fitted) -> float:
-    """How log-odds change with each unit of `size.smallness`: never above 0, and 0 without small repositories.
-
-    Small repositories are judged with more care than large ones, never with less.
-    """
+    """The change of log-odds with each unit of `size.smallness`: at most 0, and 0 without small repositories."""
     small = firsts.rows[:, -1] > 0
     if not small.any():
         return 0.0
@@ -234,7 +227,7 @@ def smallness_of(firsts: FirstCandidates, right: Fitted) -> float:
 
 @dataclass(frozen=True, slots=True)
 class TopCandidates:
-    """The first few of one arrival's list: (leaders, features), and whether each is the same."""
+    """The first few candidates of one arrival: (candidates, features), and whether each is the same."""
 
     earlier: int
     rows: Floats
@@ -250,7 +243,6 @@ class ProbabilityModel:
     calibration: Fitted
 
     def data(self) -> dict[str, object]:
-        """As it is written into a file of weights."""
         return {"confidence": self.confidence.data(), "calibration": self.calibration.data()}
 
 
@@ -273,10 +265,7 @@ def fit(arrivals: Sequence[Arrival], order: Order, seed: int) -> ProbabilityMode
 
 
 def order_of(arrivals: Sequence[Arrival], seed: int) -> Fitted:
-    """Learn one order, from smaller repositories too: what tells two hundred candidates apart says little among a few.
-
-    Raises ValueError if nothing is known to be the same.
-    """
+    """Learn one order, from smaller repositories too. Raises ValueError if nothing is known to be the same."""
     rng = np.random.default_rng(seed)
     smaller = [thinned(arrival, share, rng) for share in SMALL_SHARES for arrival in arrivals]
     lists = [one for one in (*arrivals, *smaller) if one is not None and one.same.any()]
@@ -290,7 +279,7 @@ def order_of(arrivals: Sequence[Arrival], seed: int) -> Fitted:
 def orders_of(arrivals: Sequence[Arrival], seed: int) -> list[Fitted]:
     """For each part, learn its order from the other parts. An arrival's part is its place modulo their number.
 
-    There are PARTS parts, or more if else all duplicates would be in one. Raises ValueError for fewer than two.
+    There are PARTS parts, or more if all duplicates would be in one. Raises ValueError for fewer than two duplicates.
     """
     repeating = [place for place, one in enumerate(arrivals) if one.same.any()]
     if len(repeating) < 2:
@@ -303,7 +292,7 @@ def orders_of(arrivals: Sequence[Arrival], seed: int) -> list[Fitted]:
 def ordered(
     arrivals: Sequence[Arrival], orders: Sequence[Fitted], seed: int, later: float = LATER
 ) -> list[TopCandidates]:
-    """The first few of each list, in repositories of any size, ordered by `orders_of`; `later` as in `smaller.py`."""
+    """The first few of each list, in repositories of any size, ordered by `orders_of`; `later` as in `thinned`."""
     return [_leaders(one, orders[at % len(orders)]) for at, one in of_any_size(arrivals, seed, later)]
 
 

@@ -1,4 +1,4 @@
-"""Files that are read or written, and JSON for files and terminals."""
+"""What several commands write and how they end: files, JSON, progress, signals, and errors in the caller's words."""
 
 from __future__ import annotations
 
@@ -28,28 +28,25 @@ _ODD = re.compile("[\x7f-\x9f\ud800-\udfff]")
 
 
 def in_json(value: Any, indent: int | None = None) -> str:
-    """JSON in which strangers' text is left as it is, but for what is no text: that is escaped."""
+    """JSON with readable strangers' text; control characters and half characters are escaped."""
     text = json.dumps(value, ensure_ascii=False, indent=indent)
     return _ODD.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def read_bytes(file: Path) -> bytes:
-    """What is in the file, or comes by standard input."""
+    """The content of a file, or of standard input for `-`."""
     return sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
 
 
 def keep_apart(option: str, out: Path | None, *read: Path | None) -> None:
-    """Raise UserError where the file to be written is one of those that are read, which it would overwrite."""
+    """Raise UserError if the file to be written is one of those that are read."""
     if out is not None and out.exists() and any(one and one.exists() and out.samefile(one) for one in read):
         raise UserError(f"{option}: {out} is one of the files that are read, and would be overwritten")
 
 
 @contextmanager
 def file_errors(what: object) -> Iterator[None]:
-    """Raise UserError, beginning with `what`, where the system refuses a file.
-
-    That the reader of a pipe has gone is no mistake, and is told by the exit code alone, as it is of stdout.
-    """
+    """Turn the system's errors about a file into UserError beginning with `what`; a closed pipe is no error."""
     try:
         yield
     except BrokenPipeError:
@@ -60,10 +57,7 @@ def file_errors(what: object) -> Iterator[None]:
 
 @contextmanager
 def opened(path: Path) -> Iterator[TextIO]:
-    """A file to be written line by line that its owner alone can read, as of `open_new`.
-
-    It is compressed where its name ends in .gz, as whoever reads it goes by that.
-    """
+    """Open a file to be written that only its owner can read; a name that ends in .gz is compressed."""
     with open_new(path) as file:
         if path.suffix != ".gz":
             yield file
@@ -74,7 +68,7 @@ def opened(path: Path) -> Iterator[TextIO]:
 
 
 def write(path: Path, text: str, option: str = "") -> None:
-    """Write a file as `opened` does it. Raises UserError, with the option that names it, where it cannot be written."""
+    """Write a file as `opened` does. Raises UserError, with the option that names it."""
     with file_errors(f"{option}: {path}" if option else path), opened(path) as file:
         file.write(text)
 
@@ -89,10 +83,10 @@ class EndedBySignal(KeyboardInterrupt):
 
 @contextmanager
 def cleanup_on_signal() -> Iterator[None]:
-    """Within, SIGTERM and a closed terminal raise Ended, as Ctrl-C does: the command puts away what it has made.
+    """Within, SIGTERM and a closed terminal raise EndedBySignal, as Ctrl-C does, so the command cleans up.
 
-    The first one counts, whatever a library makes of it: those in C wrap what is raised within them. Putting away is
-    not interrupted. `nohup` keeps its meaning.
+    The first signal counts, even if a library wraps it in an error of its own; cleaning up is not interrupted. `nohup`
+    keeps its meaning.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -122,7 +116,7 @@ def cleanup_on_signal() -> Iterator[None]:
 
 @contextmanager
 def progress_bar(what: str, total: int | None) -> Iterator[tuple[Progress, TaskID]]:
-    """Show a progress bar on stderr, so that stdout holds the result alone. `total` is None while it is not known."""
+    """A progress bar on stderr, so that stdout holds the result alone; `total` is None while unknown."""
     # `doppel --help` has no use for it.
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -135,9 +129,9 @@ def progress_bar(what: str, total: int | None) -> Iterator[tuple[Progress, TaskI
 
 @contextmanager
 def database_errors(which: str, mend: str = "") -> Iterator[None]:
-    """Raise Unavailable in place of SQLAlchemy's errors, with `which` and no address, which can hold a password.
+    """Raise Unavailable instead of SQLAlchemy's errors, without the address, which can hold a password.
 
-    Of the host's own database `main` tells; this is for another.
+    `main` does this for the host's own database; use this for another one.
     """
     import sqlalchemy as sa
 
@@ -151,7 +145,7 @@ def database_errors(which: str, mend: str = "") -> Iterator[None]:
 
 @contextmanager
 def temporary_index_errors() -> Iterator[None]:
-    """The same where an index in a temporary file fails, with the folder that is meant and how to have another."""
+    """The same for an index in a temporary file, with its folder and how to choose another."""
     import tempfile
 
     with database_errors(f"the index in {tempfile.gettempdir()}", "; TMPDIR names another place"):
@@ -160,7 +154,7 @@ def temporary_index_errors() -> Iterator[None]:
 
 @contextmanager
 def token_errors(repo: RepoRef) -> Iterator[None]:
-    """Turn what GitHub refuses because of a wrong token into what the caller can do about it, as UserError."""
+    """Turn GitHub's refusal of a wrong token into a UserError."""
     try:
         yield
     except Forbidden as problem:
@@ -173,7 +167,7 @@ def token_errors(repo: RepoRef) -> Iterator[None]:
 
 @contextmanager
 def access_errors(repo: RepoRef) -> Iterator[None]:
-    """The same for a repository that does not exist, or not for who asks, and for a key of another App."""
+    """The same for a repository that the caller cannot read, and for a key of another App."""
     try:
         with token_errors(repo):
             yield

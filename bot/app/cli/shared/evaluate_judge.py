@@ -1,22 +1,21 @@
-"""What `doppel evaluate --judge` does besides (J7): tells the cost, writes the questions, asks, reads answers back."""
+"""`doppel evaluate --judge` (J7): tells the cost, writes the questions, asks them, and reads answers back."""
 
 from __future__ import annotations
 
 import json
 import statistics
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
-from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from bot.app.cli.shared.console import cleanup_on_signal, file_errors, opened, progress_bar, write
-from bot.app.cli.shared.parameters import Share, WrittenFile
+from bot.app.cli.shared.parameters import Share, WrittenFile, options
 from bot.conversation.config.schema import JUDGE_FLOOR
 from bot.domain.entities import RepoRef
 from bot.domain.errors import UserError
@@ -37,7 +36,7 @@ _AT_ONCE, _SECONDS, _RETRIES = 4, 120.0, 5
 # Failures in a row after which nothing more is asked.
 _FAILURES = 3
 
-_OPTIONS = (
+judge_options = options(
     click.option("--judge", is_flag=True, help="Also ask a judge: DOPPEL_JUDGE_URL, or --answers."),
     click.option("--floor", type=Share(0, 1), default=JUDGE_FLOOR, show_default=True, help="As in .github/doppel.yml."),
     click.option("--related", is_flag=True, help="Count what the judge calls related as named, too."),
@@ -50,14 +49,9 @@ _OPTIONS = (
 )
 
 
-def judge_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options of the judge; it takes them as `**options`, for `JudgeOptions`."""
-    return reduce(lambda made, option: option(made), reversed(_OPTIONS), command)
-
-
 @dataclass(frozen=True, slots=True)
 class JudgeOptions:
-    """What was asked for beside `--answers`, which are the judge's here."""
+    """The judge's options beside `--answers`, which are the judge's here."""
 
     judge: bool = False
     floor: float = JUDGE_FLOOR
@@ -68,7 +62,7 @@ class JudgeOptions:
     yes: bool = False
 
     def check(self, answers: Path | None) -> None:
-        """Raise UserError where these cannot be meant together."""
+        """Raise UserError if these exclude each other."""
         for name in ("related", "export_questions", "record", "out"):
             if getattr(self, name) and not self.judge:
                 raise UserError(f"--{name.replace('_', '-')}: this is for --judge")
@@ -78,7 +72,7 @@ class JudgeOptions:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What the judge made of a trial: `found` before and `judged` after it, and how many questions were answered."""
+    """The candidates `found` before and `judged` after the judge, and a summary."""
 
     found: dict[Id, Found]
     judged: dict[Id, Found]
@@ -93,7 +87,7 @@ def with_judge(
     repo: RepoRef | None,
     threshold: float,
 ) -> Judgement | None:
-    """The trial judged; None where only the questions were wanted, which are written then."""
+    """The trial judged; None if only the questions were to be written."""
     from bot.quality.evaluation import judge_answers
     from bot.search.judge.question import PROMPT
 
@@ -138,7 +132,7 @@ def with_judge(
 
 
 def _cost(asked: Sequence[JudgeQuestion], arrivals: int) -> dict[str, Any]:
-    """What it would cost to ask all of it, before anything is asked."""
+    """The estimated cost of all questions, before anything is asked."""
     from bot.search.judge.endpoint import Price
 
     settings = host.load()
@@ -170,7 +164,7 @@ def _write_out(path: Path, found: Mapping[Id, Found]) -> None:
 
 
 def _asked(asked: Sequence[JudgeQuestion], record: Path, repo: RepoRef | None, *, yes: bool) -> Path:
-    """Ask what the record does not answer yet, and add it there; the record."""
+    """Ask what the record does not answer yet, and add it there; return the record."""
     from bot.app.wiring.clients import build_endpoint
 
     settings = host.load()
@@ -201,7 +195,7 @@ def _asked(asked: Sequence[JudgeQuestion], record: Path, repo: RepoRef | None, *
 
 
 def _rows(endpoint: Endpoint, left: Sequence[JudgeQuestion], seconds: float) -> Iterator[dict[str, Any]]:
-    """An answer after the other as rows of a record. Raises UserError where the endpoint keeps failing."""
+    """The answers as rows of a record, one after the other. Raises UserError if the endpoint keeps failing."""
     from bot.search.judge.endpoint import Unreached
     from bot.search.judge.question import NoAnswer
 
@@ -239,7 +233,7 @@ def _rows(endpoint: Endpoint, left: Sequence[JudgeQuestion], seconds: float) -> 
 
 
 def _consent(repo: RepoRef) -> None:
-    """C6a: a private repository's texts go to the endpoint only where host and repository allow it."""
+    """C6a: a private repository's texts go to the endpoint only if host and repository allow it."""
     from bot.app.wiring.clients import build_github, reader
     from bot.search.repository_settings import settings_at_present
 

@@ -1,4 +1,4 @@
-"""The issues that `doppel scan` looks through, in an index: a repository's in the host's own, a file's in a temporary one."""
+"""The issues that `doppel scan` looks through, in the host's index or a file's in a temporary one, and its output."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ _FILE = 1
 
 
 def compared(backlog: IndexedSource, closed: bool, fresh: bool, processes: int, weights: str) -> Scan:
-    """Ask about every issue that has no answer yet; without `weights` those judge that Doppel comes with."""
+    """Find the matches of every issue that has no answer yet, by `weights` or the shipped ones."""
     make = partial(build_backlog_matcher, backlog.settings, weights)
     scan = Scan(backlog.store, make(backlog.store), backlog.repo_id, closed=closed)
     scan.begin(fresh=fresh)
@@ -91,10 +91,10 @@ def compared(backlog: IndexedSource, closed: bool, fresh: bool, processes: int, 
 
 @dataclass(frozen=True, slots=True)
 class IndexedSource:
-    """The store with the index of SOURCE, the settings that open it again, the repository's id and its name.
+    """A store with the index of SOURCE, the settings that open it again, the repository's id and its name.
 
-    A file's issues have `names`, by their numbers; of the `undated` ones it has no time. Where GitHub can be asked,
-    `reactions` counts those to issues.
+    A file's issues have `names`, by their numbers; the `undated` ones have no time. If GitHub can be asked, `reactions`
+    counts those to issues.
     """
 
     store: Store
@@ -108,9 +108,9 @@ class IndexedSource:
 
 @contextmanager
 def open_source(source: str, settings: Settings, *, stored: bool) -> Iterator[IndexedSource]:
-    """The backlog of SOURCE, all of which is in the index. Raises UserError where it cannot be.
+    """SOURCE with all its issues in an index. Raises UserError.
 
-    With `stored` the settings name a database that was asked for, which a file's issues have no use for.
+    `stored` says that the settings name a database that was asked for, which a file does not use.
     """
     read = read_source(source)
     if stored and isinstance(read, Path):
@@ -141,9 +141,7 @@ def _of_repository(repo: RepoRef, settings: Settings) -> Iterator[IndexedSource]
 
 
 def _index_file(path: Path, store: Store, settings: Settings) -> tuple[dict[int, str], frozenset[int]]:
-    """Put a file's issues into the index; the names that they have in the file, by their numbers, and which of them
-    have no date there.
-    """
+    """Put a file's issues into the index; return their ids in the file, by number, and which have no date."""
     archive = read_archive(path)
     issues = indexed(archive)
     index = build_index(settings, store)
@@ -156,9 +154,9 @@ def _index_file(path: Path, store: Store, settings: Settings) -> tuple[dict[int,
 
 
 def _index_repository(repo: RepoRef, store: Store, settings: Settings) -> tuple[int, str]:
-    """Have all issues of a repository in the index; its id and its name.
+    """Have all issues of a repository in the index; return its id and its name.
 
-    Without a way to GitHub a complete index is used as it is. Raises UserError where there is none.
+    Without access to GitHub a complete index is used as it is. Raises UserError if there is none.
     """
     known = store.repositories.by_name(repo)
     if known and store.backfills.complete(known.id) and not (settings.github_token or settings.app_id):
@@ -182,7 +180,6 @@ def _index_repository(repo: RepoRef, store: Store, settings: Settings) -> tuple[
 
 
 def write_page(path: Path, found: ScanResult, backlog: IndexedSource) -> None:
-    """Write all groups into a page."""
     home = "" if backlog.names else f"{pages_of(backlog.settings.github_api_url)}/{backlog.name}"
     checked = f"Checked on {now().strftime('%Y-%m-%d %H:%M %Z').strip()}."
     write(path, scan_page(found, backlog.name, checked, home, backlog.names), "--html")
@@ -190,7 +187,6 @@ def write_page(path: Path, found: ScanResult, backlog: IndexedSource) -> None:
 
 
 def as_markdown(found: ScanResult, backlog: IndexedSource) -> str:
-    """The groups as a comment or an issue can hold them."""
     place = FromFile(backlog.names) if backlog.names else Place(backlog.name, backlog.settings.enterprise)
     return scan_markdown(found, place, english()).text
 
@@ -206,7 +202,7 @@ def to_json(found: ScanResult, backlog: IndexedSource) -> dict[str, Any]:
 
 
 def show(found: ScanResult, limit: int, backlog: IndexedSource) -> None:
-    """Print the first groups for a person; issues of a file by the names that they have there."""
+    """Print the first groups for a person; issues of a file have the names that they have there."""
 
     def title(entry: BacklogIssue) -> str:
         name = backlog.names[entry.number] if backlog.names else str(entry.number)
