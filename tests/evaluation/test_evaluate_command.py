@@ -156,19 +156,6 @@ def test_the_picture_is_one_file_of_escaped_text(tmp_path: Path, replayed: Path)
     assert "http" not in picture.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs Linux's disk that is always full")
-@pytest.mark.parametrize("option", ["--picture", "--export"])
-def test_what_is_read_is_never_written_over(option: str, file: Path, tmp_path: Path) -> None:
-    (read := tmp_path / "answers.svg").write_text('{"id": 1, "candidates": []}\n')
-    for source in (file, "acme/app"):
-        result = call("evaluate", source, "--answers", read, option, read)
-        assert result.exit_code == 2
-        assert f"{option}: {read} is one of the files that are read" in result.stderr
-    (drawn := tmp_path / "issues.svg").write_bytes(before := file.read_bytes())
-    assert call("evaluate", drawn, "--picture", drawn).exit_code == 2
-    assert drawn.read_bytes() == before
-
-
 def test_programs_are_told_the_sentences_that_people_are(file: Path, replayed: Path) -> None:
     found = figures(file, "--from", "0", "--answers", replayed)
     assert found["advice"]["threshold"] is None

@@ -121,12 +121,7 @@ def test_c7_votes_are_labels_as_marks_are(
 
 @pytest.mark.parametrize("ours", [True, False])
 def test_c6a_a_history_that_is_read_while_access_ends_does_not_stay(
-    online: dict[str, str],
-    sim: Simulator,
-    replayed: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    ours: bool,
+    online: dict[str, str], sim: Simulator, replayed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ours: bool
 ) -> None:
     """What this host never had is read in the name of whoever asks, and stays theirs."""
     repo_id, add = sim.repository("acme/history").id, HistoryFile.add
@@ -183,17 +178,3 @@ def test_a_reading_that_breaks_off_says_how_it_goes_on(online: dict[str, str], s
     result = call("evaluate", "acme/history", env=online)
     assert result.exit_code == 3
     assert "What was read is kept: run it again in 10 minutes to go on" in result.stderr
-
-
-def test_a_repository_that_cannot_be_read_is_named(online: dict[str, str], server: Server) -> None:
-    app = {"APP_ID": str(server.app_id), "PRIVATE_KEY": server.private_key_pem}
-    for env in (online, online | app):
-        result = call("evaluate", "acme/nope", env=env)
-        assert result.exit_code == 2
-        assert "acme/nope: there is no such repository, or it cannot be read" in " ".join(result.stderr.split())
-
-
-def test_an_app_that_is_not_there_is_named(online: dict[str, str], server: Server) -> None:
-    result = call("evaluate", "acme/history", env=online | {"APP_ID": "999", "PRIVATE_KEY": server.private_key_pem})
-    assert result.exit_code == 2
-    assert "APP_ID and PRIVATE_KEY must belong to one App that is there" in " ".join(result.stderr.split())

@@ -20,7 +20,6 @@ from bot.quality.evaluation.figures import (
     AdviceReason,
     advise,
     evaluate,
-    others_needed,
 )
 from bot.quality.evaluation.measures import JudgedArrival, ThresholdOutcome, outcome_at
 from tests.evaluation.made_up import START
@@ -71,16 +70,6 @@ def test_one_more_false_alarm_never_lowers_the_threshold(
         assert before.threshold is not None and after.threshold is not None
         assert after.threshold >= before.threshold
     assert before.reason is AdviceReason.CATCHES or after.reason is not AdviceReason.CATCHES
-
-
-@pytest.mark.slow
-@given(st.integers(0, FEW - 1), st.integers(0, 5_000))
-def test_too_little_evidence_recommends_nothing(duplicates: int, silent: int) -> None:
-    row = ThresholdOutcome(0.5, 10, 10, 0, 1.0, 1.0, 0.0)
-    assert advise([row], duplicates, silent) == Advice(None, AdviceReason.FEW_DUPLICATES)
-    needed = others_needed(0)
-    assert advise([row], FEW, silent).threshold == (None if silent < needed else 0.5)
-    assert advise([row], FEW, needed - 1) == Advice(None, AdviceReason.FEW_OTHERS)
 
 
 @pytest.mark.slow

@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.conversation.words import speak
 from bot.domain.likelihood import wilson
 from bot.quality.evaluation import wording as words
-from bot.quality.evaluation.charts import Panel, picture, reliability_panel, speaking_panel
+from bot.quality.evaluation.charts import Panel, reliability_panel, speaking_panel
 from bot.quality.evaluation.figures import (
     BEARABLE,
     LEAST,
@@ -75,19 +74,6 @@ def test_c4_no_threshold_is_recommended_at_which_people_called_more_comments_wro
     assert [advised_with(wrong).threshold for wrong in (20, 21)] == [0.4, 0.9]
 
 
-def test_one_of_a_kind_is_told_as_one() -> None:
-    """As in a repository whose first two issues came within its first month."""
-    found = made([0.9], 0, [], 1)
-    assert words.basis(found) == "2,000 issues, of which 2 can be judged: 1 known duplicate, and 1 that nobody marked."
-    assert words.at_threshold(found, found.at).startswith(
-        "At .20, which is set, a month with 2 issues, as those of the last year had on average, would bring 1 comment "
-        "(the same report: 1 by its confidence, 1 by mark)."
-    )
-    alone = made([], 0, [0.3], 0)
-    assert "a month with 1 issue, as those" in words.at_threshold(alone, alone.at)
-    assert ">1 known duplicate and 1 issue that nobody marked; an original" in picture(found, "acme/app")
-
-
 def test_a_tenth_with_few_answers_is_no_point_of_the_line() -> None:
     """One answer is right or wrong, and a line through such points would jump between 0 and 100%."""
     few, many = (
@@ -136,10 +122,6 @@ def test_a_recommendation_that_rests_on_few_comments_says_so() -> None:
     assert few.advice.threshold == more.advice.threshold == 0.6
     assert words.advice(few).endswith("It rests on 9 comments in all, which is little.")
     assert "rests on" not in words.advice(more)
-
-
-def test_of_thresholds_that_catch_the_same_the_highest() -> None:
-    assert made([0.6] * 20, 5, [], 1_000).advice.threshold == 0.6
 
 
 @pytest.mark.parametrize(
@@ -206,12 +188,6 @@ def test_so_many_others_are_needed_and_not_one_fewer(alarms: int) -> None:
 
 
 @pytest.mark.slow
-def test_a_rough_figure_is_called_rough() -> None:
-    assert "every figure is a rough one" in words.caution(made([0.9] * 10, 10, [], 1_000))
-    assert "rough" not in words.caution(made([0.9] * 500, 500, [], 1_000))
-
-
-@pytest.mark.slow
 def test_a_threshold_that_is_shown_does_in_a_settings_file_what_is_said_of_it() -> None:
     """Also where it lies just above a false alarm that is no round number."""
     alarms = [0.664195844, 0.25, 0.2500001, 0.081, 0.0804, 0.9985]
@@ -232,21 +208,6 @@ def test_what_is_said_without_duplicates_or_answers() -> None:
     assert (
         words.basis(nothing)
         == "2,000 issues, of which 50 can be judged: 0 known duplicates, and 50 that nobody marked."
-    )
-
-
-def test_of_a_sample_it_says_how_many_were_asked_about_and_that_comments_are_estimates() -> None:
-    sample = replace(made([0.9] * 2, 0, [], 4), arrivals=60)
-    assert words.basis(sample) == (
-        "2,000 issues, of which 60 can be judged. It was asked about 6 of them: 2 known duplicates, and 4 that nobody "
-        "marked. The numbers of comments are estimates for all 60."
-    )
-
-
-def test_how_well_it_finds_is_said_as_shares() -> None:
-    assert words.finding(made([0.9] * 3, 0, [], 8)) == (
-        "100% of the known duplicates have an original among the first five candidates (44–100%, at 95%), 100% among "
-        "the first ten."
     )
 
 
@@ -308,10 +269,6 @@ def test_months_are_told_of_the_calendars_first_year_too() -> None:
 )
 def test_percent(share: float | None, text: str) -> None:
     assert words.percent(share) == text
-
-
-def test_percentages_are_written_as_in_comments() -> None:
-    assert words.percent(0.22) == speak("en", {}).manner.percent(0.22)
 
 
 def test_a_sample_is_seeded_and_weighs_as_much_as_all() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.decisions import Decision, Evidence, Outcome
@@ -184,28 +183,6 @@ signals = st.lists(
 )
 DECISIONS = [decision(n, 10.0, (101, 0.22 + n / 100), (102, 0.15)) for n in range(1, 13)]
 DECISIONS += [decision(n, 40.0, (102, 0.45), (101, 0.3)) for n in range(1, 5)]
-
-
-@pytest.mark.slow
-@given(signals, st.integers(1, 12), st.sampled_from(Who), st.sampled_from([0, 101]))
-def test_c7_one_more_thumb_down_never_lowers_the_bar_whatever_else_was_said(
-    said: list[Signal], number: int, who: Who, other: int
-) -> None:
-    more = [*said, Signal(number, Kind.REACTION, "dan", other, False, who, 60.0)]
-    before, after = (
-        calibrate(points(DECISIONS, examples(DECISIONS, each, [])), 0.2).threshold for each in (said, more)
-    )
-    assert after >= before
-
-
-@pytest.mark.slow
-@given(signals, st.integers(1, 12), st.sampled_from(Who))
-def test_c7_one_more_thumb_up_never_raises_it(said: list[Signal], number: int, who: Who) -> None:
-    more = [*said, Signal(number, Kind.REACTION, "dan", 0, True, who, 60.0)]
-    before, after = (
-        calibrate(points(DECISIONS, examples(DECISIONS, each, [])), 0.2).threshold for each in (said, more)
-    )
-    assert after <= before
 
 
 def test_c7_the_digest_says_how_right_the_week_was() -> None:

@@ -6,7 +6,6 @@ import dataclasses
 import gzip
 import json
 import os
-import random
 import re
 import signal
 import subprocess
@@ -166,22 +165,6 @@ def test_several_processes_give_the_answers_of_one(tmp_path: Path, monkeypatch: 
             sure, abs=2e-6
         )
         assert [candidate["id"] for candidate in one["candidates"]] == list(sure)
-
-
-@pytest.mark.processes
-def test_of_long_texts_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """More words than are searched for: which ones, and in which order they are added up, must not depend on it."""
-    monkeypatch.setattr(indexed, "LEAST_SEGMENT", 20)
-    chance = random.Random(5)
-    words = [f"{chance.choice('bdfgklmnprst')}{chance.choice('aeiou')}{at:x}" for at in range(400)]
-
-    def text(most: int) -> str:
-        return " ".join(chance.choices(words, weights=[1 / (at + 3) for at in range(400)], k=most))
-
-    rows = [row(number, title=text(6), body=text(90)) for number in range(120)]
-    path = write(tmp_path / "issues.jsonl", rows)
-    # The second half, which has most to be compared with.
-    assert run(path, "--jobs", "1", "--from", "0.5") == run(path, "--jobs", "3", "--from", "0.5")
 
 
 @pytest.mark.processes

@@ -24,7 +24,7 @@ CRASH = "The log says: ERROR exporter could not write page_table: disk 7 is gone
 def filled(host: Host, monkeypatch: pytest.MonkeyPatch) -> Host:
     """Eight issues in the index, of which the last repeats the first; steps of three issues."""
     monkeypatch.setattr(scanning, "AT_ONCE", 3)
-    monkeypatch.setattr("bot.quality.scanning.scan.AGAIN", 3)
+    monkeypatch.setattr("bot.quality.scanning.scan.MOST_ASKED_AGAIN", 3)
     host.sim.open_issue(REPO, "ann", "Exporting albums fails", CRASH)
     host.load(6)
     host.sim.open_issue(REPO, "bob", "Exporting albums fails again", CRASH)

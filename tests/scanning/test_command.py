@@ -19,7 +19,6 @@ from bot.platform.settings import load
 from bot.quality.scanning.groups import ScanAnswer
 from bot.quality.scanning.scan import Scan
 from bot.search.index import Index
-from bot.search.matching import standing
 from bot.simulator import Server, start_simulator
 from bot.storage import open_store
 from tests.calling import call, told_to_end, write_lines
@@ -239,14 +238,6 @@ def test_weights_that_are_none_are_named(file: Path, tmp_path: Path, content: by
     assert result.exit_code == 2
     assert "weights.json holds no weights of this version" in result.stderr
     assert "; `doppel train` makes such" in result.stderr
-
-
-def test_weights_of_an_earlier_version_are_refused_with_what_they_lack(file: Path, tmp_path: Path) -> None:
-    linear = {"weights": dict.fromkeys(standing.NAMES, 0.0), "intercept": 0.0}
-    (tmp_path / "weights.json").write_text(json.dumps({"ranking": linear, "confidence": linear}))
-    result = run(file, "--weights", tmp_path / "weights.json")
-    assert result.exit_code == 2
-    assert "holds no weights of this version: there is no 'known authors' in it" in result.stderr
 
 
 @pytest.fixture

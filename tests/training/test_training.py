@@ -126,11 +126,7 @@ def test_who_is_told_to_end_ends_soon_and_leaves_no_texts(
     issues = write_lines(tmp_path / "issues.jsonl", rows)
     arguments: list[str | Path] = ["train", issues, "--out", tmp_path / "weights.json"]
     said = told_to_end(
-        number,
-        *arguments,
-        temporary=temporary,
-        begun=lambda: any(temporary.glob("**/index.db")),
-        together=together,
+        number, *arguments, temporary=temporary, begun=lambda: any(temporary.glob("**/index.db")), together=together
     )
     assert "Traceback" not in said
     assert list(temporary.glob("doppel-*")) == []
