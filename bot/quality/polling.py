@@ -115,8 +115,11 @@ class ReactionPoll:
         signals = self.store.signals
         before = signals.of_issue(self.repo_id, one.number, Kind.REACTION)
         known = {signal.login: signal.who for signal in before}
-        cast = [self._signal(one.number, vote, votes.author, known) for vote in _last_of_each(votes.votes)]
-        said = [signal for signal in cast if signal is not None]
+        said: list[Signal] = []
+        for vote in _last_of_each(votes.votes):
+            login = name_key(vote.login)
+            if who := known.get(login) or self._who(login, votes.author):
+                said.append(Signal(one.number, Kind.REACTION, login, 0, vote.up, who, vote.at))
         said += _out_of_sight(before, votes)
         signals.replace(self.repo_id, one.number, Kind.REACTION, said)
         if votes.locked:
@@ -155,11 +158,6 @@ class ReactionPoll:
             return self.allowance.take() and self.github.issue(self.repo, number).id == issue_id
         except NotFound:
             return False
-
-    def _signal(self, number: int, vote: Vote, author: str, known: dict[str, Who]) -> Signal | None:
-        login = name_key(vote.login)
-        who = known.get(login) or self._who(login, author)
-        return Signal(number, Kind.REACTION, login, 0, vote.up, who, vote.at) if who else None
 
     def _who(self, login: str, author: str) -> Who | None:
         """A person's role here; None if it cannot be asked in this turn."""

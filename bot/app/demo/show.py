@@ -196,7 +196,7 @@ class Show:
         asked = self._sim.comment(self._repository, number, command.login, command.text)
         given = time.monotonic()
         what = f"answer to {command.text.splitlines()[-1]!r} on #{number}"
-        self._wait(what, lambda: self._acknowledged(asked) and self._answered(command, asked, advice, before))
+        self._wait(what, lambda: self._answered(command, asked, advice, before))
         # A reply comes after the 👍.
         self._wait_for_the_end(what, "comment", "id", asked.id)
         seconds = time.monotonic() - given
@@ -208,6 +208,9 @@ class Show:
             self._tell.issue_closed(number=number, original=issue.duplicate_of.number, seconds=seconds)
 
     def _answered(self, command: Command, asked: Comment, advice: Comment, before: str) -> bool:
+        # The command's comment gets the bot's 👍 (C4).
+        if not any(reaction.content == "+1" for reaction in asked.reactions):
+            return False
         if command.expect is Expect.CLOSED:
             return asked.issue.state == "closed" and asked.issue.state_reason == "duplicate"
         if command.expect is Expect.REPLY:
@@ -219,10 +222,6 @@ class Show:
         """The bot's comments after a command."""
         comments = self._sim.comments(self._repository, asked.issue.number)
         return [one for one in comments[comments.index(asked) :] if one.author is self._sim.app.bot]
-
-    def _acknowledged(self, asked: Comment) -> bool:
-        """Whether the command's comment has the bot's 👍 (C4)."""
-        return any(reaction.content == "+1" for reaction in asked.reactions)
 
     def _advice(self, issue: Issue) -> Comment | None:
         comments = self._sim.comments(self._repository, issue.number)

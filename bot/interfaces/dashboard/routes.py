@@ -44,28 +44,25 @@ _REFUSALS = {
 
 def tell_failures(pages: Blueprint) -> None:
     """Show failures and refusals of these pages on a page of the dashboard."""
-    pages.register_error_handler(DoppelError, _unavailable)
-    pages.register_error_handler(SQLAlchemyError, _store_failed)
-    pages.register_error_handler(HTTPException, _refused)
 
+    @pages.errorhandler(HTTPException)
+    def refused(problem: HTTPException) -> tuple[str, int]:
+        """An error page, on which a person can sign out to use another account."""
+        said = _REFUSALS.get(problem.code or 500, f"{problem.name}.")
+        return render_template("dashboard/problem.html", problem=said), problem.code or 500
 
-def _refused(problem: HTTPException) -> tuple[str, int]:
-    """An error page, on which a person can sign out to use another account."""
-    said = _REFUSALS.get(problem.code or 500, f"{problem.name}.")
-    return render_template("dashboard/problem.html", problem=said), problem.code or 500
+    @pages.errorhandler(SQLAlchemyError)
+    def store_failed(problem: SQLAlchemyError) -> tuple[str, int]:
+        """The store is away or full, for now. Any other failure of the database is a fault of ours."""
+        if not passes(problem):
+            raise problem
+        log.warning("%s: the database failed: %s", request.endpoint, why(problem))
+        return render_template("dashboard/problem.html", problem=f"The database failed: {why(problem)}."), 503
 
-
-def _store_failed(problem: SQLAlchemyError) -> tuple[str, int]:
-    """The store is away or full, for now. Any other failure of the database is a fault of ours."""
-    if not passes(problem):
-        raise problem
-    log.warning("%s: the database failed: %s", request.endpoint, why(problem))
-    return render_template("dashboard/problem.html", problem=f"The database failed: {why(problem)}."), 503
-
-
-def _unavailable(problem: DoppelError) -> tuple[str, int]:
-    """GitHub or the queue is away, so nobody sees anything that they might not be allowed to see."""
-    return render_template("dashboard/problem.html", problem=f"{problem}."), 503
+    @pages.errorhandler(DoppelError)
+    def unavailable(problem: DoppelError) -> tuple[str, int]:
+        """GitHub or the queue is away, so nobody sees anything that they might not be allowed to see."""
+        return render_template("dashboard/problem.html", problem=f"{problem}."), 503
 
 
 # Private repositories about which GitHub is asked at the same time.

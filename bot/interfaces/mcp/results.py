@@ -11,7 +11,7 @@ from bot.conversation.render.escape import clean
 from bot.conversation.render.reasons import strongest
 from bot.domain.entities import Issue
 from bot.domain.likelihood import Likelihood, likelihood
-from bot.domain.report import Candidate, Reason, Report
+from bot.domain.report import Candidate, Report
 from bot.interfaces.agents.deduplication import Merge
 from bot.quality.known_issues import CommentPreview
 from bot.quality.scanning.groups import BacklogIssue, DuplicateGroup, ScanResult
@@ -121,11 +121,14 @@ class CandidateResult(Lean):
             state_reason=candidate.state_reason,
             confidence=None if confidence is None else round(confidence, 2),
             likelihood=word.value if word else "",
-            later=_is_later(candidate, target),
+            # By the same rule as `FindOptions.may_tell`.
+            later=candidate.created_at > target.created_at or (not candidate.repo and candidate.number > target.number),
             named=candidate.named,
             also=list(candidate.also),
             workflow_state=candidate.workflow_state or "",
-            reasons=[] if glance else [_reason(one, alone) for one in candidate.reasons[:reasons]],
+            reasons=[]
+            if glance
+            else [str(one) if alone else clean(str(one), _REASON) for one in candidate.reasons[:reasons]],
             excerpt=clean(text, min(GLANCE, excerpt) if glance else excerpt),
         )
 
@@ -197,23 +200,10 @@ class Comparison(ToolAnswer):
         return cls(issue=_summary(target), other=CandidateResult.of(other, target, likely, text, alone=True))
 
 
-def _reason(reason: Reason, alone: bool) -> str:
-    return str(reason) if alone else clean(str(reason), _REASON)
-
-
 def _summary(target: Issue, *, draft: bool = False) -> IssueSummary:
-    repository = str(target.repo)
-    # Who wrote the draft knows its title.
-    return (
-        IssueSummary(repository=repository)
-        if draft
-        else IssueSummary(repository=repository, number=target.number, title=target.title)
-    )
-
-
-def _is_later(candidate: Candidate, target: Issue) -> bool:
-    """Whether it is no earlier report, by the same rule as `FindOptions.may_tell`."""
-    return candidate.created_at > target.created_at or (not candidate.repo and candidate.number > target.number)
+    if draft:
+        return IssueSummary(repository=str(target.repo))
+    return IssueSummary(repository=str(target.repo), number=target.number, title=target.title)
 
 
 class BacklogEntry(Lean):
