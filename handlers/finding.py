@@ -11,7 +11,7 @@ from bot.domain.errors import Unavailable
 from bot.domain.report import Report
 from bot.platform.metrics import FIND_SECONDS, FINDS
 from bot.platform.tracing import span
-from bot.quality.feedback import decided_in
+from bot.quality.feedback import decisions_on_pairs
 from bot.quality.known_issues import RepositoryWords
 from bot.search.finder import Finder, Outside, bot_options, finder_settings, further_sources
 from bot.search.ranking.keywords import has_usable_words
@@ -71,7 +71,7 @@ def find(
     options = options or Options()
     store, repo_id = visit.services.store, visit.repository.id
     with FIND_SECONDS.time(), span("find") as traced:
-        decided = decided_in(store, repo_id)
+        decided = decisions_on_pairs(store, repo_id)
         finder = finder_for(visit, issue, fresh=options.fresh, within=None if asked else UNASKED_SECONDS, judged=True)
         unasked = bot_options(
             visit.config,

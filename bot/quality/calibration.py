@@ -57,9 +57,9 @@ def points(decisions: Iterable[Decision], made: Iterable[Example]) -> list[Point
     found: list[Point] = []
     for number, said in by_issue(made).items():
         comments = list(looks.get(number, {}).values())
-        found += _for(comments, said)
+        found += _right_points(comments, said)
         for comment in comments:
-            found += _against(comment, said)
+            found += _wrong_points(comment, said)
     return found
 
 
@@ -68,7 +68,7 @@ def _named(decision: Decision) -> tuple[Evidence, ...]:
     return decision.shown or tuple(one for one in decision.evidence if one.own)
 
 
-def _for(comments: Sequence[Decision], made: Sequence[Example]) -> Iterator[Point]:
+def _right_points(comments: Sequence[Decision], made: Sequence[Example]) -> Iterator[Point]:
     """The weight of right comments: a lower threshold can only add to it."""
     agreed = [
         (known.probability, one.weight)
@@ -83,7 +83,7 @@ def _for(comments: Sequence[Decision], made: Sequence[Example]) -> Iterator[Poin
             counted = weight
 
 
-def _against(comment: Decision, made: Sequence[Example]) -> Iterator[Point]:
+def _wrong_points(comment: Decision, made: Sequence[Example]) -> Iterator[Point]:
     """The weight by which all candidates that the comment names are rejected, if they are."""
     named = _named(comment)
     weight = min(

@@ -11,13 +11,13 @@ from bot.domain.judgements import Kind, Signal, Verdict, VerdictKind, Who
 from bot.storage import Store
 
 
-def decided_in(store: Store, repo_id: int) -> Decided:
+def decisions_on_pairs(store: Store, repo_id: int) -> Decided:
     """What people decided about all pairs of a repository's issues, by commands, votes and closings."""
     signals = store.signals.deciding(repo_id, DECIDING)
     verdicts = store.verdicts.since(repo_id, 0.0)
     # A reaction is about the pairs of its comment; all else names its pair.
     decisions = store.decisions.of_issues(repo_id, {one.number for one in signals if not one.other})
-    return decided(examples(decisions, signals, verdicts), store.verdicts.originals(repo_id))
+    return decide_pairs(examples(decisions, signals, verdicts), store.verdicts.originals(repo_id))
 
 
 Pair = tuple[int, int]
@@ -49,7 +49,7 @@ def pair_of(one: int, other: int) -> Pair:
     return min(one, other), max(one, other)
 
 
-def decided(made: Iterable[Example], closed_for: Mapping[int, int]) -> Decided:
+def decide_pairs(made: Iterable[Example], closed_for: Mapping[int, int]) -> Decided:
     """What holds after everything that was said; `closed_for` has the issues that commands closed, with their
     originals.
     """
@@ -120,15 +120,15 @@ def examples(
         one
         for signal in signals
         if signal.at >= since
-        for one in _of_signal(_turned(signal, by_issue), by_issue)
+        for one in _of_signal(_on_commented_issue(signal, by_issue), by_issue)
         if one.weight > 0
     ]
-    said = [_turned(_of_verdict(one), by_issue) for one in _holding(verdicts) if one.at >= since]
+    said = [_on_commented_issue(_of_verdict(one), by_issue) for one in _valid_verdicts(verdicts) if one.at >= since]
     made += [_example(one, one.other, [it for it in by_issue.get(one.number, ()) if it.at <= one.at]) for one in said]
     return sorted(made, key=lambda one: (one.at, one.number, one.other, one.login))
 
 
-def _holding(verdicts: Iterable[Verdict]) -> Iterator[Verdict]:
+def _valid_verdicts(verdicts: Iterable[Verdict]) -> Iterator[Verdict]:
     """All verdicts but each `of` on whose issue there is a later one."""
     last: dict[int, Verdict] = {}
     for verdict in sorted(verdicts, key=lambda one: (one.at, one.id)):
@@ -139,7 +139,7 @@ def _holding(verdicts: Iterable[Verdict]) -> Iterator[Verdict]:
     yield from last.values()
 
 
-def _turned(signal: Signal, by_issue: Mapping[int, Sequence[Decision]]) -> Signal:
+def _on_commented_issue(signal: Signal, by_issue: Mapping[int, Sequence[Decision]]) -> Signal:
     """The signal as one of the other issue, if only that one had this pair among its candidates.
 
     An earlier issue can be closed in favour of a later one that the bot has commented on, and `not` be said there.

@@ -10,7 +10,7 @@ from bot.domain.entities import Issue
 from bot.domain.likelihood import LIKELY, Likelihood, likelihood
 from bot.domain.report import Candidate
 from bot.quality.calibration import Threshold, threshold_in_force
-from bot.quality.feedback import decided_in
+from bot.quality.feedback import decisions_on_pairs
 from bot.search.finder import Finder, FindOptions, bot_options
 from bot.search.finder.asking import Gathered
 from bot.search.repository_settings import Loaded
@@ -118,7 +118,7 @@ class KnownRepository:
         """People's verdicts about the target, as fields of `FindOptions`. The bot's own issues are rejected too."""
         if self.store is None:
             return {"rejected": (), "rejected_elsewhere": (), "duplicates": {}}
-        decided = decided_in(self.store, self.id)
+        decided = decisions_on_pairs(self.store, self.id)
         return {
             "rejected": decided.different_from(target.number) | self.store.own_issues(self.id),
             "rejected_elsewhere": self.store.elsewhere.rejected(self.id, target.number),

@@ -120,7 +120,7 @@ class ReactionPoll:
             login = name_key(vote.login)
             if who := known.get(login) or self._who(login, votes.author):
                 said.append(Signal(one.number, Kind.REACTION, login, 0, vote.up, who, vote.at))
-        said += _out_of_sight(before, votes)
+        said += _unread_votes(before, votes)
         signals.replace(self.repo_id, one.number, Kind.REACTION, said)
         if votes.locked:
             # What was said counts, but nothing is done there (C1).
@@ -188,7 +188,7 @@ class ReactionPoll:
         return fold
 
 
-def _out_of_sight(before: Iterable[Signal], votes: Votes) -> list[Signal]:
+def _unread_votes(before: Iterable[Signal], votes: Votes) -> list[Signal]:
     """Earlier votes that count and lie behind more later votes than are read: a crowd must not remove them."""
     read = {name_key(vote.login) for vote in votes.votes}
     return [

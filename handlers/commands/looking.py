@@ -8,7 +8,7 @@ from bot.conversation.commands import Command
 from bot.conversation.render import explain as render_explanation
 from bot.domain.decisions import COMMAND
 from bot.domain.entities import same_login
-from bot.quality.feedback import decided_in
+from bot.quality.feedback import decisions_on_pairs
 from bot.search.finder import FindOptions
 from handlers.advice.advice import post, refresh
 from handlers.commands.ask import Answer, Ask, issue_named
@@ -54,7 +54,7 @@ def explain(ask: Ask, command: Command) -> Answer:
         max_candidates=_LOOKED_THROUGH,
         state="all",
         earlier_only=earlier,
-        duplicates=decided_in(visit.services.store, visit.repository.id).originals,
+        duplicates=decisions_on_pairs(visit.services.store, visit.repository.id).originals,
     )
     report = finder.find(ask.issue, options, gathered)
     shown = next((one for one in report.candidates if one.own and one.number == other.number), None)

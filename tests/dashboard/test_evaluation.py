@@ -16,7 +16,7 @@ from bot.deliveries.database import QueueUnavailable
 from bot.deliveries.events import EvaluationEvent
 from bot.deliveries.inbox import Inbox
 from bot.domain.judgements import VerdictKind
-from bot.interfaces.dashboard.evaluation_page import page, seen_at
+from bot.interfaces.dashboard.evaluation_page import page, with_threshold
 from bot.quality.evaluation.figures import evaluate
 from bot.quality.evaluation.measures import JudgedArrival, Unmarked
 from bot.quality.evaluation.runs import DAY, EvaluationRun, EvaluationRuns, Stage, StoredEvaluation
@@ -188,9 +188,9 @@ def test_each_state_is_said() -> None:
 
 def test_a_bar_between_two_kept_thresholds_is_shown_as_the_nearest() -> None:
     found = figures()
-    assert seen_at(found, 0.2) is found
-    assert seen_at(found, 0.387).at.cut == 0.39
-    assert seen_at(found, 1.0).at.cut == 0.99
+    assert with_threshold(found, 0.2) is found
+    assert with_threshold(found, 0.387).at.cut == 0.39
+    assert with_threshold(found, 1.0).at.cut == 0.99
 
 
 def test_what_was_asked_for_is_small_and_asks_few_queries(evaluated: None, signed_in: SignedIn) -> None:

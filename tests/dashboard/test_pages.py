@@ -20,7 +20,7 @@ from bot.domain.decisions import Decision, Evidence, Outcome
 from bot.domain.entities import Actor, RepoRef, Repository
 from bot.domain.judgements import Kind, Signal, Who
 from bot.github.repository import RepoClient
-from bot.quality.feedback import decided_in
+from bot.quality.feedback import decisions_on_pairs
 from bot.search.index import IndexedIssue
 from bot.storage.decisions import Decisions
 from bot.storage.engine import write
@@ -137,7 +137,7 @@ def test_both_texts_stand_side_by_side_with_what_they_share_marked(host: Host, s
     answer = browser.post("/dashboard/acme/app/issues/8", data={"other": 1, "said": "other", "back": "backlog"})
     assert (answer.status_code, answer.location) == (303, "/dashboard/acme/app/backlog")
     # D8: the scan reads it, so that the two are in no group together.
-    assert {(1, 8), (7, 8)} <= decided_in(host.store, host.public).different
+    assert {(1, 8), (7, 8)} <= decisions_on_pairs(host.store, host.public).different
     assert browser.post("/dashboard/acme/app/issues/8", data={"other": 99, "said": "same"}).status_code == 400
     assert signed_in("rita").get("/dashboard/acme/app/issues/8/with/7").status_code == 404
 

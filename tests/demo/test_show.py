@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from bot.app.demo.scenario import Command, Expect, Scene
+from bot.app.demo.scenario import Expect, Scene, SceneCommand
 from bot.app.demo.show import Show, ShowFailed
 from bot.app.demo.terminal import Lines
 from bot.domain.decisions import Decision, Evidence, Outcome
@@ -100,6 +100,6 @@ def test_silence_is_work_done_without_a_comment() -> None:
 
 
 def test_a_command_without_its_effect_is_named() -> None:
-    scene = Scene("h", "bea", "t", "b", commands=(Command("bea", "/duplicates not #1", "n", lacks=1),))
+    scene = Scene("h", "bea", "t", "b", commands=(SceneCommand("bea", "/duplicates not #1", "n", lacks=1),))
     with pytest.raises(ShowFailed, match="no answer to '/duplicates not #1' on #2"):
         play(scene, comments, patience=3)

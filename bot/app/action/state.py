@@ -82,7 +82,7 @@ def pack(database: Path, packed: Path) -> int:
     return packed.stat().st_size
 
 
-_SAID = (
+_FEEDBACK = (
     "SELECT * FROM verdicts",
     "SELECT * FROM rejected_elsewhere",
     "SELECT * FROM muted",
@@ -93,7 +93,7 @@ _SAID = (
 )
 
 
-def said(store: Store) -> int:
+def feedback_hash(store: Store) -> int:
     """A hash of everything that people said and GitHub's issues do not tell."""
     with store.engine.connect() as connection:
-        return hash(tuple(tuple(map(tuple, connection.exec_driver_sql(query).all())) for query in _SAID))
+        return hash(tuple(tuple(map(tuple, connection.exec_driver_sql(query).all())) for query in _FEEDBACK))

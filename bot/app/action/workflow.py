@@ -124,7 +124,7 @@ class Workflow:
         """Handle an event of an issue as the App does, then read ahead."""
         assert isinstance(event, IssueEvent | CommentEvent)
         repository = event.repository
-        self._meet(repository)
+        self._register(repository)
         ready = self.services.indexing.ready(repository.id)
         if ready:
             # What has happened since the state was saved, in runs that did not save theirs.
@@ -135,7 +135,7 @@ class Workflow:
         if not ready:
             self._begin_reading(repository)
         self._read_on()
-        return self.told(event.number)
+        return self.summary(event.number)
 
     def upkeep(self) -> RunSummary:
         """Do what the App's workers do on a schedule."""
@@ -146,12 +146,12 @@ class Workflow:
             except (GitHubError, Retryable) as failure:
                 self.fail(f"{chore.__name__.replace('_', ' ')}: {failure}")
         self._work()
-        return self.told()
+        return self.summary()
 
     def fill(self) -> bool:
         """Read the repository of a workflow without an event of an issue; return whether all of it is read."""
         repository = self.github.in_repository(INSTALLATION, 0).repository(self.job.repo)
-        self._meet(repository)
+        self._register(repository)
         self._begin_reading(repository)
         self._read_on()
         return self.services.indexing.ready(repository.id)
@@ -164,7 +164,7 @@ class Workflow:
             self.restored is not state.Restored.WHOLE
             or not self.job.is_of_an_issue
             or self.read > 1
-            or state.said(self.services.store) != self.said
+            or state.feedback_hash(self.services.store) != self.said
             or database.stat().st_size < state.SMALL
         )
         if worth:
@@ -172,7 +172,7 @@ class Workflow:
             logger.info("the state has %.1f MB", size / 1e6)
         return worth
 
-    def _meet(self, repository: Repository) -> None:
+    def _register(self, repository: Repository) -> None:
         """Store the repository, and what was said in it since the state was saved, or ever."""
         self.repository = repository
         take_over(repository, INSTALLATION, self.services)
@@ -227,7 +227,7 @@ class Workflow:
         self.failed = True
         self.problems.append(why)
 
-    def told(self, number: int = 0) -> RunSummary:
+    def summary(self, number: int = 0) -> RunSummary:
         """The summary of the run, about the issue of this number if there is one."""
         services, repo_id = self.services, self.repository.id if self.repository else 0
         looks = services.store.decisions.of_issue(repo_id, number) if number else []
@@ -294,7 +294,7 @@ def workflow(job: WorkflowJob) -> Iterator[Workflow]:
         evaluate=_evaluate,
     )
     with closing(store), closing(github):
-        yield Workflow(job, settings, github, services, pending, restored, began, state.said(store))
+        yield Workflow(job, settings, github, services, pending, restored, began, state.feedback_hash(store))
 
 
 def _opened(settings: Settings, database: Path, restored: state.Restored) -> tuple[Store, state.Restored]:

@@ -141,7 +141,7 @@ def main(args: list[str] | None = None) -> Any:
         # The reader of a pipe has gone, as in `doppel … | head`; that is no error.
         sys.stderr.close()
     except Exception as error:
-        text, code = _told(error)
+        text, code = _message_and_code(error)
         if code == FAULT:
             traceback.print_exc()
         _complain(text, code)
@@ -156,7 +156,7 @@ def _make_streams_usable() -> None:
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
-def _told(error: Exception) -> tuple[str, int]:
+def _message_and_code(error: Exception) -> tuple[str, int]:
     """The message and the exit code of an error."""
     if isinstance(error, UserError):
         return str(error), USAGE
@@ -170,12 +170,12 @@ def _told(error: Exception) -> tuple[str, int]:
         from bot.storage.failures import why
 
         return f"the database of DATABASE_URL failed ({why(error)}); see `doppel doctor`", UNREACHABLE
-    if isinstance(error, OSError) and (told := _told_of_files(error)):
+    if isinstance(error, OSError) and (told := _file_message_and_code(error)):
         return told
     return f"a fault of Doppel's own ({type(error).__name__}); the lines above say where, please report it", FAULT
 
 
-def _told_of_files(error: OSError) -> tuple[str, int] | None:
+def _file_message_and_code(error: OSError) -> tuple[str, int] | None:
     """The same for a file or its disk; None for any other error."""
     where = f"{error.filename}: {error.strerror}"
     if isinstance(error, PermissionError) and error.filename:

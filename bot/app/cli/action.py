@@ -80,7 +80,7 @@ def _task(running: Workflow) -> RunSummary:
             _command(running, "evaluate", fenced=True)
     else:
         return running.upkeep()
-    return running.told()
+    return running.summary()
 
 
 def _command(running: Workflow, name: str, *options: str, fenced: bool = False, last: bool = True) -> bool:

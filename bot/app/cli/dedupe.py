@@ -21,7 +21,7 @@ from bot.platform.private_files import keep_to_names, replace_file
 
 if TYPE_CHECKING:
     from bot.interfaces.agents.deduplication import Deduplication
-    from bot.interfaces.agents.playbook import Entry
+    from bot.interfaces.agents.playbook import PlaybookEntry
 
 _TEXT_SHOWN = 100
 
@@ -139,7 +139,7 @@ def _tell(found: Deduplication) -> None:
     say(f"{counts} ({found.model}, threshold {found.threshold:g})")
 
 
-def _place(entry: Entry) -> str:
+def _place(entry: PlaybookEntry) -> str:
     return f"{_shown(entry.name)} ({_shown(entry.section)})"
 
 

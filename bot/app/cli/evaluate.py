@@ -17,8 +17,15 @@ from rich.table import Table
 from rich.text import Text
 
 from bot.app.cli.replay import replay_options
-from bot.app.cli.shared.console import access_errors, cleanup_on_signal, in_json, keep_apart, progress_bar, write
-from bot.app.cli.shared.evaluate_judge import Judgement, JudgeOptions, judge_options, with_judge
+from bot.app.cli.shared.console import (
+    access_errors,
+    cleanup_on_signal,
+    in_json,
+    progress_bar,
+    refuse_overwriting,
+    write,
+)
+from bot.app.cli.shared.evaluate_judge import JudgedTrial, JudgeOptions, judge_options, with_judge
 from bot.app.cli.shared.parameters import (
     READ_FILE,
     Share,
@@ -102,8 +109,8 @@ def evaluate(
     with_options = JudgeOptions(**judging_options)
     with_options.check(answers)
     _check(picture, None if with_options.judge else answers, answered_only, sample)
-    keep_apart("--picture", picture, Path(source), answers, weights)
-    keep_apart("--export", export, Path(source), answers, weights)
+    refuse_overwriting("--picture", picture, Path(source), answers, weights)
+    refuse_overwriting("--export", export, Path(source), answers, weights)
     given = read_source(source)
     repo = given if isinstance(given, RepoRef) else None
     if repo is None and (export is not None or fresh):
@@ -114,7 +121,7 @@ def evaluate(
         trial = Trial.of(rows, warm=warm, sample=sample, seed=seed, decided=decided)
     except UserError as reason:
         raise UserError(str(reason) if source in str(reason) else f"{source}: {reason}") from None
-    _say_what_is_marked(trial, source, picture)
+    _report_marks(trial, source, picture)
     asking = ReplayOptions(sources, max(DEPTHS), relevance=relevance, weights=read_weights(weights))
     judgement, threshold = None, min_confidence
     if threshold is None:
@@ -152,7 +159,7 @@ def evaluate(
         show(result, {issue.id: issue.title for issue in trial.issues}, of_file=repo is None)
 
 
-def _compared(trial: Trial, judgement: Judgement, threshold: float) -> dict[str, Any]:
+def _compared(trial: Trial, judgement: JudgedTrial, threshold: float) -> dict[str, Any]:
     """The outcome with the judge, without it, and without it at the threshold that gives as many comments."""
     from bot.quality.evaluation.judge_answers import outcome_with_as_many_comments
     from bot.quality.evaluation.measures import outcome_at
@@ -202,7 +209,7 @@ def _rows(given: Path | RepoRef, export: Path | None, *, fresh: bool) -> tuple[i
     return repo_id, [(row, f"{given}#{row['id']}") for row in rows]
 
 
-def _say_what_is_marked(trial: Trial, source: str, picture: Path | None) -> None:
+def _report_marks(trial: Trial, source: str, picture: Path | None) -> None:
     """Report marks that are missing or lead nowhere, before anything takes time."""
     if not trial.marks.marked:
         if picture is not None:
@@ -287,7 +294,7 @@ def show(found: Evaluation, titles: Mapping[int | str, str], *, of_file: bool) -
     for paragraph in (words.basis(found), f"{words.finding(found)} {words.confidence(found)}".strip()):
         console.print(f"{paragraph}\n")
     # What is said below of the threshold that is set, because no other is recommended, is said once.
-    if words.spoken_of(found) != found.at.cut:
+    if words.discussed_threshold(found) != found.at.cut:
         console.print(f"{words.at_threshold(found, found.at)}\n")
     console.print(f"[bold]{words.advice(found)}[/] {words.last_month(found)} {words.history(found)}\n")
     if found.retrieval.queries:

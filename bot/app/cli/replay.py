@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from bot.app.cli.shared.console import cleanup_on_signal, file_errors, keep_apart, opened, progress_bar
+from bot.app.cli.shared.console import cleanup_on_signal, file_errors, opened, progress_bar, refuse_overwriting
 from bot.app.cli.shared.parameters import (
     ONE_OR_MORE,
     READ_FILE,
@@ -90,7 +90,7 @@ def replay(
 
     The sources are those of an index (full-text, vectors; `index` stands for both), or GitHub's searches, simulated.
     """
-    keep_apart("--out", out, issues, weights)
+    refuse_overwriting("--out", out, issues, weights)
     past = read_archive(issues)
     asked = set(choose_arrivals(past, warm, sample, seed))
     asking = ReplayOptions(sources, top, threshold, relevance, read_weights(weights), budget)

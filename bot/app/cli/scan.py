@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from bot.app.cli.shared.console import cleanup_on_signal, database_errors, in_json, keep_apart
+from bot.app.cli.shared.console import cleanup_on_signal, database_errors, in_json, refuse_overwriting
 from bot.app.cli.shared.parameters import (
     ONE_OR_MORE,
     Share,
@@ -58,7 +58,7 @@ def scan(
     """
     if as_json and markdown:
         raise click.UsageError("--json and --markdown: one of them, the other can be a second call")
-    keep_apart("--html", html, Path(source), weights)
+    refuse_overwriting("--html", html, Path(source), weights)
     # NumPy and the models, which take a second to import.
     from bot.app.cli.shared import scan_backlog
     from bot.app.cli.shared.scan_backlog import without_dates

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bot.app.cli.shared.console import cleanup_on_signal, keep_apart, progress_bar, temporary_index_errors, write
+from bot.app.cli.shared.console import (
+    cleanup_on_signal,
+    progress_bar,
+    refuse_overwriting,
+    temporary_index_errors,
+    write,
+)
 from bot.app.cli.shared.parameters import ONE_OR_MORE, READ_FILE, WrittenFile
 from bot.domain.errors import UserError
 from bot.platform.local import pip_install
@@ -58,7 +64,7 @@ def train(
     if (out is None) == (text_model is None):
         raise click.UsageError("name either --out, for the weights, or --text-model, for a text model")
     materials = _materials(files, readings, by)
-    keep_apart("--out", out, *files, *readings)
+    refuse_overwriting("--out", out, *files, *readings)
     try:
         with cleanup_on_signal():
             if out is None:

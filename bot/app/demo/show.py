@@ -13,7 +13,7 @@ from typing import TypeVar
 
 import sqlalchemy as sa
 
-from bot.app.demo.scenario import Command, Expect, Scene
+from bot.app.demo.scenario import Expect, Scene, SceneCommand
 from bot.app.demo.terminal import Lines, Terminal
 from bot.deliveries.database import jobs, queue_engine
 from bot.domain.decisions import Decision
@@ -156,7 +156,7 @@ class Show:
         for number, scene in enumerate(scenes, 1):
             self._tell.scene_begins(number=number, total=len(scenes), heading=scene.heading)
             self._play(scene)
-        self._tell.checked(what=self._nobody_was_disturbed())
+        self._tell.checked(what=self._check_no_pings())
         self._tell.finished(scenes=len(scenes), seconds=time.monotonic() - began)
 
     def _play(self, scene: Scene) -> None:
@@ -166,7 +166,7 @@ class Show:
         number, opened = issue.number, time.monotonic()
         self._tell.issue_opened(number=number, title=scene.title, body=scene.body, login=scene.login)
         if scene.expect is not Expect.COMMENT:
-            self._wait_for_the_end(f"work on #{number}", "issue", "number", number)
+            self._wait_for_job(f"work on #{number}", "issue", "number", number)
             if self._advice(issue) is None:
                 self._tell_of_silence(number, time.monotonic() - opened)
                 return
@@ -190,7 +190,7 @@ class Show:
         nearest = (own.number, title, own.probability) if own else None
         self._tell.stayed_silent(number=number, seconds=seconds, reason=reason, bar=threshold, nearest=nearest)
 
-    def _obey(self, command: Command, issue: Issue, advice: Comment) -> None:
+    def _obey(self, command: SceneCommand, issue: Issue, advice: Comment) -> None:
         before, number = advice.body, issue.number
         self._tell.command_given(number=number, login=command.login, text=command.text, note=command.note)
         asked = self._sim.comment(self._repository, number, command.login, command.text)
@@ -198,7 +198,7 @@ class Show:
         what = f"answer to {command.text.splitlines()[-1]!r} on #{number}"
         self._wait(what, lambda: self._answered(command, asked, advice, before))
         # A reply comes after the 👍.
-        self._wait_for_the_end(what, "comment", "id", asked.id)
+        self._wait_for_job(what, "comment", "id", asked.id)
         seconds = time.monotonic() - given
         for reply in self._replies(asked):
             self._tell.replied(number=number, body=reply.body, seconds=seconds)
@@ -207,7 +207,7 @@ class Show:
         if issue.state == "closed" and issue.duplicate_of is not None:
             self._tell.issue_closed(number=number, original=issue.duplicate_of.number, seconds=seconds)
 
-    def _answered(self, command: Command, asked: Comment, advice: Comment, before: str) -> bool:
+    def _answered(self, command: SceneCommand, asked: Comment, advice: Comment, before: str) -> bool:
         # The command's comment gets the bot's 👍 (C4).
         if not any(reaction.content == "+1" for reaction in asked.reactions):
             return False
@@ -227,7 +227,7 @@ class Show:
         comments = self._sim.comments(self._repository, issue.number)
         return next((comment for comment in comments if comment.author is self._sim.app.bot), None)
 
-    def _nobody_was_disturbed(self) -> str:
+    def _check_no_pings(self) -> str:
         """Check, as GitHub reads them, that the bot's comments notify nobody and leave no back-links."""
         with self._sim.lock:
             issues = self._sim.issues_of(self._sim.repository(self._repository))
@@ -238,7 +238,7 @@ class Show:
                 raise ShowFailed(f"the comment on #{comment.issue.number} disturbs others: {found}")
         return f"in {len(written)} comments the bot mentioned nobody and left no back-link on any issue"
 
-    def _wait_for_the_end(self, what: str, kind: str, key: str, value: int) -> None:
+    def _wait_for_job(self, what: str, kind: str, key: str, value: int) -> None:
         """Wait until the job of the latest delivery about an issue or a comment is done."""
         log = reversed(self._sim.webhooks.log)
         guid = next(one.guid for one in log if one.payload.get(kind, {}).get(key) == value)

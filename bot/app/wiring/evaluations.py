@@ -16,7 +16,7 @@ from bot.platform.settings import Settings
 from bot.quality.evaluation.figures import Evaluation
 from bot.quality.evaluation.history import erase_history
 from bot.quality.evaluation.runs import EvaluationRuns
-from bot.quality.feedback import UNDECIDED, Decided, decided_in
+from bot.quality.feedback import UNDECIDED, Decided, decisions_on_pairs
 
 SAMPLE = 1_500
 """Arrivals that the dashboard's evaluation asks about at most: enough for each figure that is shown. All issues arrive
@@ -61,7 +61,7 @@ def keep_evaluation(settings: Settings, repo_id: int, result: Evaluation) -> Non
 def known_decisions(settings: Settings, repo_id: int) -> Decided:
     """What people decided about pairs of a repository's issues, as far as this host knows it."""
     with existing_store(settings) as store:
-        return decided_in(store, repo_id) if store else UNDECIDED
+        return decisions_on_pairs(store, repo_id) if store else UNDECIDED
 
 
 @contextmanager

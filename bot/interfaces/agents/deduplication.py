@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from bot.domain.errors import InvalidArgument
 from bot.domain.merging import Group, merge
 from bot.interfaces.agents.contradiction import contradictions, stance
-from bot.interfaces.agents.playbook import Entry, apply, complain, read_entries
+from bot.interfaces.agents.playbook import PlaybookEntry, apply, complain, read_entries
 from bot.interfaces.agents.vectors import (
     DEFAULT_THRESHOLD,
     MODELS,
@@ -44,7 +44,7 @@ class Deduplication:
     `apart` are pairs of entries, by position, that are alike and contradict each other (D5a).
     """
 
-    entries: tuple[Entry, ...]
+    entries: tuple[PlaybookEntry, ...]
     groups: tuple[Group, ...]
     vectors: Vectors
     threshold: float
@@ -90,12 +90,12 @@ def deduplicate(
     limit = choose_threshold(threshold, environ, default)
     vectors = unit_rows(rows(texts), len(texts))
     log.info("%d entries are compared by the model %s at threshold %.2f", len(texts), name, limit)
-    labels, apart = _parted(components(vectors, limit), vectors, texts, limit)
+    labels, apart = _separate_contradictions(components(vectors, limit), vectors, texts, limit)
     groups = tuple(merge(labels.tolist(), [one.helpful for one in entries], [one.harmful for one in entries]))
     return Deduplication(entries, groups, vectors, limit, name, tuple(apart))
 
 
-def _parted(
+def _separate_contradictions(
     labels: NDArray[np.int32], vectors: Vectors, texts: Sequence[str], limit: float
 ) -> tuple[NDArray[np.int32], list[tuple[int, int]]]:
     """D5a: the groups without contradictions in them, and the pairs that contradict each other.
@@ -181,9 +181,9 @@ class Absorbed:
     If that is below the threshold, `through` is the most similar entry of the group, and `link` how similar (D2).
     """
 
-    entry: Entry
+    entry: PlaybookEntry
     similarity: float
-    through: Entry | None
+    through: PlaybookEntry | None
     link: float | None
 
 
@@ -191,7 +191,7 @@ class Absorbed:
 class Merge:
     """An entry that stayed, as it was, with its new counters and the entries that went into it."""
 
-    survivor: Entry
+    survivor: PlaybookEntry
     helpful: int
     harmful: int
     absorbed: tuple[Absorbed, ...]

@@ -19,7 +19,7 @@ from bot.quality.calibration import WINDOW, Point, Threshold, feedback_since, po
 from bot.quality.digest import WEEK, CommentRating, Digest, digest_of
 from bot.quality.evaluation.measures import without_pairs
 from bot.quality.evaluation.runs import EvaluationRuns, Stage, StoredEvaluation
-from bot.quality.feedback import Example, decided_in
+from bot.quality.feedback import Example, decisions_on_pairs
 from bot.quality.scanning.groups import ScanResult
 from bot.search.index import Index
 from bot.search.indexing.status import Status, statuses
@@ -180,7 +180,7 @@ class DashboardData:
         kept = self._runs.get(repository.id)
         if kept.result is None:
             return kept
-        decided = decided_in(self.store, repository.id)
+        decided = decisions_on_pairs(self.store, repository.id)
         unmarked = without_pairs(kept.result.unmarked, decided.same | decided.different)
         return replace(kept, result=replace(kept.result, unmarked=unmarked))
 

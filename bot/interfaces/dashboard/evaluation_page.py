@@ -48,7 +48,7 @@ def page(kept: StoredEvaluation, threshold: float, moment: datetime) -> Evaluati
     )
     if kept.result is None or kept.made_at is None:
         return state
-    found = seen_at(kept.result, threshold)
+    found = with_threshold(kept.result, threshold)
     recommended, rows = found.advice.threshold, {row.cut: row for row in (*found.cuts, found.at)}
     called = {"recommended": recommended, "in force": found.at.cut}
     return replace(
@@ -64,13 +64,13 @@ def page(kept: StoredEvaluation, threshold: float, moment: datetime) -> Evaluati
     )
 
 
-def named(kept: StoredEvaluation) -> set[int]:
+def issues_shown(kept: StoredEvaluation) -> set[int]:
     """The issues whose titles the page shows."""
     unmarked = kept.result.unmarked if kept.result else ()
     return {id for one in unmarked for id in (one.id, one.candidate) if isinstance(id, int)}
 
 
-def seen_at(found: Evaluation, threshold: float) -> Evaluation:
+def with_threshold(found: Evaluation, threshold: float) -> Evaluation:
     """The same figures with another threshold in force, rounded to one that was evaluated."""
     if threshold == found.at.cut:
         return found

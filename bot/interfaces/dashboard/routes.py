@@ -42,7 +42,7 @@ _REFUSALS = {
 }
 
 
-def tell_failures(pages: Blueprint) -> None:
+def register_error_pages(pages: Blueprint) -> None:
     """Show failures and refusals of these pages on a page of the dashboard."""
 
     @pages.errorhandler(HTTPException)
@@ -90,7 +90,7 @@ def make_dashboard(dashboard: Dashboard) -> Blueprint:
     """The blueprint with `/login`, `/logout` and `/dashboard`."""
     pages = Blueprint("dashboard", __name__, template_folder="templates")
     protect(pages)
-    tell_failures(pages)
+    register_error_pages(pages)
     signing, routes = SignInPages(dashboard.sign_in, dashboard.data), _Pages(dashboard)
     pages.before_request(signing.recognise)
     pages.context_processor(lambda: {"web": dashboard.web, "session": g.get("session"), "page_of": _page_of})
@@ -275,7 +275,7 @@ class _Pages:
             "dashboard/evaluation.html",
             repository=repository,
             page=evaluation_page.page(kept, threshold.value, data.clock()),
-            titles=data.titles(repository, evaluation_page.named(kept)),
+            titles=data.titles(repository, evaluation_page.issues_shown(kept)),
             ready=data.store.backfills.complete(repository.id),
             file=CONFIG_PATH,
             set_there=threshold.origin is ThresholdOrigin.SETTINGS,

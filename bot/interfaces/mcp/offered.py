@@ -53,7 +53,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def told(tool: Callable[P, R], failure: type[Exception] = ToolError) -> Callable[P, R]:
+def with_caller_errors(tool: Callable[P, R], failure: type[Exception] = ToolError) -> Callable[P, R]:
     """The tool, which raises `failure` for errors that the caller should read; faults of ours stay in the log."""
 
     @wraps(tool)
@@ -61,14 +61,14 @@ def told(tool: Callable[P, R], failure: type[Exception] = ToolError) -> Callable
         try:
             return tool(*args, **kwargs)
         except Exception as problem:
-            if says := _said(problem):
+            if says := _caller_error(problem):
                 raise failure(says) from None
             raise
 
     return run
 
 
-def _said(problem: Exception) -> str:
+def _caller_error(problem: Exception) -> str:
     """The error in words for the caller; empty for a fault of ours."""
     if isinstance(problem, Forbidden) and problem.unknown:
         return f"{problem}: GitHub does not know who asks; the server's GITHUB_TOKEN is wrong or has expired"
@@ -106,7 +106,7 @@ def offer(server: MCPServer[str], tools: Tools, *, allow_writes: bool, playbooks
         name="duplicates",
         description="What the bot would look at for an issue: earlier and later reports, open or closed.",
         mime_type="application/json",
-    )(told(offered.duplicates, ResourceError))
+    )(with_caller_errors(offered.duplicates, ResourceError))
     for prompt in (before_filing, triage_issue, tidy_backlog):
         server.prompt()(prompt)
     for tool, kind in (
@@ -119,7 +119,7 @@ def offer(server: MCPServer[str], tools: Tools, *, allow_writes: bool, playbooks
     ):
         wanted = playbooks or tool != offered.dedupe_playbook
         if wanted and (allow_writes or kind.read_only_hint):
-            server.add_tool(told(tool), annotations=kind)
+            server.add_tool(with_caller_errors(tool), annotations=kind)
 
 
 def session_of(context: Context[str, Any]) -> str | None:

@@ -133,13 +133,13 @@ async def _offer_sessions(ctx: ServerRequestContext[str, Any], call_next: CallNe
     return await call_next(ctx)
 
 
-async def _note_request(ctx: ServerRequestContext[str, Any], call_next: CallNext) -> HandlerResult:
+async def _log_request(ctx: ServerRequestContext[str, Any], call_next: CallNext) -> HandlerResult:
     """Log the method, without the arguments."""
     log.debug("an agent asks for %s", ctx.method)
     return await call_next(ctx)
 
 
-async def _speak_plainly(ctx: ServerRequestContext[str, Any], call_next: CallNext) -> HandlerResult:
+async def _shorten_answers(ctx: ServerRequestContext[str, Any], call_next: CallNext) -> HandlerResult:
     """Make schemas and answers short: a model pays for every token."""
     result = await call_next(ctx)
     if isinstance(result, dict) and ctx.method == "tools/list":
@@ -190,7 +190,7 @@ def build_server(
         instructions=INSTRUCTIONS,
         version=version,
         lifespan=_connection,
-        middleware=[_note_request, _offer_sessions, _speak_plainly],
+        middleware=[_log_request, _offer_sessions, _shorten_answers],
     )
     server.middleware.append(_refuse_unknown(server))
     offer(server, tools, allow_writes=allow_writes, playbooks=playbooks)

@@ -19,7 +19,7 @@ from bot.domain.errors import InvalidArgument, UserError
 from bot.domain.report import Outcome
 from bot.github.repository import RepoClient
 from bot.interfaces.agents.deduplication import account, deduplicate
-from bot.interfaces.agents.playbook import Malformed, apply
+from bot.interfaces.agents.playbook import MalformedPlaybook, apply
 from bot.interfaces.agents.run import SECTION_SLUGS
 from bot.interfaces.mcp.results import (
     BacklogAnswer,
@@ -203,7 +203,7 @@ class Tools:
         def merge() -> DedupedPlaybook:
             try:
                 found = deduplicate(playbook, min_similarity, slugs=SECTION_SLUGS)
-            except Malformed as problem:
+            except MalformedPlaybook as problem:
                 raise InvalidArgument("playbook", str(problem)) from None
             merges = [MergeResult.of(one) for one in account(found)]
             apply(playbook, found.entries, found.groups)

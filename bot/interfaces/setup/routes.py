@@ -83,8 +83,8 @@ def make_setup(setup: SetupBackend) -> Blueprint:
     pages = Blueprint("setup", __name__, template_folder="templates", url_prefix="/setup", static_folder="static")
     protect(pages)
     routes = _Pages(setup)
-    pages.before_request(routes.admit)
-    pages.before_request(routes.lead_on)
+    pages.before_request(routes.require_token)
+    pages.before_request(routes.redirect_if_set_up)
     pages.add_url_rule("", "form", routes.form)
     pages.add_url_rule("", "start", routes.start, methods=["POST"])
     pages.add_url_rule("/callback", "callback", routes.callback)
@@ -98,7 +98,7 @@ class _Pages:
         self._setup = setup
         self._signer = URLSafeTimedSerializer(setup.token, salt="doppel set-up")
 
-    def admit(self) -> AnyResponse | tuple[str, int] | None:
+    def require_token(self) -> AnyResponse | tuple[str, int] | None:
         """Let in whoever has the token; it moves from the address into a cookie, so that no history and no log keeps
         it.
         """
@@ -113,7 +113,7 @@ class _Pages:
             return render_template("setup/closed.html"), 403
         return None
 
-    def lead_on(self) -> AnyResponse | None:
+    def redirect_if_set_up(self) -> AnyResponse | None:
         """Once there is an App, show its progress instead of the form."""
         if self._setup.slug_of_app is not None and request.endpoint in _MAKING:
             return redirect(url_for("setup.done"))

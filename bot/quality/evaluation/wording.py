@@ -75,7 +75,7 @@ def at_threshold(found: Evaluation, row: ThresholdOutcome) -> str:
     month = found.monthly[row.cut]
     text = (
         f"At {threshold(row.cut)}, which is set, a month with {_few(month.issues, 'issue')}, as those of the last year "
-        f"had on average, would bring {_few(month.comments, 'comment')}{_of_these(found, month)}."
+        f"had on average, would bring {_few(month.comments, 'comment')}{_same_reports(found, month)}."
     )
     if not found.retrieval.queries:
         return text
@@ -84,12 +84,13 @@ def at_threshold(found: Evaluation, row: ThresholdOutcome) -> str:
 
 def last_month(found: Evaluation) -> str:
     """The last month at the recommended, or else the configured threshold; empty if nothing of it can be judged."""
-    month = found.last_month[spoken_of(found)]
+    cut = discussed_threshold(found)
+    month = found.last_month[cut]
     if not month.issues:
         return ""
     text = (
-        f"At {threshold(spoken_of(found))} it would have commented on {_about(found)}{round(month.comments):,} of "
-        f"{counted(round(month.issues), 'issue')} in the last month{_of_these(found, month)}"
+        f"At {threshold(cut)} it would have commented on {_about(found)}{round(month.comments):,} of "
+        f"{counted(round(month.issues), 'issue')} in the last month{_same_reports(found, month)}"
     )
     # Of a file the newest issue may be years old.
     text += "." if found.period is None else f": the 30 days up to the newest issue, of {_day(found.period[1])}."
@@ -98,13 +99,13 @@ def last_month(found: Evaluation) -> str:
 
 def history(found: Evaluation) -> str:
     """The same for all arrivals that can be judged."""
-    cut = spoken_of(found)
+    cut = discussed_threshold(found)
     row = next(row for row in (*found.curve, found.at) if row.cut == cut)
     issues = counted(found.arrivals, "issue")
     when = "" if found.period is None else f", from {_day(found.period[0])} on and that month included,"
     text = (
         f"Over the whole history{when} it would have commented on {_about(found)}{round(row.comments):,} of {issues}"
-        f"{_of_these(found, row)}"
+        f"{_same_reports(found, row)}"
     )
     wrong = f" People called {round(row.wrong):,} of these comments wrong." if round(row.wrong) else ""
     if not found.retrieval.queries:
@@ -112,7 +113,7 @@ def history(found: Evaluation) -> str:
     return f"{text}: it would have {_shares(found, row, 'caught', 'commented on')}.{wrong}"
 
 
-def _of_these(found: Evaluation, row: Monthly | ThresholdOutcome) -> str:
+def _same_reports(found: Evaluation, row: Monthly | ThresholdOutcome) -> str:
     """How many comments name the same report, by confidence and by mark; empty without comments."""
     if not round(row.comments):
         return ""
@@ -142,7 +143,7 @@ def _shares(found: Evaluation, row: ThresholdOutcome, catches: str, comments: st
     return " and ".join(said)
 
 
-def spoken_of(found: Evaluation) -> float:
+def discussed_threshold(found: Evaluation) -> float:
     """The threshold that the sentences are about: the recommended one, or else the configured one."""
     return found.at.cut if found.advice.threshold is None else found.advice.threshold
 
@@ -162,12 +163,12 @@ def advice(found: Evaluation) -> str:
             return (
                 f"No threshold from {threshold(LEAST)} on catches a known duplicate and surely comments on no more "
                 f"than {bearable} of the other issues: let it answer when it is asked, and not by itself."
-                f"{_not_one(found)}"
+                f"{_no_false_alarm_bearable(found)}"
             )
         case AdviceReason.CATCHES:
             why = f"it catches most where surely no more than {bearable} of the other issues get a comment"
     row = next(row for row in found.curve if row.cut == found.advice.threshold)
-    text = f"Recommended is min_confidence: {row.cut:g}, since {why}.{_not_one(found)}"
+    text = f"Recommended is min_confidence: {row.cut:g}, since {why}.{_no_false_alarm_bearable(found)}"
     if row.comments < _FEW_COMMENTS:
         text += f" It rests on {_about(found)}{counted(round(row.comments), 'comment')} in all, which is little."
     return text
@@ -183,7 +184,7 @@ def _too_few(found: Evaluation) -> str:
     return f"Too few to say where the threshold should be: {' and '.join(lacking)}."
 
 
-def _not_one(found: Evaluation) -> str:
+def _no_false_alarm_bearable(found: Evaluation) -> str:
     """A remark if there are so few unmarked issues that a comment on a single one is too many; else empty."""
     enough = others_needed(1)
     if found.silent >= enough:

@@ -95,10 +95,10 @@ def _side_by_side(
     segments: list[_Process] = []
     with ExitStack() as stack:
         # This process outlives the others, so it removes their files, however they end.
-        with _telling():
+        with _index_errors():
             made = tempfile.TemporaryDirectory(prefix="doppel-", ignore_cleanup_errors=True)
         home = Path(stack.enter_context(made))
-        stack.callback(_end, segments)
+        stack.callback(_end_processes, segments)
         for start, end in zip(starts, ends, strict=True):
             places = frozenset(place for place in positions if start <= place < end)
             segments.append(_Process(end - start, _Segment(start, places, asking, home)))
@@ -111,7 +111,7 @@ def _side_by_side(
                 yield segment.take()
 
 
-def _end(segments: Sequence[_Process]) -> None:
+def _end_processes(segments: Sequence[_Process]) -> None:
     for segment in segments:
         segment.process.terminate()
     for segment in segments:
@@ -120,7 +120,7 @@ def _end(segments: Sequence[_Process]) -> None:
 
 def _answers(issues: Sequence[PastIssue], segment: _Segment) -> Iterator[ReplayAnswer | None]:
     asking = segment.asking
-    with _telling(), ephemeral_index(TextAnalyser(), choose_embedder(), segment.within, TextModel()) as index:
+    with _index_errors(), ephemeral_index(TextAnalyser(), choose_embedder(), segment.within, TextModel()) as index:
         github = ReplayGitHub(searchable=False)
         weights = Model.parse(asking.weights) if asking.weights else None
         settings = FinderSettings(sources=only(*asking.sources))
@@ -138,7 +138,7 @@ def _answers(issues: Sequence[PastIssue], segment: _Segment) -> Iterator[ReplayA
 
 
 @contextmanager
-def _telling() -> Iterator[None]:
+def _index_errors() -> Iterator[None]:
     """Raise Unavailable instead of SQLAlchemy's errors, and of the system's about the index's file or folder.
 
     The caller would take the latter for an error about the file that it writes answers to.
@@ -162,7 +162,7 @@ class _Process:
         self.count = count
         self.arrived: deque[ReplayAnswer | Exception | None] = deque()
         self.pipe, there = context.Pipe()
-        self.process = context.Process(target=_run, args=(there, segment), daemon=True)
+        self.process = context.Process(target=_replay_segment, args=(there, segment), daemon=True)
         with held_back():
             self.process.start()
         there.close()
@@ -200,7 +200,7 @@ def _receive(segments: Sequence[_Process], advance: Callable[[], None]) -> None:
             advance()
 
 
-def _run(there: Connection, segment: _Segment) -> None:
+def _replay_segment(there: Connection, segment: _Segment) -> None:
     try:
         for answer in _answers(there.recv(), segment):
             there.send(answer)

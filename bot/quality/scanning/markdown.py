@@ -29,14 +29,14 @@ _MEMBERS = (20, 5, 1)
 _RESERVED = 400
 
 
-class Named(Protocol):
-    """Names issues: `Place`, or `FromFile`."""
+class IssueNames(Protocol):
+    """Names issues: `Place`, or `FileIssueNames`."""
 
     def issue(self, number: int) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
-class FromFile:
+class FileIssueNames:
     """The issues of a file, by the names that they have there."""
 
     names: Mapping[int, str]
@@ -46,7 +46,7 @@ class FromFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class RenderedGroups:
     """Markdown, and how many of the groups are in it."""
 
     text: str
@@ -66,7 +66,7 @@ def render_scan(result: ScanResult, place: Place, checked: datetime, say: Words)
     return f"{SCAN.line(inside)}\n{text}\n"
 
 
-def scan_markdown(result: ScanResult, place: Named, say: Words, limit: int = BODY_MAX - 200) -> Shown:
+def scan_markdown(result: ScanResult, place: IssueNames, say: Words, limit: int = BODY_MAX - 200) -> RenderedGroups:
     """The groups that gain most in at most `limit` characters, and how many are left out."""
     blocks = [heading(result, say)]
     if result.groups:
@@ -88,7 +88,7 @@ def scan_markdown(result: ScanResult, place: Named, say: Words, limit: int = BOD
         blocks.append(say.scan_left_out(groups=say.groups(count=len(left)), issues=say.issues(count=closable)))
     text = break_phrase("\n\n".join(blocks))
     # Only a repository's own texts can be too long.
-    return Shown(text, shown) if len(text) <= limit else scan_markdown(result, place, say.plain, limit)
+    return RenderedGroups(text, shown) if len(text) <= limit else scan_markdown(result, place, say.plain, limit)
 
 
 def heading(result: ScanResult, say: Words) -> str:
@@ -117,7 +117,7 @@ def age(entry: BacklogIssue, say: Words) -> str:
     return f"{state} · {say.reported(day=entry.created_at.date())}" if entry.dated else state
 
 
-def _group(rank: int, group: DuplicateGroup, place: Named, most: int, say: Words) -> str:
+def _group(rank: int, group: DuplicateGroup, place: IssueNames, most: int, say: Words) -> str:
     original = group.original
     lines = [
         f"{rank}. {place.issue(original.number)} {escape(original.title)}",
@@ -129,7 +129,7 @@ def _group(rank: int, group: DuplicateGroup, place: Named, most: int, say: Words
     return _nested(lines)
 
 
-def _member(member: GroupMember, place: Named, say: Words) -> list[str]:
+def _member(member: GroupMember, place: IssueNames, say: Words) -> list[str]:
     """The line of a member, and below it the reasons, marked by their indentation."""
     entry = member.entry
     reasons = [f"{confidence_words(member.confidence, say)} · {age(entry, say)}", *reasons_in(member.reasons, say)]
@@ -159,7 +159,7 @@ a { color: var(--link); } .dim { color: var(--dim); margin: 0; } ul { padding-le
 
 
 @dataclass(frozen=True, slots=True)
-class _Named:
+class _Links:
     home: str
     names: Mapping[int, str]
 
@@ -175,7 +175,7 @@ def scan_page(result: ScanResult, name: str, checked: str, home: str, names: Map
 
     Issues of a file have `names` instead of links.
     """
-    place = _Named(home, names or {})
+    place = _Links(home, names or {})
     title = _text(f"{english().scan_title()}: {name}")
     summary = _text(heading(result, english()).replace("**", ""))
     groups = "\n".join(_section(group, place) for group in result.groups)
@@ -187,7 +187,7 @@ def scan_page(result: ScanResult, name: str, checked: str, home: str, names: Map
     )
 
 
-def _section(group: DuplicateGroup, place: _Named) -> str:
+def _section(group: DuplicateGroup, place: _Links) -> str:
     original = group.original
     members = "\n".join(_item(member, place) for member in group.members)
     return (
@@ -197,7 +197,7 @@ def _section(group: DuplicateGroup, place: _Named) -> str:
     )
 
 
-def _item(member: GroupMember, place: _Named) -> str:
+def _item(member: GroupMember, place: _Links) -> str:
     said = f"{sentence(confidence_words(member.confidence, english()))} · {age(member.entry, english())}"
     reasons = "".join(f'<p class="dim">{_text(str(reason))}</p>' for reason in member.reasons[:REASONS_MAX])
     entry = member.entry

@@ -23,7 +23,7 @@ from bot.domain.entities import Issue, RepoRef
 from bot.domain.errors import GitHubError, Retryable
 from bot.domain.report import Reason, Shared
 from bot.platform.pools import end_with_parent, held_back
-from bot.quality.feedback import decided_in
+from bot.quality.feedback import decisions_on_pairs
 from bot.quality.scanning.groups import THRESHOLD, BacklogIssue, ScanAnswer, ScanMatch, ScanResult, grouped
 from bot.search.index import Index, View
 from bot.search.index.database import among, upsert
@@ -326,6 +326,6 @@ class Scan:
             backlog,
             self._answers.all(self._repo_id),
             threshold=threshold,
-            decided=decided_in(self._store, self._repo_id),
+            decided=decisions_on_pairs(self._store, self._repo_id),
         )
         return ScanResult(tuple(groups), len(backlog), self._closed, threshold)

@@ -38,7 +38,7 @@ def read_bytes(file: Path) -> bytes:
     return sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
 
 
-def keep_apart(option: str, out: Path | None, *read: Path | None) -> None:
+def refuse_overwriting(option: str, out: Path | None, *read: Path | None) -> None:
     """Raise UserError if the file to be written is one of those that are read."""
     if out is not None and out.exists() and any(one and one.exists() and out.samefile(one) for one in read):
         raise UserError(f"{option}: {out} is one of the files that are read, and would be overwritten")

@@ -71,7 +71,7 @@ class JudgeOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class JudgedTrial:
     """The candidates `found` before and `judged` after the judge, and a summary."""
 
     found: dict[Id, Found]
@@ -86,7 +86,7 @@ def with_judge(
     answers: Path | None,
     repo: RepoRef | None,
     threshold: float,
-) -> Judgement | None:
+) -> JudgedTrial | None:
     """The trial judged; None if only the questions were to be written."""
     from bot.quality.evaluation import judge_answers
     from bot.search.judge.question import PROMPT
@@ -128,7 +128,7 @@ def with_judge(
         "unusable": read.unusable,
         "verdicts": {verdict.value: verdicts_said.count(verdict) for verdict in Verdict},
     }
-    return Judgement(found, after, told | summary)
+    return JudgedTrial(found, after, told | summary)
 
 
 def _cost(asked: Sequence[JudgeQuestion], arrivals: int) -> dict[str, Any]:

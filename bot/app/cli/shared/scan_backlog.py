@@ -31,7 +31,7 @@ from bot.platform.addresses import pages_of
 from bot.platform.settings import Settings
 from bot.quality.replay.archive import PastIssue, read_archive
 from bot.quality.scanning.groups import BacklogIssue, DuplicateGroup, ScanResult
-from bot.quality.scanning.markdown import FromFile, age, facts, heading, scan_markdown, scan_page
+from bot.quality.scanning.markdown import FileIssueNames, age, facts, heading, scan_markdown, scan_page
 from bot.quality.scanning.scan import ReadReactions, Scan, match_in_processes
 from bot.search.index import IndexedIssue
 from bot.storage import Store, open_store
@@ -187,7 +187,7 @@ def write_page(path: Path, found: ScanResult, backlog: IndexedSource) -> None:
 
 
 def as_markdown(found: ScanResult, backlog: IndexedSource) -> str:
-    place = FromFile(backlog.names) if backlog.names else Place(backlog.name, backlog.settings.enterprise)
+    place = FileIssueNames(backlog.names) if backlog.names else Place(backlog.name, backlog.settings.enterprise)
     return scan_markdown(found, place, english()).text
 
 
