@@ -181,13 +181,6 @@ def test_p6_it_looks_where_the_bot_looks() -> None:
     assert f"\nUnasked, the bot would name #42 {NAMED}.\n" in few, "it does not ask what was asked here"
 
 
-def test_f7_the_name_of_the_workflow_field_can_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, state in (("", None), ("Stage", "Later")):
-        monkeypatch.setenv("DOPPEL_WORKFLOW_FIELD", name)
-        found = json.loads(run("acme/app#40", "--json").stdout)["candidates"]
-        assert next(one for one in found if one["number"] == 3)["workflow_state"] == state
-
-
 @pytest.mark.parametrize("host", ["https://github.com", "GITHUB_API_URL"])
 def test_an_address_is_taken_as_the_commands_take_it(github: Server, host: str) -> None:
     address = f"{github.url if host == 'GITHUB_API_URL' else host}/acme/app/issues/40#issuecomment-1"

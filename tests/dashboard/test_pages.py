@@ -231,12 +231,6 @@ def test_a_form_that_is_out_of_date_is_told_so_on_a_page(signed_in: SignedIn) ->
     assert "does not fit what is stored by now" in words(outdated.text)
 
 
-@pytest.mark.parametrize("path", ["", "/acme/app", "/acme/app/backlog", "/acme/app/issues/3"])
-def test_a_slash_at_the_end_of_an_address_does_no_harm(signed_in: SignedIn, path: str) -> None:
-    browser = signed_in("tara")
-    assert browser.get(f"/dashboard{path}/").text == browser.get(f"/dashboard{path}").text
-
-
 def test_the_weeks_digest_reads_no_more_than_what_the_weeks_issues_need(
     host: Host, signed_in: SignedIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:

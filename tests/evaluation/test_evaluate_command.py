@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from datetime import timedelta
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -14,7 +13,7 @@ from bot.quality.evaluation.figures import others_needed
 from bot.quality.evaluation.wording import threshold
 from tests.calling import call, write_lines
 from tests.evaluation.evaluating import figures
-from tests.evaluation.made_up import START, rows
+from tests.evaluation.made_up import rows
 
 pytestmark = pytest.mark.slow
 
@@ -154,16 +153,6 @@ def test_the_picture_is_one_file_of_escaped_text(tmp_path: Path, replayed: Path)
     for label in ("known duplicates caught", "comments that are marked", "confidence of the first candidate", "100%"):
         assert label in texts
     assert "http" not in picture.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
-
-
-def test_programs_are_told_the_sentences_that_people_are(file: Path, replayed: Path) -> None:
-    found = figures(file, "--from", "0", "--answers", replayed)
-    assert found["advice"]["threshold"] is None
-    assert (found["says"].keys(), found["says"]["advice"]) == ({"finding", "advice", "last_month", "history"}, FEW)
-    told = " ".join(call("evaluate", file, "--from", "0", "--answers", replayed, env={"COLUMNS": "100"}).stdout.split())
-    assert all(sentence in told for sentence in found["says"].values())
-    days = [(START + timedelta(days=number)).strftime("%Y-%m-%d") for number in (1, 60)]
-    assert [moment[:10] for moment in found["period"]] == days
 
 
 def test_of_the_threshold_that_is_set_is_told_beside_another_that_is_recommended(tmp_path: Path) -> None:

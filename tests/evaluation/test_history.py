@@ -11,8 +11,7 @@ import pytest
 from githubkit.exception import GraphQLFailed
 from githubkit.graphql import GraphQLError, GraphQLResponse
 
-from bot.domain.entities import RepoRef
-from bot.domain.errors import Forbidden, NotFound, RateLimited, Unavailable
+from bot.domain.errors import RateLimited, Unavailable
 from bot.github import changes as pages
 from bot.github.repository import RepoClient
 from bot.quality.evaluation.history import HistoryFile, erase_history, read_history
@@ -295,14 +294,6 @@ def test_c6a_what_was_read_can_be_erased(client: RepoClient, tmp_path: Path) -> 
     assert not path.exists()
 
 
-def test_a_page_that_is_too_much_for_github_is_asked_for_in_parts(
-    client: RepoClient, sim: Simulator, tmp_path: Path
-) -> None:
-    # A request is repeated three times before it counts as failed.
-    sim.faults.add("/graphql", times=4)
-    assert len(read(client, tmp_path)) == len(TOPICS)
-
-
 @pytest.mark.parametrize("partly", [False, True])
 def test_a_page_that_takes_more_of_githubs_resources_than_a_query_may_is_asked_for_in_parts(
     client: RepoClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, partly: bool
@@ -338,14 +329,6 @@ def test_a_used_up_budget_is_a_limit_and_no_refusal(
     sim.limits.primary["graphql"] = (5_000, 3_600)
     sim.clock.advance(3_700)
     assert len(read(client, tmp_path)) == len(TOPICS)
-
-
-def test_errors_say_what_is_missing(client: RepoClient, sim: Simulator, tmp_path: Path) -> None:
-    with pytest.raises(NotFound):
-        read_history(client, RepoRef("acme", "nothing"), tmp_path, lambda done, total: None)
-    sim.set_permissions("acme", {"metadata": "read"})
-    with pytest.raises(Forbidden):
-        read(client, tmp_path)
 
 
 def _caller(sim: Simulator) -> str:

@@ -73,12 +73,6 @@ def test_d8_groups_with_original_members_and_sums(server: Any, sim: Simulator, s
     assert (found["cached"], found["note"]) == (False, "")
 
 
-def test_d8_closed_issues_are_looked_through_on_request(server: Any, filled: Settings) -> None:
-    found = answer(ask(server, "scan_backlog", repo="acme/app", include_closed=True, min_confidence=0.25))
-    assert (found["issues"], numbers(found)) == (4, [[1, 3, 4]])
-    assert found["closable"] == 1
-
-
 def test_limit_says_how_many_groups_are_shown(server: Any, sim: Simulator, settings: Settings) -> None:
     for login in ("erin", "frank"):
         sim.open_issue("acme/app", login, "Export to CSV drops the header row", "ERR_HEADER_LOST in export_csv")

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import pytest
 
-from bot.domain.judgements import VerdictKind
 from bot.quality.scanning.groups import ScanAnswer
 from bot.quality.scanning.scan import MOST, BacklogMatcher, Scan, ScanAnswers
 from bot.search.index import Index, IndexedIssue, TextAnalyser
@@ -86,15 +85,6 @@ def test_d8_of_more_copies_than_an_answer_holds_none_is_left_out(store: Store, i
     assert {number for group in groups(one, 0.2) for number in group} >= {copy.number for copy in copies}
 
 
-def test_d8_closed_issues_are_looked_through_on_request(store: Store, index: Index) -> None:
-    run(scan(store, index)[0])
-    one, asker = scan(store, index, closed=True)
-    run(one)
-    assert asker.asked == [6], "the others were asked about before"
-    # What three of six issues say is no rare text.
-    assert groups(one, 0.2) == [[2, 5, 6]]
-
-
 def test_d8_closed_duplicates_have_been_dealt_with(store: Store, index: Index) -> None:
     index.put(1, [issue(6, "Exporting albums fails, as before", CRASH, state="closed", duplicate_of=2, updated_at=1e7)])
     index.put(1, [issue(7, "Exporting albums fails, too", CRASH, state="closed", state_reason="duplicate")])
@@ -102,13 +92,6 @@ def test_d8_closed_duplicates_have_been_dealt_with(store: Store, index: Index) -
     run(one)
     assert groups(one) == [[2, 5]]
     assert not {6, 7} & set(asker.asked)
-
-
-def test_d8_rejected_pairs_are_left_out(store: Store, index: Index) -> None:
-    store.verdicts.add(1, 5, 2, VerdictKind.NOT, actor="ann", command_id=1, now=1.0)
-    one, _ = scan(store, index)
-    run(one)
-    assert groups(one) == []
 
 
 def test_d8_a_scan_that_is_stopped_goes_on_where_it_was(store: Store, index: Index) -> None:

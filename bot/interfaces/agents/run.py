@@ -1,6 +1,4 @@
-"""The way in to semantic deduplication for hosts and scripts (D1): `from bot.search.ranking.playbook import
-run_deduplication`.
-"""
+"""The way in to semantic deduplication for hosts and scripts (D1): `from bot.api import run_deduplication`."""
 
 from __future__ import annotations
 
