@@ -21,7 +21,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from bot.interfaces.agents.similarity import Vectors, components, products, unit_rows
+from bot.interfaces.agents.vectors import Vectors, components, products, unit_rows
 
 THRESHOLD = 0.85
 

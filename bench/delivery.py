@@ -19,7 +19,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from bot.app.demo.processes import running, wait_for
+from bot.app.demo.show import running_bot, wait_for
 from bot.simulator import Simulator, start_simulator
 
 REPOSITORY = "acme/app"
@@ -35,7 +35,7 @@ def main() -> None:
     with (
         tempfile.TemporaryDirectory() as home,
         start_simulator(webhook_secret="a-secret") as server,
-        running(server, Path(home)) as processes,
+        running_bot(server, Path(home)) as processes,
     ):
         sim = server.sim
         sim.add_repository(REPOSITORY)

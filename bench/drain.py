@@ -30,7 +30,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import sqlalchemy as sa
 
 from bench.hosting import KINDS, cpu_seconds, database, memory_mb
-from bot.app.demo.processes import environment
+from bot.app.demo.show import environment
 from bot.deliveries.database import QUEUE, jobs, prepare, queue_engine, state
 from bot.deliveries.events import IssueEvent
 from bot.deliveries.inbox import new_job
@@ -84,12 +84,12 @@ def main() -> None:
 
 def idle_worker(home: str, url: str) -> None:
     """A worker whose handlers do nothing."""
-    from bot.app.wiring.process import run
+    from bot.app.wiring.worker_process import run_worker
 
     def nothing(job: Job) -> None:
         """The queue alone is measured."""
 
-    run(Settings(home=Path(home), database_url=url), nothing)
+    run_worker(Settings(home=Path(home), database_url=url), nothing)
 
 
 def measure(kind: str, what: str, events: int, installations: int) -> None:

@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import sqlalchemy as sa
 
 from bench.hosting import KINDS, database
-from bot.app.demo.processes import Processes, running, wait_for
+from bot.app.demo.show import BotProcesses, running_bot, wait_for
 from bot.deliveries.database import QUEUE, jobs, queue_engine, state
 from bot.simulator import Simulator, start_simulator
 
@@ -49,7 +49,7 @@ def measure(kind: str, noisy: int, quiet: int) -> bool:
         tempfile.TemporaryDirectory() as home,
         database(kind, Path(home)) as url,
         start_simulator(webhook_secret="a-secret", validate=False) as server,
-        running(server, Path(home), url) as processes,
+        running_bot(server, Path(home), url) as processes,
     ):
         sim = server.sim
         for repository in (NOISY, SIBLING, QUIET):
@@ -98,7 +98,7 @@ def answered(sim: Simulator, repository: str, number: int) -> bool:
     return any(one.author == sim.app.bot for one in sim.comments(repository, number))
 
 
-def left(processes: Processes) -> int:
+def left(processes: BotProcesses) -> int:
     """How many jobs are not done."""
     engine = queue_engine(processes.settings, pool_size=1)
     query = sa.select(sa.func.count()).where(state("waiting", "running"), jobs.c.queue == QUEUE)

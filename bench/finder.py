@@ -22,7 +22,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bot.domain.entities import Issue
 from bot.github.search import SearchPage
-from bot.quality.replay import PastIssue, ReplayGitHub, read_archive
+from bot.quality.replay.archive import PastIssue, read_archive
+from bot.quality.replay.replay import ReplayGitHub
 from bot.search.finder import Finder, FinderSettings, FindOptions
 from bot.search.ranking.similarity import score_candidates
 

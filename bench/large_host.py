@@ -33,11 +33,10 @@ import sqlalchemy as sa
 
 from bench.hosting import cpu_seconds, database, memory_mb
 from bench.index import made_up
-from bot.app.demo import processes as demo
-from bot.app.demo.processes import environment, running, wait_for
+from bot.app.demo import show as demo
+from bot.app.demo.show import environment, running_bot, wait_for
 from bot.app.wiring.indexes import build_index
-from bot.app.wiring.process import run
-from bot.app.wiring.worker import build_services, job_handler
+from bot.app.wiring.worker_process import build_services, job_handler, run_worker
 from bot.deliveries.database import QUEUE, jobs, queue_engine, state
 from bot.domain.entities import RepoRef, Repository
 from bot.platform.settings import Settings, load
@@ -75,7 +74,7 @@ def main() -> None:
         names = populate(server.sim, arguments.repositories)
         fill(server.sim, names, Settings(home=home, database_url=url), arguments.issues)
         size_of(url, arguments.issues)
-        processes = stack.enter_context(running(server, home, url))
+        processes = stack.enter_context(running_bot(server, home, url))
         pids = [processes.pid("web"), processes.pid("worker")]
         pids += [stack.enter_context(worker(server, home, url)) for _ in range(arguments.workers - 1)]
         wait_for(processes, "web", processes.takes_deliveries)
@@ -95,7 +94,7 @@ def main() -> None:
 def work() -> None:
     """A worker as `doppel worker` is, but for what it does half-hourly: its index would find GitHub nearly empty."""
     settings = load()
-    run(settings, job_handler(build_services(settings)))
+    run_worker(settings, job_handler(build_services(settings)))
 
 
 def populate(sim: Simulator, repositories: int) -> list[str]:
@@ -245,7 +244,7 @@ def _why_not(
         told = f"{noted[-1].outcome}, {noted[-1].reason}" if noted else "no look at it is noted"
         if noted and noted[-1].evidence:
             best = noted[-1].evidence[0].probability
-            told += f", the best candidate {'below' if best < noted[-1].bar else 'above'} the bar"
+            told += f", the best candidate {'below' if best < noted[-1].threshold else 'above'} the threshold"
         yield f"{told}; {'1 to 3' if same < 4 else '4 or more'} of the very same words were there"
     store.close()
 

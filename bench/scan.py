@@ -33,15 +33,14 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bench.index import made_up
-from bot.app.wiring.indexes import build_asker, build_index
-from bot.interfaces.agents.similarity import components
+from bot.app.cli.shared.scan_backlog import indexed
+from bot.app.wiring.indexes import build_backlog_matcher, build_index
+from bot.interfaces.agents.vectors import components
 from bot.platform import settings as host
-from bot.quality.evaluation.labels import labels_of
+from bot.quality.evaluation.trial import labels_of
 from bot.quality.replay.archive import archive_of, read_rows
-from bot.quality.scanning.asking import ask_in_processes
-from bot.quality.scanning.files import indexed
-from bot.quality.scanning.groups import THRESHOLD, Pair, linked
-from bot.quality.scanning.pairs import Answer, Found
+from bot.quality.scanning.groups import THRESHOLD, Pair, ScanAnswer, ScanMatch, linked
+from bot.quality.scanning.scan import match_in_processes
 from bot.search.index import Index, IndexedIssue
 from bot.search.index.vectors import VectorKind
 from bot.storage import open_store
@@ -134,7 +133,7 @@ def by_cosine(index: Index, numbers: Sequence[int], threshold: float) -> list[li
     return [group for group in found.values() if len(group) > 1]
 
 
-def likely(answers: Iterable[Answer], scope: frozenset[int]) -> dict[Pair, float]:
+def likely(answers: Iterable[ScanAnswer], scope: frozenset[int]) -> dict[Pair, float]:
     return {
         (min(one.number, it.number), max(one.number, it.number)): it.confidence
         for one in answers
@@ -160,14 +159,14 @@ def main() -> None:
         filled, read = time.perf_counter(), worked()
         if arguments.answers and arguments.answers.exists():
             answers = [
-                Answer(**(one | {"found": tuple(Found(**it) for it in one["found"])}))
+                ScanAnswer(**(one | {"found": tuple(ScanMatch(**it) for it in one["found"])}))
                 for one in json.loads(arguments.answers.read_text())
             ]
         else:
             weights = arguments.weights.read_text(encoding="utf-8") if arguments.weights else ""
-            make = partial(build_asker, settings, weights)
+            make = partial(build_backlog_matcher, settings, weights)
             everything = [issue.number for issue in issues]
-            parts = ask_in_processes(make, REPO, everything, os.cpu_count() or 1)
+            parts = match_in_processes(make, REPO, everything, os.cpu_count() or 1)
             answers = [answer for part in parts for answer in part]
             print(
                 f"{len(issues):,} issues on {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}: reading "

@@ -61,7 +61,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     app = Flask("doppel", static_folder=None)
     limit_forms(app, except_endpoint=_WEBHOOK)
     receiver = app.extensions["doppel"] = _Receiver(settings)
-    app.extensions["doppel.health"] = health.Health(settings, receiver.inbox)
+    app.extensions["doppel.health"] = health.HealthChecks(settings, receiver.inbox)
     app.register_blueprint(routes)
     app.register_blueprint(health.routes)
     app.register_error_handler(HTTPException, _http_error)
@@ -91,10 +91,10 @@ def _add_pages(app: Flask, settings: Settings) -> None:
     if not settings.setup_token and not signs_in:
         return
     # Only here does the web process need what speaks to GitHub, which takes a while to import.
-    from bot.app.wiring.pages import build_dashboard, build_setup
-    from bot.interfaces.dashboard.pages import make_dashboard
+    from bot.app.wiring.web import build_dashboard, build_setup
+    from bot.interfaces.dashboard.routes import make_dashboard
     from bot.interfaces.pages import make_pages
-    from bot.interfaces.setup.pages import make_setup
+    from bot.interfaces.setup.routes import make_setup
 
     app.register_blueprint(make_pages())
     if settings.setup_token:

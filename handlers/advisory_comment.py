@@ -16,7 +16,7 @@ from bot.domain.entities import Closer
 from bot.domain.errors import Forbidden
 from bot.domain.report import Candidate, Report, SearchOutcome
 from bot.platform.metrics import SHADOW
-from bot.quality.calibration import Origin
+from bot.quality.calibration import ThresholdOrigin
 from bot.search.finder import named_unasked
 from bot.storage import CommentState, StoredComment
 from bot.text.versions import fixed_in
@@ -50,8 +50,16 @@ def advise(context: IssueContext, cause: str, *, anew: bool = False) -> None:
     if not report.candidates:
         _log_silence(context, report)
     if posted and anew and not report.candidates and not _names_something(context):
-        bar = context.bar.value
-        note(context, report, (), DecisionOutcome.UNCHANGED, cause=cause, bar=bar, reason=why_nothing(report, bar))
+        threshold = context.threshold.value
+        note(
+            context,
+            report,
+            (),
+            DecisionOutcome.UNCHANGED,
+            cause=cause,
+            threshold=threshold,
+            reason=why_nothing(report, threshold),
+        )
     elif context.config.mode == "shadow":
         _note_shadow(context, report, cause)
     else:
@@ -75,7 +83,7 @@ def post(
 ) -> bool:
     """Keep the one comment as the report says; False if a maintainer deleted it. `command` is what asked, if any."""
     options = command.options if command else CommandOptions()
-    before, bar = context.kept_comment(), context.bar.value
+    before, threshold = context.kept_comment(), context.threshold.value
     named = report.candidates
     # Only an issue with comments can have one of ours that the store does not know. A command is answered by the
     # comment, so it is written again even if it should say so already.
@@ -93,11 +101,11 @@ def post(
         suggest_closing(context, named)
         if not (command and (command.words or options.narrow)):
             unlabel(context, report)
-    least = bar if options.confidence is None else options.confidence
+    least = threshold if options.confidence is None else options.confidence
     reason = "" if outcome.speaks else why_nothing(report, least) if stands else "its comment was deleted"
     stood_by = [one for one in named if (one.confidence or 0.0) >= least]
     # This comes last: `has_ended` takes it as the sign that everything before it is done.
-    note(context, report, stood_by, outcome, cause=cause, bar=least, reason=reason)
+    note(context, report, stood_by, outcome, cause=cause, threshold=least, reason=reason)
     return stands
 
 
@@ -106,7 +114,7 @@ def _draft(context: IssueContext, report: Report, command: Command | None, kept:
 
     The answer to a `command` also says what that asked differently, and what is wrong with the settings file.
     """
-    bar, asked, named = context.bar, command is not None, report.candidates
+    threshold, asked, named = context.threshold, command is not None, report.candidates
     view = CommentView(
         checked_at=context.services.clock(),
         enterprise=context.services.settings.enterprise,
@@ -118,11 +126,13 @@ def _draft(context: IssueContext, report: Report, command: Command | None, kept:
         settings_private=context.settings.private,
         say=context.messages,
         labels=context.config.label == "add",
-        bar=bar.value,
+        threshold=threshold.value,
         likely=context.config.likely,
-        unasked=named_unasked(context.config, bar.value, named) if command and named and not command.words else None,
+        unasked=named_unasked(context.config, threshold.value, named)
+        if command and named and not command.words
+        else None,
         closers=_closers(context, named),
-        moved=(bar.value, MIN_CONFIDENCE) if bar.origin is Origin.FEEDBACK else None,
+        moved=(threshold.value, MIN_CONFIDENCE) if threshold.origin is ThresholdOrigin.FEEDBACK else None,
     )
     body = render_comment(report, view)
     return CommentDraft(body, fingerprint(body), text_hash(context.issue), _own_numbers(named))
@@ -165,15 +175,15 @@ def _outcome(context: IssueContext, before: StoredComment | None, now: StoredCom
 def _log_silence(context: IssueContext, report: Report) -> None:
     """Tell hosts why the bot said nothing and how near the best came. No word of the issue is logged."""
     best = "nothing to compare" if report.best_confidence is None else f"the best is {report.best_confidence:.2f}"
-    bar, outcome = context.bar.value, report.outcome.value
+    threshold, outcome = context.threshold.value, report.outcome.value
     if report.failed:
         outcome += f": {', '.join(report.failed)}"
-    logger.info("%s#%d: silent (%s); %s, the threshold %.2f", context.repo, context.number, outcome, best, bar)
+    logger.info("%s#%d: silent (%s); %s, the threshold %.2f", context.repo, context.number, outcome, best, threshold)
 
 
 def _note_shadow(context: IssueContext, report: Report, cause: str) -> None:
     """`mode: shadow`: record what would have been posted."""
-    named, bar = report.candidates, context.bar.value
+    named, threshold = report.candidates, context.threshold.value
     shown = _own_numbers(named)
     logger.info("shadow: %s#%d would show %s", context.repo, context.number, shown or "nothing")
     SHADOW.labels("found" if shown else "silent").inc()
@@ -185,7 +195,15 @@ def _note_shadow(context: IssueContext, report: Report, cause: str) -> None:
         now=context.services.now(),
     )
     outcome = DecisionOutcome.SHADOW if named else DecisionOutcome.SILENT
-    note(context, report, named, outcome, cause=cause, bar=bar, reason="" if named else why_nothing(report, bar))
+    note(
+        context,
+        report,
+        named,
+        outcome,
+        cause=cause,
+        threshold=threshold,
+        reason="" if named else why_nothing(report, threshold),
+    )
 
 
 def note(
@@ -195,22 +213,22 @@ def note(
     outcome: DecisionOutcome,
     *,
     cause: str,
-    bar: float,
+    threshold: float,
     reason: str = "",
 ) -> None:
     """Store a decision, with the evidence of its report; `shown` are the candidates that the comment (would) name."""
     found = evidence(report, shown) if report else ()
     mode, now = context.config.mode, context.services.now()
-    decision = Decision(context.number, now, cause, mode, outcome, bar, reason, found)
+    decision = Decision(context.number, now, cause, mode, outcome, threshold, reason, found)
     context.services.store.decisions.add(context.repository.id, decision)
 
 
 def note_left_alone(context: IssueContext, cause: str, reason: str) -> None:
     """Store why nobody looked."""
-    note(context, None, (), DecisionOutcome.LEFT_ALONE, cause=cause, bar=context.bar.value, reason=reason)
+    note(context, None, (), DecisionOutcome.LEFT_ALONE, cause=cause, threshold=context.threshold.value, reason=reason)
 
 
-def why_nothing(report: Report, bar: float) -> str:
+def why_nothing(report: Report, threshold: float) -> str:
     """Why a report has no candidates; an outage is never called "no duplicates" (F9)."""
     if report.outcome is SearchOutcome.DEGRADED:
         below = report.considered and report.indexed
@@ -218,6 +236,6 @@ def why_nothing(report: Report, bar: float) -> str:
         return f"the best was below the threshold, and {missing}" if below else missing
     if report.outcome is SearchOutcome.INCONCLUSIVE:
         return "there was nothing to search for properly"
-    if report.considered and report.considered[0].confidence < bar:
+    if report.considered and report.considered[0].confidence < threshold:
         return "the best was below the threshold"
     return "nothing was found"

@@ -22,10 +22,9 @@ from bot.domain.entities import Repository
 from bot.domain.errors import Forbidden, NotFound, Retryable
 from bot.domain.formats import counted
 from bot.quality.evaluation.history import erase_history
-from bot.quality.evaluation.runs import Runs, Stage
-from bot.quality.render.scan import render_scan
-from bot.quality.scanning.asking import Asker
-from bot.quality.scanning.scan import Scan
+from bot.quality.evaluation.runs import EvaluationRuns, Stage
+from bot.quality.scanning.markdown import render_scan
+from bot.quality.scanning.scan import BacklogMatcher, Scan
 from bot.search.matching import shipped_model
 from bot.storage import StoredRepository
 from bot.storage.replaced import sqlite_file
@@ -174,7 +173,7 @@ def _scan_step(event: ScanEvent, known: StoredRepository, services: Services) ->
 
 
 def _scan(services: Services, repo_id: int) -> Scan:
-    return Scan(services.store, Asker(services.index, shipped_model()), repo_id)
+    return Scan(services.store, BacklogMatcher(services.index, shipped_model()), repo_id)
 
 
 def evaluation_requested(event: EvaluationEvent, services: Services) -> None:
@@ -182,7 +181,7 @@ def evaluation_requested(event: EvaluationEvent, services: Services) -> None:
 
     Nothing happens if the App no longer has the repository, or somebody has asked again since.
     """
-    runs, repo_id = Runs(services.store.engine), event.repository.id
+    runs, repo_id = EvaluationRuns(services.store.engine), event.repository.id
     known, asked = services.store.repositories.get(repo_id), runs.get(repo_id).run
     if known is None or asked.chain != event.chain or not asked.stage.runs:
         return

@@ -24,8 +24,8 @@ from bot.domain.report import Report
 from bot.github.repository import RepoClient
 from bot.platform.metrics import FIND_SECONDS, FINDS
 from bot.platform.tracing import span
-from bot.quality.calibration import Bar, bar_in_force
-from bot.quality.feedback import decided_in
+from bot.quality.calibration import Threshold, threshold_in_force
+from bot.quality.feedback import decisions_on_pairs
 from bot.quality.known_issues import RepositoryWords
 from bot.search.finder import Finder, TemporaryIndexes, bot_options, finder_settings, further_sources
 from bot.search.ranking.query import has_usable_words
@@ -76,9 +76,9 @@ class IssueContext:
         return self.settings.config
 
     @cached_property
-    def bar(self) -> Bar:
+    def threshold(self) -> Threshold:
         """How sure the bot must be to comment unasked."""
-        return bar_in_force(self.config, self.services.store.calibrations.get(self.repository.id))
+        return threshold_in_force(self.config, self.services.store.calibrations.get(self.repository.id))
 
     @cached_property
     def own_issues(self) -> set[int]:
@@ -169,11 +169,11 @@ class IssueContext:
         options = options or CommandOptions()
         store, repo_id = self.services.store, self.repository.id
         with FIND_SECONDS.time(), span("find") as traced:
-            decided = decided_in(store, repo_id)
+            decided = decisions_on_pairs(store, repo_id)
             unasked = bot_options(
                 self.config,
                 self.issue,
-                self.bar.value,
+                self.threshold.value,
                 rejected=decided.different_from(self.number) | self.own_issues,
                 rejected_elsewhere=store.elsewhere.rejected(repo_id, self.number),
                 duplicates=decided.originals,

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from bot.deliveries.database import jobs, prepare, queue_engine
 from bot.deliveries.queue import LEASE
 from bot.domain.errors import UserError
-from bot.interfaces.monitoring.queue import heartbeats
+from bot.interfaces.monitoring.exposition import heartbeats
 from bot.platform.settings import Settings
 from bot.storage.engine import make_engine, shown, write
 from bot.storage.migrate import has_schema, is_current, migrate

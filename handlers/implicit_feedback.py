@@ -15,7 +15,7 @@ from bot.domain.entities import Actor, IssueRef, same_login
 from bot.domain.errors import Unavailable
 from bot.domain.feedback import FeedbackKind, FeedbackSignal, Role
 from bot.domain.formats import parse_time
-from bot.quality.digest import take_boxes
+from bot.quality.digest import store_checkboxes
 from bot.text.github_urls import named_by
 from handlers.context import IssueContext
 
@@ -74,7 +74,7 @@ def digest_edited(context: IssueContext, event: IssueEvent) -> None:
         return
     login = event.sender.login
     if context.github.permission(context.repo, login).triage:
-        take_boxes(services.store, services.index, repo_id, context.issue.body, login, services.now())
+        store_checkboxes(services.store, services.index, repo_id, context.issue.body, login, services.now())
 
 
 @contextmanager
@@ -101,8 +101,8 @@ def retitling(context: IssueContext, event: IssueEvent) -> Iterator[None]:
     for candidate in before.shown:
         known = now.about(candidate.number)
         gone = _could_be_shown(context, candidate.number) if known is None else not known.shown
-        # If it is still as likely as it had to be then, the bar has moved and not the title.
-        if gone and (known is None or known.probability < before.bar):
+        # If it is still as likely as it had to be then, the threshold has moved and not the title.
+        if gone and (known is None or known.probability < before.threshold):
             signals.put(repo_id, _signal(context, event, FeedbackKind.RETITLED, candidate.number, same=False))
 
 
@@ -143,4 +143,4 @@ def _decision_unasked(context: IssueContext, cause: str) -> Decision:
     """What the bot would show unasked now. Nothing is posted or stored."""
     report = context.find()
     found, mode, now = evidence(report, report.candidates), context.config.mode, context.services.now()
-    return Decision(context.number, now, cause, mode, DecisionOutcome.UNCHANGED, context.bar.value, "", found)
+    return Decision(context.number, now, cause, mode, DecisionOutcome.UNCHANGED, context.threshold.value, "", found)

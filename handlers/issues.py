@@ -136,7 +136,7 @@ def _decides(config: RepoConfig, label: str) -> bool:
 
 # Later issues to compare with, some milliseconds each. There are more only if a delivery came very late.
 _MOST_LATER = 20
-# A share of the bar. The later issue's own probability differs, because other issues compete there.
+# A share of the threshold. The later issue's own probability differs, because other issues compete there.
 _AT_ALL = 0.1
 
 
@@ -160,7 +160,7 @@ def _queue_overtaken(context: IssueContext) -> None:
 
 def _similar(context: IssueContext, later: Collection[int]) -> set[int]:
     """The numbers of the `later` issues that this one resembles at all."""
-    least, matcher = context.bar.value * _AT_ALL, context.services.matcher
+    least, matcher = context.threshold.value * _AT_ALL, context.services.matcher
     with matcher.session(context.repository.id, context.issue, only=later, stored=True) as session:
         return {match.number for match in session.judge() if match.confidence >= least}
 
@@ -174,7 +174,7 @@ def _repeats(context: IssueContext, number: int, earlier: int) -> bool:
         return False
     target = row._replace(body=text[1]).issue(context.repo, "")
     with services.matcher.session(repo_id, target, below=number, stored=True) as session:
-        return any(match.confidence >= context.bar.value for match in session.judge((earlier,)))
+        return any(match.confidence >= context.threshold.value for match in session.judge((earlier,)))
 
 
 def comment_deleted(event: CommentEvent, services: Services) -> None:

@@ -36,7 +36,7 @@ class Queue(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """Built once a process by `bot.app.wiring.worker`; tests build it with a clock of their own.
+    """Built once a process by `bot.app.wiring.worker_process`; tests build it with a clock of their own.
 
     `clock` answers the present time in the host's zone, in which times are shown. `arrived` is when the delivery that
     is being handled was accepted, in seconds since 1970 by the queue's clock, and `delivery` its id; None and empty

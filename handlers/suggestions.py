@@ -41,7 +41,7 @@ def _likely_first(context: IssueContext, named: tuple[Candidate, ...]) -> Candid
         return None
     if likelihood(first.confidence or 0.0, context.config.likely).tier is not Tier.LIKELY:
         return None
-    return None if first.unjudged is not None and first.unjudged < context.bar.value else first
+    return None if first.unjudged is not None and first.unjudged < context.threshold.value else first
 
 
 def unlabel(context: IssueContext, report: Report) -> None:

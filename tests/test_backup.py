@@ -20,7 +20,7 @@ import pytest
 import sqlalchemy as sa
 
 from bot.app.wiring.clients import prepare_databases
-from bot.app.wiring.worker import build_services, job_handler
+from bot.app.wiring.worker_process import build_services, job_handler
 from bot.deliveries import queue as queue_module
 from bot.deliveries import worker as worker_module
 from bot.deliveries.database import SCHEDULE, WORKERS, jobs, queue_engine, state
@@ -114,7 +114,7 @@ class Bot:
 
 
 @contextmanager
-def running(server: Server, home: Path, database_url: str) -> Iterator[Bot]:
+def running_bot(server: Server, home: Path, database_url: str) -> Iterator[Bot]:
     settings = Settings(
         home=home,
         database_url=database_url,
@@ -215,7 +215,7 @@ def test_what_the_pages_commands_bring_back_is_gone_on_with(
         sim.install(REPO)
         for topic in TOPICS:
             sim.open_issue(REPO, "ann", f"Crash while {topic}", f"It says `Error: {topic} broke`.")
-        with running(server, old, url) as bot:
+        with running_bot(server, old, url) as bot:
             bot.settle()
             known = bot.report(TOPICS[0])
             bot.settle()
@@ -237,7 +237,7 @@ def test_what_the_pages_commands_bring_back_is_gone_on_with(
         assert bot.said(never) == []
         restored = restore(new)
         assert content(new, restored) == held
-        with running(server, new, restored) as bot:
+        with running_bot(server, new, restored) as bot:
             bot.settle()
             assert [one.id for one in bot.said(later)] == [posted.id]
             assert len([one for one in bot.said(never) if one.body.startswith("<!-- doppel:advice")]) == 1

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from bot.app.wiring.pages import build_dashboard
-from bot.app.wiring.worker import build_services, job_handler
+from bot.app.wiring.web import build_dashboard
+from bot.app.wiring.worker_process import build_services, job_handler
 from bot.deliveries.worker import Worker
 from bot.platform.settings import Settings
 from bot.storage import open_store

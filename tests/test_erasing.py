@@ -8,7 +8,7 @@ import pytest
 
 from bot.deliveries.events import EvaluationEvent, IndexEvent, IssueEvent, ScanEvent
 from bot.domain.entities import Actor, RepoRef, Repository
-from bot.quality.polling import Round
+from bot.quality.polling import ReactionPoll
 from bot.search import indexer as indexing
 from bot.search.index import IndexedIssue
 from bot.search.indexer import Indexer, IndexWriter
@@ -103,7 +103,7 @@ def test_a_chore_that_is_overtaken_leaves_nothing(
             raise ZeroDivisionError
 
     monkeypatch.setattr(digests, "keep_digest", overtaken)
-    monkeypatch.setattr(Round, "look", overtaken)
+    monkeypatch.setattr(ReactionPoll, "look", overtaken)
     with suppress(ZeroDivisionError):
         (keep_digests if chore == "digests" else look_at_feedback)(host.services)
     assert stored(host.services.store, host.repo_id) == 0
@@ -113,8 +113,7 @@ def test_a_chore_that_is_overtaken_leaves_nothing(
 @pytest.mark.slow
 @pytest.mark.parametrize("steps", [0, 1])
 @pytest.mark.parametrize(
-    ("where", "before"),
-    [(indexing, "read_pages"), (IndexWriter, "put"), (Indexer, "_surplus"), (Indexer, "_note")],
+    ("where", "before"), [(indexing, "read_pages"), (IndexWriter, "put"), (Indexer, "_surplus"), (Indexer, "_note")]
 )
 def test_what_is_erased_and_ours_again_during_a_step_is_read_from_the_start(
     host: Host, steps: int, where: object, before: str, monkeypatch: pytest.MonkeyPatch

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from bench.chaos.plan import Plan, Result
 from bench.chaos.run import perform
-from bot.app.cli.shared.running import progress_bar
+from bot.app.cli.shared.console import progress_bar
 
 SHORT = Plan(
     deliveries=40,

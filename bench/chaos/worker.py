@@ -56,7 +56,8 @@ def main() -> None:
                 return datetime.datetime.fromtimestamp(clock(), tz)
 
     from bot.app import cli
-    from bot.app.wiring import clients, worker
+    from bot.app.wiring import clients
+    from bot.app.wiring import worker_process as worker
     from bot.conversation import comments
     from bot.deliveries import queue
     from bot.deliveries import worker as jobs_worker

@@ -83,7 +83,7 @@ class Decision:
     """What a look at issue `number` decided, at a time in seconds since 1970.
 
     `cause` is what made the bot look (an action of `issues`, or `command`), `mode` the repository's, `reason` why it
-    said nothing, and `bar` the least probability of candidates that were shown.
+    said nothing, and `threshold` the least probability of candidates that were shown.
     """
 
     number: int
@@ -91,7 +91,7 @@ class Decision:
     cause: str
     mode: str
     outcome: DecisionOutcome
-    bar: float
+    threshold: float
     reason: str = ""
     evidence: tuple[Evidence, ...] = ()
 
@@ -113,7 +113,7 @@ class Decision:
             "mode": self.mode,
             "outcome": self.outcome.value,
             "reason": self.reason,
-            "bar": self.bar,
+            "bar": self.threshold,
             "evidence": [_plain(one) for one in self.evidence],
         }
 

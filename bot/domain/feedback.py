@@ -104,12 +104,12 @@ class Fold(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class KeptCalibration:
-    """The threshold by the feedback after `since` (None: unmoved), and when it last moved, in seconds since 1970.
+    """The threshold that follows from what was said after `since` (None: nothing follows), and when it last moved.
 
     `right` and `wrong` are the sums of the weights for and against.
     """
 
-    bar: float | None
+    threshold: float | None
     since: float
     changed_at: float
     right: float = 0.0

@@ -1,20 +1,18 @@
-"""Calculates a repository's threshold, the bar, from people's feedback. What decides is pure; `recalibrate` reads the
-store.
+"""Calculates a repository's threshold from people's feedback. The decision is pure; `recalibrate` reads the store.
 
-Only verdicts count: what people say of something that they were shown. Marks are another matter. Somebody who closes an
-issue as a duplicate of what the bot held back has found it alone, and somebody who finds nothing says nothing. So marks
-show only what is there, and a threshold that follows them would end at what people mark (P1).
+Only verdicts on what people were shown count. Marks do not: people mark what they found alone, and nobody marks what
+nobody found. A threshold that followed marks would end at the few that people mark (P1).
 
 The threshold leaves its default only for good reason, which lies in the interval between the two:
 
-* it rises if surely less than RIGHT of the comments in the interval were right: nearly all that it loses was wrong;
-* it falls if surely more than RIGHT of what was held back in the interval would have been right, by the word of people
-  who saw it all the same, as on the dashboard.
+* it rises if surely less than RIGHT of the comments in the interval were right;
+* it falls if surely more than RIGHT of what was held back there would have been right, as people said who saw it all
+the same, on the dashboard for example.
 
-"Surely" is the bound of Wilson's interval (1927) at 95 %. A move also needs ENOUGH weight on its own side, AT_LEAST so
-much of it in its last step, and more there than against it; so the threshold moves no further than the feedback goes.
-One more verdict against the comments never lowers the threshold, and one more for them never raises it: each bound
-moves one way with each verdict, and a gate counts only its own side. tests/calibration holds this as a property.
+"Surely" is the bound of Wilson's interval (1927) at 95 %. A move also needs ENOUGH weight on its own side, AT_LEAST of
+it in its last step, and more there than against it, so the threshold moves no further than the feedback goes. One more
+verdict against the comments never lowers the threshold, and one more for them never raises it: each bound moves one way
+with each verdict. tests/calibration holds this as a property.
 """
 
 from __future__ import annotations
@@ -31,14 +29,13 @@ from bot.quality.feedback import Example, by_issue, examples
 from bot.storage import Store
 
 MARKS = frozenset({FeedbackKind.CLOSED, FeedbackKind.OF})
-"""These are verdicts if a comment names the pair, else marks."""
+"""Verdicts if a comment names the pair, else marks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One issue's comment, posted or not: `right` or wrong for every threshold up to `probability`.
-
-    `weight` is in (0, 1].
+    """One issue's comment, posted or not: `right` or wrong for every threshold up to `probability`. `weight` is in (0,
+    1].
     """
 
     probability: float
@@ -50,9 +47,8 @@ def points(decisions: Iterable[Decision], made: Iterable[Example]) -> list[Point
     """Judge the comments on each issue by the examples, including shadow and silent ones.
 
     A comment is right if it names an issue that somebody calls the same, up to the threshold at which it is named. It
-    is wrong if every issue that it names is said to be another. Of several people who say the same, the one with the
-    highest weight counts, so that repetition gains nothing. Decisions with the same first candidate are one comment,
-    the earliest; if `not` has moved another candidate up, that is another comment.
+    is wrong if every issue that it names is said to be another. Of several people who say the same, the highest weight
+    counts, so repetition gains nothing. Decisions with the same first candidate are one comment, the earliest.
     """
     looks: dict[int, dict[int, Decision]] = {}
     for decision in sorted(decisions, key=lambda one: one.at):
@@ -61,9 +57,9 @@ def points(decisions: Iterable[Decision], made: Iterable[Example]) -> list[Point
     found: list[Point] = []
     for number, said in by_issue(made).items():
         comments = list(looks.get(number, {}).values())
-        found += _for(comments, said)
+        found += _right_points(comments, said)
         for comment in comments:
-            found += _against(comment, said)
+            found += _wrong_points(comment, said)
     return found
 
 
@@ -72,7 +68,7 @@ def _named(decision: Decision) -> tuple[Evidence, ...]:
     return decision.shown or tuple(one for one in decision.evidence if one.own)
 
 
-def _for(comments: Sequence[Decision], made: Sequence[Example]) -> Iterator[Point]:
+def _right_points(comments: Sequence[Decision], made: Sequence[Example]) -> Iterator[Point]:
     """The weight of right comments: a lower threshold can only add to it."""
     agreed = [
         (known.probability, one.weight)
@@ -87,7 +83,7 @@ def _for(comments: Sequence[Decision], made: Sequence[Example]) -> Iterator[Poin
             counted = weight
 
 
-def _against(comment: Decision, made: Sequence[Example]) -> Iterator[Point]:
+def _wrong_points(comment: Decision, made: Sequence[Example]) -> Iterator[Point]:
     """The weight by which all candidates that the comment names are rejected, if they are."""
     named = _named(comment)
     weight = min(
@@ -111,9 +107,9 @@ AT_LEAST = 2.0
 RIGHT = 0.5
 """At least every second comment that people judge should be right."""
 
+STEP = 0.05
 STEPS = tuple(step / 20 for step in range(2, 13))
 """The thresholds to try, .10 to .60, STEP apart."""
-STEP = 0.05
 
 WINDOW = 365 * 86_400.0
 """Seconds for which feedback counts."""
@@ -128,32 +124,32 @@ class Move(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Calibration:
+class CalibrationResult:
     """The threshold, and the weights of `right` and `wrong` comments between the default and it.
 
     If it stays, the weights are of all feedback.
     """
 
-    bar: float
+    threshold: float
     move: Move
     right: float
     wrong: float
 
 
-def calibrate(points: Sequence[Point], usual: float) -> Calibration:
+def calibrate(points: Sequence[Point], usual: float) -> CalibrationResult:
     """The threshold for a repository whose default is `usual`, from all points that count."""
-    for bar in sorted((step for step in STEPS if usual < step <= HIGHEST), reverse=True):
-        right, wrong = _between(points, usual, bar)
-        last = _between(points, max(usual, bar - STEP), bar)
+    for threshold in reversed([step for step in STEPS if usual < step <= HIGHEST]):
+        right, wrong = _between(points, usual, threshold)
+        last = _between(points, max(usual, threshold - STEP), threshold)
         if _speaks(wrong, right) and _leads(last[1], last[0]):
-            return Calibration(bar, Move.RISES, right, wrong)
-    for bar in sorted(step for step in STEPS if LOWEST <= step < usual):
-        right, wrong = _between(points, bar, usual)
-        last = _between(points, bar, min(usual, bar + STEP))
+            return CalibrationResult(threshold, Move.RISES, right, wrong)
+    for threshold in (step for step in STEPS if LOWEST <= step < usual):
+        right, wrong = _between(points, threshold, usual)
+        last = _between(points, threshold, min(usual, threshold + STEP))
         if _speaks(right, wrong) and _leads(*last):
-            return Calibration(bar, Move.FALLS, right, wrong)
+            return CalibrationResult(threshold, Move.FALLS, right, wrong)
     right, wrong = _between(points, 0.0, 1.1)
-    return Calibration(usual, Move.STAYS, right, wrong)
+    return CalibrationResult(usual, Move.STAYS, right, wrong)
 
 
 def _speaks(weight: float, against: float) -> bool:
@@ -171,8 +167,8 @@ def _between(points: Sequence[Point], low: float, high: float) -> tuple[float, f
     return sum(one.weight for one in inside if one.right), sum(one.weight for one in inside if not one.right)
 
 
-class Origin(StrEnum):
-    """`SETTINGS`: the repository's file sets it. `FEEDBACK`: feedback has moved it. `USUAL`: neither."""
+class ThresholdOrigin(StrEnum):
+    """`SETTINGS`: the repository's file sets it. `FEEDBACK`: feedback has moved it. `USUAL`: it is the default."""
 
     SETTINGS = "settings"
     FEEDBACK = "feedback"
@@ -180,53 +176,50 @@ class Origin(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class Threshold:
     """The threshold from which on candidates are shown, and the weights of the feedback that moved it."""
 
     value: float
-    origin: Origin
+    origin: ThresholdOrigin
     right: float = 0.0
     wrong: float = 0.0
 
 
-def bar_in_force(config: RepoConfig, kept: KeptCalibration | None) -> Bar:
+def threshold_in_force(config: RepoConfig, kept: KeptCalibration | None) -> Threshold:
     """The repository's file wins; with `calibrate: off` feedback moves nothing."""
     if config.min_confidence is not None:
-        return Bar(config.min_confidence, Origin.SETTINGS)
-    if config.calibrate and kept is not None and kept.bar is not None:
-        return Bar(kept.bar, Origin.FEEDBACK, kept.right, kept.wrong)
-    return Bar(MIN_CONFIDENCE, Origin.USUAL)
+        return Threshold(config.min_confidence, ThresholdOrigin.SETTINGS)
+    if config.calibrate and kept is not None and kept.threshold is not None:
+        return Threshold(kept.threshold, ThresholdOrigin.FEEDBACK, kept.right, kept.wrong)
+    return Threshold(MIN_CONFIDENCE, ThresholdOrigin.USUAL)
 
 
 def recalibrate(store: Store, repo_id: int, now: float) -> bool:
     """Recalculate and store the threshold; return whether it moved."""
     known = store.calibrations.get(repo_id)
-    found = calibration_of(store, repo_id, now)
+    found = current_calibration(store, repo_id, now)
     if known is None and found.move is Move.STAYS and not found.right and not found.wrong:
         # There is no feedback, so there is nothing to store.
         return False
-    bar = None if found.move is Move.STAYS else found.bar
-    return store.calibrations.move(repo_id, known, bar, found.right, found.wrong, now)
+    threshold = None if found.move is Move.STAYS else found.threshold
+    return store.calibrations.move(repo_id, known, threshold, found.right, found.wrong, now)
 
 
-def calibration_of(store: Store, repo_id: int, now: float) -> Calibration:
+def current_calibration(store: Store, repo_id: int, now: float) -> CalibrationResult:
     """The threshold by the present feedback, whatever the settings say."""
-    made = examples_of(store, repo_id, now)
+    made = current_feedback(store, repo_id, now)
     decisions = store.decisions.of_issues(repo_id, {one.number for one in made})
     return calibrate(points(decisions, made), MIN_CONFIDENCE)
 
 
-def examples_of(store: Store, repo_id: int, now: float) -> list[Example]:
+def current_feedback(store: Store, repo_id: int, now: float) -> list[Example]:
     """The feedback that counts: of the last year, and since the threshold was last reset."""
     known = store.calibrations.get(repo_id)
-    return said_of(store, repo_id, max(known.since if known else 0.0, now - WINDOW))
+    return feedback_since(store, repo_id, max(known.since if known else 0.0, now - WINDOW))
 
 
-def said_of(store: Store, repo_id: int, since: float, about: Container[int] | None = None) -> list[Example]:
-    """The feedback since then as labelled pairs, earliest first; with `about`, only pairs with one of these issues.
-
-    A repository can have ten thousand decisions in a year, and one week's issues need few of them.
-    """
+def feedback_since(store: Store, repo_id: int, since: float, about: Container[int] | None = None) -> list[Example]:
+    """The feedback since then as labelled pairs, earliest first; with `about`, only pairs with one of these issues."""
     signals, verdicts = store.signals.since(repo_id, since), store.verdicts.since(repo_id, since)
     if about is not None:
         signals = [one for one in signals if one.number in about or one.other in about]

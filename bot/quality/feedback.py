@@ -1,4 +1,4 @@
-"""What people decided, from what is stored of a repository."""
+"""People's feedback as labelled pairs, and what they decided about pairs."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from bot.domain.feedback import FeedbackKind, FeedbackSignal, Role, UserVerdict,
 from bot.storage import Store
 
 
-def decided_in(store: Store, repo_id: int) -> Decided:
+def decisions_on_pairs(store: Store, repo_id: int) -> Decided:
     """What people decided about all pairs of a repository's issues, by commands, votes and closings."""
     signals = store.signals.deciding(repo_id, DECIDING)
     verdicts = store.verdicts.since(repo_id, 0.0)
-    # Of which pairs a reaction speaks is told by the comment that it was given to; all else names its pair.
+    # A reaction is about the pairs of its comment; all else names its pair.
     decisions = store.decisions.of_issues(repo_id, {one.number for one in signals if not one.other})
-    return decided(examples(decisions, signals, verdicts), store.verdicts.originals(repo_id))
+    return decide_pairs(examples(decisions, signals, verdicts), store.verdicts.originals(repo_id))
 
 
 Pair = tuple[int, int]
@@ -34,13 +34,13 @@ DECIDING = frozenset(
         FeedbackKind.OF,
     }
 )
-"""How people decide: a new title may have had other reasons."""
+"""How people decide; a new title may have other reasons."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """`same` and `different` are pairs. `originals` says of issues of which other one they are duplicates: the later of
-    a pair, or the one that `of` has closed.
+    """`same` and `different` are pairs. `originals` has the issue of which another one is a duplicate: the earlier one
+    of a pair, or the one that `of` named.
     """
 
     same: frozenset[Pair] = frozenset()
@@ -48,23 +48,23 @@ class Decided:
     originals: Mapping[int, int] = field(default_factory=dict)
 
     def different_from(self, number: int) -> set[int]:
-        """The issues that are not the same as this one."""
+        """The issues that are different from this one."""
         return {one for pair in self.different if number in pair for one in pair} - {number}
 
 
 UNDECIDED = Decided()
-"""Where nobody has decided anything."""
 
 
 def pair_of(one: int, other: int) -> Pair:
-    """The two as a pair."""
     return min(one, other), max(one, other)
 
 
-def decided(made: Iterable[Example], closed_for: Mapping[int, int]) -> Decided:
-    """What holds, from all that was said; `closed_for` is what commands have closed in favour of what, and holds."""
+def decide_pairs(made: Iterable[Example], closed_for: Mapping[int, int]) -> Decided:
+    """What holds after everything that was said; `closed_for` has the issues that commands closed, with their
+    originals.
+    """
     last: dict[Pair, Example] = {}
-    # Of what was said at once, that it is another thing.
+    # Of contradicting statements at the same time, "different" wins.
     for one in sorted(made, key=lambda one: (one.weight, one.at, not one.same)):
         if one.kind in DECIDING:
             last[pair_of(one.number, one.other)] = one
@@ -75,8 +75,7 @@ def decided(made: Iterable[Example], closed_for: Mapping[int, int]) -> Decided:
 
 
 RIGHT: Mapping[Role, float] = {Role.TRIAGE: 1.0, Role.AUTHOR: 0.5, Role.OTHER: 0.0}
-"""How much a word counts by who says it: those who keep the issues know them all, the author knows one, and of
-strangers nobody knows how many accounts they have."""
+"""Weights by who says it: triagers know all issues, the author knows one, and a stranger may have many accounts."""
 
 WORTH: Mapping[FeedbackKind, float] = {
     FeedbackKind.REACTION: 1.0,
@@ -88,15 +87,15 @@ WORTH: Mapping[FeedbackKind, float] = {
     FeedbackKind.NOT: 1.0,
     FeedbackKind.OF: 1.0,
 }
-"""How much it counts by how it is said: a new title may have had other reasons."""
+"""Weights by how it is said: a new title may have other reasons."""
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
     """One labelled pair: whether `number` and `other` report the same thing, as `login` said by `kind` at `at`.
 
-    `weight` is in (0, 1]. `probability` is the bot's own at the time, None where the pair was not among the best;
-    `shown` whether the comment named it.
+    `weight` is in (0, 1]. `probability` is the bot's own at the time, None if the pair was not among the best; `shown`
+    tells whether the comment named it.
     """
 
     number: int
@@ -121,12 +120,11 @@ def examples(
     verdicts: Iterable[UserVerdict],
     since: float = 0.0,
 ) -> list[Example]:
-    """Everything that was said at `since` or later as labelled pairs, the earliest first.
+    """All feedback from `since` on as labelled pairs, earliest first. Feedback without weight is left out.
 
-    What is said of a comment is about what it showed then: the last decision before. What is said of a pair belongs to
-    the issue on which the other one came into question, on whichever of the two it was said. Who took something back
-    has not said it (the caller leaves it out), and what counts for nothing is left out too. Of several `of` on an issue
-    the last one holds, as long as that is not taken back: each closes it otherwise than the one before.
+    A reaction to a comment is about what it showed then: the last decision before. Feedback on a pair belongs to the
+    issue for which the other one was a candidate, wherever it was said. Of several `of` on an issue the last one holds;
+    the caller leaves out what was taken back.
     """
     by_issue: dict[int, list[Decision]] = {}
     for decision in sorted(decisions, key=lambda one: one.at):
@@ -135,16 +133,16 @@ def examples(
         one
         for signal in signals
         if signal.at >= since
-        for one in _of_signal(_turned(signal, by_issue), by_issue)
+        for one in _of_signal(_on_commented_issue(signal, by_issue), by_issue)
         if one.weight > 0
     ]
-    said = [_turned(_of_verdict(one), by_issue) for one in _holding(verdicts) if one.at >= since]
+    said = [_on_commented_issue(_of_verdict(one), by_issue) for one in _valid_verdicts(verdicts) if one.at >= since]
     made += [_example(one, one.other, [it for it in by_issue.get(one.number, ()) if it.at <= one.at]) for one in said]
     return sorted(made, key=lambda one: (one.at, one.number, one.other, one.login))
 
 
-def _holding(verdicts: Iterable[UserVerdict]) -> Iterator[UserVerdict]:
-    """All but each `of` on whose issue there is a later one."""
+def _valid_verdicts(verdicts: Iterable[UserVerdict]) -> Iterator[UserVerdict]:
+    """All verdicts but each `of` on whose issue there is a later one."""
     last: dict[int, UserVerdict] = {}
     for verdict in sorted(verdicts, key=lambda one: (one.at, one.id)):
         if verdict.kind is UserVerdictKind.OF:
@@ -154,8 +152,8 @@ def _holding(verdicts: Iterable[UserVerdict]) -> Iterator[UserVerdict]:
     yield from last.values()
 
 
-def _turned(signal: FeedbackSignal, by_issue: Mapping[int, Sequence[Decision]]) -> FeedbackSignal:
-    """The signal as one of the other issue, where the pair came into question on that one alone.
+def _on_commented_issue(signal: FeedbackSignal, by_issue: Mapping[int, Sequence[Decision]]) -> FeedbackSignal:
+    """The signal as one of the other issue, if only that one had this pair among its candidates.
 
     An earlier issue can be closed in favour of a later one that the bot has commented on, and `not` be said there.
     """
@@ -175,13 +173,13 @@ def _of_signal(signal: FeedbackSignal, by_issue: Mapping[int, Sequence[Decision]
     if signal.other:
         yield _example(signal, signal.other, before)
         return
-    # Who closed an issue otherwise, which used to be kept, did not say that it repeats nothing.
+    # Earlier versions stored every closing; one without an original says nothing.
     if signal.kind is not FeedbackKind.CLOSED:
         yield from _of_vote(signal, before)
 
 
 def _of_vote(signal: FeedbackSignal, before: Sequence[Decision]) -> Iterator[Example]:
-    """A reaction to the comment: 👎 says that none of those it names is it, 👍 that the first of them helped."""
+    """A reaction to the comment: 👎 says that no issue in it is the same, 👍 that the first one is."""
     comment = next((one for one in reversed(before) if one.outcome.speaks and one.shown), None)
     named = [one for one in comment.evidence if one.shown] if comment else []
     # The first can be of another repository.
@@ -201,7 +199,7 @@ def _of_verdict(verdict: UserVerdict) -> FeedbackSignal:
 
 
 def _example(signal: FeedbackSignal, other: int, before: Sequence[Decision]) -> Example:
-    """With what the last decision that had this pair among its best thought of it."""
+    """The example, with the probability by the last decision that had this pair among its best."""
     known = next((one for decision in reversed(before) if (one := decision.about(other))), None)
     return Example(
         number=signal.number,

@@ -1,7 +1,6 @@
-"""In which repositories the bot is ill: its last look failed, or issues arrive and nobody looks at them.
+"""In which repositories the bot is ill: its last check failed, or issues arrive and are not checked.
 
-A bot that has been dead for a week is found out by who misses its comments. What arrives is known all the same: the
-half-hourly round reads it into the index, whether its deliveries come or not.
+The half-hourly round reads new issues into the index even if their deliveries never come.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from bot.storage import Store
 from bot.storage.schema import decisions, indexed_issues, repositories
 
 LATE_AFTER = 3_600.0
-"""Seconds after which an issue was to be looked at. A delivery takes seconds, and another try of it minutes."""
+"""Seconds within which an issue should be checked. A delivery takes seconds, and a retry minutes."""
 
 
 class Illness(StrEnum):
@@ -32,10 +31,10 @@ class Illness(StrEnum):
 
 
 def illnesses(store: Store, queue: sa.Engine, now: float) -> Mapping[int, Illness]:
-    """The repositories that are ill, by id; `now` is in seconds since 1970.
+    """The repositories in which the bot is ill, by id; `now` is in seconds since 1970.
 
-    A repository whose settings say `mode: off`, that is archived or to which access rests is not. Raises
-    QueueUnavailable and SQLAlchemyError.
+    Repositories with `mode: off`, archived and suspended ones are left out. Raises QueueUnavailable and
+    SQLAlchemyError.
     """
     # It loads the client of GitHub, and with it ssl, which gevent has to have patched before in a web process.
     from bot.search.repository_settings import last_read
@@ -54,7 +53,7 @@ def illnesses(store: Store, queue: sa.Engine, now: float) -> Mapping[int, Illnes
     newest = newest.order_by(indexed_issues.c.number.desc()).limit(1)
     read = sa.select(
         here,
-        # Of a repository where nothing was ever decided it counts since when it is known.
+        # Without any decision, count from when the repository became known.
         sa.func.coalesce(at_last.with_only_columns(decisions.c.at).scalar_subquery(), repositories.c.updated_at),
         at_last.with_only_columns(decisions.c.reason).scalar_subquery(),
         newest.scalar_subquery(),
@@ -73,13 +72,13 @@ def illnesses(store: Store, queue: sa.Engine, now: float) -> Mapping[int, Illnes
 
 
 def _done_since(repo_id: int, number: int) -> sa.Select[Any]:
-    """Whether a later delivery of the repository was worked on."""
+    """A query for a later job of the repository that was done."""
     return sa.select(jobs.c.number).where(
         state("done"), jobs.c.queue == QUEUE, jobs.c.repository == repo_id, jobs.c.number > number
     )
 
 
-def counted(found: Mapping[int, Illness]) -> dict[str, int]:
-    """How many repositories have each illness, by its name; which ones is nobody's business who reads totals."""
+def count_by_illness(found: Mapping[int, Illness]) -> dict[str, int]:
+    """How many repositories have each illness, by its name. Totals name no repository."""
     counts = Counter(found.values())
     return {one.name.lower(): counts[one] for one in Illness}

@@ -1,4 +1,4 @@
-"""A repository for the command line, the dashboard and agents, and its word statistics."""
+"""A repository as the command line, the dashboard and agents search it: settings, finder, and people's decisions."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 from bot.domain.entities import Issue
 from bot.domain.likelihood import LIKELY, Likelihood, likelihood
 from bot.domain.report import Candidate
-from bot.quality.calibration import Bar, bar_in_force
-from bot.quality.feedback import decided_in
+from bot.quality.calibration import Threshold, threshold_in_force
+from bot.quality.feedback import decisions_on_pairs
 from bot.search.finder import Finder, FindOptions, bot_options
 from bot.search.repository_settings import LoadedSettings
 from bot.search.sources.federated import Gathered
@@ -24,20 +24,20 @@ SHADOW = "mode: shadow"
 
 
 @dataclass(frozen=True, slots=True)
-class Unasked:
+class CommentPreview:
     """What the bot's own comment on an issue would say, by the settings of the repository.
 
-    `named` are the candidates that it would name, shown or not; `bar` is the threshold for that, `likely` that of the
-    upper tier. `silence` says why the bot says nothing all the same, else it is empty.
+    `named` are the candidates at or over `threshold`; the upper tier begins at `likely`. `silence` says why the bot
+    would post nothing all the same, and is empty if it would.
     """
 
     named: tuple[Candidate, ...]
-    bar: float
+    threshold: float
     likely: float = LIKELY
     silence: str = ""
 
     def names(self, candidate: Candidate) -> bool:
-        """Whether it would name this candidate."""
+        """Whether the comment would name this candidate."""
         return any(_identity(one) == _identity(candidate) for one in self.named)
 
     def word(self, candidate: Candidate) -> Likelihood | None:
@@ -90,23 +90,21 @@ class KnownRepository:
     indexed: bool
     store: Store | None
 
-    def bar(self) -> Bar:
-        """The threshold in force."""
+    def threshold(self) -> Threshold:
         calibration = self.store.calibrations.get(self.id) if self.store else None
-        return bar_in_force(self.settings.config, calibration)
+        return threshold_in_force(self.settings.config, calibration)
 
     def is_muted(self, number: int) -> bool:
-        """Whether somebody has muted the bot on this issue."""
         return self.store is not None and self.store.muted.is_muted(self.id, number)
 
     def options_for(self, target: Issue, options: FindOptions) -> FindOptions:
         """The options with people's verdicts here, and a mark on issues that the target's text names already."""
         return replace(options, **self._decided(target), named=named_by(target), show_named=True)
 
-    def unasked(self, target: Issue, gathered: Gathered) -> Unasked:
-        """What the bot's comment on the issue would name of these hits if the issue were opened now (P6)."""
-        config, bar = self.settings.config, self.bar().value
-        options = replace(bot_options(config, target, bar, **self._decided(target)), explained=False)
+    def unasked(self, target: Issue, gathered: Gathered) -> CommentPreview:
+        """The bot's comment on these hits, if the issue were opened now (P6)."""
+        config, threshold = self.settings.config, self.threshold().value
+        options = replace(bot_options(config, target, threshold, **self._decided(target)), explained=False)
         report = self.finder.find(target, options, gathered)
         muted = "/duplicates mute" if self.is_muted(target.number) else ""
         # The bot never answers pull requests, whatever the settings say (C1).
@@ -114,13 +112,13 @@ class KnownRepository:
         mode = "" if config.mode == "comment" else f"mode: {config.mode}"
         # A muted or ignored issue is not checked in shadow mode either.
         silence = muted or ignored or mode if mode == SHADOW else mode or muted or ignored
-        return Unasked(report.candidates, bar, config.likely, silence)
+        return CommentPreview(report.candidates, threshold, config.likely, silence)
 
     def _decided(self, target: Issue) -> dict[str, Any]:
         """People's verdicts about the target, as fields of `FindOptions`. The bot's own issues are rejected too."""
         if self.store is None:
             return {"rejected": (), "rejected_elsewhere": (), "duplicates": {}}
-        decided = decided_in(self.store, self.id)
+        decided = decisions_on_pairs(self.store, self.id)
         return {
             "rejected": decided.different_from(target.number) | self.store.own_issues(self.id),
             "rejected_elsewhere": self.store.elsewhere.rejected(self.id, target.number),

@@ -1,9 +1,9 @@
-"""Reading the reactions to the bot's comments in one repository, and folding what was voted down; and reading what
+"""Reads the reactions to the bot's comments in one repository and folds comments that were voted down; and reads what
 became of its suggestions.
 
 A 👎 of the issue's author or of somebody with triage access folds the comment, once, unless somebody with triage access
-gives it a 👍. If they take that back, or somebody with triage access disagrees, it is shown again, and not folded any
-more. What a person has folded or unfolded stays as they left it: a comment is not worth an argument.
+gives it a 👍. If the 👎 is taken back or overruled, the comment is unfolded and never folded again. A comment that a
+person has folded or unfolded stays as it is.
 """
 
 from __future__ import annotations
@@ -38,26 +38,26 @@ SHARE_LEFT = 0.5
 
 
 @dataclass(slots=True)
-class Allowance:
-    """What may still be asked of GitHub in this turn, for one installation."""
+class RequestBudget:
+    """The requests to GitHub that are left in this turn, for one installation."""
 
     requests: int = MOST_REQUESTS
 
     def take(self) -> bool:
-        """Whether one more request may be made; it is counted."""
+        """Count one more request; return whether it may be made."""
         self.requests -= 1
         return self.requests >= 0
 
     def heed(self, page: VotesPage) -> None:
-        """End the turn where too little is left of the hour."""
+        """End the turn if too little is left of the hour's limit."""
         if page.remaining is not None and page.limit and page.remaining < SHARE_LEFT * page.limit:
             self.requests = 0
 
 
 @dataclass(slots=True)
-class Round:
-    """One look at the reactions in a repository. `rights` remembers who may do what meanwhile, `suggests` says whether
-    the bot suggests anything there.
+class ReactionPoll:
+    """One look at the reactions in a repository. `rights` caches who may triage; `suggests` says whether the bot makes
+    suggestions there.
     """
 
     github: RepoClient
@@ -65,14 +65,14 @@ class Round:
     repo_id: int
     repo: RepoRef
     now: float
-    allowance: Allowance
+    allowance: RequestBudget
     rights: dict[str, bool] = field(default_factory=dict)
     suggests: bool = False
 
     def look(self) -> int:
-        """Read the latest comments' reactions, the last comment first; how many comments were read.
+        """Read the reactions to the latest comments, last one first; return how many comments were read.
 
-        Raises RateLimited and Unavailable; what was read until then is kept.
+        Raises RateLimited and Unavailable; what was read until then is stored.
         """
         watched = self.store.watched.latest(self.repo_id, self.now - WATCHED_FOR, MOST_WATCHED)
         read = 0
@@ -91,16 +91,14 @@ class Round:
         return read
 
     def _keep(self, watched: Sequence[WatchedComment]) -> None:
-        """Keep what is known of these comments now, but nothing of an issue that has gone meanwhile: what there was of
-        it was erased then, and nobody would come again for this.
-        """
+        """Store the state of these comments, but nothing about an issue that was erased meanwhile."""
         self.store.watched.put(self.repo_id, watched)
         for one in watched:
             if self.store.comments.get(self.repo_id, one.number) is None:
                 self.store.forget_issue(self.repo_id, one.number)
 
     def _named(self, one: WatchedComment) -> WatchedComment | None:
-        """With its name in GraphQL, which takes one request, once."""
+        """The comment with its name in GraphQL, which takes one request, once."""
         if one.node_id:
             return one
         if not self.allowance.take():
@@ -108,7 +106,7 @@ class Round:
         try:
             return replace(one, node_id=self.github.comment(self.repo, one.comment_id).node_id)
         except NotFound:
-            # Its `issue_comment.deleted` is still on its way, or never came.
+            # Its `issue_comment.deleted` is on its way, or was lost.
             self.store.comments.mark_deleted(self.repo_id, one.number, one.comment_id, self.now)
             return None
 
@@ -116,20 +114,23 @@ class Round:
         signals = self.store.signals
         before = signals.of_issue(self.repo_id, one.number, FeedbackKind.REACTION)
         known = {signal.login: signal.who for signal in before}
-        cast = [self._signal(one.number, vote, votes.author, known) for vote in _last_of_each(votes.votes)]
-        said = [signal for signal in cast if signal is not None]
-        said += _out_of_sight(before, votes)
+        said: list[FeedbackSignal] = []
+        for vote in _last_of_each(votes.votes):
+            login = name_key(vote.login)
+            if who := known.get(login) or self._who(login, votes.author):
+                said.append(FeedbackSignal(one.number, FeedbackKind.REACTION, login, 0, vote.up, who, vote.at))
+        said += _unread_votes(before, votes)
         signals.replace(self.repo_id, one.number, FeedbackKind.REACTION, said)
         if votes.locked:
             # What was said counts, but nothing is done there (C1).
             return one
-        step, fold = decide(one.fold, votes.folded, FOLDED_AS, said)
+        step, fold = decide_fold(one.fold, votes.folded, FOLDED_AS, said)
         return replace(one, fold=self._do(one, step, fold))
 
     def _take_suggestions(self, number: int) -> None:
-        """Keep what a maintainer said to a suggestion on this issue, about the candidate that it was made for.
+        """Store what a maintainer said to a suggestion on this issue, about the candidate that it was made for.
 
-        They are asked for where the bot makes any, until one is decided; a request each.
+        Each issue takes a request until one suggestion is decided.
         """
         if not self.suggests or self.store.signals.of_issue(self.repo_id, number, FeedbackKind.SUGGESTION):
             return
@@ -151,19 +152,14 @@ class Round:
                 self.store.signals.put(self.repo_id, said)
 
     def _is(self, number: int, issue_id: int) -> bool:
-        """Whether an issue has this database id; False where that cannot be asked in this turn."""
+        """Whether an issue has this database id; False if that cannot be asked in this turn."""
         try:
             return self.allowance.take() and self.github.issue(self.repo, number).id == issue_id
         except NotFound:
             return False
 
-    def _signal(self, number: int, vote: Vote, author: str, known: dict[str, Role]) -> FeedbackSignal | None:
-        login = name_key(vote.login)
-        who = known.get(login) or self._who(login, author)
-        return FeedbackSignal(number, FeedbackKind.REACTION, login, 0, vote.up, who, vote.at) if who else None
-
     def _who(self, login: str, author: str) -> Role | None:
-        """What they may do here; None where that cannot be asked in this turn."""
+        """A person's role here; None if it cannot be asked in this turn."""
         if login not in self.rights:
             if not self.allowance.take():
                 return None
@@ -172,27 +168,27 @@ class Round:
             return Role.TRIAGE
         return Role.AUTHOR if same_login(login, author) else Role.OTHER
 
-    def _do(self, one: WatchedComment, step: Step, fold: Fold) -> Fold:
-        if step is Step.NOTHING:
+    def _do(self, one: WatchedComment, step: FoldStep, fold: Fold) -> Fold:
+        if step is FoldStep.NOTHING:
             return fold
         if not self.allowance.take():
             return one.fold
         try:
-            (self.github.fold if step is Step.FOLD else self.github.unfold)(one.node_id)
+            (self.github.fold if step is FoldStep.FOLD else self.github.unfold)(one.node_id)
         except GitHubError as refusal:
-            # It is locked or archived, say: not worth trying every hour.
+            # Locked or archived, for example; do not try every hour.
             logger.warning("%s#%d: the comment cannot be folded or unfolded: %s", self.repo, one.number, refusal)
             return Fold.LEFT
         except Unavailable as failure:
-            # GitHub can fail over one comment each time; the others' votes would then never be read.
+            # GitHub can fail at one comment each time; the others' votes must be read all the same.
             logger.warning("%s#%d: the comment is not folded or unfolded yet: %s", self.repo, one.number, failure)
             return one.fold
         logger.info("%s#%d: the comment is %s by a vote", self.repo, one.number, step.name.lower() + "ed")
         return fold
 
 
-def _out_of_sight(before: Iterable[FeedbackSignal], votes: Votes) -> list[FeedbackSignal]:
-    """What counts and was read earlier, and lies behind more later votes than are read: a crowd takes back nobody's."""
+def _unread_votes(before: Iterable[FeedbackSignal], votes: Votes) -> list[FeedbackSignal]:
+    """Earlier votes that count and lie behind more later votes than are read: a crowd must not remove them."""
     read = {name_key(vote.login) for vote in votes.votes}
     return [
         signal
@@ -202,35 +198,32 @@ def _out_of_sight(before: Iterable[FeedbackSignal], votes: Votes) -> list[Feedba
 
 
 def _last_of_each(votes: Iterable[Vote]) -> list[Vote]:
-    """Who gave both 👍 and 👎 means the later one."""
+    """Each person's last vote."""
     last: dict[str, Vote] = {}
     for vote in sorted(votes, key=lambda one: (one.at, one.up)):
         last[name_key(vote.login)] = vote
     return list(last.values())
 
 
-class Step(Enum):
-    """What is to be done on GitHub."""
-
+class FoldStep(Enum):
     NOTHING = auto()
     FOLD = auto()
     UNFOLD = auto()
 
 
-def decide(fold: Fold, present: str, ours: str, votes: Iterable[FeedbackSignal]) -> tuple[Step, Fold]:
-    """What to do, and what to note when it is done.
+def decide_fold(fold: Fold, present: str, ours: str, votes: Iterable[FeedbackSignal]) -> tuple[FoldStep, Fold]:
+    """What to do on GitHub, and the state to store after that.
 
-    `present` is the reason with which GitHub shows the comment folded, empty where it is not; `ours` is that with which
-    the bot folds.
+    `present` is the reason with which GitHub shows the comment folded, empty if it is not; `ours` is the bot's own.
     """
     votes = list(votes)
     against = any(not vote.same and vote.who is not Role.OTHER for vote in votes)
     overruled = any(vote.same and vote.who is Role.TRIAGE for vote in votes)
     unwanted = against and not overruled
     if fold is Fold.OPEN and unwanted and not present:
-        return Step.FOLD, Fold.FOLDED
+        return FoldStep.FOLD, Fold.FOLDED
     if fold is Fold.FOLDED and present != ours:
-        return Step.NOTHING, Fold.LEFT
+        return FoldStep.NOTHING, Fold.LEFT
     if fold is Fold.FOLDED and not unwanted:
-        return Step.UNFOLD, Fold.LEFT
-    return Step.NOTHING, fold
+        return FoldStep.UNFOLD, Fold.LEFT
+    return FoldStep.NOTHING, fold

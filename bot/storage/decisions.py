@@ -41,7 +41,7 @@ class Decisions(TableGateway):
             mode=decision.mode,
             outcome=decision.outcome.value,
             reason=decision.reason,
-            bar=decision.bar,
+            bar=decision.threshold,
             evidence=dump(decision.evidence),
         )
         with write(self._engine) as connection:

@@ -283,12 +283,18 @@ class Calibrations(TableGateway):
         return KeptCalibration(row.bar, row.since, row.changed_at, basis["right"], basis["wrong"])
 
     def move(
-        self, repo_id: int, before: KeptCalibration | None, bar: float | None, right: float, wrong: float, now: float
+        self,
+        repo_id: int,
+        before: KeptCalibration | None,
+        threshold: float | None,
+        right: float,
+        wrong: float,
+        now: float,
     ) -> bool:
         """Keep a calibrated threshold unless somebody has reset it since `before`; whether it moved."""
-        moved = bar != (before.bar if before else None)
+        moved = threshold != (before.threshold if before else None)
         values = {
-            "bar": bar,
+            "bar": threshold,
             "changed_at": now if moved else before.changed_at if before else 0.0,
             "basis": _basis(right, wrong),
         }

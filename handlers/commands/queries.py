@@ -6,7 +6,7 @@ from bot.conversation.commands.table import Command
 from bot.conversation.render.comment import explain as render_explanation
 from bot.conversation.render.phrases import help_text
 from bot.domain.decisions import COMMAND
-from bot.quality.feedback import decided_in
+from bot.quality.feedback import decisions_on_pairs
 from bot.search.finder import FindOptions
 from handlers.advisory_comment import post
 from handlers.commands.request import CommandRequest, CommandResult, issue_named
@@ -48,7 +48,7 @@ def explain(request: CommandRequest, command: Command) -> CommandResult:
         max_candidates=_LOOKED_THROUGH,
         state="all",
         earlier_only=earlier,
-        duplicates=decided_in(context.services.store, context.repository.id).originals,
+        duplicates=decisions_on_pairs(context.services.store, context.repository.id).originals,
     )
     report = finder.find(issue, options, gathered)
     shown = next((one for one in report.candidates if one.own and one.number == other.number), None)

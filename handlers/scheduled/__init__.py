@@ -1,1 +1,1 @@
-"""Scheduled work of the workers; `bot/app/wiring/worker.py` lists the chores."""
+"""Scheduled work of the workers; `bot/app/wiring/worker_process.py` lists the chores."""

@@ -17,11 +17,11 @@ from bot.domain.errors import GitHubError, NotFound, Overtaken, Retryable
 from bot.github.repository import RepoClient
 from bot.platform.logs import describe
 from bot.quality import digest as boxes
-from bot.quality.calibration import WINDOW, bar_in_force, recalibrate
-from bot.quality.digest import WEEK, digest_of, take_boxes, titles_of
+from bot.quality.calibration import WINDOW, recalibrate, threshold_in_force
+from bot.quality.digest import WEEK, digest_of, store_checkboxes, titles_of
+from bot.quality.digest_text import DigestView, render_digest
 from bot.quality.illness import Illness, illnesses
-from bot.quality.polling import Allowance, Round
-from bot.quality.render.digest import DigestView, render_digest
+from bot.quality.polling import ReactionPoll, RequestBudget
 from bot.storage import Store, StoredRepository
 from bot.storage.failures import passes, why
 from bot.storage.repositories import OwnIssues
@@ -70,12 +70,12 @@ def look_at_feedback(services: Services) -> None:
     """
     if services.settings.paused:
         return
-    now, allowances = services.now(), dict[int, Allowance]()
+    now, allowances = services.now(), dict[int, RequestBudget]()
     ours = workable(services.store)
     first = int(now // FEEDBACK_EVERY) % len(ours) if ours else 0
 
     def look(known: StoredRepository, installation: int) -> None:
-        allowance = allowances.setdefault(installation, Allowance())
+        allowance = allowances.setdefault(installation, RequestBudget())
         client = partial(services.github.in_repository, installation)
         try:
             # It is not worth a request for the file each time.
@@ -83,7 +83,9 @@ def look_at_feedback(services: Services) -> None:
             if config.mode == "off":
                 return
             suggests = config.suggest_closing or config.label == "suggest"
-            Round(client(known.id), services.store, known.id, known.ref, now, allowance, suggests=suggests).look()
+            ReactionPoll(
+                client(known.id), services.store, known.id, known.ref, now, allowance, suggests=suggests
+            ).look()
         except Retryable as limit:
             logger.warning("%s: no more reactions are read in this turn: %s", known.ref, limit)
             allowance.requests = 0
@@ -133,7 +135,7 @@ def keep_digest(services: Services, known: StoredRepository, installation: int, 
     present = _present(github, known, issues, login)
     if present is not None:
         # Ticked boxes whose event was lost or came too early.
-        take_boxes(store, services.index, known.id, present.body, boxes.SOMEBODY, now)
+        store_checkboxes(store, services.index, known.id, present.body, boxes.SOMEBODY, now)
     found = digest_of(store, known.id, now - WEEK, now)
     if present is None and not found.lines:
         return
@@ -141,7 +143,7 @@ def keep_digest(services: Services, known: StoredRepository, installation: int, 
     view = DigestView(
         found,
         titles_of(services.index, known.id, found),
-        bar_in_force(config, store.calibrations.get(known.id)),
+        threshold_in_force(config, store.calibrations.get(known.id)),
         RepoLinks(str(known.ref), services.settings.enterprise),
         services.clock(),
         say,
@@ -150,8 +152,8 @@ def keep_digest(services: Services, known: StoredRepository, installation: int, 
 
     def body(present: str) -> str:
         # Boxes that were ticked meanwhile would be overwritten unread.
-        take_boxes(store, services.index, known.id, present, boxes.SOMEBODY, now)
-        return render_digest(view, boxes.known_boxes(store.signals.since(known.id, now - WINDOW)))
+        store_checkboxes(store, services.index, known.id, present, boxes.SOMEBODY, now)
+        return render_digest(view, boxes.stored_checkboxes(store.signals.since(known.id, now - WINDOW)))
 
     wanted = IssueDraft(known.id, known.ref, login, say.digest_title()[:TITLE_MAX], body)
     keep_issue(github, issues, wanted, now, reopen=False)

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.app.action.job import Job
-from bot.app.wiring.action import workflow
+from bot.app.action.runner import WorkflowJob
+from bot.app.action.workflow import workflow
 from bot.conversation.marker import ADVICE
 from bot.domain.entities import Comment, RepoRef
 from bot.github.repository import RepoClient
@@ -150,7 +150,7 @@ def test_x3_two_runs_at_once_leave_one_comment(project: Project, monkeypatch: py
             "GITHUB_API_URL": project.server.url,
             "RUNNER_TEMP": str(temp),
         }
-        jobs.append(Job.read(environ))
+        jobs.append(WorkflowJob.read(environ))
     post, posted = RepoClient.create_comment, list[int]()
 
     def create(client: RepoClient, repo: RepoRef, number: int, body: str) -> Comment:

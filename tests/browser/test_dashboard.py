@@ -12,7 +12,7 @@ from werkzeug.serving import make_server
 
 from bot.app.wiring.indexes import build_index
 from bot.domain.feedback import FeedbackKind
-from bot.quality.evaluation.runs import Runs, Stage
+from bot.quality.evaluation.runs import EvaluationRuns, Stage
 from bot.search.index import IndexedIssue
 from bot.web import create_app
 from tests.dashboard.conftest import Host, evaluated, host  # noqa: F401  (fixtures are taken over by their names)
@@ -177,7 +177,7 @@ def test_an_evaluation_is_asked_for_with_a_button_and_its_progress_shows_by_itse
     page.goto("/dashboard/acme/app/evaluation")
     page.get_by_role("button", name="Evaluate again").click()
     page.get_by_role("status").get_by_text("Waiting for a worker").wait_for()
-    runs = Runs(host.store.engine)
+    runs = EvaluationRuns(host.store.engine)
     chain = runs.get(host.public).run.chain
     runs.note(host.public, chain, Stage.RUNNING)
     page.get_by_role("status").get_by_text("It is being evaluated").wait_for()

@@ -15,7 +15,7 @@ from bot.conversation.config.schema import RepoConfig
 from bot.domain.entities import RepoRef, Repository
 from bot.domain.errors import Overtaken
 from bot.platform.settings import Settings
-from bot.quality.polling import Round
+from bot.quality.polling import ReactionPoll
 from bot.storage import Store, StoredRepository
 from bot.storage.engine import make_engine
 from handlers.scheduled import repository_tasks as digests
@@ -64,11 +64,11 @@ def test_a_fault_in_one_repository_keeps_the_chore_from_no_other(
     def digest(_: Services, known: StoredRepository, *__: object) -> None:
         faulty(known.id)
 
-    def reactions(one: Round) -> None:
+    def reactions(one: ReactionPoll) -> None:
         faulty(one.repo_id)
 
     monkeypatch.setattr(digests, "keep_digest", digest)
-    monkeypatch.setattr(Round, "look", reactions)
+    monkeypatch.setattr(ReactionPoll, "look", reactions)
     with pytest.raises(ZeroDivisionError):
         chore(services_of(store))
     assert sorted(seen) == [1, 2, 3]

@@ -42,12 +42,7 @@ def test_c6_json_holds_problems_and_the_settings_in_force() -> None:
     found = json.loads(output)
     assert code == 1
     assert found["problems"] == [
-        {
-            "line": 2,
-            "column": 1,
-            "message": 'there is no setting called "min_confidance"',
-            "hint": "min_confidence",
-        }
+        {"line": 2, "column": 1, "message": 'there is no setting called "min_confidance"', "hint": "min_confidence"}
     ]
     assert (found["file"], found["settings"]["mode"], found["settings"]["max_candidates"]) == ("-", "off", 3)
 

@@ -109,19 +109,6 @@ def test_p6_the_best_five_are_listed_each_with_its_word_and_what_the_bot_would_n
     assert f"\nUnasked, the bot would name none of them {NAMED}.\n" in weak
 
 
-def test_p6_the_tables_agree_with_each_other() -> None:
-    for options in ((), ("--threshold", "0.1", "--limit", "3")):
-        data = json.loads(run("acme/app#40", *options, "--json").stdout)
-        shown = run("acme/app#40", *options).stdout
-        told = [
-            (f"#{one['number']}", one["named_unasked"], f"{one['confidence']:.0%}", one["likelihood"])
-            for one in data["candidates"]
-        ]
-        assert [(name, named) for name, named, _, _ in told] == list(listed(shown).items())
-        said = re.findall(r"^ +(.+?)(?: to be)? the same \((\d+%)\); ", shown, re.MULTILINE)
-        assert [(word, chance.replace("0%", "1%") if chance == "0%" else chance) for _, _, chance, word in told] == said
-
-
 def test_a_number_alone_is_of_the_hosts_repository(monkeypatch: pytest.MonkeyPatch) -> None:
     """What begins with # is a comment to a shell."""
     monkeypatch.setenv("DOPPEL_REPOSITORY", "acme/app")
@@ -192,13 +179,6 @@ def test_p6_it_looks_where_the_bot_looks() -> None:
     few = run("acme/app#43", "--no-include-closed").stdout
     assert "#42" not in listed(few)
     assert f"\nUnasked, the bot would name #42 {NAMED}.\n" in few, "it does not ask what was asked here"
-
-
-def test_f7_the_name_of_the_workflow_field_can_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, state in (("", None), ("Stage", "Later")):
-        monkeypatch.setenv("DOPPEL_WORKFLOW_FIELD", name)
-        found = json.loads(run("acme/app#40", "--json").stdout)["candidates"]
-        assert next(one for one in found if one["number"] == 3)["workflow_state"] == state
 
 
 @pytest.mark.parametrize("host", ["https://github.com", "GITHUB_API_URL"])

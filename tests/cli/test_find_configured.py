@@ -24,7 +24,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def configured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    """`acme/app` with settings of its own: a sibling, pull requests, a known issue, and a bar of its own."""
+    """`acme/app` with settings of its own: a sibling, pull requests, a known issue, and a threshold of its own."""
     monkeypatch.chdir(tmp_path)
     with start_simulator() as server:
         sim = server.sim
@@ -80,10 +80,7 @@ def test_h6_the_settings_of_the_repository_say_where_to_look_and_when_to_speak(c
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
-        (
-            "mode: shadow",
-            "The bot posts nothing unasked (mode: shadow). If it did:\nUnasked, the bot would name ",
-        ),
+        ("mode: shadow", "The bot posts nothing unasked (mode: shadow). If it did:\nUnasked, the bot would name "),
         ("mode: off", "The bot leaves this issue alone (mode: off). Otherwise:\nUnasked, the bot would name "),
         ("mode: shadow\nignore: {authors: [dan]}", "The bot leaves this issue alone (ignore.authors: dan). Otherwise:"),
         ("ignore: {authors: [DAN]}", "The bot leaves this issue alone (ignore.authors: dan). Otherwise:\n"),
@@ -150,21 +147,6 @@ def test_d8_the_bots_own_issue_is_never_found_where_somebody_has_written_it_anew
         store.digest_issues.set(repo_id, own.number, 0.0)
         shown = run(f"acme/app#{asked.number}").stdout
     assert f"#{own.number} " not in shown and "#1 " in shown
-
-
-def test_h4_a_filter_by_source_changes_nothing_of_what_the_bot_is_said_to_do(configured: Server) -> None:
-    pulls = run("acme/app#3", "--source", "pull-requests").stdout
-    assert listed(pulls) == {"#2": True}
-    # What the sources that are asked for did not find, the bot names all the same.
-    known = run("acme/app#3", "--source", "known-issues", "--source", "discussions").stdout
-    assert "#2" not in listed(known)
-    for shown in (pulls, known):
-        (says,) = re.findall("^Unasked, the bot would name (.*) \\(min_confidence 0.23\\)", shown, re.MULTILINE)
-        assert {*says.split(", ")} == {"#2", "acme/lib#1"}
-    assert re.search(r"^  discussions +not asked$", known, re.MULTILINE)
-    assert not re.search(r"^  known-issues +not asked$", known, re.MULTILINE)
-    data = json.loads(run("acme/app#3", "--source", "discussions", "--json").stdout)
-    assert (data["outcome"], data["not_asked"], data["candidates"]) == ("inconclusive", ["discussions"], [])
 
 
 def test_h4_a_filter_by_source_comes_before_the_cut_so_that_what_others_put_first_hides_nothing(

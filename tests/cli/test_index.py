@@ -50,16 +50,6 @@ def test_each_repository_has_a_row(store: Store) -> None:
     )
 
 
-@pytest.mark.parametrize("columns", [30, 80])
-def test_no_figure_loses_its_end_in_whatever_terminal(
-    columns: int, store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", str(columns))
-    add(store, 1, "app", Progress(expected=123_456, seen=2), 2)
-    shown = " ".join(CliRunner().invoke(index).output.split())
-    assert "acme/app" in shown and "reading" in shown and "2 of 123,456" in shown and "none" in shown
-
-
 def test_one_repository_as_json(store: Store) -> None:
     add(store, 1, "app", Progress(expected=9, seen=2), 2)
     add(store, 2, "other", None, 0)

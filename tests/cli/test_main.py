@@ -134,13 +134,6 @@ def test_a_file_without_issues_is_no_success(
     assert Path("answers.jsonl").read_text() == "of before"
 
 
-def test_a_folder_is_no_repository(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(["evaluate", str(tmp_path)])
-    assert ended.value.code == 2
-    assert f"{tmp_path} is a folder" in capsys.readouterr().err
-
-
 def test_a_file_that_cannot_be_written_is_told_before_the_work(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -284,13 +277,6 @@ def test_a_standard_input_that_is_closed_is_an_empty_one(
     with pytest.raises(SystemExit) as ended:
         main(arguments)
     assert ended.value.code == code and says in "".join(capsys.readouterr())
-
-
-def test_mcp_without_a_token_is_refused(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.delenv("DOPPEL_MCP_TOKEN", raising=False)
-    with pytest.raises(SystemExit) as ended:
-        main(["mcp", "--http"])
-    assert ended.value.code == 2 and "DOPPEL_MCP_TOKEN: not set" in capsys.readouterr().err
 
 
 def test_the_overview_shows_the_commands_by_who_uses_them(capsys: pytest.CaptureFixture[str]) -> None:

@@ -34,10 +34,7 @@ def test_a_schema_of_a_later_release_does_not_pass_for_the_present_one(
 
 
 def test_of_two_databases_the_one_that_fails_is_named(
-    new_store: Callable[[str], str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    new_store: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Where only the queue's file was damaged, people were sent to mend the store's."""
     store = Path(str(sa.make_url(new_store("sqlite")).database))

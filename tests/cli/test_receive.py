@@ -43,8 +43,7 @@ def test_the_payload_is_posted_signed_and_unchanged(payload: Path) -> None:
 
 @responses.activate
 @pytest.mark.parametrize(
-    ("host", "there"),
-    [("", "127.0.0.1"), ("0.0.0.0", "127.0.0.1"), ("192.0.2.7", "192.0.2.7"), ("::", "[::1]")],
+    ("host", "there"), [("", "127.0.0.1"), ("0.0.0.0", "127.0.0.1"), ("192.0.2.7", "192.0.2.7"), ("::", "[::1]")]
 )
 def test_the_default_address_is_where_the_receiver_listens(
     payload: Path, monkeypatch: pytest.MonkeyPatch, host: str, there: str

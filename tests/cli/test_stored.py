@@ -21,7 +21,7 @@ from bot.deliveries.inbox import Inbox, queued_content
 from bot.domain.entities import Actor, RepoRef, Repository
 from bot.domain.errors import UserError
 from bot.platform.settings import Settings
-from bot.quality.evaluation.history import KeptHistory, PastRecord, kept_repositories
+from bot.quality.evaluation.history import HistoryFile, PastRecord, repositories_with_history
 from bot.storage import Store, open_store
 from bot.storage.schema import metadata
 
@@ -168,17 +168,17 @@ def test_c6a_forget_leaves_no_row_and_no_content_and_nothing_of_others_goes(stor
 
 def test_c6a_forget_erases_one_that_was_only_evaluated(store: Store, settings: Settings) -> None:
     for repo_id, name in ((77, "acme/Tried"), (78, "acme/another")):
-        KeptHistory(settings.home, repo_id, RepoRef.parse(name))
+        HistoryFile(settings.home, repo_id, RepoRef.parse(name))
     assert run("forget", "acme/tried", "--yes").exit_code == 0
-    assert kept_repositories(settings.home) == {78: "acme/another"}
+    assert repositories_with_history(settings.home) == {78: "acme/another"}
     (settings.home / "history" / "78.jsonl").write_text("cut o")
     assert run("forget", "78", "--yes").exit_code == 0
-    assert kept_repositories(settings.home) == {}
+    assert repositories_with_history(settings.home) == {}
 
 
 def test_c6a_export_has_the_history_that_was_read_for_an_evaluation(store: Store, settings: Settings) -> None:
     assert json.loads(run("export", "acme/app").stdout)["history"] == []
-    history = KeptHistory(settings.home, 77, RepoRef("acme", "Tried"))
+    history = HistoryFile(settings.home, 77, RepoRef("acme", "Tried"))
     day = "2024-01-01T00:00:00Z"
     record = PastRecord(3, "Crash ü", "It stops.", "ann", day, day, None, False, ())
     history.add([record])

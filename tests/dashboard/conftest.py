@@ -17,9 +17,9 @@ from bot.app.wiring.indexes import build_index
 from bot.domain.decisions import Decision, DecisionOutcome, Evidence
 from bot.domain.entities import RepoRef, Repository
 from bot.platform.settings import Settings, load
-from bot.quality.evaluation.metrics import Judged
-from bot.quality.evaluation.report import Evaluation, evaluate
-from bot.quality.evaluation.runs import Runs
+from bot.quality.evaluation.figures import Evaluation, evaluate
+from bot.quality.evaluation.measures import JudgedArrival
+from bot.quality.evaluation.runs import EvaluationRuns
 from bot.search.index import IndexedIssue
 from bot.simulator import Server, start_simulator
 from bot.storage import Store, open_store
@@ -108,10 +108,12 @@ def _fill(store: Store, settings: Settings, public: int, private: int) -> None:
 def figures() -> Evaluation:
     """An evaluation of 1,000 arrivals, one every three hours; of forty that repeat an earlier one it finds half."""
     start = datetime(2025, 1, 1, tzinfo=UTC)
-    judged = [Judged(n, start + timedelta(hours=3 * n), None, ((1, 0.3),) if n % 100 == 1 else ()) for n in range(1000)]
+    judged = [
+        JudgedArrival(n, start + timedelta(hours=3 * n), None, ((1, 0.3),) if n % 100 == 1 else ()) for n in range(1000)
+    ]
     for n in range(0, 1000, 25):
         found = ((1, 0.44 + n / 2000),) if n % 50 else ()
-        judged[n] = Judged(n, judged[n].arrived, frozenset({1}), found)
+        judged[n] = JudgedArrival(n, judged[n].arrived, frozenset({1}), found)
     return evaluate(judged, issues=1_250, arrived=[one.arrived for one in judged], min_confidence=0.2)
 
 
@@ -119,7 +121,7 @@ def figures() -> Evaluation:
 def evaluated(host: Host) -> None:
     """acme/app has an evaluation, and its index is complete."""
     host.store.backfills.set(host.public, Progress(done=True))
-    Runs(host.store.engine).keep(host.public, figures(), 1_750_000_000.0)
+    EvaluationRuns(host.store.engine).keep(host.public, figures(), 1_750_000_000.0)
 
 
 @pytest.fixture

@@ -16,10 +16,10 @@ from bot.deliveries.database import QueueUnavailable
 from bot.deliveries.events import EvaluationEvent
 from bot.deliveries.inbox import Inbox
 from bot.domain.feedback import UserVerdictKind
-from bot.interfaces.dashboard.evaluation import page, seen_at
-from bot.quality.evaluation.metrics import Judged, Unmarked
-from bot.quality.evaluation.report import evaluate
-from bot.quality.evaluation.runs import DAY, Kept, Run, Runs, Stage
+from bot.interfaces.dashboard.evaluation_page import page, with_threshold
+from bot.quality.evaluation.figures import evaluate
+from bot.quality.evaluation.measures import JudgedArrival, Unmarked
+from bot.quality.evaluation.runs import DAY, EvaluationRun, EvaluationRuns, Stage, StoredEvaluation
 from bot.storage.repositories import Progress
 from bot.storage.schema import evaluations
 from tests.dashboard.conftest import Host, figures, words
@@ -68,7 +68,7 @@ def test_the_sentence_comes_first_then_what_to_set_and_the_table(evaluated: None
 def test_the_likeliest_that_nobody_marked_can_be_read(host: Host, evaluated: None, signed_in: SignedIn) -> None:
     """Only what is still in the index, and titles are strangers' text."""
     unmarked = (Unmarked(3, 1, 0.5), Unmarked(3, 2, 0.4), Unmarked(9, 1, 0.3))
-    Runs(host.store.engine).keep(host.public, replace(figures(), unmarked=unmarked), 1_750_000_000.0)
+    EvaluationRuns(host.store.engine).keep(host.public, replace(figures(), unmarked=unmarked), 1_750_000_000.0)
     text = signed_in("tara").get(PAGE).text
     said = html.unescape(words(text))
     begin = said.index("These are the likeliest of those that nobody marked as duplicates")
@@ -79,7 +79,7 @@ def test_the_likeliest_that_nobody_marked_can_be_read(host: Host, evaluated: Non
     host.store.verdicts.add(host.public, 1, 3, UserVerdictKind.NOT, actor="tara", command_id=1, now=0.0)
     rest = html.unescape(words(signed_in("tara").get(PAGE).text))
     assert "50% #3" not in rest and "40% #3" in rest, "somebody has read the first and rejected it"
-    Runs(host.store.engine).keep(host.public, replace(figures(), unmarked=unmarked[2:]), 1_750_000_000.0)
+    EvaluationRuns(host.store.engine).keep(host.public, replace(figures(), unmarked=unmarked[2:]), 1_750_000_000.0)
     assert "Alarms for nothing?" not in signed_in("tara").get(PAGE).text, "nothing of it is there any more"
 
 
@@ -87,9 +87,11 @@ def test_where_nobody_marked_a_duplicate_nothing_is_said_of_what_is_right(
     host: Host, evaluated: None, signed_in: SignedIn
 ) -> None:
     start = datetime(2025, 1, 1, tzinfo=UTC)
-    judged = [Judged(n, start + timedelta(hours=n), None, ((1, 0.3),) if n % 100 == 1 else ()) for n in range(1000)]
+    judged = [
+        JudgedArrival(n, start + timedelta(hours=n), None, ((1, 0.3),) if n % 100 == 1 else ()) for n in range(1000)
+    ]
     found = evaluate(judged, issues=1_000, arrived=[one.arrived for one in judged], min_confidence=0.2)
-    Runs(host.store.engine).keep(host.public, found, 1_750_000_000.0)
+    EvaluationRuns(host.store.engine).keep(host.public, found, 1_750_000_000.0)
     answer = signed_in("tara").get(PAGE)
     said = html.unescape(words(answer.text))
     assert (
@@ -122,7 +124,7 @@ def test_a_button_has_it_done_once_a_day(
     assert (answer.status_code, answer.location) == (303, PAGE)
     (event,) = queued
     assert event.repository.id == host.public
-    assert event.chain == Runs(host.store.engine).get(host.public).run.chain
+    assert event.chain == EvaluationRuns(host.store.engine).get(host.public).run.chain
     shown = browser.get(PAGE).text
     assert "Waiting for a worker." in shown and '<form method="post">' not in shown
     assert browser.post(PAGE).status_code == 303
@@ -135,7 +137,7 @@ def test_it_waits_for_the_index(host: Host, signed_in: SignedIn) -> None:
     browser = signed_in("tara")
     assert "The index of this repository is not complete yet" in words(browser.get(PAGE).text)
     browser.post(PAGE)
-    assert Runs(host.store.engine).get(host.public).run.stage is Stage.NONE
+    assert EvaluationRuns(host.store.engine).get(host.public).run.stage is Stage.NONE
     host.store.backfills.set(host.public, Progress(done=True))
     assert "Evaluate now" in browser.get(PAGE).text
 
@@ -145,7 +147,7 @@ def test_neither_a_stranger_nor_another_sites_page_can_have_it_done(
 ) -> None:
     assert signed_in("rita").post(PAGE).status_code == 404
     assert signed_in("tara").post(PAGE, headers={"Sec-Fetch-Site": "cross-site"}).status_code == 403
-    assert Runs(host.store.engine).get(host.public).run.stage is Stage.NONE
+    assert EvaluationRuns(host.store.engine).get(host.public).run.stage is Stage.NONE
 
 
 def test_a_queue_that_is_away_begins_nothing_and_is_named(
@@ -169,26 +171,26 @@ def test_what_cannot_be_read_is_as_if_nothing_had_been_made(host: Host, evaluate
     assert answer.status_code == 200 and "Evaluate now" in answer.text
 
 
-def state(run: Run, moment: datetime) -> tuple[bool, str, str]:
-    shown = page(Kept(run), 0.2, moment)
+def state(run: EvaluationRun, moment: datetime) -> tuple[bool, str, str]:
+    shown = page(StoredEvaluation(run), 0.2, moment)
     return shown.busy, shown.state, shown.problem
 
 
 def test_each_state_is_said() -> None:
     at = NOW.timestamp()
-    running = Run(Stage.RUNNING, "a", at, "GitHub's limit is used up")
+    running = EvaluationRun(Stage.RUNNING, "a", at, "GitHub's limit is used up")
     told = "It is being evaluated, which takes some minutes."
     assert state(running, NOW) == (True, told, "GitHub's limit is used up")
     assert state(running, NOW + timedelta(days=1))[:2] == (False, "The last try was lost on its way.")
-    done = page(Kept(Run(Stage.DONE, "a", at)), 0.2, NOW + timedelta(hours=1))
+    done = page(StoredEvaluation(EvaluationRun(Stage.DONE, "a", at)), 0.2, NOW + timedelta(hours=1))
     assert (done.busy, done.state, done.again) == (False, "", NOW + timedelta(seconds=DAY))
 
 
 def test_a_bar_between_two_kept_thresholds_is_shown_as_the_nearest() -> None:
     found = figures()
-    assert seen_at(found, 0.2) is found
-    assert seen_at(found, 0.387).at.cut == 0.39
-    assert seen_at(found, 1.0).at.cut == 0.99
+    assert with_threshold(found, 0.2) is found
+    assert with_threshold(found, 0.387).at.cut == 0.39
+    assert with_threshold(found, 1.0).at.cut == 0.99
 
 
 def test_what_was_asked_for_is_small_and_asks_few_queries(evaluated: None, signed_in: SignedIn) -> None:

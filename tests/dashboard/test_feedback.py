@@ -71,9 +71,7 @@ HERE: list[dict[str, str]] = [
 
 
 @pytest.mark.parametrize(
-    ("headers", "status"),
-    [*((headers, 403) for headers in ELSEWHERE), *((headers, 303) for headers in HERE)],
-    ids=str,
+    ("headers", "status"), [*((headers, 403) for headers in ELSEWHERE), *((headers, 303) for headers in HERE)], ids=str
 )
 def test_another_sites_page_cannot_vote(host: Host, signed_in: SignedIn, headers: dict[str, str], status: int) -> None:
     browser = signed_in("tara")

@@ -20,7 +20,7 @@ from bot.domain.decisions import Decision, DecisionOutcome, Evidence
 from bot.domain.entities import Actor, RepoRef, Repository
 from bot.domain.feedback import FeedbackKind, FeedbackSignal, Role
 from bot.github.repository import RepoClient
-from bot.quality.feedback import decided_in
+from bot.quality.feedback import decisions_on_pairs
 from bot.search.index import IndexedIssue
 from bot.storage.decisions import Decisions
 from bot.storage.engine import write
@@ -142,7 +142,7 @@ def test_both_texts_stand_side_by_side_with_what_they_share_marked(host: Host, s
     answer = browser.post("/dashboard/acme/app/issues/8", data={"other": 1, "said": "other", "back": "backlog"})
     assert (answer.status_code, answer.location) == (303, "/dashboard/acme/app/backlog")
     # D8: the scan reads it, so that the two are in no group together.
-    assert {(1, 8), (7, 8)} <= decided_in(host.store, host.public).different
+    assert {(1, 8), (7, 8)} <= decisions_on_pairs(host.store, host.public).different
     assert browser.post("/dashboard/acme/app/issues/8", data={"other": 99, "said": "same"}).status_code == 400
     assert signed_in("rita").get("/dashboard/acme/app/issues/8/with/7").status_code == 404
 
@@ -238,12 +238,6 @@ def test_a_form_that_is_out_of_date_is_told_so_on_a_page(signed_in: SignedIn) ->
     outdated = signed_in("tara").post("/dashboard/acme/app/issues/3", data={"other": 999, "said": "same"})
     assert (outdated.status_code, outdated.mimetype) == (400, "text/html")
     assert "does not fit what is stored by now" in words(outdated.text)
-
-
-@pytest.mark.parametrize("path", ["", "/acme/app", "/acme/app/backlog", "/acme/app/issues/3"])
-def test_a_slash_at_the_end_of_an_address_does_no_harm(signed_in: SignedIn, path: str) -> None:
-    browser = signed_in("tara")
-    assert browser.get(f"/dashboard{path}/").text == browser.get(f"/dashboard{path}").text
 
 
 def test_the_weeks_digest_reads_no_more_than_what_the_weeks_issues_need(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.conversation.config.parser import parse_config
-from bot.interfaces.dashboard.settings_page import setting_rows
+from bot.interfaces.dashboard.views import setting_rows
 
 FILE = """
 mode: shadow

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from flask.testing import FlaskClient
 
 from bot.domain.entities import RepoRef, Repository
-from bot.interfaces.dashboard.access import Access
+from bot.interfaces.dashboard.sign_in import Access
 from bot.storage import StoredRepository
 from bot.storage.engine import write
 from bot.storage.schema import sessions

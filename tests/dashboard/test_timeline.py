@@ -12,21 +12,21 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bot.domain.report import Reason, ReasonCode
-from bot.interfaces.dashboard.data import Data
-from bot.interfaces.dashboard.timeline import DRAWN, LEAST, timeline
-from bot.quality.scanning.pairs import Entry, Group, Member, Result
+from bot.interfaces.dashboard.data import DashboardData
+from bot.interfaces.dashboard.views import DRAWN, LEAST, timeline
+from bot.quality.scanning.groups import BacklogIssue, DuplicateGroup, GroupMember, ScanResult
 from tests.dashboard.conftest import HOSTILE, words
 
 BEGIN = datetime(2019, 7, 1, tzinfo=UTC)
 DAYS = st.lists(st.lists(st.integers(0, 4_000), min_size=2, max_size=6).map(sorted), max_size=DRAWN + 3)
 
 
-def group(number: int, days: list[int], title: str = "Map is grey") -> Group:
+def group(number: int, days: list[int], title: str = "Map is grey") -> DuplicateGroup:
     first, *others = [
-        Entry(number + place, title, "open", BEGIN + timedelta(days=day)) for place, day in enumerate(days)
+        BacklogIssue(number + place, title, "open", BEGIN + timedelta(days=day)) for place, day in enumerate(days)
     ]
-    return Group(
-        first, tuple(Member(one, 0.8, (Reason(ReasonCode.MESSAGE, ("tile 403",)),)) for one in others), 4, 1, 1
+    return DuplicateGroup(
+        first, tuple(GroupMember(one, 0.8, (Reason(ReasonCode.MESSAGE, ("tile 403",)),)) for one in others), 4, 1, 1
     )
 
 
@@ -62,13 +62,13 @@ def test_the_page_is_good_for_any_number_of_groups(
     evaluated: None, signed_in: Callable[[str], FlaskClient], monkeypatch: pytest.MonkeyPatch, count: int, says: str
 ) -> None:
     groups = tuple(group(100 * number, [0, 9, 700], f"{HOSTILE}\u202e") for number in range(1, count + 1))
-    make = Data.__init__
+    make = DashboardData.__init__
 
-    def with_groups(self: Data, *given: object) -> None:
+    def with_groups(self: DashboardData, *given: object) -> None:
         make(self, *given)  # type: ignore[arg-type]
-        self.groups_of = lambda repository: Result(groups, 400, False, 0.35)
+        self.groups_of = lambda repository: ScanResult(groups, 400, False, 0.35)
 
-    monkeypatch.setattr(Data, "__init__", with_groups)
+    monkeypatch.setattr(DashboardData, "__init__", with_groups)
     answer = signed_in("tara").get("/dashboard/acme/app/backlog")
     assert says in words(answer.text)
     assert len(answer.data) <= 100_000 and "<script>alert" not in answer.text

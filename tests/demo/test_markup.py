@@ -8,15 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.app.demo.page.app import to_html
+from bot.app.demo.page import to_html
 
-ALLOWED = {
-    "a": {"href", "rel"},
-    "details": {"open"},
-    "span": {"class"},
-    "code": {"class"},
-    "ol": {"start"},
-}
+ALLOWED = {"a": {"href", "rel"}, "details": {"open"}, "span": {"class"}, "code": {"class"}, "ol": {"start"}}
 # What Markdown makes, and tags that browsers do not open again behind the element that they were left open in.
 WRITTEN = {
     "a",

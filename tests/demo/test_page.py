@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from flask.testing import FlaskClient
 
-from bot.app.demo.page.app import create_page
+from bot.app.demo.page import create_page
 from bot.app.demo.scenario import REPOSITORY, ROLES, seed
 from bot.simulator import Simulator
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bot.app.demo.scenario import REPOSITORY, ROLES, seed
+from bot.app.demo.scenario import REPOSITORY, seed
 from bot.simulator import Clock, Simulator
 
 
@@ -22,19 +22,3 @@ def test_the_newest_issue_is_a_few_days_old_in_any_year(year: int) -> None:
         times = [issue.created_at, *(comment.created_at for comment in issue.comments)]
         assert times == sorted(times) and issue.updated_at >= times[-1]
         assert issue.closed_at is None or issue.created_at < issue.closed_at <= issue.updated_at
-
-
-def test_reasons_reactions_comments_people_and_forms_are_there() -> None:
-    simulator = Simulator()
-    seed(simulator, REPOSITORY)
-    repository = simulator.repository(REPOSITORY)
-    assert simulator.issue(REPOSITORY, 11).state_reason == "not_planned"
-    copy = simulator.issue(REPOSITORY, 20)
-    assert copy.state_reason == "duplicate" and copy.duplicate_of is simulator.issue(REPOSITORY, 13)
-    assert len(simulator.issue(REPOSITORY, 62).reactions) == 73
-    assert simulator.issue(REPOSITORY, 56).author.type == "Bot"
-    assert [comment.author.login for comment in simulator.comments(REPOSITORY, 13)] == ["hedvig-l", "dnovotny"]
-    assert {login: simulator.role(repository, simulator.account(login)) for login in ROLES} == ROLES
-    assert ".github/doppel.yml" not in repository.files
-    assert b"What happened?" in repository.files[".github/ISSUE_TEMPLATE/bug.yml"]
-    assert simulator.webhooks.log == []

@@ -5,14 +5,13 @@ The bot here is a few lines that act when the simulator delivers; the real one i
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from bot.app.demo.scenario import Command, Expect, Scene
+from bot.app.demo.scenario import Expect, Scene, SceneCommand
 from bot.app.demo.show import Show, ShowFailed
 from bot.app.demo.terminal import Lines
 from bot.domain.decisions import Decision, DecisionOutcome, Evidence
@@ -70,21 +69,9 @@ def silent(simulator: Simulator, number: int) -> None:
     """A bot that never says a word."""
 
 
-def test_a_comment_that_names_what_it_should_is_shown_with_its_time() -> None:
-    scene = Scene("h", "bea", "It is so again", "text", shows=(1,), unfold=True)
-    commented, checked, finished = play(scene, comments)
-    assert commented["event"] == "commented" and commented["body"] == ADVICE and commented["unfold"]
-    assert "1 comment" in checked["what"] and finished["scenes"] == 1
-
-
 def test_a_comment_that_never_comes_is_named() -> None:
     with pytest.raises(ShowFailed, match=r"no comment on #2 within 0\.5 s"):
         play(Scene("h", "bea", "t", "b"), silent, patience=0.5)
-
-
-def test_a_comment_without_the_candidate_is_named() -> None:
-    with pytest.raises(ShowFailed, match="does not name #11"):
-        play(Scene("h", "bea", "t", "b", shows=(11,)), comments)
 
 
 @pytest.mark.parametrize("text", ["cc @ada", "see #1", "Duplicate of #1"])
@@ -107,42 +94,7 @@ def test_silence_is_work_done_without_a_comment() -> None:
         play(scene, comments)
 
 
-def test_commands_wait_for_the_edit_the_reaction_and_the_closing() -> None:
-    def obeys(simulator: Simulator, number: int) -> None:
-        comments(simulator, number)
-        advice, *rest = simulator.comments(REPOSITORY, number)
-        for asked in rest:
-            if "/duplicates of" in asked.body:
-                original = simulator.issue(REPOSITORY, 1)
-                simulator.close_issue(REPOSITORY, number, simulator.app.bot, "duplicate", original)
-            else:
-                simulator.edit_comment(advice, ADVICE + " [Cached result from 10:23:45 AM]")
-            simulator.react(asked, simulator.app.bot, "+1")
-
-    again = Command("bea", "/duplicates", "n", contains="Cached result from")
-    of = Command("ada", "/duplicates of #1", "n", Expect.CLOSED)
-    played = play(Scene("h", "bea", "t", "b", commands=(again, of)), obeys)
-    assert [event["number"] for event in played if event["event"] == "edited"] == [2]
-    assert [event["original"] for event in played if event["event"] == "issue_closed"] == [1]
-
-
-def test_a_reply_that_comes_after_the_reaction_is_shown() -> None:
-    def edits_reacts_and_replies(simulator: Simulator, number: int) -> None:
-        comments(simulator, number)
-        advice, *rest = simulator.comments(REPOSITORY, number)
-        for asked in rest:
-            if asked.author is not simulator.app.bot and not asked.reactions:
-                simulator.edit_comment(advice, "Nothing left to show")
-                simulator.react(asked, simulator.app.bot, "+1")
-                time.sleep(0.2)
-                simulator.comment(REPOSITORY, number, simulator.app.bot, "Noted")
-
-    scene = Scene("h", "bea", "t", "b", commands=(Command("bea", "/duplicates not #1", "n", lacks=1),))
-    played = play(scene, edits_reacts_and_replies)
-    assert [event["body"] for event in played if event["event"] == "replied"] == ["Noted"]
-
-
 def test_a_command_without_its_effect_is_named() -> None:
-    scene = Scene("h", "bea", "t", "b", commands=(Command("bea", "/duplicates not #1", "n", lacks=1),))
+    scene = Scene("h", "bea", "t", "b", commands=(SceneCommand("bea", "/duplicates not #1", "n", lacks=1),))
     with pytest.raises(ShowFailed, match="no answer to '/duplicates not #1' on #2"):
         play(scene, comments, patience=3)

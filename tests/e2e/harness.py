@@ -21,7 +21,7 @@ import pytest
 import sqlalchemy as sa
 
 from bot.app.wiring.clients import prepare_databases
-from bot.app.wiring.worker import build_services, job_handler
+from bot.app.wiring.worker_process import build_services, job_handler
 from bot.conversation.comments import CommentKeeper
 from bot.conversation.marker import of_app
 from bot.deliveries import queue as retries

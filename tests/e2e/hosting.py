@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.app.demo import processes as demo
-from bot.app.demo.processes import Processes, running, wait_for
+from bot.app.demo import show as demo
+from bot.app.demo.show import BotProcesses, running_bot, wait_for
 from bot.simulator import Server, Simulator, start_simulator
 from tests.e2e.harness import BOT
 from tests.waiting import LONGEST, wait_until
@@ -37,7 +37,7 @@ class Host:
     """Somebody who runs the bot, restarts what dies and redelivers what was not taken."""
 
     server: Server
-    processes: Processes
+    processes: BotProcesses
 
     @property
     def sim(self) -> Simulator:
@@ -106,7 +106,7 @@ def hosted(home: Path) -> Iterator[Host]:
     """Start everything on an empty data directory, with a repository in which each of TOPICS was reported once."""
     with pytest.MonkeyPatch.context() as patch, start_simulator(webhook_secret="a-secret") as server:
         patch.setattr(demo, "WORKER", (sys.executable, str(Path(__file__).with_name("worker_process.py")), str(LEASE)))
-        with running(server, home) as processes:
+        with running_bot(server, home) as processes:
             server.sim.add_repository("acme/app")
             # A killed worker's searches are made again, which would use up what GitHub allows in a minute.
             server.sim.write_file("acme/app", ".github/doppel.yml", "search: {budget: 1, hybrid: off}")

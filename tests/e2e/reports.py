@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.quality.calibration import examples_of
+from bot.quality.calibration import current_feedback
 from bot.simulator.state.issues import Comment
 from handlers.scheduled.repository_tasks import look_at_feedback
 from tests.e2e.harness import BOT, Doppel
@@ -27,7 +27,7 @@ def rejected(doppel: Doppel, number: int = 2) -> set[int]:
 
 def said(doppel: Doppel) -> Said:
     """The labelled pairs: the two numbers, whether they are the same, how and with which right, and the weight."""
-    made = examples_of(doppel.services.store, doppel.repository.id, doppel.services.now())
+    made = current_feedback(doppel.services.store, doppel.repository.id, doppel.services.now())
     return [(one.number, one.other, one.same, one.kind.value, one.who.value, one.weight) for one in made]
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from bot.domain.entities import RepoRef
 from bot.domain.errors import Unavailable
-from bot.quality.evaluation.history import KeptHistory, erase_history, kept_repositories
+from bot.quality.evaluation.history import HistoryFile, erase_history, repositories_with_history
 from bot.storage.repositories import Progress
 from handlers import issues
 from handlers import repositories as access
@@ -42,10 +42,10 @@ def test_c6a_uninstalling_erases(doppel: Doppel) -> None:
     use(doppel)
     home, other = doppel.services.settings.home, doppel.repository.id + 1_000
     for repo_id in (doppel.repository.id, other):
-        KeptHistory(home, repo_id, RepoRef(doppel.owner, "app"))
+        HistoryFile(home, repo_id, RepoRef(doppel.owner, "app"))
     doppel.do.uninstall(doppel.owner)
     assert stored(doppel.services.store, doppel.repository.id) == 0
-    assert list(kept_repositories(home)) == [other], "what `doppel evaluate` read of it is gone too"
+    assert list(repositories_with_history(home)) == [other], "what `doppel evaluate` read of it is gone too"
     erase_history(home, other)
 
 

@@ -32,10 +32,10 @@ def test_c7_each_look_is_kept_with_its_evidence_and_without_any_text(doppel: Dop
     assert told(doppel, 2)[0][:3] == ("opened", "comment", "silent")
     (decision,) = decisions(doppel, 3)
     assert decision.outcome is DecisionOutcome.POSTED
-    assert decision.bar == 0.24
+    assert decision.threshold == 0.24
     best = decision.evidence[0]
     assert (best.number, best.rank, best.shown) == (1, 1, True)
-    assert best.probability >= decision.bar
+    assert best.probability >= decision.threshold
     assert best.sources["full-text"] == 1
     assert set(best.sources) <= {"full-text", "vectors", "github-hybrid"}
     assert best.reasons
@@ -89,7 +89,7 @@ def test_c7_silence_says_why(doppel: Doppel) -> None:
     assert doppel.said(2) == doppel.said(3) == []
     assert told(doppel, 2) == [("opened", "comment", "silent", "the best was below the threshold")]
     (silent,) = decisions(doppel, 2)
-    assert silent.bar == 1
+    assert silent.threshold == 1
     assert [(one.number, one.shown) for one in silent.evidence] == [(1, False)]
     # It is for a maintainer to judge whether silence was right, so that what both share is kept of it, too.
     assert "identifiers" in silent.evidence[0].reasons

@@ -1,4 +1,4 @@
-"""C7: the digest, from what the bot did to the issue in which maintainers tick boxes; and the bar that follows."""
+"""C7: the digest, from what the bot did to the boxes that maintainers tick, and the threshold that follows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.app.wiring.worker import scheduled_tasks
+from bot.app.wiring.worker_process import scheduled_tasks
 from bot.domain.decisions import Decision, DecisionOutcome, Evidence
 from bot.domain.feedback import FeedbackKind, FeedbackSignal, Role
 from bot.quality import digest as reading
@@ -213,7 +213,7 @@ def test_c7_feedback_raises_the_bar_and_the_settings_win(doppel: Doppel) -> None
     store, now, repo_id = doppel.services.store, doppel.services.now(), doppel.repository.id
     doppel.open(*AGAIN)
     assert doppel.said(2)
-    assert store.decisions.of_issue(repo_id, 2)[0].bar == 0.24
+    assert store.decisions.of_issue(repo_id, 2)[0].threshold == 0.24
     for number in range(101, 107):
         evidence = (Evidence(1, 0.57, 1, True),)
         store.decisions.add(
@@ -224,20 +224,20 @@ def test_c7_feedback_raises_the_bar_and_the_settings_win(doppel: Doppel) -> None
     doppel.turn(look_at_feedback)
     kept = store.calibrations.get(repo_id)
     assert kept is not None
-    assert (kept.bar, kept.right, kept.wrong) == (0.6, 0, 6)
+    assert (kept.threshold, kept.right, kept.wrong) == (0.6, 0, 6)
     doppel.open(*AGAIN, author="bob")
     doppel.said(3)
     (decision,) = store.decisions.of_issue(repo_id, 3)
-    assert decision.bar == 0.6
+    assert decision.threshold == 0.6
     assert (decision.outcome is DecisionOutcome.POSTED) is (decision.evidence[0].probability >= 0.6)
     doppel.configure("min_confidence: 0.1\n")
     doppel.open(*AGAIN, author="cem")
     doppel.said(4)
-    assert store.decisions.of_issue(repo_id, 4)[0].bar == 0.1
+    assert store.decisions.of_issue(repo_id, 4)[0].threshold == 0.1
     doppel.configure("calibrate: off\n")
     doppel.open(*AGAIN, author="dan")
     doppel.said(5)
-    assert store.decisions.of_issue(repo_id, 5)[0].bar == 0.24
+    assert store.decisions.of_issue(repo_id, 5)[0].threshold == 0.24
     store.calibrations.reset(repo_id, now + 1)
     assert not recalibrate(store, repo_id, now + 2), "what was said before the reset counts no more"
 

@@ -11,7 +11,7 @@ from bot.domain.entities import Permission, RepoRef
 from bot.domain.errors import Forbidden, Unavailable
 from bot.github.feedback import VotesPage
 from bot.github.repository import RepoClient
-from bot.quality.polling import MOST_REQUESTS, WATCHED_FOR, Allowance, Round
+from bot.quality.polling import MOST_REQUESTS, WATCHED_FOR, ReactionPoll, RequestBudget
 from bot.simulator.state.issues import Comment
 from bot.storage import CommentState
 from bot.storage.schema import tables_of_repositories
@@ -159,17 +159,17 @@ def asked(doppel: Doppel, most: int = MOST_REQUESTS) -> list[str]:
     assert known.installation is not None
     client = Noting(services.github.installation(known.installation, repository_ids=(known.id,)))
     here = cast("RepoClient", client)
-    Round(here, services.store, known.id, known.ref, services.now(), Allowance(most)).look()
+    ReactionPoll(here, services.store, known.id, known.ref, services.now(), RequestBudget(most)).look()
     return sorted(client.asked)
 
 
 def test_c7_a_turn_makes_as_many_requests_as_it_may() -> None:
-    allowance = Allowance(2)
+    allowance = RequestBudget(2)
     assert [allowance.take() for _ in range(4)] == [True, True, False, False]
 
 
 def test_c7_reading_stops_at_a_share_of_the_budget() -> None:
-    allowance = Allowance(3)
+    allowance = RequestBudget(3)
     assert allowance.take()
     allowance.heed(VotesPage(remaining=2600, limit=5000))
     assert allowance.take()

@@ -6,12 +6,12 @@ import dataclasses
 
 from bot.deliveries.events import EvaluationEvent
 from bot.domain.entities import RepoRef
-from bot.quality.evaluation.runs import Runs, Stage
+from bot.quality.evaluation.runs import EvaluationRuns, Stage
 from tests.e2e.harness import Doppel
 
 
 def test_an_evaluation_goes_through_the_queue(doppel: Doppel) -> None:
-    running, runs = doppel.world.services, Runs(doppel.services.store.engine)
+    running, runs = doppel.world.services, EvaluationRuns(doppel.services.store.engine)
     asked: list[tuple[str, Stage]] = []
 
     def evaluate(repo: RepoRef) -> str:

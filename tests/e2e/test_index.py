@@ -8,7 +8,7 @@ from threading import Event
 
 import pytest
 
-from bot.app.demo.processes import running, wait_for
+from bot.app.demo.show import running_bot, wait_for
 from bot.domain.entities import Comment, Issue, RepoRef
 from bot.github.repository import RepoClient
 from bot.search.index import Index, TextAnalyser
@@ -25,7 +25,7 @@ KILLS = 2
 
 @pytest.mark.processes
 def test_a_filling_that_is_killed_again_and_again_ends_with_everything(tmp_path: Path) -> None:
-    with start_simulator(webhook_secret="a-secret") as server, running(server, tmp_path) as processes:
+    with start_simulator(webhook_secret="a-secret") as server, running_bot(server, tmp_path) as processes:
         repo_id = server.sim.add_repository("acme/app").id
         rows = [
             {

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from bot.app.wiring.judging import build_judge
+from bot.app.wiring.clients import build_judge
 from bot.simulator.language_model import Heard, LanguageModel, Reply, start_model
 from tests.e2e.harness import Doppel
 from tests.e2e.reports import AGAIN, FIRST, OTHER

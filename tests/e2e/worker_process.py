@@ -6,7 +6,7 @@ import functools
 import sys
 
 from bot.app import cli
-from bot.app.wiring import worker
+from bot.app.wiring import worker_process as worker
 from bot.conversation.comments import CommentKeeper
 
 if __name__ == "__main__":

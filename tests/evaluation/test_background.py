@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from bot.app.wiring.evaluating import evaluate_apart
+from bot.app.wiring.evaluations import evaluate_in_child_process
 from bot.deliveries.events import EvaluationEvent
 from bot.domain.entities import RepoRef
 from bot.domain.errors import RateLimited, Retryable
-from bot.quality.evaluation.history import KeptHistory, kept_repositories
-from bot.quality.evaluation.report import evaluate
-from bot.quality.evaluation.runs import Kept, Runs, Stage
+from bot.quality.evaluation.figures import evaluate
+from bot.quality.evaluation.history import HistoryFile, repositories_with_history
+from bot.quality.evaluation.runs import EvaluationRuns, Stage, StoredEvaluation
 from tests.evaluation.made_up import rows
 from tests.indexing.conftest import REPO, Host, host
 
@@ -45,13 +45,13 @@ def use(host: Host, evaluating: Callable[[RepoRef], str]) -> None:
 
 def ask(host: Host) -> None:
     known, now = host.services.store.repositories.get(host.repo_id), host.services.now()
-    assert known is not None and Runs(host.services.store.engine).begin(host.repo_id, f"{now}", now)
+    assert known is not None and EvaluationRuns(host.services.store.engine).begin(host.repo_id, f"{now}", now)
     event = EvaluationEvent(known.installation, known.summary, f"{now}")
     host.queue.put(event.delivery_id, event)
 
 
-def kept(host: Host) -> Kept:
-    return Runs(host.services.store.engine).get(host.repo_id)
+def kept(host: Host) -> StoredEvaluation:
+    return EvaluationRuns(host.services.store.engine).get(host.repo_id)
 
 
 def ended(host: Host) -> tuple[Stage, str]:
@@ -80,7 +80,7 @@ def test_the_command_is_run_without_a_secret_among_its_arguments_and_keeps_its_r
         "DOPPEL_HOME": str(settings.home),
     }
     installed.sim.load_issues(rows(24), REPO)
-    use(installed, lambda repo: evaluate_apart(repo, environ))
+    use(installed, lambda repo: evaluate_in_child_process(repo, environ))
     ask(installed)
     installed.work()
     assert ended(installed) == (Stage.DONE, "")
@@ -104,7 +104,7 @@ def test_how_the_process_ends_is_told_without_a_text_of_an_issue(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ends: str, problem: str
 ) -> None:
     monkeypatch.setattr(sys, "executable", script(tmp_path, ends))
-    assert evaluate_apart(RepoRef.parse(REPO)) == problem
+    assert evaluate_in_child_process(RepoRef.parse(REPO)) == problem
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_what_may_succeed_later_is_done_again(
     """Where a host is stopped, all its processes are told to end, and this one may be the first that does."""
     monkeypatch.setattr(sys, "executable", script(tmp_path, ends))
     with pytest.raises(Retryable, match=told):
-        evaluate_apart(RepoRef.parse(REPO))
+        evaluate_in_child_process(RepoRef.parse(REPO))
 
 
 def script(folder: Path, ends: str) -> str:
@@ -127,7 +127,7 @@ def script(folder: Path, ends: str) -> str:
 
 
 def test_a_problem_is_kept_beside_the_result_before(installed: Host) -> None:
-    Runs(installed.services.store.engine).keep(installed.repo_id, FOUND, 1.0)
+    EvaluationRuns(installed.services.store.engine).keep(installed.repo_id, FOUND, 1.0)
     home = installed.services.settings.home
     use(installed, lambda _: f"{home}/history: there is no issue in it")
     ask(installed)
@@ -178,7 +178,7 @@ def test_c6a_of_a_repository_whose_access_ends_meanwhile_nothing_stays(installed
         installed.services = dataclasses.replace(installed.services, settings=settings)
 
     def leaves(repo: RepoRef) -> str:
-        KeptHistory(home, installed.repo_id, repo)
+        HistoryFile(home, installed.repo_id, repo)
         if database == "sqlite":
             installed.services.store.forget(installed.repo_id)
         return ""
@@ -186,5 +186,5 @@ def test_c6a_of_a_repository_whose_access_ends_meanwhile_nothing_stays(installed
     use(installed, leaves)
     ask(installed)
     installed.work()
-    assert kept_repositories(home) == {}
+    assert repositories_with_history(home) == {}
     assert kept(installed).run.stage is (Stage.NONE if database == "sqlite" else Stage.DONE)

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-from datetime import timedelta
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
 from bot.conversation.config.schema import MIN_CONFIDENCE
-from bot.quality.evaluation.report import others_needed
-from bot.quality.render.evaluation import threshold
+from bot.quality.evaluation.figures import others_needed
+from bot.quality.evaluation.wording import threshold
 from tests.calling import call, write_lines
 from tests.evaluation.evaluating import figures
-from tests.evaluation.made_up import START, rows
+from tests.evaluation.made_up import rows
 
 pytestmark = pytest.mark.slow
 
@@ -154,29 +153,6 @@ def test_the_picture_is_one_file_of_escaped_text(tmp_path: Path, replayed: Path)
     for label in ("known duplicates caught", "comments that are marked", "confidence of the first candidate", "100%"):
         assert label in texts
     assert "http" not in picture.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs Linux's disk that is always full")
-@pytest.mark.parametrize("option", ["--picture", "--export"])
-def test_what_is_read_is_never_written_over(option: str, file: Path, tmp_path: Path) -> None:
-    (read := tmp_path / "answers.svg").write_text('{"id": 1, "candidates": []}\n')
-    for source in (file, "acme/app"):
-        result = call("evaluate", source, "--answers", read, option, read)
-        assert result.exit_code == 2
-        assert f"{option}: {read} is one of the files that are read" in result.stderr
-    (drawn := tmp_path / "issues.svg").write_bytes(before := file.read_bytes())
-    assert call("evaluate", drawn, "--picture", drawn).exit_code == 2
-    assert drawn.read_bytes() == before
-
-
-def test_programs_are_told_the_sentences_that_people_are(file: Path, replayed: Path) -> None:
-    found = figures(file, "--from", "0", "--answers", replayed)
-    assert found["advice"]["threshold"] is None
-    assert (found["says"].keys(), found["says"]["advice"]) == ({"finding", "advice", "last_month", "history"}, FEW)
-    told = " ".join(call("evaluate", file, "--from", "0", "--answers", replayed, env={"COLUMNS": "100"}).stdout.split())
-    assert all(sentence in told for sentence in found["says"].values())
-    days = [(START + timedelta(days=number)).strftime("%Y-%m-%d") for number in (1, 60)]
-    assert [moment[:10] for moment in found["period"]] == days
 
 
 def test_of_the_threshold_that_is_set_is_told_beside_another_that_is_recommended(tmp_path: Path) -> None:

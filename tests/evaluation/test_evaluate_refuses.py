@@ -76,12 +76,6 @@ def test_a_pipe_is_no_file_that_is_missing(tmp_path: Path) -> None:
         writing.join()
 
 
-def test_a_file_without_issues_is_called_so(tmp_path: Path) -> None:
-    empty = write_lines(tmp_path / "empty.jsonl", [])
-    result = call("evaluate", empty)
-    assert (result.exit_code, result.stderr.strip()) == (2, f"doppel: {empty}: there is no issue in it")
-
-
 @pytest.mark.parametrize(
     ("answer", "says"),
     [

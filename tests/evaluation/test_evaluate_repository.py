@@ -16,8 +16,8 @@ from bot.domain.feedback import FeedbackKind, FeedbackSignal, Role, UserVerdictK
 from bot.platform.private_files import open_kept
 from bot.platform.settings import load
 from bot.quality.evaluation import history as history_file
-from bot.quality.evaluation.history import KeptHistory, PastRecord, erase_history, kept_repositories
-from bot.quality.evaluation.runs import Runs, Stage
+from bot.quality.evaluation.history import HistoryFile, PastRecord, erase_history, repositories_with_history
+from bot.quality.evaluation.runs import EvaluationRuns, Stage
 from bot.simulator import Server, Simulator
 from bot.storage import Store, open_store
 from tests.calling import call, write_lines
@@ -61,7 +61,7 @@ def test_the_result_is_kept_for_the_dashboard_where_this_host_knows_the_reposito
         # Whatever it is called here: another repository may have the name by now.
         store.repositories.upsert(Repository(repo_id, RepoRef("acme", "once"), False), None, 1.0)
         store.repositories.upsert(Repository(repo_id + 1, RepoRef("acme", "young"), False), None, 1.0)
-        runs = Runs(store.engine)
+        runs = EvaluationRuns(store.engine)
         figures("acme/young", *given, env=online)
         assert runs.get(repo_id).result is None, "the bot would ask"
         found = figures("acme/young", "--from", "0", env=online)
@@ -121,48 +121,43 @@ def test_c7_votes_are_labels_as_marks_are(
 
 @pytest.mark.parametrize("ours", [True, False])
 def test_c6a_a_history_that_is_read_while_access_ends_does_not_stay(
-    online: dict[str, str],
-    sim: Simulator,
-    replayed: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    ours: bool,
+    online: dict[str, str], sim: Simulator, replayed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ours: bool
 ) -> None:
     """What this host never had is read in the name of whoever asks, and stays theirs."""
-    repo_id, add = sim.repository("acme/history").id, KeptHistory.add
+    repo_id, add = sim.repository("acme/history").id, HistoryFile.add
     settings = load({"DOPPEL_HOME": online["DOPPEL_HOME"]}, tmp_path / "no.env")
     with closing(open_store(settings)) as store:
         if ours:
             store.repositories.upsert(Repository(repo_id, RepoRef("acme", "history"), False), 1, 1.0)
 
-        def overtaken(self: KeptHistory, records: Iterable[PastRecord]) -> None:
+        def overtaken(self: HistoryFile, records: Iterable[PastRecord]) -> None:
             # As a worker of another machine does it, which cannot see this one's files.
             store.forget(repo_id)
             add(self, records)
 
-        monkeypatch.setattr(KeptHistory, "add", overtaken)
+        monkeypatch.setattr(HistoryFile, "add", overtaken)
         call("evaluate", "acme/history", "--from", "0", "--answers", replayed, env=online)
-    assert (repo_id in kept_repositories(settings.home)) is not ours
+    assert (repo_id in repositories_with_history(settings.home)) is not ours
 
 
 def test_c6a_a_history_that_is_erased_while_it_is_read_does_not_come_back(
     online: dict[str, str], sim: Simulator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    repo_id, add = sim.repository("acme/history").id, KeptHistory.add
+    repo_id, add = sim.repository("acme/history").id, HistoryFile.add
     home = load({"DOPPEL_HOME": online["DOPPEL_HOME"]}, tmp_path / "no.env").home
 
-    def overtaken(self: KeptHistory, records: Iterable[PastRecord]) -> None:
+    def overtaken(self: HistoryFile, records: Iterable[PastRecord]) -> None:
         erase_history(home, repo_id)
         add(self, records)
 
-    monkeypatch.setattr(KeptHistory, "add", overtaken)
+    monkeypatch.setattr(HistoryFile, "add", overtaken)
     result = call("evaluate", "acme/history", "--from", "0", env=online)
     assert (result.exit_code, list((home / "history").iterdir())) == (2, [])
     assert f"{repo_id}.jsonl: it was erased while it was being read; run it again" in result.stderr
 
 
 def test_a_full_disk_is_told_as_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = KeptHistory(tmp_path, 7, RepoRef("acme", "history"))
+    kept = HistoryFile(tmp_path, 7, RepoRef("acme", "history"))
     monkeypatch.setattr(history_file, "open_kept", lambda _: open_kept(Path("/dev/full")))
     with pytest.raises(UserError, match="No space left on device; what was read before is kept"):
         kept.finish("etag")
@@ -183,17 +178,3 @@ def test_a_reading_that_breaks_off_says_how_it_goes_on(online: dict[str, str], s
     result = call("evaluate", "acme/history", env=online)
     assert result.exit_code == 3
     assert "What was read is kept: run it again in 10 minutes to go on" in result.stderr
-
-
-def test_a_repository_that_cannot_be_read_is_named(online: dict[str, str], server: Server) -> None:
-    app = {"APP_ID": str(server.app_id), "PRIVATE_KEY": server.private_key_pem}
-    for env in (online, online | app):
-        result = call("evaluate", "acme/nope", env=env)
-        assert result.exit_code == 2
-        assert "acme/nope: there is no such repository, or it cannot be read" in " ".join(result.stderr.split())
-
-
-def test_an_app_that_is_not_there_is_named(online: dict[str, str], server: Server) -> None:
-    result = call("evaluate", "acme/history", env=online | {"APP_ID": "999", "PRIVATE_KEY": server.private_key_pem})
-    assert result.exit_code == 2
-    assert "APP_ID and PRIVATE_KEY must belong to one App that is there" in " ".join(result.stderr.split())

@@ -5,8 +5,8 @@ from __future__ import annotations
 from bot.domain.entities import RepoRef, Repository
 from bot.domain.errors import NotFound
 from bot.github.repository import RepoClient
-from bot.quality.evaluation.reading import MOST, former_names
-from bot.quality.evaluation.statements import Kind, Statement
+from bot.quality.evaluation.history import MOST_FORMER_NAMES, find_former_names
+from bot.quality.evaluation.statements import Statement, StatementKind
 
 
 def test_of_many_places_only_those_named_most_are_asked_about() -> None:
@@ -19,8 +19,8 @@ def test_of_many_places_only_those_named_most_are_asked_about() -> None:
             asked.append(str(repo))
             raise NotFound("read it", 404, "")
 
-    often = [Statement(Kind.SAYS, None, "", "", f"acme/old#{n}") for n in (1, 2)]
-    others = [Statement(Kind.SAYS, None, "", "", f"acme/other-{n}#1") for n in range(50)]
-    assert former_names(GitHub(), 1, [*others, *often, Statement(Kind.SAYS, 3, "")]) == frozenset()
-    assert len(asked) == MOST
+    often = [Statement(StatementKind.SAYS, None, "", "", f"acme/old#{n}") for n in (1, 2)]
+    others = [Statement(StatementKind.SAYS, None, "", "", f"acme/other-{n}#1") for n in range(50)]
+    assert find_former_names(GitHub(), 1, [*others, *often, Statement(StatementKind.SAYS, 3, "")]) == frozenset()
+    assert len(asked) == MOST_FORMER_NAMES
     assert asked[0] == "acme/old"

@@ -11,12 +11,10 @@ import pytest
 from githubkit.exception import GraphQLFailed
 from githubkit.graphql import GraphQLError, GraphQLResponse
 
-from bot.domain.entities import RepoRef
-from bot.domain.errors import Forbidden, NotFound, RateLimited, Unavailable
+from bot.domain.errors import RateLimited, Unavailable
 from bot.github import changes as pages
 from bot.github.repository import RepoClient
-from bot.quality.evaluation.history import KeptHistory, erase_history
-from bot.quality.evaluation.reading import read_history
+from bot.quality.evaluation.history import HistoryFile, erase_history, read_history
 from bot.quality.evaluation.statements import READING
 from bot.simulator import Simulator
 from bot.simulator.state.issues import StateReason
@@ -260,7 +258,7 @@ def test_a_reading_that_broke_off_goes_on(
         read_history(client, REPO, tmp_path, break_off)
     sim.faults.clear()
     (path,) = (tmp_path / "history").iterdir()
-    kept = KeptHistory(tmp_path, int(path.stem), REPO)
+    kept = HistoryFile(tmp_path, int(path.stem), REPO)
     assert (sorted(kept.records), kept.etag) == ([1, 2], "")
     told: list[tuple[int, int]] = []
     _, rows = read_history(client, REPO, tmp_path, lambda done, total: told.append((done, total)))
@@ -294,14 +292,6 @@ def test_c6a_what_was_read_can_be_erased(client: RepoClient, tmp_path: Path) -> 
     assert path.exists()
     erase_history(tmp_path, int(path.stem))
     assert not path.exists()
-
-
-def test_a_page_that_is_too_much_for_github_is_asked_for_in_parts(
-    client: RepoClient, sim: Simulator, tmp_path: Path
-) -> None:
-    # A request is repeated three times before it counts as failed.
-    sim.faults.add("/graphql", times=4)
-    assert len(read(client, tmp_path)) == len(TOPICS)
 
 
 @pytest.mark.parametrize("partly", [False, True])
@@ -339,14 +329,6 @@ def test_a_used_up_budget_is_a_limit_and_no_refusal(
     sim.limits.primary["graphql"] = (5_000, 3_600)
     sim.clock.advance(3_700)
     assert len(read(client, tmp_path)) == len(TOPICS)
-
-
-def test_errors_say_what_is_missing(client: RepoClient, sim: Simulator, tmp_path: Path) -> None:
-    with pytest.raises(NotFound):
-        read_history(client, RepoRef("acme", "nothing"), tmp_path, lambda done, total: None)
-    sim.set_permissions("acme", {"metadata": "read"})
-    with pytest.raises(Forbidden):
-        read(client, tmp_path)
 
 
 def _caller(sim: Simulator) -> str:

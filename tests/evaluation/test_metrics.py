@@ -11,9 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.quality.evaluation.labels import labels_of, truth
-from bot.quality.evaluation.metrics import Judged, calibration, cut_at, retrieval, speaking, split
-from bot.quality.evaluation.report import caught_intervals, retrieval_intervals
+from bot.quality.evaluation.figures import caught_intervals, retrieval_intervals
+from bot.quality.evaluation.measures import (
+    JudgedArrival,
+    confidence_calibration,
+    outcome_at,
+    retrieval,
+    split,
+    threshold_for_share,
+)
+from bot.quality.evaluation.trial import labels_of, truth
 from bot.quality.replay.archive import archive_of
 from tests.evaluation import reference
 
@@ -40,10 +47,12 @@ def cases(draw: st.DrawFn) -> tuple[list[dict[str, Any]], dict[int, list[tuple[i
     return rows, found
 
 
-def judge(rows: Sequence[dict[str, Any]], found: dict[int, list[tuple[int, float]]], warm: float) -> list[Judged]:
+def judge(
+    rows: Sequence[dict[str, Any]], found: dict[int, list[tuple[int, float]]], warm: float
+) -> list[JudgedArrival]:
     issues = archive_of((row, "") for row in rows)
     return [
-        Judged(issues[at].id, issues[at].created_at, originals, tuple(found[int(issues[at].id)]))
+        JudgedArrival(issues[at].id, issues[at].created_at, originals, tuple(found[int(issues[at].id)]))
         for at, originals in truth(issues, labels_of(rows), warm)
     ]
 
@@ -57,7 +66,7 @@ def test_all_figures_are_those_of_the_protocol(
     judged = judge(rows, found, warm)
     want = reference.figures(rows, found, warm)
     queries, silent = split(judged)
-    got_retrieval, got = retrieval(judged), calibration(judged)
+    got_retrieval, got = retrieval(judged), confidence_calibration(judged)
     assert (len(queries), len(silent)) == (want["queries"], want["silent"])
     assert {f"RR@{k}": value for k, value in got_retrieval.rr.items()} == {
         f"RR@{k}": want[f"RR@{k}"] for k in (1, 5, 10, 20)
@@ -67,59 +76,61 @@ def test_all_figures_are_those_of_the_protocol(
     assert got.ece_high == (None if want["ECE above .3"] is None else pytest.approx(want["ECE above .3"]))
     assert got.brier_skill == (None if want["Brier skill"] is None else pytest.approx(want["Brier skill"]))
     for share in (0.01, 0.02, 0.05, 0.1):
-        assert figures(judged, cut_at(judged, share)) == pytest.approx(want[f"at {share}"], nan_ok=True)
+        assert figures(judged, threshold_for_share(judged, share)) == pytest.approx(want[f"at {share}"], nan_ok=True)
     for step, row in enumerate(want["cuts"], 1):
         assert figures(judged, step / 20) == pytest.approx(row, nan_ok=True)
 
 
-def figures(judged: list[Judged], cut: float) -> tuple[float | None, ...]:
-    row = speaking(judged, cut)
+def figures(judged: list[JudgedArrival], cut: float) -> tuple[float | None, ...]:
+    row = outcome_at(judged, cut)
     return row.comments, row.precision, row.caught, row.false_alarms
 
 
-def arrival(originals: set[int] | None, *found: tuple[int, float], weight: float = 1.0) -> Judged:
-    return Judged(0, START, None if originals is None else frozenset(originals), found, weight)
+def arrival(originals: set[int] | None, *found: tuple[int, float], weight: float = 1.0) -> JudgedArrival:
+    return JudgedArrival(0, START, None if originals is None else frozenset(originals), found, weight)
 
 
 def test_an_arrival_that_stands_for_three_counts_three_times() -> None:
     once = [arrival({1}, (1, 0.9)), arrival({2}, (3, 0.8), (2, 0.4)), arrival(None, (5, 0.6), weight=3), arrival(None)]
     thrice = [*once[:2], *[arrival(None, (5, 0.6))] * 3, once[3]]
-    assert asdict(speaking(once, 0.5)) == pytest.approx(asdict(speaking(thrice, 0.5)))
-    assert calibration(once).ece == pytest.approx(calibration(thrice).ece)
-    assert calibration(once).brier_skill == pytest.approx(calibration(thrice).brier_skill)
+    assert asdict(outcome_at(once, 0.5)) == pytest.approx(asdict(outcome_at(thrice, 0.5)))
+    assert confidence_calibration(once).ece == pytest.approx(confidence_calibration(thrice).ece)
+    assert confidence_calibration(once).brier_skill == pytest.approx(confidence_calibration(thrice).brier_skill)
 
 
 def test_c4_a_comment_is_wrong_where_people_decided_so_of_all_that_it_names() -> None:
     found = ((1, 0.9), (2, 0.6), (3, 0.1))
     for different, wrong in (({1, 2}, 1), ({1}, 0), ({1, 2, 3}, 1), (set(), 0)):
-        judged = [Judged(0, START, None, found, different=frozenset(different)), arrival(None)]
-        assert speaking(judged, 0.5).wrong == wrong
-    assert speaking([Judged(0, START, None, found, different=frozenset({1, 2}))], 0.95).wrong == 0, "it says nothing"
+        judged = [JudgedArrival(0, START, None, found, different=frozenset(different)), arrival(None)]
+        assert outcome_at(judged, 0.5).wrong == wrong
+    assert outcome_at([JudgedArrival(0, START, None, found, different=frozenset({1, 2}))], 0.95).wrong == 0, (
+        "it says nothing"
+    )
 
 
 def test_p1_how_many_comments_are_the_same_is_said_by_the_confidence() -> None:
     judged = [arrival(None, (1, 0.9)), arrival({5}, (4, 0.6)), arrival(None, (1, 0.4)), arrival(None)]
-    assert speaking(judged, 0.5).said == pytest.approx(1.5), "whether it is marked or not"
+    assert outcome_at(judged, 0.5).said == pytest.approx(1.5), "whether it is marked or not"
 
 
 def test_only_the_first_five_are_shown() -> None:
     sixth = arrival({6}, *((n, 0.9) for n in range(1, 7)))
-    assert speaking([sixth], 0.5).caught == 0
-    assert speaking([sixth], 0.5).comments == 1
+    assert outcome_at([sixth], 0.5).caught == 0
+    assert outcome_at([sixth], 0.5).comments == 1
     assert retrieval([sixth]).rr == {1: 0, 5: 0, 10: 1, 20: 1}
 
 
 def test_without_duplicates_or_answers_nothing_is_divided_by_zero() -> None:
     assert retrieval([]).rr[10] == 0
-    assert calibration([]).brier_skill is None
-    assert speaking([], 0.5).precision is None
+    assert confidence_calibration([]).brier_skill is None
+    assert outcome_at([], 0.5).precision is None
     assert retrieval_intervals([]) == {}
     assert caught_intervals([arrival(None)]) == {}
 
 
 @pytest.mark.slow
 def test_intervals_hold_the_figure_and_narrow_with_more_duplicates() -> None:
-    def made(count: int) -> list[Judged]:
+    def made(count: int) -> list[JudgedArrival]:
         queries = [arrival({1}, (1, 0.2 + 0.6 * (n % 2))) if n % 4 else arrival({1}) for n in range(count)]
         return queries + [arrival(None, (1, (n % 10) / 20)) for n in range(10 * count)]
 
@@ -128,7 +139,7 @@ def test_intervals_hold_the_figure_and_narrow_with_more_duplicates() -> None:
         low, high = retrieval_intervals(judged)[10]
         assert low <= retrieval(judged).rr[10] <= high
         for share, (low, high) in caught_intervals(judged).items():
-            assert low <= speaking(judged, cut_at(judged, share)).caught <= high
+            assert low <= outcome_at(judged, threshold_for_share(judged, share)).caught <= high
     width = [high - low for low, high in (retrieval_intervals(few)[10], retrieval_intervals(many)[10])]
     assert width[1] < width[0] / 3
 

@@ -10,9 +10,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.domain.likelihood import wilson
-from bot.quality.evaluation.metrics import Judged, Speaking, speaking
-from bot.quality.evaluation.report import BEARABLE, CUTS, FEW, LEAST, Advice, Reason, advise, evaluate, others_needed
-from bot.quality.render import evaluation as words
+from bot.quality.evaluation import wording as words
+from bot.quality.evaluation.figures import (
+    BEARABLE,
+    FEW,
+    LEAST,
+    LISTED_THRESHOLDS,
+    Advice,
+    AdviceReason,
+    advise,
+    evaluate,
+)
+from bot.quality.evaluation.measures import JudgedArrival, ThresholdOutcome, outcome_at
 from tests.evaluation.made_up import START
 
 LEVELS = st.sampled_from([step / 20 for step in range(21)])
@@ -20,13 +29,15 @@ KINDS = st.sampled_from([frozenset({1}), None])
 ARRIVALS = st.lists(st.tuples(KINDS, LEVELS, st.booleans(), st.integers(1, 400)), min_size=1, max_size=25)
 
 
-def advised(arrivals: list[tuple[frozenset[int] | None, float, bool, int]]) -> tuple[list[Speaking], Advice, int]:
+def advised(
+    arrivals: list[tuple[frozenset[int] | None, float, bool, int]],
+) -> tuple[list[ThresholdOutcome], Advice, int]:
     """What is recommended for issues given as (originals, confidence, whether the candidate is one, how many)."""
     judged = [
-        Judged(number, START, originals, ((1 if right else 2, sure),) if sure else (), weight)
+        JudgedArrival(number, START, originals, ((1 if right else 2, sure),) if sure else (), weight)
         for number, (originals, sure, right, weight) in enumerate(arrivals)
     ]
-    cuts = [speaking(judged, cut) for cut in sorted(CUTS)]
+    cuts = [outcome_at(judged, cut) for cut in sorted(LISTED_THRESHOLDS)]
     silent = sum(weight for originals, _, _, weight in arrivals if originals is None)
     return cuts, advise(cuts, FEW, silent), silent
 
@@ -55,37 +66,27 @@ def test_one_more_false_alarm_never_lowers_the_threshold(
     """An issue that nobody marked gets a comment at a confidence instead of none."""
     _, before, _ = advised([*arrivals, (None, 0.0, False, 1)])
     _, after, _ = advised([*arrivals, (None, sure, False, 1)])
-    if before.reason is after.reason is Reason.CATCHES:
+    if before.reason is after.reason is AdviceReason.CATCHES:
         assert before.threshold is not None and after.threshold is not None
         assert after.threshold >= before.threshold
-    assert before.reason is Reason.CATCHES or after.reason is not Reason.CATCHES
-
-
-@pytest.mark.slow
-@given(st.integers(0, FEW - 1), st.integers(0, 5_000))
-def test_too_little_evidence_recommends_nothing(duplicates: int, silent: int) -> None:
-    row = Speaking(0.5, 10, 10, 0, 1.0, 1.0, 0.0)
-    assert advise([row], duplicates, silent) == Advice(None, Reason.FEW_DUPLICATES)
-    needed = others_needed(0)
-    assert advise([row], FEW, silent).threshold == (None if silent < needed else 0.5)
-    assert advise([row], FEW, needed - 1) == Advice(None, Reason.FEW_OTHERS)
+    assert before.reason is AdviceReason.CATCHES or after.reason is not AdviceReason.CATCHES
 
 
 @pytest.mark.slow
 @settings(max_examples=20)
 @given(ARRIVALS, LEVELS)
 def test_the_sentences_count_in_whole_numbers_that_fit_each_other(
-    arrivals: list[tuple[frozenset[int] | None, float, bool, int]], bar: float
+    arrivals: list[tuple[frozenset[int] | None, float, bool, int]], threshold: float
 ) -> None:
     judged = [
-        Judged(number, START + timedelta(days=number), originals, ((1 if right else 2, sure),) if sure else ())
+        JudgedArrival(number, START + timedelta(days=number), originals, ((1 if right else 2, sure),) if sure else ())
         for number, (originals, sure, right, _) in enumerate(arrivals)
     ]
-    found = evaluate(judged, issues=len(judged), arrived=[one.arrived for one in judged], min_confidence=bar)
+    found = evaluate(judged, issues=len(judged), arrived=[one.arrived for one in judged], min_confidence=threshold)
     for said in (words.last_month(found), words.history(found)):
         sentence = re.sub(r"\d{4}-\d\d-\d\d", "", said).partition("would")[2].partition(")")[0].partition(": ")
         comments, issues = map(int, re.findall(r"(?<![.\d])\d+(?![.\d%])", sentence[0]))
         same = [int(number) for number in re.findall(r"(\d+) by (?:its confidence|mark)", sentence[2])]
         assert all(number <= comments <= issues <= len(judged) for number in same) and comments <= issues
         assert len(same) == ((2 if found.retrieval.queries else 1) if comments else 0)
-    assert f"At {words.threshold(bar)} it" in words.last_month(found)
+    assert f"At {words.threshold(threshold)} it" in words.last_month(found)

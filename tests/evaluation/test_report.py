@@ -10,22 +10,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.conversation.messages.catalogue import messages_for
 from bot.domain.likelihood import wilson
-from bot.quality.evaluation.judging import choose
-from bot.quality.evaluation.metrics import Bin, Judged
-from bot.quality.evaluation.report import (
+from bot.quality.evaluation import wording as words
+from bot.quality.evaluation.charts import Panel, reliability_panel, speaking_panel
+from bot.quality.evaluation.figures import (
     BEARABLE,
     LEAST,
     Advice,
+    AdviceReason,
     Evaluation,
-    Reason,
     evaluate,
     monthly_arrivals,
     others_needed,
 )
-from bot.quality.render import evaluation as words
-from bot.quality.render.panels import Panel, picture, reliability_panel, speaking_panel
+from bot.quality.evaluation.measures import CalibrationBin, JudgedArrival
+from bot.quality.evaluation.trial import choose
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 
@@ -37,7 +36,7 @@ def made(caught: list[float], missed: int, bothered: list[float], quiet: int) ->
     found += [(frozenset({1}), ())] * missed
     found += [(None, ((1, sure),)) for sure in bothered] + [(None, ())] * quiet
     judged = [
-        Judged(number, START + timedelta(hours=number), originals, candidates)
+        JudgedArrival(number, START + timedelta(hours=number), originals, candidates)
         for number, (originals, candidates) in enumerate(found)
     ]
     return evaluate(judged, issues=2_000, arrived=[one.arrived for one in judged], min_confidence=0.2)
@@ -46,7 +45,7 @@ def made(caught: list[float], missed: int, bothered: list[float], quiet: int) ->
 def test_p5_a_threshold_that_catches_most_while_few_of_what_nobody_marked_get_a_comment() -> None:
     """However few of the comments are marked: readers find two to five times as many as are."""
     found = made([0.9] * 10 + [0.4] * 10, 20, [0.45] * 50 + [0.3] * 60, 900)
-    assert (found.advice.threshold, found.advice.reason) == (0.4, Reason.CATCHES)
+    assert (found.advice.threshold, found.advice.reason) == (0.4, AdviceReason.CATCHES)
     assert words.advice(found) == (
         "Recommended is min_confidence: 0.4, since it catches most where surely no more than 8% of the other issues "
         "get a comment."
@@ -61,36 +60,26 @@ def test_p5_a_threshold_that_catches_most_while_few_of_what_nobody_marked_get_a_
 
 def test_p5_no_threshold_is_recommended_below_which_readers_find_too_few_comments_useful() -> None:
     quiet = made([LEAST - 0.05] * 20, 0, [], 1_000)
-    assert quiet.advice.reason is Reason.NOTHING_BEARABLE
+    assert quiet.advice.reason is AdviceReason.NOTHING_BEARABLE
     assert made([LEAST] * 20, 0, [], 1_000).advice.threshold == LEAST
 
 
 def test_c4_no_threshold_is_recommended_at_which_people_called_more_comments_wrong_than_are_marked() -> None:
     def advised_with(wrong: int) -> Advice:
-        caught = [Judged(n, START, frozenset({1}), ((1, 0.9 if n < 10 else 0.4),)) for n in range(20)]
-        rejected = [Judged(n, START, None, ((1, 0.5),), different=frozenset({1})) for n in range(wrong)]
-        judged = [*caught, *rejected, *(Judged(n, START, None, ()) for n in range(1_000))]
+        caught = [JudgedArrival(n, START, frozenset({1}), ((1, 0.9 if n < 10 else 0.4),)) for n in range(20)]
+        rejected = [JudgedArrival(n, START, None, ((1, 0.5),), different=frozenset({1})) for n in range(wrong)]
+        judged = [*caught, *rejected, *(JudgedArrival(n, START, None, ()) for n in range(1_000))]
         return evaluate(judged, issues=2_000, arrived=[START] * len(judged), min_confidence=0.5).advice
 
     assert [advised_with(wrong).threshold for wrong in (20, 21)] == [0.4, 0.9]
 
 
-def test_one_of_a_kind_is_told_as_one() -> None:
-    """As in a repository whose first two issues came within its first month."""
-    found = made([0.9], 0, [], 1)
-    assert words.basis(found) == "2,000 issues, of which 2 can be judged: 1 known duplicate, and 1 that nobody marked."
-    assert words.at_threshold(found, found.at).startswith(
-        "At .20, which is set, a month with 2 issues, as those of the last year had on average, would bring 1 comment "
-        "(the same report: 1 by its confidence, 1 by mark)."
-    )
-    alone = made([], 0, [0.3], 0)
-    assert "a month with 1 issue, as those" in words.at_threshold(alone, alone.at)
-    assert ">1 known duplicate and 1 issue that nobody marked; an original" in picture(found, "acme/app")
-
-
 def test_a_tenth_with_few_answers_is_no_point_of_the_line() -> None:
     """One answer is right or wrong, and a line through such points would jump between 0 and 100%."""
-    few, many = Bin(0.5, 1, 1.0, 0.52, 1.0), [Bin(low, 40, 40.0, low + 0.05, low) for low in (0.1, 0.3, 0.7)]
+    few, many = (
+        CalibrationBin(0.5, 1, 1.0, 0.52, 1.0),
+        [CalibrationBin(low, 40, 40.0, low + 0.05, low) for low in (0.1, 0.3, 0.7)],
+    )
     drawn = reliability_panel([*many[:2], few, many[2]], Panel(0, 100, 100))
     (line,) = (piece for piece in drawn if "polyline" in piece)
     assert 'points="15.0,90.0 35.0,70.0 75.0,30.0"' in line
@@ -112,8 +101,8 @@ def test_what_would_have_happened_in_the_last_month_is_said_in_a_sentence() -> N
     found = made([0.9] * 10 + [0.4] * 10, 20, [0.45] * 5 + [0.3] * 60, 900)
     month = found.last_month[0.2]
     assert (month.issues, month.comments, month.right) == (731, 0, 0)
-    judged = [Judged(n, START + timedelta(hours=20 * n), None, ((1, 0.5),)) for n in range(40)]
-    judged += [Judged(n, START + timedelta(hours=20 * n), frozenset({1}), ((1, 0.9),)) for n in range(40, 51)]
+    judged = [JudgedArrival(n, START + timedelta(hours=20 * n), None, ((1, 0.5),)) for n in range(40)]
+    judged += [JudgedArrival(n, START + timedelta(hours=20 * n), frozenset({1}), ((1, 0.9),)) for n in range(40, 51)]
     last = evaluate(judged, issues=51, arrived=[one.arrived for one in judged], min_confidence=0.62)
     assert words.last_month(last) == (
         "At .62 it would have commented on 11 of 37 issues in the last month (the same report: 10 by its confidence, "
@@ -128,52 +117,41 @@ def test_what_would_have_happened_in_the_last_month_is_said_in_a_sentence() -> N
     assert words.history(kept_before).startswith("Over the whole history it would have commented on 11 of 51 issues")
 
 
-def test_a_recommendation_that_rests_on_few_comments_says_so() -> None:
-    few, more = made([0.6] * 9, 40, [], 1_000), made([0.6] * 20, 40, [], 1_000)
-    assert few.advice.threshold == more.advice.threshold == 0.6
-    assert words.advice(few).endswith("It rests on 9 comments in all, which is little.")
-    assert "rests on" not in words.advice(more)
-
-
-def test_of_thresholds_that_catch_the_same_the_highest() -> None:
-    assert made([0.6] * 20, 5, [], 1_000).advice.threshold == 0.6
-
-
 @pytest.mark.parametrize(
     ("answers", "reason", "says"),
     [
         (
             ([0.9] * 9, 0, [], 1_000),
-            Reason.FEW_DUPLICATES,
+            AdviceReason.FEW_DUPLICATES,
             "Too few to say where the threshold should be: 9 known duplicates (20 are needed).",
         ),
         (
             ([0.9] * 1, 0, [], 1_000),
-            Reason.FEW_DUPLICATES,
+            AdviceReason.FEW_DUPLICATES,
             "Too few to say where the threshold should be: 1 known duplicate (20 are needed).",
         ),
         (
             ([0.9] * 30, 0, [], 40),
-            Reason.FEW_OTHERS,
+            AdviceReason.FEW_OTHERS,
             "Too few to say where the threshold should be: 40 issues that nobody marked (45 are needed to tell 8% from "
             "none).",
         ),
         (
             ([0.9] * 9, 0, [], 1),
-            Reason.FEW_DUPLICATES,
+            AdviceReason.FEW_DUPLICATES,
             "Too few to say where the threshold should be: 9 known duplicates (20 are needed) and 1 issue that nobody "
             "marked (45 are needed to tell 8% from none).",
         ),
         (
             ([0.1] * 30, 0, [0.9] * 500, 500),
-            Reason.NOTHING_BEARABLE,
+            AdviceReason.NOTHING_BEARABLE,
             "No threshold from .15 on catches a known duplicate and surely comments on no more than 8% of the other "
             "issues: let it answer when it is asked, and not by itself.",
         ),
     ],
 )
 def test_nothing_is_recommended_without_a_reason_to(
-    answers: tuple[list[float], int, list[float], int], reason: Reason, says: str
+    answers: tuple[list[float], int, list[float], int], reason: AdviceReason, says: str
 ) -> None:
     found = made(*answers)
     assert (found.advice.threshold, found.advice.reason) == (None, reason)
@@ -192,7 +170,7 @@ def test_where_a_single_false_alarm_would_be_too_many_it_is_said() -> None:
     )
     assert "too many" not in words.advice(more)
     nothing = made([0.1] * 30, 0, [0.9] * 20, 40)
-    assert nothing.advice.reason is Reason.NOTHING_BEARABLE
+    assert nothing.advice.reason is AdviceReason.NOTHING_BEARABLE
     assert "With only 60 issues that nobody marked, a comment on even one" in words.advice(nothing)
 
 
@@ -200,12 +178,6 @@ def test_where_a_single_false_alarm_would_be_too_many_it_is_said() -> None:
 def test_so_many_others_are_needed_and_not_one_fewer(alarms: int) -> None:
     needed = others_needed(alarms)
     assert wilson(alarms / needed, needed)[1] <= BEARABLE < wilson(alarms / (needed - 1), needed - 1)[1]
-
-
-@pytest.mark.slow
-def test_a_rough_figure_is_called_rough() -> None:
-    assert "every figure is a rough one" in words.caution(made([0.9] * 10, 10, [], 1_000))
-    assert "rough" not in words.caution(made([0.9] * 500, 500, [], 1_000))
 
 
 @pytest.mark.slow
@@ -232,21 +204,6 @@ def test_what_is_said_without_duplicates_or_answers() -> None:
     )
 
 
-def test_of_a_sample_it_says_how_many_were_asked_about_and_that_comments_are_estimates() -> None:
-    sample = replace(made([0.9] * 2, 0, [], 4), arrivals=60)
-    assert words.basis(sample) == (
-        "2,000 issues, of which 60 can be judged. It was asked about 6 of them: 2 known duplicates, and 4 that nobody "
-        "marked. The numbers of comments are estimates for all 60."
-    )
-
-
-def test_how_well_it_finds_is_said_as_shares() -> None:
-    assert words.finding(made([0.9] * 3, 0, [], 8)) == (
-        "100% of the known duplicates have an original among the first five candidates (44–100%, at 95%), 100% among "
-        "the first ten."
-    )
-
-
 def test_p1_the_confidence_stands_beside_the_marks_and_is_not_judged_by_them() -> None:
     """To say more than is marked is right, to say less is not."""
     means = "The confidence is how likely a careful reader calls the two the same, which is more than people mark. "
@@ -259,10 +216,6 @@ def test_p1_the_confidence_stands_beside_the_marks_and_is_not_judged_by_them() -
         f"{means}The first candidates have 10% on average, and 100% of them are marked (3 answers): more than it says, "
         "so that it is too low here."
     )
-
-
-def test_a_few_comments_in_a_year_are_not_none_a_month() -> None:
-    assert [words.a_month(number) for number in (0, 0.01, 0.05, 2.24)] == ["0.0", "<0.1", "0.1", "2.2"]
 
 
 def test_nothing_is_said_of_others_or_duplicates_where_there_are_none() -> None:
@@ -295,7 +248,7 @@ def test_a_year_counts_whole_where_its_issues_came_at_its_end() -> None:
 def test_months_are_told_of_the_calendars_first_year_too() -> None:
     """As a time that nobody set reads where a programme has put it into a zone."""
     first = datetime.min.replace(tzinfo=UTC) + timedelta(hours=8)
-    judged = [Judged(number, first, None, ()) for number in range(3)]
+    judged = [JudgedArrival(number, first, None, ()) for number in range(3)]
     found = evaluate(judged, issues=3, arrived=[first] * 3, min_confidence=0.5)
     assert {month.issues for month in (*found.monthly.values(), *found.last_month.values())} == {3}
 
@@ -305,10 +258,6 @@ def test_months_are_told_of_the_calendars_first_year_too() -> None:
 )
 def test_percent(share: float | None, text: str) -> None:
     assert words.percent(share) == text
-
-
-def test_percentages_are_written_as_in_comments() -> None:
-    assert words.percent(0.22) == messages_for("en", {}).locale.percent(0.22)
 
 
 def test_a_sample_is_seeded_and_weighs_as_much_as_all() -> None:

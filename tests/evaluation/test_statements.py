@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.entities import RepoRef
-from bot.quality.evaluation.statements import Kind, read_comment
+from bot.quality.evaluation.statements import StatementKind, read_comment
 from tests.effort import costs_at_most
 
 REPO = RepoRef("acme", "app")
@@ -89,10 +89,10 @@ def test_a_supposition_is_a_hint(text: str) -> None:
 def test_what_others_say_plainly_is_a_hint_of_theirs() -> None:
     found = read_comment("Duplicate of #7", REPO, "", by_member=False, by="eve")
     assert found is not None
-    assert (found.kind, found.of, found.by) == (Kind.HINTS, 7, "eve")
+    assert (found.kind, found.of, found.by) == (StatementKind.HINTS, 7, "eve")
     supposed = read_comment("Maybe a duplicate of #7", REPO, "", by_member=False, by="eve")
     assert supposed is not None
-    assert (supposed.kind, supposed.of, supposed.by) == (Kind.HINTS, 7, "")
+    assert (supposed.kind, supposed.of, supposed.by) == (StatementKind.HINTS, 7, "")
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_whoever_closes_with_a_bare_reference_hints_at_it(text: str) -> None:
     """Nobody's hint but this one: what somebody says who is a maintainer would count as said."""
     found = read_comment(text, REPO, "", by_member=True, by="eve", closing=True)
     assert found is not None
-    assert (found.kind, found.of, found.by) == (Kind.HINTS, 7, "")
+    assert (found.kind, found.of, found.by) == (StatementKind.HINTS, 7, "")
     assert read(text) is None, "without the closing it says nothing"
 
 
@@ -165,13 +165,13 @@ def test_more_or_less_than_a_bare_reference_hints_at_nothing(text: str) -> None:
 def test_a_number_in_another_tracker_is_none_here(text: str, closing: bool) -> None:
     found = read_comment(text, REPO, "", by_member=True, closing=closing)
     assert found is not None
-    assert (found.kind, found.of, found.elsewhere) == (Kind.SAYS, None, "")
+    assert (found.kind, found.of, found.elsewhere) == (StatementKind.SAYS, None, "")
 
 
 def test_a_closing_reference_in_another_tracker_is_none_here() -> None:
     found = read_comment("As a duplicate. See #7 in the other tracker.", REPO, "", by_member=True, closing=True)
     assert found is not None
-    assert (found.kind, found.of) == (Kind.SAYS, None)
+    assert (found.kind, found.of) == (StatementKind.SAYS, None)
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_an_original_elsewhere_has_no_number_here(name: str, closing: bool) -> N
     for text in texts:
         found = read_comment(text, REPO, "", by_member=True, closing=closing)
         assert found is not None
-        assert (found.kind, found.of, found.elsewhere) == (Kind.SAYS, None, "acme/core#7")
+        assert (found.kind, found.of, found.elsewhere) == (StatementKind.SAYS, None, "acme/core#7")
 
 
 @pytest.mark.parametrize(
@@ -296,7 +296,7 @@ def test_what_is_said_of_another_issue_or_denied_does_not_hide_what_follows(text
 def test_any_text_can_be_read(text: str) -> None:
     for closing in (False, True):
         found = read_comment(text, REPO, "", by_member=True, closing=closing)
-        assert found is None or found.kind in Kind
+        assert found is None or found.kind in StatementKind
 
 
 @pytest.mark.parametrize(

@@ -8,34 +8,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.quality.evaluation.metrics import LEAST_LISTED, LISTED, Judged, Unmarked, likeliest, without
+from bot.quality.evaluation.measures import LEAST_LISTED, LISTED, JudgedArrival, Unmarked, likeliest
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 
 
-def judged(number: int, top: float | None, *, marked: bool = False, different: frozenset[int] = frozenset()) -> Judged:
+def judged(
+    number: int, top: float | None, *, marked: bool = False, different: frozenset[int] = frozenset()
+) -> JudgedArrival:
     found = () if top is None else ((1, top), (2, top / 2))
     originals = frozenset({1}) if marked else None
-    return Judged(number, START + timedelta(hours=number), originals, found, different=different)
+    return JudgedArrival(number, START + timedelta(hours=number), originals, found, different=different)
 
 
 def test_the_surest_come_first_and_of_equals_the_later() -> None:
     some = [judged(5, 0.3), judged(6, 0.9, marked=True), judged(7, 0.3), judged(8, None), judged(9, 0.5)]
     some += [judged(10, LEAST_LISTED - 0.01)]
     assert likeliest(some) == (Unmarked(9, 1, 0.5), Unmarked(7, 1, 0.3), Unmarked(5, 1, 0.3))
-
-
-def test_a_pair_that_people_rejected_is_not_to_be_read_again() -> None:
-    some = [judged(5, 0.3), judged(9, 0.5, different=frozenset({1}))]
-    found = likeliest([*some, *(judged(number, 0.2) for number in range(20, 20 + LISTED))])
-    assert len(found) == LISTED
-    assert found[0] == Unmarked(5, 1, 0.3)
-
-
-@pytest.mark.parametrize("pair", [(1, 9), (9, 1)])
-def test_a_pair_that_people_decided_about_since_is_left_out(pair: tuple[int, int]) -> None:
-    some = (Unmarked(9, 1, 0.5), Unmarked(5, 1, 0.3))
-    assert without(some, {pair}) == some[1:]
 
 
 @pytest.mark.slow

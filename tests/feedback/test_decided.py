@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bot.domain.decisions import Decision, DecisionOutcome, Evidence
 from bot.domain.feedback import FeedbackKind, FeedbackSignal, Role, UserVerdictKind
 from bot.platform.settings import load
-from bot.quality.feedback import Decided, decided, decided_in, examples
+from bot.quality.feedback import Decided, decide_pairs, decisions_on_pairs, examples
 from bot.storage import Store, open_store
 
 COMMENT = Decision(
@@ -46,7 +46,7 @@ def store(prepared_home: Path) -> Iterator[Store]:
 
 
 def of(*signals: FeedbackSignal) -> Decided:
-    return decided(examples([COMMENT], signals, []), {})
+    return decide_pairs(examples([COMMENT], signals, []), {})
 
 
 @pytest.mark.parametrize("kind", [FeedbackKind.VOTE, FeedbackKind.BOX, FeedbackKind.NOT, FeedbackKind.OF])
@@ -74,8 +74,8 @@ def test_c7_what_counts_most_holds_and_of_equals_the_latest() -> None:
 
 
 def test_c4_what_a_command_has_closed_leads_to_what_it_names_unless_people_contradict() -> None:
-    assert decided([], {3: 9}).originals == {3: 9}, "an earlier one can be closed in favour of a later one"
-    assert decided(examples([], [said(False, pair=(9, 3))], []), {3: 9}).originals == {}
+    assert decide_pairs([], {3: 9}).originals == {3: 9}, "an earlier one can be closed in favour of a later one"
+    assert decide_pairs(examples([], [said(False, pair=(9, 3))], []), {3: 9}).originals == {}
 
 
 @given(st.lists(st.builds(said, st.booleans(), st.floats(11, 90), st.sampled_from(Role)), max_size=12))
@@ -93,5 +93,5 @@ def test_c7_it_is_read_from_all_that_is_stored(store: Store) -> None:
     store.verdicts.add(1, 6, 4, UserVerdictKind.NOT, actor="ann", command_id=1, now=30.0)
     store.verdicts.add(1, 9, 2, UserVerdictKind.OF, actor="ann", command_id=2, now=30.0)
     expected = Decided(frozenset({(3, 8), (2, 9)}), frozenset({(1, 9), (4, 6)}), {8: 3, 9: 2})
-    assert decided_in(store, 1) == expected
-    assert decided_in(store, 2) == Decided()
+    assert decisions_on_pairs(store, 1) == expected
+    assert decisions_on_pairs(store, 2) == Decided()

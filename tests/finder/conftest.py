@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from bot.domain.entities import Issue
 from bot.domain.report import Report
-from bot.quality.replay import PastIssue, ReplayGitHub
+from bot.quality.replay.archive import PastIssue
+from bot.quality.replay.replay import ReplayGitHub
 from bot.search.embedding import EmbeddingError
 from bot.search.finder import Finder, FinderSettings, FindOptions, TemporaryIndexes
 from bot.search.index import Index, IndexedIssue, TextAnalyser

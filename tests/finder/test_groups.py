@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from bot.quality.replay import PastIssue
+from bot.quality.replay.archive import PastIssue
 from tests.finder.conftest import START, TARGET, Bench, numbers
 
 

@@ -11,8 +11,8 @@ import pytest
 from bot.domain.entities import Issue, RepoRef
 from bot.domain.errors import Unavailable
 from bot.domain.report import Report
-from bot.quality.replay import PastIssue, ReplayGitHub
-from bot.quality.replay.github import REPO
+from bot.quality.replay.archive import PastIssue
+from bot.quality.replay.replay import REPO, ReplayGitHub
 from bot.search.embedding import Embedder
 from bot.search.embedding.local import SentenceModel, fast_model
 from bot.search.embedding.remote import RemoteModel

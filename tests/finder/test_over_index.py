@@ -11,7 +11,8 @@ import sqlalchemy as sa
 from bot.conversation.config.schema import SourceConfig
 from bot.domain.entities import Issue, RepoRef
 from bot.domain.report import SearchOutcome
-from bot.search.finder import MOST_COMPARED, Finder, FinderSettings, FindOptions, TemporaryIndexes
+from bot.search.finder import MOST_COMPARED, Finder, FinderSettings, FindOptions
+from bot.search.finder.unindexed import TemporaryIndexes
 from bot.search.matching import Matcher
 from bot.search.ranking.relevance import Relevance
 from bot.search.sources import SearchRequest, SourceResult

@@ -17,7 +17,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from bot.app.wiring.worker import build_services, job_handler
+from bot.app.wiring.worker_process import build_services, job_handler
 from bot.deliveries.events import Event, Ignored, IndexEvent
 from bot.deliveries.inbox import Inbox
 from bot.deliveries.payloads import parse

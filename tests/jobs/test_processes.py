@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from bot.app.wiring.process import OVERDUE
+from bot.app.wiring.worker_process import OVERDUE
 from bot.deliveries.database import QUEUE, WORKERS, jobs, queue_engine, state
 from bot.deliveries.dead_letters import DeadLetters
 from bot.deliveries.inbox import Inbox
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.processes
 
 # Each worker is a process of its own, forked from one that has loaded what it needs and done nothing yet.
 _forks = multiprocessing.get_context("forkserver")
-_forks.set_forkserver_preload(["bot.app.wiring.process"])
+_forks.set_forkserver_preload(["bot.app.wiring.worker_process"])
 
 
 @dataclass

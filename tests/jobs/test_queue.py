@@ -13,8 +13,7 @@ from bot.deliveries.database import BACKGROUND_QUEUE, DIED, QUEUE, jobs
 from bot.deliveries.dead_letters import DeadLetters
 from bot.deliveries.inbox import Inbox, has_arrived, new_job, queued_content
 from bot.deliveries.queue import KEEP_DEAD, KEEP_DONE, LEASE, POISON, ClaimedJob, Queue, Schedule, ScheduledTask
-from bot.interfaces.monitoring.exposition import of_queue
-from bot.interfaces.monitoring.queue import standing
+from bot.interfaces.monitoring.exposition import of_queue, read_queue_state
 from bot.platform.settings import Settings
 from tests.jobs.conftest import change, event, row, step
 
@@ -167,7 +166,7 @@ def test_c6a_what_ended_goes_after_a_week_and_dead_letters_after_a_month(
 def test_what_waits_is_told_since_it_arrived_and_apart_from_what_failed(queue: Queue) -> None:
     """GitHub was away for most of a day, nothing was done, and no alarm that the manual names went off."""
     put(queue, "edit", delay=300.0)
-    now = standing(queue.engine)
+    now = read_queue_state(queue.engine)
     assert (now.jobs[QUEUE, "delayed"], now.again[QUEUE], now.longest(QUEUE)) == (1, 0, 0.0)
     put(queue, "failed", number=8)
     queue.fail(claimed(queue), "raised", 3600.0)
@@ -175,7 +174,7 @@ def test_what_waits_is_told_since_it_arrived_and_apart_from_what_failed(queue: Q
     queue.put([new_job(step(5).delivery_id, step(5))])
     change(queue.engine, "failed", arrived_at=queue.now - 3600)
     change(queue.engine, "waits", arrived_at=queue.now - 60)
-    now = standing(queue.engine)
+    now = read_queue_state(queue.engine)
     assert {key: count for key, count in now.jobs.items() if count} == {
         (QUEUE, "delayed"): 2, (QUEUE, "waiting"): 1, (BACKGROUND_QUEUE, "waiting"): 1
     }  # fmt: skip
@@ -187,25 +186,27 @@ def test_what_waits_is_told_since_it_arrived_and_apart_from_what_failed(queue: Q
 
 
 def test_workers_are_told_by_their_leases(queue: Queue) -> None:
-    now = standing(queue.engine)
+    now = read_queue_state(queue.engine)
     assert (now.workers, now.heartbeat) == (0, None)
     for worker in ("one", "two"):
         queue.register(worker)
     assert queue.renew(["one", "two", "unknown"]) == {"one", "two"}
     change(queue.engine, "workers:two", lease_until=queue.now - 100)
-    now = standing(queue.engine)
+    now = read_queue_state(queue.engine)
     assert now.workers == 1 and now.heartbeat is not None and now.heartbeat < LEASE
     assert (queue.expire(), queue.renew(["two"])) == ({}, set())
     queue.unregister("one")
-    assert standing(queue.engine).heartbeat is None
+    assert read_queue_state(queue.engine).heartbeat is None
 
 
 def test_chores_are_no_deliveries_and_no_dead_letters(queue: Queue, settings: Settings) -> None:
     Schedule(queue, [ScheduledTask("sweep", 1800.0, lambda: None)]).keep(starting=True)
     change(queue.engine, "schedule:sweep", arrived_at=0.0)
-    assert not any(standing(queue.engine).jobs.values()) and not any(standing(queue.engine).oldest.values())
+    assert not any(read_queue_state(queue.engine).jobs.values()) and not any(
+        read_queue_state(queue.engine).oldest.values()
+    )
     change(queue.engine, "schedule:sweep", state="dead", done_at=queue.now)
-    assert standing(queue.engine).dead == 0
+    assert read_queue_state(queue.engine).dead == 0
     letters = DeadLetters(settings)
     assert letters.list() == []
     letters.close()
@@ -216,10 +217,10 @@ def test_c6a_what_was_given_up_and_erased_is_no_dead_letter(queue: Queue, inbox:
     for one, repo_id in (("lost", 5), ("kept", 6)):
         put(queue, one, repo_id=repo_id)
         queue.fail(claimed(queue), "raised", None)
-    assert standing(queue.engine).dead == 2
+    assert read_queue_state(queue.engine).dead == 2
     assert [one["id"] for one in queued_content(settings, 5)] == ["lost"]
     inbox.erase(5)
-    assert (queued_content(settings, 5), standing(queue.engine).dead) == ([], 1)
+    assert (queued_content(settings, 5), read_queue_state(queue.engine).dead) == ([], 1)
 
 
 def test_whether_a_delivery_has_arrived(queue: Queue, settings: Settings) -> None:

@@ -7,7 +7,7 @@ import threading
 import time
 from pathlib import Path
 
-from bot.app.wiring import process
+from bot.app.wiring import worker_process as process
 from bot.deliveries import queue, worker
 from bot.deliveries.events import IssueEvent
 from bot.deliveries.queue import ScheduledTask
@@ -56,11 +56,11 @@ def main(database_url: str, home: Path, longest: float = 0.0, chore_kills: bool 
         os._exit(KILLED)
 
     chores = [ScheduledTask("kill", 1e12, kill)] if chore_kills else []
-    process.run(Settings(home=home, database_url=database_url, worker_threads=4), handle, chores)
+    process.run_worker(Settings(home=home, database_url=database_url, worker_threads=4), handle, chores)
 
 
 def beside_a_thread(database_url: str, home: Path) -> None:
     """A worker in whose process something else never ends; it takes a second to stop."""
     process.GRACE = 1.0
     threading.Thread(target=time.sleep, args=(600.0,)).start()
-    process.run(Settings(home=home, database_url=database_url), lambda job: None)
+    process.run_worker(Settings(home=home, database_url=database_url), lambda job: None)

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from bot.app.wiring.judging import build_endpoint
+from bot.app.wiring.clients import build_endpoint
 from bot.domain.errors import SettingsError
 from bot.domain.report import Report, SearchOutcome
 from bot.platform.settings import load
@@ -15,10 +15,10 @@ from tests.render.samples import candidate
 
 LOADED = """
 import sys
-import bot.app.cli, bot.app.cli.evaluate, bot.app.cli.find, bot.app.wiring.worker
+import bot.app.cli, bot.app.cli.evaluate, bot.app.cli.find, bot.app.wiring.worker_process
 import bot.interfaces.mcp.tools, bot.web, handlers
 from bot.platform.settings import load
-from bot.app.wiring.judging import build_endpoint
+from bot.app.wiring.clients import build_endpoint
 assert build_endpoint(load({"DOPPEL_HOME": "/nowhere"})) is None
 ours = ("openai.", "anthropic.", "bot.search.judge.")
 print([name for name in sys.modules if f"{name}.".startswith(ours)])

@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 
 from bot.interfaces.agents.contradiction import stance
-from bot.interfaces.agents.entries import MODELS, embed_texts
 from bot.interfaces.agents.run import run_deduplication
-from bot.interfaces.agents.similarity import unit_rows
+from bot.interfaces.agents.vectors import MODELS, embed_texts, unit_rows
 from bot.search.embedding import EmbeddingError
 from bot.search.embedding.local import SentenceModel
 from tests.knowledge.pairs import CONTRARY, RELATED, SAME

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bot.interfaces.agents.entries import choose_model
 from bot.interfaces.agents.run import run_deduplication
+from bot.interfaces.agents.vectors import choose_model
 from bot.search.embedding import local
 from tests.knowledge.library import Fake
 from tests.knowledge.playbooks import PATTERNS, entry, fails, given, never, playbook
@@ -109,7 +109,7 @@ class TestModels:
 def test_d5_without_numpy_the_import_succeeds_and_the_playbook_stays_as_it_is() -> None:
     code = (
         "import sys; sys.modules['numpy'] = None\n"
-        "from bot.api import run_deduplication\n"
+        "from bot.interfaces.agents.run import run_deduplication\n"
         "entry = {'name': 'n', 'text': 't', 'helpful': 0, 'harmful': 0}\n"
         "book = {'version': 1, 'last_updated': '', 'sections': {'OTHERS': [entry, dict(entry)]}}\n"
         "print(run_deduplication(book) is book, len(book['sections']['OTHERS']))"
@@ -123,7 +123,7 @@ def test_d5_without_numpy_the_import_succeeds_and_the_playbook_stays_as_it_is() 
 def test_d6_importing_and_one_entry_load_no_model() -> None:
     """In a process of its own: nothing that computes vectors is even imported."""
     code = (
-        "import sys; from bot.api import run_deduplication\n"
+        "import sys; from bot.interfaces.agents.run import run_deduplication\n"
         "run_deduplication({'version': 1, 'last_updated': '', 'sections': {'OTHERS': [\n"
         "    {'name': 'n', 'text': 't', 'helpful': 0, 'harmful': 0}]}})\n"
         "print([name for name in ('sentence_transformers', 'torch', 'wordllama', 'tokenizers', 'safetensors')\n"

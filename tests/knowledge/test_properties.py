@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from bot.domain.merging import Group, merge
 from bot.interfaces.agents.run import SECTION_SLUGS, run_deduplication
-from bot.interfaces.agents.similarity import components, nearest, unit_rows
+from bot.interfaces.agents.vectors import components, nearest, unit_rows
 
 NAMES = ["OTHERS", "MISTAKES TO AVOID", "mine", "PATTERNS & APPROACHES", "yours"]
 

@@ -13,19 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bot.interfaces.agents import run
+from bot.interfaces.agents.deduplication import run
 from bot.interfaces.agents.run import SECTION_SLUGS, run_deduplication
-from tests.knowledge.playbooks import (
-    MISTAKES,
-    PATTERNS,
-    PREFERENCES,
-    VARIABLE,
-    entry,
-    fails,
-    given,
-    never,
-    playbook,
-)
+from tests.knowledge.playbooks import MISTAKES, PATTERNS, PREFERENCES, VARIABLE, entry, fails, given, never, playbook
 
 
 def left(book: dict[str, Any]) -> dict[str, list[tuple[str, int, int]]]:
@@ -65,12 +55,6 @@ def test_d9_two_separate_pairs() -> None:
     book = playbook(patterns=[entry("a"), entry("c")], preferences=[entry("d", 7), entry("b", 0, 2)])
     run_deduplication(book, embed=given({("a", "b"): 0.9, ("c", "d"): 0.9}, "a", "b", "c", "d"))
     assert left(book) == {PATTERNS: [("a", 1, 2), ("c", 8, 0)], PREFERENCES: []}
-
-
-def test_d9_the_counters_add_up() -> None:
-    book = playbook(patterns=[entry("a", 10, 2), entry("b", 3, 0)])
-    run_deduplication(book, embed=given({("a", "b"): 0.9}, "a", "b"))
-    assert left(book) == {PATTERNS: [("a", 13, 2)]}
 
 
 def test_d1_sections_count_in_canonical_order_then_in_their_own() -> None:

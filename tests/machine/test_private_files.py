@@ -13,13 +13,13 @@ import pytest
 from sqlalchemy.exc import OperationalError
 
 import bot
-from bot.app.cli.shared.files import opened, write
+from bot.app.cli.shared.console import opened, write
 from bot.app.wiring.clients import prepare_databases
 from bot.domain.entities import RepoRef
 from bot.domain.errors import UserError
 from bot.platform.private_files import make_file, open_new, replace_file
 from bot.platform.settings import Settings
-from bot.quality.evaluation.history import KeptHistory
+from bot.quality.evaluation.history import HistoryFile
 from bot.storage import open_store
 
 
@@ -76,7 +76,7 @@ def test_a_data_folder_that_doppel_makes_is_private(tmp_path: Path) -> None:
     prepare_databases(Settings(home=home, database_url=f"sqlite:///{home / 'doppel.db'}"))
     assert mode(home) == mode(home.parent) == "0o700"
     other = tmp_path / "other"
-    KeptHistory(other, 7, RepoRef("acme", "app"))
+    HistoryFile(other, 7, RepoRef("acme", "app"))
     assert mode(other) == mode(other / "history") == "0o700"
     assert modes(other / "history") == {"7.jsonl": "0o600"}
 
@@ -136,7 +136,7 @@ def test_a_history_follows_no_link(tmp_path: Path) -> None:
     (other := tmp_path / "other").write_text("mine")
     (tmp_path / "history" / "8.jsonl").symlink_to(other)
     with pytest.raises(UserError, match="this is a link, which is not followed"):
-        KeptHistory(tmp_path, 8, RepoRef("acme", "app"))
+        HistoryFile(tmp_path, 8, RepoRef("acme", "app"))
     assert other.read_text() == "mine"
 
 

@@ -4,25 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import closing
 from typing import Any
 
 import pytest
 from mcp.client import Client
 
-from bot.app.demo.scenario import seed
-from bot.app.wiring.clients import build_github, now, reader
-from bot.app.wiring.indexes import agent_tools, known_repository
+from bot.app.wiring.indexes import agent_tools
 from bot.conversation.config.schema import CONFIG_PATH
-from bot.domain.entities import RepoRef
 from bot.domain.likelihood import likelihood
 from bot.interfaces.mcp.results import EXCERPT
 from bot.interfaces.mcp.server import build_server
 from bot.platform.settings import Settings
-from bot.search.finder import FindOptions
-from bot.search.issue_forms import IssueForms
 from bot.simulator import Simulator
-from bot.storage import open_store
 from tests.mcp.conftest import TRACE, answer, ask, fill_index, run
 
 DRAFT = {"title": "Panic, index out of range, rendering table", "body": TRACE}
@@ -78,19 +71,6 @@ def test_p6_what_the_bot_would_name_unasked_is_told_and_nothing_later(
     assert "#4" in opened["named_unasked"]
 
 
-def test_p6_f3_the_headings_of_forms_that_the_bot_has_read_are_no_search_words_here_either(
-    server: Any, sim: Simulator, settings: Settings
-) -> None:
-    sim.write_file("acme/app", ".github/ISSUE_TEMPLATE/bug.md", "## Wobbliness\n")
-    issue = sim.open_issue("acme/app", "erin", "Table panics", f"## Wobbliness\n\n{TRACE}")
-    assert "Wobbliness" in answer(ask(server, "find_duplicates", number=issue.number))["search_query"]
-    place = RepoRef("acme", "app")
-    with closing(open_store(settings)) as store:
-        client = reader(settings, build_github(settings), place)
-        IssueForms(store, now).refresh(client, client.repository(place))
-    assert "Wobbliness" not in answer(ask(server, "find_duplicates", number=issue.number))["search_query"]
-
-
 def test_p6_why_the_bot_says_nothing_is_told(server: Any, sim: Simulator) -> None:
     assert "silence" not in answer(ask(server, "find_duplicates", number=3))
     sim.write_file("acme/app", CONFIG_PATH, "mode: shadow\n")
@@ -129,9 +109,9 @@ def test_f_threshold_is_similarity_of_titles_and_min_confidence_the_probability(
     for tool, given in (("check_draft", DRAFT), ("find_duplicates", {"number": 3, "include_closed": True})):
         arguments: dict[str, Any] = {**given, "threshold": 0}
         every = answer(ask(server, tool, **arguments))["candidates"]
-        bar = (every[0]["confidence"] + every[-1]["confidence"]) / 2
-        likely = answer(ask(server, tool, **arguments, min_confidence=bar))["candidates"]
-        wanted = {one["number"] for one in every if one["confidence"] >= bar}
+        threshold = (every[0]["confidence"] + every[-1]["confidence"]) / 2
+        likely = answer(ask(server, tool, **arguments, min_confidence=threshold))["candidates"]
+        wanted = {one["number"] for one in every if one["confidence"] >= threshold}
         assert {one["number"] for one in likely} == wanted != {one["number"] for one in every}
     assert answer(ask(server, "check_draft", title="Table", body=TRACE, threshold=0.9))["candidates"] == []
 
@@ -196,33 +176,6 @@ def test_nothing_is_said_that_says_nothing(server: Any, sim: Simulator, settings
         (part,) = result.content
         assert part.type == "text"
         assert len(part.text) == size(answer(result)), "no spaces in it"
-
-
-@pytest.mark.slow
-def test_an_answer_takes_half_the_signs_of_the_report_with_an_excerpt(settings: Settings, sim: Simulator) -> None:
-    """F7's report is what an answer was before."""
-    seed(sim, "larkspool/larkspool")
-    place, server = RepoRef("larkspool", "larkspool"), build_server(agent_tools(settings))
-    client = reader(settings, build_github(settings), place)
-    for number in (148, 152, 158):
-        target = client.issue(place, number)
-        with known_repository(settings, client, target) as known:
-            options = FindOptions(max_candidates=5, threshold=0.0, state="all")
-            before = size(known.finder.find(target, options).to_json())
-        found = answer(
-            ask(
-                server,
-                "find_duplicates",
-                repo=str(place),
-                number=number,
-                max_candidates=5,
-                threshold=0,
-                include_closed=True,
-            )
-        )
-        assert found["candidate_count"] == 5
-        assert all(one["excerpt"] for one in found["candidates"])
-        assert size(found) <= before / 2
 
 
 def test_five_candidates_take_three_kilobytes_at_most(server: Any, sim: Simulator) -> None:

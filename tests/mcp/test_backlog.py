@@ -8,16 +8,14 @@ from typing import Any
 import pytest
 from mcp.client import Client
 
-from bot.app.wiring.indexes import agent_tools
 from bot.domain.entities import RepoRef, Repository
 from bot.domain.likelihood import likelihood
-from bot.interfaces.mcp.tools import Caller
 from bot.platform.settings import Settings
-from bot.quality.scanning.scan import Answers
+from bot.quality.scanning.scan import ScanAnswers
 from bot.simulator import Simulator
 from bot.storage import open_store
 from bot.storage.repositories import Progress
-from tests.mcp.conftest import TRACE, answer, ask, error, fill_index, run
+from tests.mcp.conftest import answer, ask, error, fill_index, run
 
 pytestmark = pytest.mark.slow
 
@@ -75,12 +73,6 @@ def test_d8_groups_with_original_members_and_sums(server: Any, sim: Simulator, s
     assert (found["cached"], found["note"]) == (False, "")
 
 
-def test_d8_closed_issues_are_looked_through_on_request(server: Any, filled: Settings) -> None:
-    found = answer(ask(server, "scan_backlog", repo="acme/app", include_closed=True, min_confidence=0.25))
-    assert (found["issues"], numbers(found)) == (4, [[1, 3, 4]])
-    assert found["closable"] == 1
-
-
 def test_limit_says_how_many_groups_are_shown(server: Any, sim: Simulator, settings: Settings) -> None:
     for login in ("erin", "frank"):
         sim.open_issue("acme/app", login, "Export to CSV drops the header row", "ERR_HEADER_LOST in export_csv")
@@ -90,25 +82,6 @@ def test_limit_says_how_many_groups_are_shown(server: Any, sim: Simulator, setti
     first = answer(ask(server, "scan_backlog", min_confidence=0.5, limit=1))
     assert first["groups"] == found["groups"][:1]
     assert (first["group_count"], first["closable"]) == (2, 2)
-
-
-def test_t2_a_repeated_scan_is_marked_cached(server: Any, sim: Simulator, filled: Settings) -> None:
-    async def use() -> None:
-        async with Client(server) as client:
-            first = answer(await client.call_tool("scan_backlog", {}))
-            again = answer(await client.call_tool("scan_backlog", {"repo": "ACME/app", "limit": 20}))
-            assert again["cached"] is True
-            assert again["note"].startswith("[Cached result from ")
-            assert {**again, "cached": False, "note": ""} == first
-            sim.open_issue("acme/app", "erin", "Index out of range panic in table rendering", TRACE)
-            fill_index(sim, filled)
-            assert answer(await client.call_tool("scan_backlog", {}))["issues"] == 3
-            anew = answer(await client.call_tool("scan_backlog", {"fresh": True}))
-            assert (anew["issues"], anew["cached"]) == (4, False)
-            other = answer(await client.call_tool("scan_backlog", {"min_confidence": 0.9}))
-            assert other["cached"] is False
-
-    run(use)
 
 
 def test_progress_is_told_and_what_has_been_compared_is_not_compared_again(server: Any, filled: Settings) -> None:
@@ -127,19 +100,6 @@ def test_progress_is_told_and_what_has_been_compared_is_not_compared_again(serve
     # A session of its own, so nothing is answered from memory.
     run(use)
     assert told == []
-
-
-def test_d8_what_is_changed_while_others_are_asked_about_is_asked_about_again(sim: Simulator, filled: Settings) -> None:
-    def edit(done: int, total: int) -> None:
-        sim.edit_issue("acme/app", 3, title="Wrong colours on paper", body="The logo is printed in green.")
-        sim.clock.advance(1)
-        fill_index(sim, filled)
-
-    found = agent_tools(filled).scan_backlog(
-        Caller("somebody"), include_closed=False, min_confidence=0.15, limit=20, tell=edit
-    )
-    assert found.issues == 3
-    assert not any(3 in (group.original.number, *(one.number for one in group.members)) for group in found.groups)
 
 
 def test_github_is_asked_only_whether_the_repository_may_be_read_and_for_the_reactions_of_today(
@@ -179,7 +139,7 @@ def test_the_index_is_shown_to_nobody_who_cannot_read_the_repository(
     assert "404" in said
     assert TITLES[1] not in said
     with closing(open_store(filled)) as store:
-        assert list(Answers(store.engine).all(sim.repo("acme/app").id)) == []
+        assert list(ScanAnswers(store.engine).all(sim.repo("acme/app").id)) == []
 
 
 WRONG: list[tuple[dict[str, Any], str]] = [

@@ -70,16 +70,7 @@ def test_requests_of_no_session_share_nothing(url: str) -> None:
 
 @pytest.mark.parametrize(
     "authorization",
-    [
-        None,
-        "",
-        "Bearer",
-        "Bearer wrong",
-        f"Basic {TOKEN}",
-        f"Bearer {TOKEN}x",
-        f"Bearer {TOKEN[:-1]}",
-        TOKEN,
-    ],
+    [None, "", "Bearer", "Bearer wrong", f"Basic {TOKEN}", f"Bearer {TOKEN}x", f"Bearer {TOKEN[:-1]}", TOKEN],
 )
 def test_401_without_the_token(url: str, authorization: str | None) -> None:
     headers = ACCEPTED | ({} if authorization is None else {"Authorization": authorization})

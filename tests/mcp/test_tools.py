@@ -11,9 +11,7 @@ from mcp.client import Client
 from mcp.shared.exceptions import MCPError
 
 from bot.app.wiring.indexes import agent_tools
-from bot.conversation.config.schema import CONFIG_PATH
 from bot.domain.entities import RepoRef, Repository
-from bot.domain.feedback import Rejection
 from bot.interfaces.mcp.server import build_server
 from bot.platform.settings import Settings
 from bot.simulator import Server, Simulator
@@ -124,58 +122,6 @@ def test_check_draft_finds_what_is_reported_already_and_files_nothing(server: An
     assert (nothing["outcome"], nothing["candidates"]) == ("none", [])
 
 
-@pytest.mark.slow
-def test_this_hosts_own_index_is_asked_where_it_is_complete(server: Any, sim: Simulator, settings: Settings) -> None:
-    fill_index(sim, settings)
-    found = answer(ask(server, "find_duplicates", number=3))
-    assert [one["number"] for one in found["candidates"]] == [1]
-    assert not found["search_query"].startswith("repo:"), "no search of GitHub's"
-    draft = answer(ask(server, "check_draft", title="Panic, index out of range, rendering table", body=TRACE))
-    assert draft["issues_url"] == "https://github.com/acme/app/issues/"
-    assert {one["number"] for one in draft["candidates"]} >= {1, 3, 4}
-    assert answer(ask(server, "explain_pair", number=3, other=1))["other"]["reasons"]
-
-
-@pytest.mark.slow
-def test_h6_the_settings_of_the_repository_say_where_else_to_look(
-    server: Any, sim: Simulator, settings: Settings
-) -> None:
-    sim.add_repository("acme/lib")
-    sim.open_issue("acme/lib", "cy", "Index out of range panics the table", TRACE)
-    sim.open_issue("acme/app", "ann", "Do not panic when a table is rendered", TRACE, is_pull_request=True)
-    sim.write_file("acme/app", CONFIG_PATH, "sources: {pull-requests: on}\nsiblings: [acme/lib]\n")
-    sim.flush_index()
-    found = answer(ask(server, "find_duplicates", number=3, threshold=0))["candidates"]
-    assert {(one.get("repo"), one.get("kind"), one["number"]) for one in found} == {
-        (None, None, 1),
-        (None, "pull request", 5),
-        ("acme/lib", None, 1),
-    }
-    assert {one["url"] for one in found if "url" in one} == {
-        "https://github.com/acme/app/pull/5",
-        "https://github.com/acme/lib/issues/1",
-    }
-    with closing(open_store(settings)) as store:
-        store.elsewhere.add(sim.repo("acme/app").id, Rejection(3, "acme/lib#1", "ann", 0.0, 1))
-    found = answer(ask(server, "find_duplicates", number=3, threshold=0))["candidates"]
-    assert not any("repo" in one for one in found), "what people rejected is not told again"
-
-
-def test_d8_the_bots_own_issue_is_never_found_where_somebody_has_written_it_anew(
-    server: Any, sim: Simulator, settings: Settings
-) -> None:
-    own = sim.open_issue("acme/app", sim.who("doppel[bot]", "Bot"), "Index out of range, rendering a table", TRACE)
-    sim.flush_index()
-    with closing(open_store(settings)) as store:
-        repo_id = sim.repo("acme/app").id
-        store.repositories.upsert(Repository(repo_id, RepoRef("acme", "app"), private=False), 1, 1.0)
-        store.scan_issues.set(repo_id, own.number, 1.0)
-    draft = {"title": "Panic, index out of range, rendering table", "body": TRACE}
-    for tool, arguments in (("find_duplicates", {"number": 3}), ("check_draft", draft)):
-        found = {one["number"] for one in answer(ask(server, tool, **arguments))["candidates"]}
-        assert 1 in found and own.number not in found
-
-
 def test_the_index_of_a_repository_that_bore_the_name_before_is_not_asked(server: Any, settings: Settings) -> None:
     with closing(open_store(settings)) as store:
         store.repositories.upsert(Repository(987, RepoRef("acme", "app"), private=True), 1, 1.0)
@@ -191,16 +137,6 @@ def test_explain_pair(server: Any) -> None:
     assert alike["other"]["reasons"]
     unlike = answer(ask(server, "explain_pair", number=3, other=2))
     assert unlike["other"]["confidence"] < alike["other"]["confidence"]
-
-
-def test_h4_only_what_one_source_found_is_listed(server: Any) -> None:
-    every = answer(ask(server, "find_duplicates", number=3))
-    assert [one["number"] for one in every["candidates"]] == [1]
-    found = answer(ask(server, "find_duplicates", number=3, sources=["github-search"]))
-    assert found["candidates"] == every["candidates"]
-    found = answer(ask(server, "find_duplicates", number=3, sources=["full-text"]))
-    assert (found["outcome"], found["candidates"], found["not_asked"]) == ("inconclusive", [], ["full-text"])
-    assert "github-search" in error(ask(server, "find_duplicates", number=3, sources=["github"]))
 
 
 def test_what_an_agent_reads_and_what_it_is_told_to_do(server: Any) -> None:

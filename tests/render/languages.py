@@ -29,12 +29,12 @@ from bot.domain.errors import RemarkCode, SourceProblem
 from bot.domain.feedback import FeedbackKind
 from bot.domain.judge_protocol import JUDGE
 from bot.domain.report import QueryRun, Reason, ReasonCode, SearchOutcome
-from bot.quality.calibration import Bar, Origin
-from bot.quality.digest import Digest, Line, Standing
+from bot.quality.calibration import Threshold, ThresholdOrigin
+from bot.quality.digest import CommentRating, Digest, DigestLine
+from bot.quality.digest_text import LINES_MOST, DigestView, render_digest
 from bot.quality.illness import Illness
-from bot.quality.render.digest import LINES_MOST, DigestView, render_digest
-from bot.quality.render.scan import render_scan
-from bot.quality.scanning.pairs import Entry, Group, Member, Result
+from bot.quality.scanning.groups import BacklogIssue, DuplicateGroup, GroupMember, ScanResult
+from bot.quality.scanning.markdown import render_scan
 from tests.render.samples import CHECKED_AT, CLOSED, QUERY, candidate, considered, report, view
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
@@ -261,34 +261,39 @@ def scans(say: Messages) -> list[str]:
     """The issue of the backlog scan, with and without groups."""
     at = datetime(2025, 11, 2, tzinfo=UTC)
     members = tuple(
-        Member(Entry(number, "Crash", "open", at), 0.7, (Reason(ReasonCode.WORDS, ("paste",)),))
+        GroupMember(BacklogIssue(number, "Crash", "open", at), 0.7, (Reason(ReasonCode.WORDS, ("paste",)),))
         for number in range(20, 45)
     )
-    groups = tuple(Group(Entry(number, "Crash", "open", at), members, 3, 1, 1) for number in (1, 2))
+    groups = tuple(DuplicateGroup(BacklogIssue(number, "Crash", "open", at), members, 3, 1, 1) for number in (1, 2))
     many = groups * 40
     return [
-        render_scan(Result(groups, 1_200, False, 0.5), PLACE, CHECKED_AT, say),
-        render_scan(Result(many, 17_000, True, 0.5), PLACE, CHECKED_AT, say).splitlines()[-3],
-        render_scan(Result((), 1, True, 0.5), PLACE, CHECKED_AT, say),
+        render_scan(ScanResult(groups, 1_200, False, 0.5), PLACE, CHECKED_AT, say),
+        render_scan(ScanResult(many, 17_000, True, 0.5), PLACE, CHECKED_AT, say).splitlines()[-3],
+        render_scan(ScanResult((), 1, True, 0.5), PLACE, CHECKED_AT, say),
     ]
 
 
 def digests(say: Messages) -> list[str]:
-    """Digests with every standing, every way in which people say something, and every origin of the bar."""
+    """Digests with every standing, every way in which people say something, and every origin of the threshold."""
     kinds = tuple(FeedbackKind)
-    standings = (Standing.RIGHT, Standing.WRONG, Standing.DISPUTED, Standing.UNKNOWN)
+    standings = (CommentRating.RIGHT, CommentRating.WRONG, CommentRating.DISPUTED, CommentRating.UNKNOWN)
     at = CHECKED_AT.timestamp()
     lines = tuple(
-        Line(100 + n, at, n % 2 == 0, 7, 0.3, standing, kinds[3 * n : 3 * n + 3] if n < 3 else ())
+        DigestLine(100 + n, at, n % 2 == 0, 7, 0.3, standing, kinds[3 * n : 3 * n + 3] if n < 3 else ())
         for n, standing in enumerate(standings)
     )
     many = tuple(
-        Line(200 + n, at, True, 7, 0.5, Standing.RIGHT, (FeedbackKind.REACTION,)) for n in range(LINES_MOST + 2)
+        DigestLine(200 + n, at, True, 7, 0.5, CommentRating.RIGHT, (FeedbackKind.REACTION,))
+        for n in range(LINES_MOST + 2)
     )
     found = Digest(at - 604_800, at, 8, 9, 2, 2, 1, 1, lines, asked=3, cost=0.02)
     quiet = Digest(at - 604_800, at, 1, 1, 0, 0, 0, 0, ())
     busy = Digest(at - 604_800, at, 60, 60, len(many), 0, 0, 0, many)
-    moved, settings, usual = Bar(0.3, Origin.FEEDBACK, 1, 8), Bar(0.5, Origin.SETTINGS), Bar(0.2, Origin.USUAL)
+    moved, settings, usual = (
+        Threshold(0.3, ThresholdOrigin.FEEDBACK, 1, 8),
+        Threshold(0.5, ThresholdOrigin.SETTINGS),
+        Threshold(0.2, ThresholdOrigin.USUAL),
+    )
     titles, ticked = {100: "Crash on *start*", 7: "Crash @everybody"}, {(100, 7): True}
     return [
         say.digest_title(),

@@ -53,4 +53,4 @@ def report(*candidates: Candidate, **values: Any) -> Report:
 
 def view(**values: Any) -> CommentView:
     """The view of a check on 9 March 2026, where the bot speaks from 20% on."""
-    return CommentView(CHECKED_AT, **({"bar": 0.2} | values))
+    return CommentView(CHECKED_AT, **({"threshold": 0.2} | values))

@@ -18,11 +18,11 @@ from bot.domain.entities import BODY_MAX
 from bot.domain.errors import RemarkCode, SourceProblem
 from bot.domain.feedback import FeedbackKind
 from bot.domain.report import QueryRun, Reason, ReasonCode, SearchOutcome
-from bot.quality.calibration import Bar, Origin
-from bot.quality.digest import Digest, Line, Standing
-from bot.quality.render.digest import DigestView, bar_words, render_digest
-from bot.quality.render.scan import render_scan
-from bot.quality.scanning.pairs import Entry, Group, Member, Result
+from bot.quality.calibration import Threshold, ThresholdOrigin
+from bot.quality.digest import CommentRating, Digest, DigestLine
+from bot.quality.digest_text import DigestView, render_digest, threshold_words
+from bot.quality.scanning.groups import BacklogIssue, DuplicateGroup, GroupMember, ScanResult
+from bot.quality.scanning.markdown import render_scan
 from tests.render import languages
 from tests.render.reading import PHRASE, Page, read
 from tests.render.samples import CHECKED_AT, candidate, report, view
@@ -73,10 +73,10 @@ def test_c6_every_text_is_said_in_the_samples(language: str) -> None:
 def test_c3_the_dollar_signs_of_two_titles_of_the_digest_make_no_formula() -> None:
     """They stand in one paragraph, and in each title there is but one of them."""
     at = CHECKED_AT.timestamp()
-    week = Digest(at, at, 1, 1, 1, 0, 0, 0, (Line(7, at, True, 8, 0.5, Standing.UNKNOWN, ()),))
+    week = Digest(at, at, 1, 1, 1, 0, 0, 0, (DigestLine(7, at, True, 8, 0.5, CommentRating.UNKNOWN, ()),))
     titles = {7: "$ref is not resolved", 8: "Price shows 5$"}
     body = render_digest(
-        DigestView(week, titles, Bar(0.2, Origin.USUAL), PLACE, CHECKED_AT, messages_for("en", {})), {}
+        DigestView(week, titles, Threshold(0.2, ThresholdOrigin.USUAL), PLACE, CHECKED_AT, messages_for("en", {})), {}
     )
     assert "<span>$</span>ref is not resolved" in body and "Price shows 5<span>$</span> (50%)" in body
     assert body.count("$") == body.count("<span>$</span>") == 2
@@ -86,7 +86,7 @@ def test_c3_the_dollar_signs_of_two_titles_of_the_digest_make_no_formula() -> No
     ("language", "right", "wrong"), [("en", "2.5", "0.1"), ("de", "2,5", "0,1"), ("ja", "2.5", "0.1")]
 )
 def test_c6_weights_have_the_decimal_sign_of_their_language(language: str, right: str, wrong: str) -> None:
-    said = bar_words(Bar(0.3, Origin.FEEDBACK, 2.5, 0.1), messages_for(language, {}))
+    said = threshold_words(Threshold(0.3, ThresholdOrigin.FEEDBACK, 2.5, 0.1), messages_for(language, {}))
     assert right in said and wrong in said
 
 
@@ -113,15 +113,17 @@ def hostile(say: Messages, title: str, reason: str, query: str, problem: str) ->
         outcome=SearchOutcome.DEGRADED,
     )
     replies = Replies(say, PLACE)
-    entry = Entry(7, title, "open", CHECKED_AT)
-    groups = (Group(entry, (Member(entry, 0.7, (Reason(ReasonCode.WORDS, (reason,)),)),), 1, 1, 1),)
+    entry = BacklogIssue(7, title, "open", CHECKED_AT)
+    groups = (DuplicateGroup(entry, (GroupMember(entry, 0.7, (Reason(ReasonCode.WORDS, (reason,)),)),), 1, 1, 1),)
     at = CHECKED_AT.timestamp()
-    week = Digest(at, at, 1, 1, 0, 0, 0, 0, (Line(7, at, True, 8, 0.5, Standing.WRONG, (FeedbackKind.REACTION,)),))
-    digest = DigestView(week, {7: title, 8: reason}, Bar(0.2, Origin.USUAL), PLACE, CHECKED_AT, say)
+    week = Digest(
+        at, at, 1, 1, 0, 0, 0, 0, (DigestLine(7, at, True, 8, 0.5, CommentRating.WRONG, (FeedbackKind.REACTION,)),)
+    )
+    digest = DigestView(week, {7: title, 8: reason}, Threshold(0.2, ThresholdOrigin.USUAL), PLACE, CHECKED_AT, say)
     return [
         render_comment(result, view(words=(query, title), say=say)),
         render_reply(5, [(title, replies.github_refused(reason)), (query, explain(result, found[0], PLACE, say))]),
-        render_scan(Result(groups, 3, False, 0.5), PLACE, CHECKED_AT, say),
+        render_scan(ScanResult(groups, 3, False, 0.5), PLACE, CHECKED_AT, say),
         BOX.sub("", render_digest(digest, {})),
     ]
 

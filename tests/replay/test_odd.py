@@ -7,7 +7,6 @@ import json
 import os
 import re
 import signal
-import sqlite3
 import tempfile
 import threading
 import tracemalloc
@@ -15,14 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import sqlalchemy as sa
 from click.testing import CliRunner
 
 from bot.app.cli.evaluate import evaluate
 from bot.app.cli.replay import replay as command
 from bot.domain.errors import Unavailable, UserError
-from bot.quality.replay import Asking, indexed, read_archive, replay_index
-from bot.search.index import Index
+from bot.quality.replay import drivers as indexed
+from bot.quality.replay.archive import read_archive
 from bot.simulator.operations.rows import read_rows
 from tests.calling import told_to_end, write_lines
 
@@ -187,18 +185,6 @@ def test_a_folder_that_refuses_the_index_is_not_taken_for_that_of_the_answers(
     result = CliRunner().invoke(command, [str(path), "--out", str(out), "--jobs", str(jobs)])
     says = r"^the replay's index in .*/issues\.jsonl failed \(Not a directory\); TMPDIR names another place$"
     assert isinstance(result.exception, Unavailable) and re.search(says, str(result.exception))
-
-
-def test_a_replay_s_own_index_that_fails_says_where_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_arguments: object) -> None:
-        raise sa.exc.OperationalError("INSERT", {}, sqlite3.OperationalError("secret"))
-
-    monkeypatch.setattr(Index, "put", full)
-    issues = read_archive(write_lines(tmp_path / "issues.jsonl", [row(n) for n in range(9)]))
-    with pytest.raises(
-        Unavailable, match=r"the replay's index in .* failed \(OperationalError\); TMPDIR names another"
-    ):
-        list(replay_index(issues, range(5, 9), Asking()))
 
 
 @pytest.mark.parametrize("name", ["answers [golang].jsonl", "run[/2].jsonl"])

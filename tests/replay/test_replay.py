@@ -6,7 +6,6 @@ import dataclasses
 import gzip
 import json
 import os
-import random
 import re
 import signal
 import subprocess
@@ -22,18 +21,10 @@ from click.testing import CliRunner
 from bot.app.cli.replay import replay as command
 from bot.domain.entities import Issue, RepoRef
 from bot.domain.errors import DoppelError
-from bot.quality.replay import (
-    Asking,
-    FutureLeak,
-    Mirror,
-    PastIssue,
-    ReplayGitHub,
-    choose,
-    indexed,
-    read_archive,
-    replay,
-    replay_index,
-)
+from bot.quality.replay import drivers as indexed
+from bot.quality.replay.archive import PastIssue, read_archive
+from bot.quality.replay.drivers import replay_index
+from bot.quality.replay.replay import FutureLeak, IndexMirror, ReplayGitHub, ReplayOptions, choose_arrivals, replay
 from bot.search.finder import Finder, FinderSettings, FindOptions
 from bot.search.index import TextAnalyser
 from bot.search.index.index import ephemeral_index
@@ -130,7 +121,7 @@ def test_a_future_leak_is_caught(github: ReplayGitHub, caught: str, tmp_path: Pa
         list(replay(issues, range(12), finder, github, OPTIONS))
 
 
-class Oracle(Mirror):
+class Oracle(IndexMirror):
     """A planted leak: the index holds all issues before the first has arrived."""
 
     def load(self, issues: Sequence[Issue]) -> None:
@@ -140,7 +131,7 @@ class Oracle(Mirror):
     path: Path
 
 
-class Hasty(Mirror):
+class Hasty(IndexMirror):
     """Another one: in the index issues are closed from the start."""
 
     def put(self, issues: Iterable[Issue]) -> None:
@@ -148,7 +139,7 @@ class Hasty(Mirror):
 
 
 @pytest.mark.parametrize(("kind", "caught"), [(Oracle, "arrived before"), (Hasty, "closed only after")])
-def test_a_future_leak_of_the_index_is_caught(kind: type[Mirror], caught: str, tmp_path: Path) -> None:
+def test_a_future_leak_of_the_index_is_caught(kind: type[IndexMirror], caught: str, tmp_path: Path) -> None:
     path = write(tmp_path / "issues.jsonl", [row(number) for number in range(12)])
     github = ReplayGitHub(searchable=False)
     with ephemeral_index(TextAnalyser()) as index:
@@ -177,26 +168,10 @@ def test_several_processes_give_the_answers_of_one(tmp_path: Path, monkeypatch: 
 
 
 @pytest.mark.processes
-def test_of_long_texts_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """More words than are searched for: which ones, and in which order they are added up, must not depend on it."""
-    monkeypatch.setattr(indexed, "LEAST_SEGMENT", 20)
-    chance = random.Random(5)
-    words = [f"{chance.choice('bdfgklmnprst')}{chance.choice('aeiou')}{at:x}" for at in range(400)]
-
-    def text(most: int) -> str:
-        return " ".join(chance.choices(words, weights=[1 / (at + 3) for at in range(400)], k=most))
-
-    rows = [row(number, title=text(6), body=text(90)) for number in range(120)]
-    path = write(tmp_path / "issues.jsonl", rows)
-    # The second half, which has most to be compared with.
-    assert run(path, "--jobs", "1", "--from", "0.5") == run(path, "--jobs", "3", "--from", "0.5")
-
-
-@pytest.mark.processes
 def test_what_goes_wrong_in_a_process_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(indexed, "LEAST_SEGMENT", 10)
     issues = read_archive(write(tmp_path / "issues.jsonl", [row(number) for number in range(40)]))
-    asking = Asking(relevance="nonsense")
+    asking = ReplayOptions(relevance="nonsense")
     with pytest.raises(DoppelError, match="nonsense"):
         list(replay_index(issues, range(8, 40), asking, jobs=2))
 
@@ -227,12 +202,12 @@ def test_an_issue_is_open_until_the_moment_it_was_closed(tmp_path: Path) -> None
 
 def test_the_sample_is_drawn_from_what_follows_the_warm_up_and_repeats_with_its_seed() -> None:
     issues = [PastIssue(n, "", "", START, None, "", ()) for n in range(100)]
-    assert choose(issues, 0.2, None, 0) == list(range(20, 100))
-    sample = choose(issues, 0.2, 10, 7)
+    assert choose_arrivals(issues, 0.2, None, 0) == list(range(20, 100))
+    sample = choose_arrivals(issues, 0.2, 10, 7)
     assert len(sample) == 10
-    assert sample == choose(issues, 0.2, 10, 7) != choose(issues, 0.2, 10, 8)
+    assert sample == choose_arrivals(issues, 0.2, 10, 7) != choose_arrivals(issues, 0.2, 10, 8)
     assert min(sample) >= 20
-    assert choose(issues, 0.2, 500, 0) == list(range(20, 100))
+    assert choose_arrivals(issues, 0.2, 500, 0) == list(range(20, 100))
 
 
 def test_numbers_and_strings_are_ids_and_missing_fields_are_empty(tmp_path: Path) -> None:

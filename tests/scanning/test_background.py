@@ -10,8 +10,7 @@ from bot.deliveries.events import ScanEvent
 from bot.domain.entities import Issue, RepoRef
 from bot.domain.errors import Unavailable
 from bot.github.repository import RepoClient
-from bot.quality.scanning.asking import Asker
-from bot.quality.scanning.scan import Answers
+from bot.quality.scanning.scan import BacklogMatcher, ScanAnswers
 from bot.storage.repositories import Progress
 from handlers import background as scanning
 from tests.indexing.conftest import REPO, Host, host, on_one_database
@@ -25,7 +24,7 @@ CRASH = "The log says: ERROR exporter could not write page_table: disk 7 is gone
 def filled(host: Host, monkeypatch: pytest.MonkeyPatch) -> Host:
     """Eight issues in the index, of which the last repeats the first; steps of three issues."""
     monkeypatch.setattr(scanning, "AT_ONCE", 3)
-    monkeypatch.setattr("bot.quality.scanning.scan.AGAIN", 3)
+    monkeypatch.setattr("bot.quality.scanning.scan.MOST_ASKED_AGAIN", 3)
     host.sim.open_issue(REPO, "ann", "Exporting albums fails", CRASH)
     host.load(6)
     host.sim.open_issue(REPO, "bob", "Exporting albums fails again", CRASH)
@@ -65,13 +64,13 @@ def test_d8_it_is_done_in_steps_with_rests(filled: Host) -> None:
 @pytest.mark.slow
 def test_d8_a_worker_that_dies_in_a_step_asks_nothing_twice(filled: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
-    real = Asker.ask
+    real = BacklogMatcher.ask
 
-    def counting(self: Asker, repo_id: int, numbers: list[int]) -> object:
+    def counting(self: BacklogMatcher, repo_id: int, numbers: list[int]) -> object:
         asked.extend(numbers)
         return real(self, repo_id, numbers)
 
-    monkeypatch.setattr(Asker, "ask", counting)
+    monkeypatch.setattr(BacklogMatcher, "ask", counting)
     ask(filled)
     # The command and two steps, the second of which is done again, as by a worker that died before it could say so.
     filled.work(2)
@@ -97,7 +96,7 @@ def test_d8_what_is_changed_while_others_are_asked_about_is_asked_about_again(fi
     filled.work()
     (body,) = shown(filled)
     assert "no two are likely enough to report the same thing" in body
-    kept = {answer.number: answer.found for answer in Answers(filled.services.store.engine).all(filled.repo_id)}
+    kept = {answer.number: answer.found for answer in ScanAnswers(filled.services.store.engine).all(filled.repo_id)}
     assert sorted(kept) == filled.services.index.numbers(filled.repo_id, 0, 99)
     assert 1 not in {one.number for one in kept[8]}
 

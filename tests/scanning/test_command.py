@@ -16,10 +16,9 @@ from click.testing import Result
 from markdown_it import MarkdownIt
 
 from bot.platform.settings import load
-from bot.quality.scanning.pairs import Answer
+from bot.quality.scanning.groups import ScanAnswer
 from bot.quality.scanning.scan import Scan
 from bot.search.index import Index
-from bot.search.matching import features
 from bot.simulator import Server, start_simulator
 from bot.storage import open_store
 from tests.calling import call, told_to_end, write_lines
@@ -241,14 +240,6 @@ def test_weights_that_are_none_are_named(file: Path, tmp_path: Path, content: by
     assert "; `doppel train` makes such" in result.stderr
 
 
-def test_weights_of_an_earlier_version_are_refused_with_what_they_lack(file: Path, tmp_path: Path) -> None:
-    linear = {"weights": dict.fromkeys(features.RANKING_NAMES, 0.0), "intercept": 0.0}
-    (tmp_path / "weights.json").write_text(json.dumps({"ranking": linear, "confidence": linear}))
-    result = run(file, "--weights", tmp_path / "weights.json")
-    assert result.exit_code == 2
-    assert "holds no weights of this version: there is no 'known authors' in it" in result.stderr
-
-
 @pytest.fixture
 def github() -> Iterator[Server]:
     with start_simulator() as server:
@@ -320,7 +311,7 @@ def test_c6a_a_scan_during_which_access_ends_leaves_nothing_behind(
         erase()
         put(self, *arguments, **options)
 
-    def overtaken_keep(self: Scan, answers: list[Answer]) -> None:
+    def overtaken_keep(self: Scan, answers: list[ScanAnswer]) -> None:
         erase()
         keep(self, answers)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, cast
 
+from bot.app.wiring.indexes import StepQueue, fill_step_by_step
 from bot.deliveries.events import IndexEvent
 from bot.domain.entities import RepoRef, Repository
-from bot.quality.scanning.filling import OwnSteps, fill
 from bot.storage.repositories import Progress
 
 REPOSITORY = Repository(7, RepoRef("acme", "app"), False, False)
@@ -15,7 +15,7 @@ REPOSITORY = Repository(7, RepoRef("acme", "app"), False, False)
 class Steps:
     """An index, its progress and its issue forms: each step comes to the next of what was prepared."""
 
-    def __init__(self, queue: OwnSteps, *reached: Progress | None) -> None:
+    def __init__(self, queue: StepQueue, *reached: Progress | None) -> None:
         self._queue = queue
         self._left = list(reached)
         self._now: Progress | None = None
@@ -34,9 +34,11 @@ class Steps:
 
 def told(*reached: Progress | None) -> tuple[list[Progress], list[float], Progress | None]:
     """What is told, for how long it waits before each step, and where it ends."""
-    queue, heard, waited = OwnSteps(), list[Progress](), list[float]()
+    queue, heard, waited = StepQueue(), list[Progress](), list[float]()
     steps = cast("Any", Steps(queue, *reached))
-    end = fill(steps, queue, steps, steps, steps, REPOSITORY, chain="by hand", sleep=waited.append, tell=heard.append)
+    end = fill_step_by_step(
+        steps, queue, steps, steps, steps, REPOSITORY, chain="by hand", sleep=waited.append, tell=heard.append
+    )
     return heard, waited, end
 
 

@@ -10,29 +10,28 @@ import pytest
 from bot.domain.entities import State
 from bot.domain.report import Reason, ReasonCode
 from bot.quality.feedback import Decided
-from bot.quality.scanning.groups import grouped
-from bot.quality.scanning.pairs import Answer, Entry, Found, Group
+from bot.quality.scanning.groups import BacklogIssue, DuplicateGroup, ScanAnswer, ScanMatch, grouped
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 
 
-def entry(number: int, *, day: int | None = None, state: State = "open", **counts: Any) -> Entry:
+def entry(number: int, *, day: int | None = None, state: State = "open", **counts: Any) -> BacklogIssue:
     """An issue that is as old as its number says, or as `day` does."""
     at = START + timedelta(days=number if day is None else day)
-    return Entry(number, f"Issue {number}", state, at, **counts)
+    return BacklogIssue(number, f"Issue {number}", state, at, **counts)
 
 
-def answer(number: int, **found: float) -> Answer:
+def answer(number: int, **found: float) -> ScanAnswer:
     """`answer(3, n1=.8)`: #3 is the same as #1 with that probability."""
-    return Answer(
+    return ScanAnswer(
         number,
         1,
         "m",
-        tuple(Found(int(name[1:]), chance, (Reason(ReasonCode.WORDS, (name,)),)) for name, chance in found.items()),
+        tuple(ScanMatch(int(name[1:]), chance, (Reason(ReasonCode.WORDS, (name,)),)) for name, chance in found.items()),
     )
 
 
-def numbers(groups: list[Group]) -> list[list[int]]:
+def numbers(groups: list[DuplicateGroup]) -> list[list[int]]:
     return [[group.original.number, *(member.entry.number for member in group.members)] for group in groups]
 
 

@@ -10,8 +10,8 @@ from bot.conversation.messages.catalogue import english, messages_for
 from bot.conversation.render.escape import RepoLinks
 from bot.domain.entities import BODY_MAX
 from bot.domain.report import Reason, ReasonCode
-from bot.quality.render.scan import render_scan
-from bot.quality.scanning.pairs import Entry, Group, Member, Result
+from bot.quality.scanning.groups import BacklogIssue, DuplicateGroup, GroupMember, ScanResult
+from bot.quality.scanning.markdown import render_scan
 
 PLACE = RepoLinks("acme/app")
 AT = datetime(2024, 5, 6, tzinfo=UTC)
@@ -20,20 +20,20 @@ DAY = AT + timedelta(days=1)
 WORST = "$<>`*@#1" * 40
 
 
-def group(number: int, members: int, title: str = "Crash") -> Group:
+def group(number: int, members: int, title: str = "Crash") -> DuplicateGroup:
     """An original with some members, all of which say the same."""
-    others = (Entry(number + place, title, "open", AT) for place in range(1, members + 1))
-    return Group(
-        Entry(number, title, "open", AT),
-        tuple(Member(entry, 0.7, (Reason(ReasonCode.WORDS, (title,)),) * 4) for entry in others),
+    others = (BacklogIssue(number + place, title, "open", AT) for place in range(1, members + 1))
+    return DuplicateGroup(
+        BacklogIssue(number, title, "open", AT),
+        tuple(GroupMember(entry, 0.7, (Reason(ReasonCode.WORDS, (title,)),) * 4) for entry in others),
         thumbs_up=3,
         thumbs_down=1,
         comments=1,
     )
 
 
-def result(*groups: Group, closed: bool = False) -> Result:
-    return Result(groups, 1_200, closed, 0.5)
+def result(*groups: DuplicateGroup, closed: bool = False) -> ScanResult:
+    return ScanResult(groups, 1_200, closed, 0.5)
 
 
 def test_d8_a_group_shows_its_sums_and_each_member_its_confidence() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from bot.quality.scanning.asking import FEW, PART, Asker, ask_in_processes
+from bot.quality.scanning.scan import FEW, PART, BacklogMatcher, match_in_processes
 from bot.search.index import Index, IndexedIssue, TextAnalyser
 from bot.search.matching import shipped_model
 from bot.storage.engine import make_engine
@@ -25,9 +25,9 @@ class Making:
         self.url = url
         self.engines: list[sa.Engine] = []
 
-    def __call__(self) -> Asker:
+    def __call__(self) -> BacklogMatcher:
         self.engines.append(make_engine(self.url))
-        return Asker(Index(self.engines[-1], TextAnalyser()), shipped_model())
+        return BacklogMatcher(Index(self.engines[-1], TextAnalyser()), shipped_model())
 
     @property
     def connections(self) -> int:
@@ -53,7 +53,7 @@ def making(tmp_path: Path) -> Making:
 
 @pytest.mark.slow
 def test_a_few_are_asked_about_here_and_the_database_is_closed(making: Making) -> None:
-    parts = ask_in_processes(making, REPO, range(2, FEW + 2), processes=2)
+    parts = match_in_processes(making, REPO, range(2, FEW + 2), processes=2)
     answers = next(parts)
     assert making.connections > 0
     assert [answer.number for answer in answers] == list(range(2, PART + 2)), "a stop costs no more than these"
@@ -64,7 +64,7 @@ def test_a_few_are_asked_about_here_and_the_database_is_closed(making: Making) -
 
 
 def test_the_database_is_closed_when_the_answers_are_not_wanted_any_more(making: Making) -> None:
-    parts = ask_in_processes(making, REPO, [2, 3], processes=2)
+    parts = match_in_processes(making, REPO, [2, 3], processes=2)
     next(parts)
     parts.close()  # type: ignore[attr-defined]
     assert making.connections == 0
@@ -73,7 +73,7 @@ def test_the_database_is_closed_when_the_answers_are_not_wanted_any_more(making:
 @pytest.mark.processes
 def test_more_are_asked_about_in_processes_and_none_is_left_out(making: Making) -> None:
     numbers = range(2, FEW + 3)
-    parts = list(ask_in_processes(making, REPO, numbers, processes=2))
+    parts = list(match_in_processes(making, REPO, numbers, processes=2))
     assert max(map(len, parts)) == PART
     answers = [answer for part in parts for answer in part]
     assert sorted(answer.number for answer in answers) == list(numbers)
@@ -82,7 +82,7 @@ def test_more_are_asked_about_in_processes_and_none_is_left_out(making: Making) 
 
 @pytest.mark.processes
 def test_a_terminal_s_ctrl_c_is_heard_by_the_process_that_ends_the_others(making: Making) -> None:
-    parts = ask_in_processes(making, REPO, range(2, FEW + 3), processes=2)
+    parts = match_in_processes(making, REPO, range(2, FEW + 3), processes=2)
     next(parts)
     assert (started := multiprocessing.active_children())
     # What is interrupted anywhere says so with a traceback.

@@ -6,10 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from bot.domain.feedback import UserVerdictKind
-from bot.quality.scanning.asking import MOST, Asker
-from bot.quality.scanning.pairs import Answer
-from bot.quality.scanning.scan import Answers, Scan
+from bot.quality.scanning.groups import ScanAnswer
+from bot.quality.scanning.scan import MOST, BacklogMatcher, Scan, ScanAnswers
 from bot.search.index import Index, IndexedIssue, TextAnalyser
 from bot.search.matching import shipped_model
 from bot.storage import Store
@@ -20,12 +18,12 @@ SURE = 0.5
 CRASH = "The log says: ERROR exporter could not write page_table: disk 7 is gone"
 
 
-class Counted(Asker):
+class Counted(BacklogMatcher):
     """Remembers what it was asked."""
 
     asked: list[int]
 
-    def ask(self, repo_id: int, numbers: Sequence[int]) -> list[Answer]:
+    def ask(self, repo_id: int, numbers: Sequence[int]) -> list[ScanAnswer]:
         self.asked = [*getattr(self, "asked", []), *numbers]
         return super().ask(repo_id, numbers)
 
@@ -87,15 +85,6 @@ def test_d8_of_more_copies_than_an_answer_holds_none_is_left_out(store: Store, i
     assert {number for group in groups(one, 0.2) for number in group} >= {copy.number for copy in copies}
 
 
-def test_d8_closed_issues_are_looked_through_on_request(store: Store, index: Index) -> None:
-    run(scan(store, index)[0])
-    one, asker = scan(store, index, closed=True)
-    run(one)
-    assert asker.asked == [6], "the others were asked about before"
-    # What three of six issues say is no rare text.
-    assert groups(one, 0.2) == [[2, 5, 6]]
-
-
 def test_d8_closed_duplicates_have_been_dealt_with(store: Store, index: Index) -> None:
     index.put(1, [issue(6, "Exporting albums fails, as before", CRASH, state="closed", duplicate_of=2, updated_at=1e7)])
     index.put(1, [issue(7, "Exporting albums fails, too", CRASH, state="closed", state_reason="duplicate")])
@@ -103,13 +92,6 @@ def test_d8_closed_duplicates_have_been_dealt_with(store: Store, index: Index) -
     run(one)
     assert groups(one) == [[2, 5]]
     assert not {6, 7} & set(asker.asked)
-
-
-def test_d8_rejected_pairs_are_left_out(store: Store, index: Index) -> None:
-    store.verdicts.add(1, 5, 2, UserVerdictKind.NOT, actor="ann", command_id=1, now=1.0)
-    one, _ = scan(store, index)
-    run(one)
-    assert groups(one) == []
 
 
 def test_d8_a_scan_that_is_stopped_goes_on_where_it_was(store: Store, index: Index) -> None:
@@ -178,10 +160,10 @@ def test_c6a_no_answer_is_kept_for_an_issue_that_went_while_it_was_asked_about(s
     index.remove(1, [5])
     store.forget_issue(1, 5)
     one.keep(answers)
-    assert [answer.number for answer in Answers(store.engine).all(1)] == [2]
+    assert [answer.number for answer in ScanAnswers(store.engine).all(1)] == [2]
     store.forget(1)
     one.keep(answers)
-    assert [*Answers(store.engine).all(1)] == []
+    assert [*ScanAnswers(store.engine).all(1)] == []
 
 
 def test_c6a_answers_go_with_the_repository_and_with_the_issue(store: Store, index: Index) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from bot.app.demo.page.app import to_html
+from bot.app.demo.page import to_html
 from bot.conversation.messages.template import forbidden_part
 from bot.conversation.render.escape import code, escape
 from bot.domain.entities import RepoRef

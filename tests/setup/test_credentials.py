@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.domain.errors import SettingsError
-from bot.interfaces.setup.credentials import CannotKeep, Credentials, check_place, keep_credentials
+from bot.interfaces.setup.registration import CannotKeep, Credentials, check_writable, keep_credentials
 from bot.platform.settings import Settings, load
 from bot.platform.settings.loading import credentials_file
 from bot.simulator.keys import shared_pair
@@ -74,17 +74,17 @@ def test_a_file_that_was_saved_in_another_encoding_is_told(tmp_path: Path) -> No
 
 
 def test_a_place_where_nothing_can_be_kept_is_told_beforehand(tmp_path: Path) -> None:
-    check_place(tmp_path / "home")
+    check_writable(tmp_path / "home")
     assert list((tmp_path / "home").iterdir()) == []
     (tmp_path / "file").touch()
     for place in (tmp_path / "file", Path("/proc/doppel")):
         with pytest.raises(CannotKeep, match=r"app\.env: cannot be written"):
-            check_place(place)
+            check_writable(place)
         with pytest.raises(CannotKeep, match=r"app\.env: cannot be written"):
             keep_credentials(place, MADE)
     keep_credentials(tmp_path / "home", MADE)
     with pytest.raises(SettingsError, match="an App has been set up already"):
-        check_place(tmp_path / "home")
+        check_writable(tmp_path / "home")
 
 
 def test_no_secret_is_in_what_is_printed_of_it() -> None:

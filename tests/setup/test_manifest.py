@@ -9,7 +9,7 @@ from ruamel.yaml import YAML
 
 from bot.app.wiring import manifest
 from bot.domain.errors import InvalidArgument
-from bot.interfaces.setup.manifest import Place, make_manifest, place_of, wanted
+from bot.interfaces.setup.registration import GitHubServer, github_server, make_manifest, read_choices
 from bot.platform.addresses import is_web
 
 ROOT = Path(__file__).parents[2]
@@ -29,7 +29,7 @@ ROOT = Path(__file__).parents[2]
     ],
 )
 def test_a_github_is_known_by_its_pages_or_its_api(entered: str, web: str, api: str) -> None:
-    assert place_of(entered) == Place(web, api)
+    assert github_server(entered) == GitHubServer(web, api)
 
 
 NO_HOSTS = ("e.com;script-src *", "e.com,https:", "e.com 'unsafe-inline'", "e.com\\x", "e.com<b>", "*", "e.com:99999")
@@ -42,20 +42,20 @@ NO_HOSTS = ("e.com;script-src *", "e.com,https:", "e.com 'unsafe-inline'", "e.co
 )
 def test_what_is_no_address_of_a_github_is_refused(entered: str) -> None:
     with pytest.raises(InvalidArgument, match="GitHub: this is not an address"):
-        place_of(entered)
+        github_server(entered)
 
 
 @pytest.mark.parametrize("host", NO_HOSTS)
 def test_what_is_no_host_is_refused_in_every_address(host: str) -> None:
     assert not is_web(f"https://{host}")
     with pytest.raises(InvalidArgument, match="Public address of this bot: this is not an address"):
-        wanted("Doppel", "", f"https://{host}", "")
+        read_choices("Doppel", "", f"https://{host}", "")
     with pytest.raises(InvalidArgument, match="Channel: this is not an address"):
-        wanted("Doppel", "", "", f"https://{host}/channel")
+        read_choices("Doppel", "", "", f"https://{host}/channel")
 
 
 def test_the_manifest_is_that_of_app_yml_with_this_hosts_addresses() -> None:
-    choice = wanted("Doppel for acme", "acme", "https://doppel.acme.org/", "")
+    choice = read_choices("Doppel for acme", "acme", "https://doppel.acme.org/", "")
     made = make_manifest(choice, "https://doppel.acme.org", manifest.permissions(), manifest.events())
     file = YAML(typ="safe").load(ROOT / "app.yml")
     assert made == {
@@ -69,14 +69,14 @@ def test_the_manifest_is_that_of_app_yml_with_this_hosts_addresses() -> None:
         "default_permissions": file["default_permissions"],
         "default_events": sorted(file["default_events"]),
     }
-    place = place_of("https://github.com")
+    place = github_server("https://github.com")
     assert choice.form_action(place, "a b") == "https://github.com/organizations/acme/settings/apps/new?state=a%20b"
-    own = wanted("Doppel", "", "https://doppel.acme.org", "")
+    own = read_choices("Doppel", "", "https://doppel.acme.org", "")
     assert own.form_action(place, "s") == "https://github.com/settings/apps/new?state=s"
 
 
 def test_github_delivers_to_a_channel_where_there_is_no_public_address() -> None:
-    choice = wanted("Doppel", "", "", "https://smee.io/abc")
+    choice = read_choices("Doppel", "", "", "https://smee.io/abc")
     assert (choice.hook, choice.proxy) == ("https://smee.io/abc", "https://smee.io/abc")
     made = make_manifest(choice, "http://127.0.0.1:3000", {}, ())
     # The browser of who sets it up reaches this machine, whatever GitHub does.
@@ -106,4 +106,4 @@ def test_what_cannot_work_is_told_before_anything_goes_to_github(
     name: str, organization: str, address: str, channel: str, problem: str
 ) -> None:
     with pytest.raises(InvalidArgument, match=problem):
-        wanted(name, organization, address, channel)
+        read_choices(name, organization, address, channel)

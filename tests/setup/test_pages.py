@@ -108,10 +108,7 @@ def test_from_the_form_to_the_stored_app(browser: FlaskClient, simulator: Server
 
 @pytest.mark.parametrize(
     ("changes", "mode", "says"),
-    [
-        ({}, "comment", "It comments from now on"),
-        ({"watch": "on"}, "shadow", "The bot posts nothing unasked"),
-    ],
+    [({}, "comment", "It comments from now on"), ({"watch": "on"}, "shadow", "The bot posts nothing unasked")],
 )
 def test_whoever_sets_it_up_can_have_it_watch_first(
     browser: FlaskClient, simulator: Server, tmp_path: Path, changes: dict[str, str], mode: str, says: str

@@ -13,7 +13,8 @@ from bot.domain.entities import Issue, Likeness, RepoRef
 from bot.domain.errors import Forbidden, Invalid, RateLimited, RemarkCode, SourceProblem, remark_from
 from bot.domain.report import QueryRun
 from bot.github.search import SearchPage, SimilarIssues
-from bot.quality.replay import PastIssue, ReplayGitHub
+from bot.quality.replay.archive import PastIssue
+from bot.quality.replay.replay import ReplayGitHub
 from bot.search.ranking.plan import Plan
 from bot.search.ranking.relevance import CountedWords
 from bot.search.sources import SearchRequest, Source, SourceResult, ask_all, merge_results

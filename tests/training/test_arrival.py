@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from bot.domain.entities import NOBODY
-from bot.quality.training.arrival import Arrival
-from bot.quality.training.over_index import anonymous
+from bot.quality.training.arrivals import Arrival
+from bot.quality.training.learning import anonymous
 from bot.search.embedding.local import WordLlama
 from bot.search.index import TextAnalyser
 from bot.search.index.arrays import Floats

@@ -8,12 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bot.quality.evaluation.labels import labels_of
+from bot.quality.evaluation.trial import labels_of
 from bot.quality.replay.archive import archive_of
-from bot.quality.training.arrival import Arrival
-from bot.quality.training.collecting import BEGINNING, beginning
+from bot.quality.training.arrivals import BEGINNING, Arrival, beginning
 from bot.quality.training.fitting import Fitted, fit_factor
-from bot.quality.training.over_index import Firsts, fit, fit_orders, smallness_of
+from bot.quality.training.learning import FirstCandidates, fit, fit_orders, smallness_of
 from bot.search.matching import features, probability
 from bot.search.matching.probability import SMALLNESS, log_smallness
 
@@ -121,7 +120,7 @@ def test_small_repositories_are_never_judged_with_less_care_than_large_ones() ->
         """Of 400 issues, of which those that repeat nothing are told by one for so many."""
         same, others = int(400 * rate), int(400 * (1 - rate)) // silent
         told, weight = np.repeat([1.0, 0.0], [same, others]), np.repeat([1.0, float(silent)], [same, others])
-        return smallness_of(Firsts.of(np.zeros(len(told)), [earlier] * len(told), told, weight), right)
+        return smallness_of(FirstCandidates.of(np.zeros(len(told)), [earlier] * len(told), told, weight), right)
 
     assert factor(100, 0.5) == 0.0, "where every other issue repeats one, too"
     assert factor(5_000, 0.0) == 0.0, "they are not small"

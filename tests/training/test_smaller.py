@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.quality.training.arrival import Arrival
-from bot.quality.training.over_index import LATER, LATER_ALONE, SHARES, ordered, orders_of, stretched, thinned
+from bot.quality.training.arrivals import Arrival
+from bot.quality.training.learning import LATER, LATER_ALONE, SHARES, ordered, orders_of, stretched, thinned
 from bot.search.matching import features
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 from pathlib import Path
 
@@ -51,15 +50,6 @@ def test_what_keeps_files_from_teaching_is_said(
     assert not out.exists()
 
 
-def test_a_pipe_is_refused_with_what_to_give_instead(tmp_path: Path) -> None:
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    result = CliRunner().invoke(train, [str(pipe), "--out", str(tmp_path / "weights.json")])
-    assert isinstance(result.exception, UserError)
-    says = "is a pipe or a device, and training reads files alone; gzipped files are read as they are"
-    assert str(result.exception) == f"{pipe} {says}"
-
-
 @pytest.mark.slow
 def test_where_every_issue_is_a_duplicate_no_probability_can_be_learned(labelled: Path, tmp_path: Path) -> None:
     rows = [json.loads(line) | {"duplicate_of": 0} for line in labelled.read_text(encoding="utf-8").splitlines()]
@@ -96,18 +86,6 @@ def test_weights_are_learned_that_the_model_reads(labelled: Path, tmp_path: Path
     Model.parse(out.read_text(encoding="utf-8"))
 
 
-@pytest.mark.slow
-def test_duplicates_that_come_in_a_rhythm_teach_as_well(labelled: Path, tmp_path: Path) -> None:
-    """Every third: what orders a third of the issues is learned from the others."""
-    rows = [json.loads(line) | {"duplicate_of": None} for line in labelled.read_text(encoding="utf-8").splitlines()]
-    for number in range(14, 60, 3):
-        rows[number]["duplicate_of"] = number - 12
-    out = tmp_path / "weights.json"
-    result = CliRunner().invoke(train, [str(write_lines(labelled, rows)), "--out", str(out)], catch_exceptions=False)
-    assert result.exit_code == 0, result.output
-    Model.parse(out.read_text(encoding="utf-8"))
-
-
 @pytest.mark.processes
 @pytest.mark.parametrize(
     ("number", "together"), [(signal.SIGTERM, False), (signal.SIGINT, False), (signal.SIGHUP, True)]
@@ -126,11 +104,7 @@ def test_who_is_told_to_end_ends_soon_and_leaves_no_texts(
     issues = write_lines(tmp_path / "issues.jsonl", rows)
     arguments: list[str | Path] = ["train", issues, "--out", tmp_path / "weights.json"]
     said = told_to_end(
-        number,
-        *arguments,
-        temporary=temporary,
-        begun=lambda: any(temporary.glob("**/index.db")),
-        together=together,
+        number, *arguments, temporary=temporary, begun=lambda: any(temporary.glob("**/index.db")), together=together
     )
     assert "Traceback" not in said
     assert list(temporary.glob("doppel-*")) == []

@@ -1,7 +1,7 @@
-"""The program for a workflow, in a folder that the runner keeps in its cache: `key` tells which, `install` makes it.
+"""The program for a workflow, in a folder of the runner's cache: `key` names it, `install` makes it.
 
-The first thing of this project that runs there, by a Python that has nothing installed. No wheel is made: the code is
-taken as it is, compiled for good, since to compile it anew in each run would take longer than all else.
+This runs first, by a Python that has nothing installed. The code is copied and compiled for good, since compiling it in
+each run would take longer than all else.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LEFT_OUT = shutil.ignore_patterns("__pycache__", "simulator", "demo", "dashboard
 
 
 def key() -> str:
-    """Names what `install` makes: another one for other code, other versions of packages, or another Python."""
+    """A name that changes with the code, the versions of packages, and Python."""
     found = hashlib.sha256(f"{sys.version} {sys.base_prefix}".encode())
     for package in PACKAGES:
         for path in sorted((ROOT / package).rglob("*")):
@@ -39,18 +39,8 @@ def install(program: Path) -> None:
     shutil.rmtree(program, ignore_errors=True)
     venv.create(program, symlinks=True)
     python = program / "bin" / "python"
-    pip = (
-        sys.executable,
-        "-I",
-        "-m",
-        "pip",
-        "--python",
-        str(python),
-        "--disable-pip-version-check",
-        "--no-input",
-        "install",
-    )
-    subprocess.run([*pip, "--quiet", "--no-deps", "--requirement", str(REQUIREMENTS)], check=True)
+    pip = (sys.executable, "-I", "-m", "pip", "--python", str(python), "--disable-pip-version-check", "--no-input")
+    subprocess.run([*pip, "install", "--quiet", "--no-deps", "--requirement", str(REQUIREMENTS)], check=True)
     paths = f"python{sys.version_info.major}.{sys.version_info.minor}"
     there = program / "lib" / paths / "site-packages"
     unchecked = py_compile.PycInvalidationMode.UNCHECKED_HASH

@@ -1,7 +1,7 @@
-"""The state between two runs: the store as one SQLite file, vacuumed and compressed, which lies in the runner's cache.
+"""The state between two runs: the store as one SQLite file, vacuumed and compressed, in the runner's cache.
 
-A cache can be gone, be of another branch, or hold what a runner that was killed has left. So nothing rests on it: what
-cannot be read is begun anew, and what people decided is learnt again from their threads (`handlers/recovery.py`).
+A cache can be gone, be of another branch, or hold what a killed runner has left, so nothing rests on it: a broken state
+is begun anew, and people's decisions are read again from their threads (`handlers/recovery.py`).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Restored(Enum):
 
 
 def unpack(packed: Path, database: Path) -> Restored:
-    """Make the database of what the cache holds, or leave none where it holds nothing that can be read."""
+    """Restore the database from the cache, or leave none if the cache holds nothing that can be read."""
     make_folder(database.parent)
     if not packed.exists():
         return Restored.NOTHING
@@ -54,14 +54,14 @@ def unpack(packed: Path, database: Path) -> Restored:
 
 
 def index(engine: sa.Engine) -> None:
-    """Make the indexes that a packed state has not."""
+    """Make the indexes that a packed state lacks."""
     for table in metadata.sorted_tables:
         for one in table.indexes:
             one.create(engine, checkfirst=True)
 
 
 def pack(database: Path, packed: Path) -> int:
-    """Put the database into the cache's folder, whole or not at all; how many bytes it has there."""
+    """Write the database into the cache's folder, whole or not at all; return its size in bytes."""
     copy, unfinished = database.with_suffix(".copy"), packed.with_suffix(".new")
     make_folder(packed.parent)
     for path in (copy, unfinished):
@@ -82,7 +82,7 @@ def pack(database: Path, packed: Path) -> int:
     return packed.stat().st_size
 
 
-_SAID = (
+_FEEDBACK = (
     "SELECT * FROM verdicts",
     "SELECT * FROM rejected_elsewhere",
     "SELECT * FROM muted",
@@ -93,7 +93,7 @@ _SAID = (
 )
 
 
-def said(store: Store) -> int:
-    """A number that is another one as soon as something was said that GitHub's issues do not tell."""
+def feedback_hash(store: Store) -> int:
+    """A hash of everything that people said and GitHub's issues do not tell."""
     with store.engine.connect() as connection:
-        return hash(tuple(tuple(map(tuple, connection.exec_driver_sql(query).all())) for query in _SAID))
+        return hash(tuple(tuple(map(tuple, connection.exec_driver_sql(query).all())) for query in _FEEDBACK))

@@ -1,8 +1,7 @@
-"""The `doppel` command. Each command lives in the file of its name or of BESIDE, imported only when it is used.
+"""The `doppel` command. Each command is in the file of its name, or of BESIDE, and is imported only when it is used.
 
-What it works with is imported when it runs: help and completion need not wait for NumPy and SQLAlchemy.
-
-What several of them share is in `shared/`.
+Commands import what they work with when they run, so that help and completion need not wait for NumPy and SQLAlchemy.
+`shared/` has what several of them use.
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ from typing import Any, NoReturn
 
 import click
 
-from bot.app.cli.shared.running import Ended
+from bot.app.cli.shared.console import EndedBySignal
 from bot.domain.errors import GitHubError, Retryable, UserError
 from bot.platform.private_files import is_of_a_database
 
-# By whom they are used, the commands with the one line that the overview shows; no module is imported for it.
+# The commands by their users, with the line that the overview shows without an import.
 GROUPS = {
     "For maintainers": {
         "find": "Look for earlier reports of an issue.",
@@ -59,7 +58,7 @@ GROUPS = {
     },
 }
 COMMANDS = {name: says for group in GROUPS.values() for name, says in group.items()}
-# A command is in the module of its name, but for these, which stand beside the one that they belong with.
+# Commands in another command's module.
 BESIDE = {
     "worker": "serve",
     "proxy": "serve",
@@ -102,10 +101,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Like click's, but a name that there is none of is answered with the one that is meant.
-
-        Not where a shell asks what could follow: what it is told stands between what somebody is typing.
-        """
+        """Like click's, but an unknown name is answered with the nearest one, unless a shell asks for completions."""
         name = args[0]
         if not ctx.resilient_parsing and not name.startswith("-") and name not in COMMANDS:
             near = get_close_matches(name, COMMANDS, n=1)
@@ -117,7 +113,7 @@ class LazyGroup(click.Group):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as end:
-            number = end.number if isinstance(end, Ended) else signal.SIGINT
+            number = end.number if isinstance(end, EndedBySignal) else signal.SIGINT
             says = "interrupted" if number == signal.SIGINT else f"ended by {signal.Signals(number).name}"
             _complain(says, 128 + number)
 
@@ -145,7 +141,7 @@ def main(args: list[str] | None = None) -> Any:
         # The reader of a pipe has gone, as in `doppel … | head`; that is no error.
         sys.stderr.close()
     except Exception as error:
-        text, code = _told(error)
+        text, code = _message_and_code(error)
         if code == FAULT:
             traceback.print_exc()
         _complain(text, code)
@@ -160,8 +156,8 @@ def _make_streams_usable() -> None:
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
-def _told(error: Exception) -> tuple[str, int]:
-    """What a command says that ended so, and its exit code."""
+def _message_and_code(error: Exception) -> tuple[str, int]:
+    """The message and the exit code of an error."""
     if isinstance(error, UserError):
         return str(error), USAGE
     if isinstance(error, (Retryable, GitHubError)):
@@ -174,13 +170,13 @@ def _told(error: Exception) -> tuple[str, int]:
         from bot.storage.failures import why
 
         return f"the database of DATABASE_URL failed ({why(error)}); see `doppel doctor`", UNREACHABLE
-    if isinstance(error, OSError) and (told := _told_of_files(error)):
+    if isinstance(error, OSError) and (told := _file_message_and_code(error)):
         return told
     return f"a fault of Doppel's own ({type(error).__name__}); the lines above say where, please report it", FAULT
 
 
-def _told_of_files(error: OSError) -> tuple[str, int] | None:
-    """The same where a file or its disk is not as it must be; None where something else failed."""
+def _file_message_and_code(error: OSError) -> tuple[str, int] | None:
+    """The same for a file or its disk; None for any other error."""
     where = f"{error.filename}: {error.strerror}"
     if isinstance(error, PermissionError) and error.filename:
         of_ours = ", or check DOPPEL_HOME and DATABASE_URL" if is_of_a_database(error) else ""
@@ -193,7 +189,7 @@ def _told_of_files(error: OSError) -> tuple[str, int] | None:
 
 
 def _colour() -> bool | None:
-    """False where nothing is to be coloured (https://no-color.org), else None: as the terminal has it."""
+    """False if NO_COLOR is set (https://no-color.org), else None: as the terminal has it."""
     return False if os.environ.get("NO_COLOR") else None
 
 

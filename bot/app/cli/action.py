@@ -6,23 +6,23 @@ import os
 import secrets
 import subprocess
 import sys
-from collections.abc import Mapping
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from bot.app.action.job import EVALUATE, SCAN, Job
+from bot.app.action.runner import EVALUATE, SCAN, WorkflowJob
 from bot.deliveries.events import Ignored
 from bot.domain.errors import DoppelError
 
 if TYPE_CHECKING:
-    from bot.app.action.summary import Run
-    from bot.app.wiring.action import Workflow
+    from bot.app.action.runner import RunSummary
+    from bot.app.action.workflow import Workflow
 
 # GitHub shows no more of a summary than a megabyte.
 _LONGEST = 900_000
+# The variables of a child process besides the job's settings.
+_KEPT = ("PATH", "HOME", "LANG", "TMPDIR", "PYTHONPATH", "SSL_CERT_FILE", "HTTPS_PROXY", "NO_PROXY")
 
 
 @click.command()
@@ -37,7 +37,7 @@ def action() -> None:
     stop = secrets.token_hex(16)
     click.echo(f"::stop-commands::{stop}")
     try:
-        job = Job.read(os.environ)
+        job = WorkflowJob.read(os.environ)
         run, kept = _run(job)
     except DoppelError as failure:
         _annotate(stop, "error", str(failure))
@@ -48,16 +48,16 @@ def action() -> None:
     sys.exit(1 if run.failed else 0)
 
 
-def _run(job: Job) -> tuple[Run, bool]:
-    """What became of the job, and whether the state is to be saved."""
+def _run(job: WorkflowJob) -> tuple[RunSummary, bool]:
+    """The result of the job, and whether the state is to be saved."""
     event = job.wanted(datetime.now().astimezone()) if job.is_of_an_issue else None
     if isinstance(event, Ignored):
-        from bot.app.action.summary import Run
+        from bot.app.action.runner import RunSummary
         from bot.conversation.render.escape import RepoLinks
 
-        return Run(RepoLinks(str(job.repo)), "", lines=[f"Nothing to do: {event.reason}."]), False
+        return RunSummary(RepoLinks(str(job.repo)), "", lines=[f"Nothing to do: {event.reason}."]), False
     # These take a second to import.
-    from bot.app.wiring.action import workflow
+    from bot.app.action.workflow import workflow
     from bot.platform.logs import configure_logging
 
     with workflow(job) as running:
@@ -66,33 +66,28 @@ def _run(job: Job) -> tuple[Run, bool]:
         return run, running.keep()
 
 
-def _task(running: Workflow) -> Run:
-    """What a workflow does when it is time, or when somebody asks."""
-    task = running.job.task
+def _task(running: Workflow) -> RunSummary:
+    """The task of a schedule or of a manual start."""
+    task, results = running.job.task, running.job.home / "results"
+    results.mkdir(parents=True, exist_ok=True)
     if task == SCAN:
         # What takes longer than the hour's requests allow, the next run goes on with.
         if running.fill():
-            _command(running, "scan", "--html", str(_result(running.job, "scan.html")), "--markdown")
+            _command(running, "scan", "--html", str(results / "scan.html"), "--markdown")
     elif task == EVALUATE:
-        picture = _result(running.job, "evaluation.svg")
         # Without a known duplicate there is nothing to draw, but something to tell.
-        if not _command(running, "evaluate", "--picture", str(picture), fenced=True, last=False):
+        if not _command(running, "evaluate", "--picture", str(results / "evaluation.svg"), fenced=True, last=False):
             _command(running, "evaluate", fenced=True)
     else:
         return running.upkeep()
-    return running.told()
-
-
-def _result(job: Job, name: str) -> Path:
-    folder = job.home / "results"
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder / name
+    return running.summary()
 
 
 def _command(running: Workflow, name: str, *options: str, fenced: bool = False, last: bool = True) -> bool:
-    """Run another command on the repository, and put what it prints into the summary; whether it went well."""
+    """Run another command on the repository, and put its output into the summary; return whether it succeeded."""
     database = running.settings.database_url
-    environ = _bare(os.environ) | dict(running.job.settings) | {"DATABASE_URL": database, "COLUMNS": "100"}
+    kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
+    environ = kept | dict(running.job.settings) | {"DATABASE_URL": database, "COLUMNS": "100"}
     command = (sys.executable, "-m", "bot", name, str(running.job.repo), *options)
     done = subprocess.run(command, env=environ, cwd=running.job.home, capture_output=True, text=True, check=False)
     if done.returncode and last:
@@ -103,14 +98,8 @@ def _command(running: Workflow, name: str, *options: str, fenced: bool = False, 
     return not done.returncode
 
 
-def _bare(environ: Mapping[str, str]) -> dict[str, str]:
-    """What a process needs of an environment, without the settings in it."""
-    kept = ("PATH", "HOME", "LANG", "TMPDIR", "PYTHONPATH", "SSL_CERT_FILE", "HTTPS_PROXY", "NO_PROXY")
-    return {name: environ[name] for name in kept if name in environ}
-
-
-def _tell(job: Job, run: Run, kept: bool) -> None:
-    from bot.app.action.summary import markdown, outputs
+def _tell(job: WorkflowJob, run: RunSummary, kept: bool) -> None:
+    from bot.app.action.runner import markdown, outputs
 
     text = markdown(run)
     if job.summary is None:
@@ -125,7 +114,7 @@ def _tell(job: Job, run: Run, kept: bool) -> None:
 
 
 def _annotate(stop: str, level: str, text: str) -> None:
-    """Have the runner show a line at the top of the run; it obeys this one alone."""
+    """Have the runner show a line at the top of the run, the only command that it obeys."""
     line = text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
     click.echo(f"::{stop}::")
     click.echo(f"::{level} title=Doppel::{line}")

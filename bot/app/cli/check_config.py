@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from bot.app.cli.shared.files import in_json, read_bytes
-from bot.app.cli.shared.options import READ_FILE_OR_STDIN, json_option
+from bot.app.cli.shared.console import in_json, read_bytes
+from bot.app.cli.shared.parameters import READ_FILE_OR_STDIN, json_option
 from bot.conversation.config.parser import parse_config
 from bot.conversation.config.schema import JUDGE_FLOOR, MIN_CONFIDENCE, RepoConfig
 from bot.domain.errors import UserError
@@ -47,19 +47,19 @@ def check_config(file: Path, as_json: bool) -> None:
 
 
 def _notes(config: RepoConfig) -> list[str]:
-    """What was written for another scale, as far as that can be seen (P5).
+    """Values that were meant for an older scale, as far as that can be seen (P5).
 
-    The former one was the chance that somebody marks the two as duplicates. Few are marked, so people lowered the
-    threshold: what is below today's default may be of that time.
+    That scale was the chance that somebody marks the two as duplicates. Few are marked, so people lowered the
+    threshold: a value below today's default may be of that time.
     """
     notes = []
-    bar = config.min_confidence
-    if bar is not None and 0 < bar < MIN_CONFIDENCE:
+    threshold = config.min_confidence
+    if threshold is not None and 0 < threshold < MIN_CONFIDENCE:
         notes.append(
-            f"min_confidence: {bar:g} is below the default, {MIN_CONFIDENCE:g}. It is how likely a reader calls "
+            f"min_confidence: {threshold:g} is below the default, {MIN_CONFIDENCE:g}. It is how likely a reader calls "
             "two issues the same report. It used to be the chance that somebody marks them as duplicates: "
-            f"{bar:g} meant then what {_today(bar):.2f} means now. If it was chosen for that, leave it out, or let "
-            "`doppel evaluate` recommend another."
+            f"{threshold:g} meant then what {_today(threshold):.2f} means now. If it was chosen for that, leave it "
+            "out, or let `doppel evaluate` recommend another."
         )
     if config.judge.related and not config.judge.enabled:
         notes.append("judge: related is on, and the judge is off; without enabled: on nothing is judged.")
@@ -78,7 +78,7 @@ def _notes(config: RepoConfig) -> list[str]:
 
 
 def _today(former: float) -> float:
-    """What a chance of being marked is as the probability that a reader calls the two the same."""
+    """A chance of being marked as the probability that a reader calls the two the same."""
     # numpy takes half a second, which few files cost.
     import numpy as np
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bot.app.cli.shared.files import in_json, told_if_refused
-from bot.app.cli.shared.options import OUT, READ_FILE
+from bot.app.cli.shared.console import file_errors, in_json
+from bot.app.cli.shared.parameters import OUT, READ_FILE
 from bot.domain.errors import Retryable, UserError
 from bot.domain.formats import counted
 from bot.platform.local import plain
@@ -21,7 +21,7 @@ from bot.platform.private_files import keep_to_names, replace_file
 
 if TYPE_CHECKING:
     from bot.interfaces.agents.deduplication import Deduplication
-    from bot.interfaces.agents.playbook import Entry
+    from bot.interfaces.agents.playbook import PlaybookEntry
 
 _TEXT_SHOWN = 100
 
@@ -71,7 +71,7 @@ def dedupe(
     elif found.merged or out is not None:
         # A playbook that is read through a link is written through it, and keeps its mode.
         target = out or playbook.resolve()
-        with told_if_refused(target):
+        with file_errors(target):
             keep_to_names(target)
             target.touch()
             replace_file(target, [text], stat.S_IMODE(target.stat().st_mode))
@@ -91,7 +91,7 @@ def _read(path: Path) -> Any:
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object, where no name stands twice: of two sections of one name the first would be lost in what is written."""
+    """An object without repeated names: of two sections of one name the first would be lost."""
     for name, times in Counter(name for name, _ in pairs).most_common(1):
         if times > 1:
             raise ValueError(f"the name {name!r} stands twice in one object")
@@ -104,7 +104,7 @@ def _no_number(constant: str) -> Any:
 
 
 def _number(digits: str) -> float:
-    """A number as Python keeps it. One too large for it would be written as Infinity, or not at all."""
+    """A number that Python keeps and writes as it is."""
     try:
         value = int(digits) if digits.lstrip("-").isdigit() else float(digits)
     except ValueError:
@@ -115,7 +115,7 @@ def _number(digits: str) -> float:
 
 
 def _tell(found: Deduplication) -> None:
-    """The account, for a person, on stderr: stdout may be the playbook."""
+    """Report on stderr, since stdout may be the playbook."""
     from bot.interfaces.agents.deduplication import account
 
     def say(text: str, **how: Any) -> None:
@@ -139,10 +139,9 @@ def _tell(found: Deduplication) -> None:
     say(f"{counts} ({found.model}, threshold {found.threshold:g})")
 
 
-def _place(entry: Entry) -> str:
+def _place(entry: PlaybookEntry) -> str:
     return f"{_shown(entry.name)} ({_shown(entry.section)})"
 
 
 def _shown(text: str) -> str:
-    """One line of it, of bounded length."""
     return plain(text) if len(text) <= _TEXT_SHOWN else plain(text[:_TEXT_SHOWN]) + "…"

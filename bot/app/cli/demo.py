@@ -8,9 +8,8 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from bot.app.cli.shared.files import in_json
-from bot.app.cli.shared.options import READ_FILE, json_option
-from bot.app.cli.shared.running import ended_in_order
+from bot.app.cli.shared.console import cleanup_on_signal, in_json
+from bot.app.cli.shared.parameters import READ_FILE, json_option
 from bot.app.demo.performance import perform
 from bot.app.demo.scenario import REPOSITORY
 from bot.app.demo.show import ShowFailed
@@ -38,7 +37,7 @@ def demo(serve: bool, port: int, issues: Path | None, repo: str | None, postgres
     name = str(RepoRef.parse(repo)) if repo else "acme/app" if issues else REPOSITORY
     tell = Lines(lambda event: click.echo(in_json(event))) if as_json else Terminal(Console(), "doppel[bot]")
     try:
-        with ended_in_order():
+        with cleanup_on_signal():
             perform(tell, name, issues, page=port if serve else None, postgres=postgres)
     except KeyboardInterrupt:
         # With --serve this is the way to end it.

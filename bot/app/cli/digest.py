@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bot.app.cli.shared.options import json_option
-from bot.app.cli.shared.stored import repository_argument, stored
+from bot.app.cli.shared.parameters import json_option, repository_argument, stored
 
 if TYPE_CHECKING:
     from bot.conversation.messages.catalogue import Messages
@@ -21,7 +20,7 @@ _UNITS = {"h": 3600.0, "d": 86_400.0, "w": 604_800.0}
 
 
 def _seconds(_context: click.Context, _option: click.Parameter, value: str) -> float:
-    """A stretch of time such as `36h`, `7d` or `4w`, in seconds."""
+    """A period such as `36h`, `7d` or `4w`, in seconds."""
     found = re.fullmatch(r"([1-9][0-9]{0,3})([hdw])", value)
     if found is None:
         raise click.BadParameter(f"{value!r} is not a time such as 36h, 7d or 4w")
@@ -46,9 +45,9 @@ def digest(repository: str, since: float, as_json: bool, as_markdown: bool) -> N
     from bot.app.wiring.indexes import build_index
     from bot.conversation.messages.catalogue import english
     from bot.conversation.render.escape import RepoLinks
-    from bot.quality.calibration import bar_in_force
+    from bot.quality import digest_text as words
+    from bot.quality.calibration import threshold_in_force
     from bot.quality.digest import digest_of, titles_of
-    from bot.quality.render import digest as words
     from bot.search.repository_settings import RepositorySettings
 
     moment, say = now(), english()
@@ -56,15 +55,20 @@ def digest(repository: str, since: float, as_json: bool, as_markdown: bool) -> N
         found = digest_of(store, meant.id, moment.timestamp() - since, moment.timestamp())
         titles = titles_of(build_index(settings, store), meant.id, found)
         config = RepositorySettings(store, now).last_read(meant.id)
-        bar = bar_in_force(config, store.calibrations.get(meant.id))
+        threshold = threshold_in_force(config, store.calibrations.get(meant.id))
     if as_json:
-        values = {"repository": meant.name, "bar": bar.value, "bar_from": bar.origin.value, **found.to_json()}
+        values = {
+            "repository": meant.name,
+            "bar": threshold.value,
+            "bar_from": threshold.origin.value,
+            **found.to_json(),
+        }
         click.echo(json.dumps(values, indent=2))
     elif as_markdown:
         place = RepoLinks(meant.name, settings.enterprise)
-        click.echo(words.markdown(words.DigestView(found, titles, bar, place, moment, say)), nl=False)
+        click.echo(words.markdown(words.DigestView(found, titles, threshold, place, moment, say)), nl=False)
     else:
-        click.echo(f"{words.sentences(found, moment, say)}\n{words.bar_words(bar, say)}")
+        click.echo(f"{words.sentences(found, moment, say)}\n{words.threshold_words(threshold, say)}")
         if found.lines:
             _show_table(found, titles, say)
 
@@ -76,7 +80,7 @@ def _show_table(found: Digest, titles: Mapping[int, str], say: Messages) -> None
     from rich.text import Text
 
     from bot.conversation.render.escape import clean
-    from bot.quality.render import digest as words
+    from bot.quality import digest_text as words
 
     def named(number: int) -> Text:
         # A title is no markup, and no command to the terminal.
@@ -103,8 +107,8 @@ def calibrate(repository: str, reset: bool, as_json: bool) -> None:
     """
     from bot.app.wiring.clients import now
     from bot.conversation.messages.catalogue import english
-    from bot.quality.calibration import ENOUGH, WINDOW, Move, bar_in_force, calibration_of, recalibrate
-    from bot.quality.render import digest as words
+    from bot.quality import digest_text as words
+    from bot.quality.calibration import ENOUGH, WINDOW, Move, current_calibration, recalibrate, threshold_in_force
     from bot.search.repository_settings import RepositorySettings
 
     moment = now().timestamp()
@@ -113,15 +117,20 @@ def calibrate(repository: str, reset: bool, as_json: bool) -> None:
             store.calibrations.reset(meant.id, moment)
         else:
             recalibrate(store, meant.id, moment)
-        found, known = calibration_of(store, meant.id, moment), store.calibrations.get(meant.id)
-        bar = bar_in_force(RepositorySettings(store, now).last_read(meant.id), known)
+        found, known = current_calibration(store, meant.id, moment), store.calibrations.get(meant.id)
+        threshold = threshold_in_force(RepositorySettings(store, now).last_read(meant.id), known)
     if as_json:
-        values = {"repository": meant.name, "bar": bar.value, "from": bar.origin.value, "feedback": found.move.value}
+        values = {
+            "repository": meant.name,
+            "bar": threshold.value,
+            "from": threshold.origin.value,
+            "feedback": found.move.value,
+        }
         click.echo(json.dumps({**values, "right": found.right, "wrong": found.wrong, "reset": reset}, indent=2))
         return
     if reset:
         click.echo("Put back. What was said until now no longer moves the threshold.")
-    click.echo(words.bar_words(bar, english()))
+    click.echo(words.threshold_words(threshold, english()))
     if found.move is not Move.STAYS:
         return
     since = known.since if known else 0.0

@@ -8,10 +8,10 @@ import sys
 
 import click
 
-from bot.app.cli.shared.options import json_option
-from bot.interfaces.doctor import Health, examine
+from bot.app.cli.shared.parameters import json_option
+from bot.interfaces.doctor import CheckStatus, examine
 
-_COLOURS = {Health.WELL: "green", Health.WARNING: "yellow", Health.BROKEN: "red"}
+_COLOURS = {CheckStatus.WELL: "green", CheckStatus.WARNING: "yellow", CheckStatus.BROKEN: "red"}
 
 
 @click.command()
@@ -22,17 +22,16 @@ def doctor(as_json: bool) -> None:
     Exit code 0: it will work. 1: something is broken; each such line says how to mend it.
     """
     # These take a second to import.
-    from bot.app.wiring.clients import build_github, embedder
-    from bot.app.wiring.judging import build_endpoint
-    from bot.app.wiring.manifest import wanted
+    from bot.app.wiring.clients import build_endpoint, build_github, embedder
+    from bot.app.wiring.manifest import required_access
 
     findings = []
-    for finding in examine(wanted(), build_github, embedder, build_endpoint):
+    for finding in examine(required_access(), build_github, embedder, build_endpoint):
         findings.append(finding)
         if not as_json:
             click.secho(f"{finding.health:8}", fg=_COLOURS[finding.health], bold=True, nl=False)
             click.echo(f"{finding.subject}: {finding.says}" + (f"\n        {finding.mend}" if finding.mend else ""))
-    broken = any(finding.health is Health.BROKEN for finding in findings)
+    broken = any(finding.health is CheckStatus.BROKEN for finding in findings)
     if as_json:
         click.echo(json.dumps({"ok": not broken, "findings": [dataclasses.asdict(f) for f in findings]}, indent=2))
     sys.exit(1 if broken else 0)

@@ -16,10 +16,17 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from bot.app.cli.shared.asking import asking_options
-from bot.app.cli.shared.files import in_json, keep_apart, write
-from bot.app.cli.shared.judging import Judgement, Options, judge_options, with_judge
-from bot.app.cli.shared.options import (
+from bot.app.cli.replay import replay_options
+from bot.app.cli.shared.console import (
+    access_errors,
+    cleanup_on_signal,
+    in_json,
+    progress_bar,
+    refuse_overwriting,
+    write,
+)
+from bot.app.cli.shared.evaluate_judge import JudgedTrial, JudgeOptions, judge_options, with_judge
+from bot.app.cli.shared.parameters import (
     READ_FILE,
     Share,
     WrittenFile,
@@ -30,21 +37,19 @@ from bot.app.cli.shared.options import (
     seed_option,
     source_argument,
 )
-from bot.app.cli.shared.running import ended_in_order, progress_bar, told_if_out_of_sight
 from bot.conversation.config.schema import MIN_CONFIDENCE
 from bot.conversation.render.escape import clean
 from bot.domain.entities import RepoRef
 from bot.domain.errors import RateLimited, Unavailable, UserError
 from bot.platform import settings as host
-from bot.quality.evaluation import judging
-from bot.quality.evaluation.judging import Found, Trial, as_the_bot_asks
-from bot.quality.evaluation.metrics import DEPTHS, Id
-from bot.quality.evaluation.report import Evaluation
+from bot.quality.evaluation import wording as words
+from bot.quality.evaluation.charts import picture as picture_of
+from bot.quality.evaluation.figures import Evaluation
+from bot.quality.evaluation.measures import DEPTHS, Id
+from bot.quality.evaluation.trial import Found, Trial, as_the_bot_asks, read_answers
 from bot.quality.feedback import UNDECIDED
-from bot.quality.render import evaluation as words
-from bot.quality.render.panels import picture as picture_of
-from bot.quality.replay import Asking
 from bot.quality.replay.archive import read_rows
+from bot.quality.replay.replay import ReplayOptions
 
 # Columns that each of the tables fits into.
 _TABLES = 80
@@ -68,7 +73,7 @@ _HOW_IT_IS_KNOWN = (
 @click.option("--answered-only", is_flag=True, help="Leave out arrivals that --answers has no answer for.")
 @click.option("--export", type=WrittenFile(), help="Write a repository's history here.")
 @click.option("--fresh", is_flag=True, help="Read all of a repository's history again.")
-@asking_options
+@replay_options
 @judge_options
 def evaluate(
     source: str,
@@ -98,44 +103,48 @@ def evaluate(
     With --judge a language model reads the likeliest candidates, too; --answers are that model's then
     (docs/guides/judge.md).
     """
-    from bot.app.wiring.evaluating import keep_evaluation, known_decided
+    from bot.app.wiring.evaluations import keep_evaluation, known_decisions
+    from bot.app.wiring.indexes import known_threshold
 
-    with_options = Options(**judging_options)
+    with_options = JudgeOptions(**judging_options)
     with_options.check(answers)
     _check(picture, None if with_options.judge else answers, answered_only, sample)
-    keep_apart("--picture", picture, Path(source), answers, weights)
-    keep_apart("--export", export, Path(source), answers, weights)
+    refuse_overwriting("--picture", picture, Path(source), answers, weights)
+    refuse_overwriting("--export", export, Path(source), answers, weights)
     given = read_source(source)
     repo = given if isinstance(given, RepoRef) else None
     if repo is None and (export is not None or fresh):
         raise UserError(f"{'--export' if export else '--fresh'}: {source} is a file; this is for OWNER/REPO")
     repo_id, rows = _rows(given, export, fresh=fresh)
     try:
-        decided = known_decided(host.load(), repo_id) if repo_id else UNDECIDED
+        decided = known_decisions(host.load(), repo_id) if repo_id else UNDECIDED
         trial = Trial.of(rows, warm=warm, sample=sample, seed=seed, decided=decided)
     except UserError as reason:
         raise UserError(str(reason) if source in str(reason) else f"{source}: {reason}") from None
-    _say_what_is_marked(trial, source, picture)
-    asking = Asking(sources, max(DEPTHS), relevance=relevance, weights=read_weights(weights))
-    judgement, bar = None, _bar(repo) if min_confidence is None else min_confidence
+    _report_marks(trial, source, picture)
+    asking = ReplayOptions(sources, max(DEPTHS), relevance=relevance, weights=read_weights(weights))
+    judgement, threshold = None, min_confidence
+    if threshold is None:
+        known = known_threshold(host.load(), repo) if repo else None
+        threshold = known.value if known else MIN_CONFIDENCE
     if with_options.judge:
         asking = replace(asking, floor=with_options.floor)
         every = trial.chosen if sample else range(int(len(trial.issues) * warm), len(trial.issues))
-        with ended_in_order(), progress_bar("Issues arriving", len(trial.issues)) as (progress, task):
+        with cleanup_on_signal(), progress_bar("Issues arriving", len(trial.issues)) as (progress, task):
             answered = trial.replayed(asking, jobs, partial(progress.advance, task), every)
-        judgement = with_judge(trial, answered, with_options, answers, repo, bar)
+        judgement = with_judge(trial, answered, with_options, answers, repo, threshold)
         if judgement is None:
             return
         found = judgement.judged
     elif answers is not None:
         trial, found = _answered(trial, answers, source, picture, only=answered_only)
     else:
-        with ended_in_order(), progress_bar("Issues arriving", len(trial.issues)) as (progress, task):
+        with cleanup_on_signal(), progress_bar("Issues arriving", len(trial.issues)) as (progress, task):
             found = trial.ask(asking, jobs, partial(progress.advance, task))
     if not any(issue.dated for issue in trial.issues):
         click.echo("created_at is null everywhere: they came in the order of their ids, and no month is one.", err=True)
-    result = trial.judge(found, bar)
-    compared = _compared(trial, judgement, bar) if judgement else {}
+    result = trial.judge(found, threshold)
+    compared = _compared(trial, judgement, threshold) if judgement else {}
     as_the_bot = answers is None and asking == as_the_bot_asks()
     if as_the_bot and repo_id:
         keep_evaluation(host.load(), repo_id, result)
@@ -150,17 +159,17 @@ def evaluate(
         show(result, {issue.id: issue.title for issue in trial.issues}, of_file=repo is None)
 
 
-def _compared(trial: Trial, judgement: Judgement, bar: float) -> dict[str, Any]:
-    """What comments are worth by marks, with the judge and without, the latter at the threshold and at as many."""
-    from bot.quality.evaluation.judged import at_as_many
-    from bot.quality.evaluation.metrics import speaking
+def _compared(trial: Trial, judgement: JudgedTrial, threshold: float) -> dict[str, Any]:
+    """The outcome with the judge, without it, and without it at the threshold that gives as many comments."""
+    from bot.quality.evaluation.judge_answers import outcome_with_as_many_comments
+    from bot.quality.evaluation.measures import outcome_at
 
     with_it, without = trial.judged(judgement.judged), trial.judged(judgement.found)
-    after = speaking(with_it, bar)
+    after = outcome_at(with_it, threshold)
     rows = {
         "with": after,
-        "without": speaking(without, bar),
-        "without_at_as_many": at_as_many(without, after.comments),
+        "without": outcome_at(without, threshold),
+        "without_at_as_many": outcome_with_as_many_comments(without, after.comments),
     }
     return {name: asdict(row) for name, row in rows.items()}
 
@@ -170,19 +179,13 @@ def _judged_table(compared: Mapping[str, Any]) -> Table:
     names = {"with": "with", "without": "without", "without_at_as_many": "without, at as many"}
     for key, name in names.items():
         row = compared[key]
-        cells = (row["cut"], row["comments"], row["precision"], row["caught"])
-        table.add_row(
-            name,
-            words.threshold(cells[0]),
-            f"{cells[1]:,.0f}",
-            "–" if cells[2] is None else words.percent(cells[2]),
-            words.percent(cells[3]),
-        )
+        shares = (words.percent(row["precision"]), words.percent(row["caught"]))
+        table.add_row(name, words.threshold(row["cut"]), f"{row['comments']:,.0f}", *shares)
     return table
 
 
 def _check(picture: Path | None, answers: Path | None, answered_only: bool, sample: int | None) -> None:
-    """Refuse options that cannot be meant together, before anything takes time."""
+    """Refuse options that exclude each other, before anything takes time."""
     if picture is not None and picture.suffix.lower() != ".svg":
         raise UserError(f"--picture: {picture} does not end in .svg, the one format that is written")
     if answered_only and answers is None:
@@ -197,7 +200,7 @@ def _check(picture: Path | None, answers: Path | None, answered_only: bool, samp
 
 
 def _rows(given: Path | RepoRef, export: Path | None, *, fresh: bool) -> tuple[int | None, list[tuple[Any, str]]]:
-    """A repository's id on GitHub (None: it is a file), and the rows, each with its place for error messages."""
+    """A repository's id on GitHub (None for a file), and the rows, each with its place for error messages."""
     if isinstance(given, Path):
         return None, list(read_rows(given))
     repo_id, rows = history_of(given, fresh=fresh)
@@ -206,16 +209,8 @@ def _rows(given: Path | RepoRef, export: Path | None, *, fresh: bool) -> tuple[i
     return repo_id, [(row, f"{given}#{row['id']}") for row in rows]
 
 
-def _bar(repo: RepoRef | None) -> float:
-    """The threshold in force in a repository that this host knows; the usual one for anything else."""
-    from bot.app.wiring.indexes import known_bar
-
-    bar = known_bar(host.load(), repo) if repo else None
-    return MIN_CONFIDENCE if bar is None else bar.value
-
-
-def _say_what_is_marked(trial: Trial, source: str, picture: Path | None) -> None:
-    """Tell of marks that are missing or lead nowhere, before anything takes time."""
+def _report_marks(trial: Trial, source: str, picture: Path | None) -> None:
+    """Report marks that are missing or lead nowhere, before anything takes time."""
     if not trial.marks.marked:
         if picture is not None:
             raise UserError(f"--picture: {source}: no issue is known to be a duplicate: there is nothing to draw")
@@ -234,9 +229,15 @@ def _say_what_is_marked(trial: Trial, source: str, picture: Path | None) -> None
 def _answered(
     trial: Trial, answers: Path, source: str, picture: Path | None, *, only: bool
 ) -> tuple[Trial, dict[Id, Found]]:
-    """The answers that are there, and the trial, with `only` what they answer; tells of those that are missing."""
-    found = judging.answers(read_rows(answers), trial.issues)
-    _say_what_is_missing(len(trial.only(found).chosen), len(trial.chosen))
+    """The given answers and the trial, with `only` of what they answer; reports missing ones."""
+    found = read_answers(read_rows(answers), trial.issues)
+    given, wanted = len(trial.only(found).chosen), len(trial.chosen)
+    if given < wanted:
+        click.echo(
+            f"{given:,} of {wanted:,} arrivals have an answer; the others count as if nothing had been found "
+            "(--answered-only leaves them out).",
+            err=True,
+        )
     trial = trial.only(found) if only else trial
     if not trial.chosen:
         raise UserError(f"--answered-only: {answers} has no answer for an issue of {source} that can be judged")
@@ -245,24 +246,15 @@ def _answered(
     return trial, found
 
 
-def _say_what_is_missing(given: int, wanted: int) -> None:
-    if given < wanted:
-        click.echo(
-            f"{given:,} of {wanted:,} arrivals have an answer; the others count as if nothing had been found "
-            "(--answered-only leaves them out).",
-            err=True,
-        )
-
-
 def history_of(repo: RepoRef, *, fresh: bool) -> tuple[int, list[dict[str, Any]]]:
-    """The id and the rows of a repository, as far as they are not known yet from GitHub; all of them with `fresh`."""
+    """The id and the rows of a repository; GitHub is asked for what is not known yet, with `fresh` for everything."""
     from bot.app.wiring.clients import build_github, reader
-    from bot.app.wiring.evaluating import history_erased_if_ended
-    from bot.quality.evaluation.reading import read_history
+    from bot.app.wiring.evaluations import history_erased_if_ended
+    from bot.quality.evaluation.history import read_history
 
     settings = host.load()
     github = build_github(settings)
-    with told_if_out_of_sight(repo), progress_bar(f"Issues of {repo}", None) as (progress, task):
+    with access_errors(repo), progress_bar(f"Issues of {repo}", None) as (progress, task):
         try:
             with history_erased_if_ended(settings, repo):
                 return read_history(
@@ -282,7 +274,7 @@ def history_of(repo: RepoRef, *, fresh: bool) -> tuple[int, list[dict[str, Any]]
 
 
 def says(found: Evaluation) -> dict[str, str]:
-    """The sentences that a person is told first, for programs that pass them on."""
+    """The first sentences, for programs that pass them on."""
     return {
         "finding": words.finding(found),
         "advice": words.advice(found),
@@ -294,7 +286,7 @@ def says(found: Evaluation) -> dict[str, str]:
 def show(found: Evaluation, titles: Mapping[int | str, str], *, of_file: bool) -> None:
     """Print an evaluation for a person: sentences first, then the tables; titles are by the issues' ids.
 
-    `of_file` is whether the issues are of no repository, but of a file.
+    `of_file` says that the issues are from a file and not from a repository.
     """
     console = Console(highlight=False)
     # Where there is less room a terminal breaks their lines; to fit, the ends of figures would be cut off.
@@ -302,7 +294,7 @@ def show(found: Evaluation, titles: Mapping[int | str, str], *, of_file: bool) -
     for paragraph in (words.basis(found), f"{words.finding(found)} {words.confidence(found)}".strip()):
         console.print(f"{paragraph}\n")
     # What is said below of the threshold that is set, because no other is recommended, is said once.
-    if words.spoken_of(found) != found.at.cut:
+    if words.discussed_threshold(found) != found.at.cut:
         console.print(f"{words.at_threshold(found, found.at)}\n")
     console.print(f"[bold]{words.advice(found)}[/] {words.last_month(found)} {words.history(found)}\n")
     if found.retrieval.queries:

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bot.app.cli.shared.files import in_json, told_if_refused
-from bot.app.cli.shared.options import OUT, json_option
-from bot.app.cli.shared.stored import Meant, repository_argument, stored
+from bot.app.cli.shared.console import file_errors, in_json
+from bot.app.cli.shared.parameters import OUT, NamedRepository, json_option, repository_argument, stored
 from bot.domain.formats import counted
 from bot.platform.private_files import replace_file
 from bot.platform.settings import Settings
@@ -37,15 +36,15 @@ def export(repository: str, out: Path | None) -> None:
             for piece in pieces:
                 click.echo(piece, nl=False)
         else:
-            with told_if_refused(f"--out: {out} cannot be written"):
+            with file_errors(f"--out: {out} cannot be written"):
                 replace_file(out, pieces)
             click.echo(f"{meant.name}: written to {out}", err=True)
 
 
-def _json(settings: Settings, store: Store, meant: Meant) -> Iterator[str]:
+def _json(settings: Settings, store: Store, meant: NamedRepository) -> Iterator[str]:
     """The object piece by piece, since an index can be larger than what should lie in memory."""
     from bot.deliveries.inbox import queued_content
-    from bot.quality.evaluation.history import kept_issues
+    from bot.quality.evaluation.history import stored_issues
     from bot.storage.store import export as tables_of
 
     queue = queued_content(settings, meant.id)
@@ -56,7 +55,7 @@ def _json(settings: Settings, store: Store, meant: Meant) -> Iterator[str]:
             yield f"{',' if number else ''}\n    {in_json(row)}"
         yield "]"
     yield '},\n"queue": ' + in_json(queue, indent=2) + ',\n"history": ['
-    for number, issue in enumerate(kept_issues(settings.home, meant.id)):
+    for number, issue in enumerate(stored_issues(settings.home, meant.id)):
         yield f"{',' if number else ''}\n  {in_json(issue)}"
     yield "]}\n"
 

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bot.app.cli import UNREACHABLE
-from bot.app.cli.shared.files import in_json
-from bot.app.cli.shared.options import ONE_OR_MORE, Share, json_option, relevance_option
-from bot.app.cli.shared.running import told_of_tokens
+from bot.app.cli.shared.console import in_json, token_errors
+from bot.app.cli.shared.parameters import ONE_OR_MORE, Share, json_option, relevance_option
 from bot.conversation.config.schema import ASKED_MOST, MIN_CONFIDENCE, SOURCES
 from bot.domain.entities import IssueRef, RepoRef
 from bot.domain.errors import NotFound, SettingsError, UserError
@@ -23,7 +22,7 @@ from bot.platform.settings import Settings
 
 if TYPE_CHECKING:
     from bot.github.repository import RepoClient
-    from bot.quality.known_issues import Unasked
+    from bot.quality.known_issues import CommentPreview
 
 # Where GitHub leads to an issue that was transferred.
 _MOVED = 301
@@ -80,9 +79,9 @@ def find(
 
     client = _client(settings, ref.repo)
     try:
-        with told_of_tokens(ref.repo):
+        with token_errors(ref.repo):
             target = client.issue(ref.repo, ref.number)
-        with told_of_tokens(ref.repo), known_repository(settings, client, target, judge=judge) as known:
+        with token_errors(ref.repo), known_repository(settings, client, target, judge=judge) as known:
             config = known.settings.config
             closed = config.include_closed if include_closed is None else include_closed
             gathered = known.finder.gather(target, state="all" if closed or config.include_closed else "open")
@@ -113,7 +112,6 @@ def find(
 
 
 def _client(settings: Settings, repo: RepoRef) -> RepoClient:
-    """What can read the repository."""
     from bot.app.wiring.clients import build_github, reader
 
     try:
@@ -141,7 +139,7 @@ def _issue(text: str, settings: Settings) -> IssueRef:
     return IssueRef.parse(settings.default_repository + text)
 
 
-def show(report: Report, bots: Unasked, *, indexed: bool) -> None:
+def show(report: Report, bots: CommentPreview, *, indexed: bool) -> None:
     """Print a report for a person: the candidates, which of them the bot would name unasked, and the queries (P6)."""
     click.echo(f"{report.repo}#{report.number} {plain(report.title)}\n")
     says = "" if report.candidates else "No earlier issue was found."
@@ -156,8 +154,8 @@ def show(report: Report, bots: Unasked, *, indexed: bool) -> None:
     _show_asked(report, indexed=indexed)
 
 
-def as_json_of(report: Report, bots: Unasked) -> dict[str, Any]:
-    """The public shape of the report, with the word of each candidate and whether the bot would name it unasked."""
+def as_json_of(report: Report, bots: CommentPreview) -> dict[str, Any]:
+    """The report, with each candidate's likelihood and whether the bot would name it unasked."""
     told = report.to_json()
     for one, candidate in zip(told["candidates"], report.candidates, strict=True):
         word = bots.word(candidate)
@@ -166,7 +164,7 @@ def as_json_of(report: Report, bots: Unasked) -> dict[str, Any]:
     return told
 
 
-def _show_bots(bots: Unasked) -> None:
+def _show_bots(bots: CommentPreview) -> None:
     from bot.quality.known_issues import SHADOW
 
     if bots.silence == SHADOW:
@@ -176,7 +174,7 @@ def _show_bots(bots: Unasked) -> None:
     else:
         click.echo()
     which = ", ".join(_name(one) for one in bots.named) or "none of them"
-    click.secho(f"Unasked, the bot would name {which} (min_confidence {bots.bar:g}).", bold=True)
+    click.secho(f"Unasked, the bot would name {which} (min_confidence {bots.threshold:g}).", bold=True)
 
 
 def _show_asked(report: Report, *, indexed: bool) -> None:
@@ -197,13 +195,13 @@ def _show_asked(report: Report, *, indexed: bool) -> None:
 
 
 def _went(run: QueryRun) -> str:
-    """How many hits a query had, if it was answered, and what there is to be said of that."""
+    """A query's hits and problems."""
     hits = "" if run.hits is None else counted(run.hits, "hit")
     return ", ".join(filter(None, (hits, "incomplete" if run.incomplete else "", str(run.problem or ""))))
 
 
-def _show_candidate(candidate: Candidate, bots: Unasked) -> None:
-    """Its number, then the word with the number behind it (P4), and why; one that the bot would name has a mark."""
+def _show_candidate(candidate: Candidate, bots: CommentPreview) -> None:
+    """One candidate with likelihood (P4) and reasons; a mark if the bot would name it."""
     from bot.conversation.messages.catalogue import english
     from bot.conversation.render.comment import confidence_words
 

@@ -13,8 +13,7 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
-from bot.app.cli.shared.options import json_option
-from bot.app.cli.shared.stored import stored_repository
+from bot.app.cli.shared.parameters import json_option, stored_repository
 from bot.platform import settings as host
 
 if TYPE_CHECKING:

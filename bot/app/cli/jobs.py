@@ -10,7 +10,7 @@ from datetime import datetime
 
 import click
 
-from bot.app.cli.shared.options import ONE_OR_MORE, json_option
+from bot.app.cli.shared.parameters import ONE_OR_MORE, json_option
 from bot.domain.formats import counted, format_time
 from bot.platform import settings as host
 

@@ -6,7 +6,7 @@ from importlib.metadata import version
 
 import click
 
-from bot.app.cli.shared.options import PORT
+from bot.app.cli.shared.parameters import PORT
 from bot.domain.errors import SettingsError, UserError
 from bot.platform import local
 from bot.platform import settings as host

@@ -7,8 +7,8 @@ from contextlib import nullcontext
 
 import click
 
-from bot.app.cli.shared.options import json_option, settings_with
-from bot.app.cli.shared.running import told_of_database
+from bot.app.cli.shared.console import database_errors
+from bot.app.cli.shared.parameters import json_option, settings_with
 from bot.platform import settings as host
 
 
@@ -48,9 +48,9 @@ def migrate_store(source: str | None, target: str, dry_run: bool, as_json: bool)
 
     here = host_databases(settings_with("--from", source or None))
     there = host_databases(settings_with("--to", target, otherwise=""))
-    with told_of_database("the database of --from") if source else nullcontext():
+    with database_errors("the database of --from") if source else nullcontext():
         here.reach()
-    with told_of_database("the database of --to"):
+    with database_errors("the database of --to"):
         there.reach()
     tables = copy(here, there, dry_run=dry_run)
     rows = sum(tables.values())

@@ -8,19 +8,22 @@ from pathlib import Path
 
 import click
 
-from bot.app.cli.shared.asking import asking_options
-from bot.app.cli.shared.files import keep_apart, opened, told_if_refused
-from bot.app.cli.shared.options import (
+from bot.app.cli.shared.console import cleanup_on_signal, file_errors, opened, progress_bar, refuse_overwriting
+from bot.app.cli.shared.parameters import (
     ONE_OR_MORE,
     READ_FILE,
     Share,
     WrittenFile,
     from_option,
+    options,
     read_weights,
+    relevance_option,
     seed_option,
+    weights_option,
 )
-from bot.app.cli.shared.running import ended_in_order, progress_bar
-from bot.quality.replay import Asking, choose, read_archive, replay_index, replay_search
+from bot.quality.replay.archive import read_archive
+from bot.quality.replay.drivers import replay_index, replay_search
+from bot.quality.replay.replay import INDEX, SEARCH, ReplayOptions, choose_arrivals
 from bot.search.ranking.plan import DEFAULT_BUDGET
 
 _OUT = "Where the answers go; compressed if the name ends in .gz."
@@ -29,6 +32,30 @@ _SAMPLE = (
     "issue still arrives."
 )
 _BUDGET = "Searches by words an issue."
+_INDEX = "index"
+_SOURCES = (_INDEX, *INDEX, *SEARCH)
+
+
+def _read_sources(_context: click.Context, _option: click.Parameter, value: str) -> tuple[str, ...]:
+    """The option `--sources`: an index's sources or a search's. Raises BadParameter naming what there is."""
+    given = tuple(name.strip() for name in value.split(","))
+    if unknown := [name for name in given if name not in _SOURCES]:
+        raise click.BadParameter(f"there is no source {unknown[0]!r}; there are: {', '.join(_SOURCES)}")
+    names = tuple(dict.fromkeys(name for one in given for name in (INDEX if one == _INDEX else (one,))))
+    if len({name in SEARCH for name in names}) > 1:
+        raise click.BadParameter(f"sources of the index and {' or '.join(SEARCH)} are replayed apart")
+    if SEARCH[1] in names and SEARCH[0] not in names:
+        raise click.BadParameter(f"{SEARCH[1]} needs {SEARCH[0]}")
+    return names
+
+
+_WHERE = f"Where to look, separated by commas: {', '.join(_SOURCES)}."
+replay_options = options(
+    click.option("--sources", default=_INDEX, show_default=True, callback=_read_sources, help=_WHERE),
+    relevance_option("What candidates are sorted by."),
+    weights_option("rank"),
+    click.option("--jobs", type=ONE_OR_MORE, help="Processes that share the work [default: one a processor]."),
+)
 
 
 @click.command()
@@ -40,7 +67,7 @@ _BUDGET = "Searches by words an issue."
 @seed_option
 @click.option("--threshold", type=Share(0, 1), default=0.0, show_default=True, help="The least similarity of titles.")
 @click.option("--budget", type=click.IntRange(1, 10), default=DEFAULT_BUDGET, show_default=True, help=_BUDGET)
-@asking_options
+@replay_options
 def replay(
     issues: Path,
     out: Path,
@@ -63,15 +90,15 @@ def replay(
 
     The sources are those of an index (full-text, vectors; `index` stands for both), or GitHub's searches, simulated.
     """
-    keep_apart("--out", out, issues, weights)
+    refuse_overwriting("--out", out, issues, weights)
     past = read_archive(issues)
-    asked = set(choose(past, warm, sample, seed))
-    asking = Asking(sources, top, threshold, relevance, read_weights(weights), budget)
+    asked = set(choose_arrivals(past, warm, sample, seed))
+    asking = ReplayOptions(sources, top, threshold, relevance, read_weights(weights), budget)
     run = partial(replay_index, jobs=jobs) if asking.indexed else replay_search
     answered = 0
     try:
         bar = progress_bar("Issues arriving", len(past))
-        with told_if_refused(out), ended_in_order(), opened(out) as lines, bar as (progress, task):
+        with file_errors(out), cleanup_on_signal(), opened(out) as lines, bar as (progress, task):
             for answer in run(past, asked, asking, advance=partial(progress.advance, task)):
                 if answer is not None:
                     candidates = [{"id": id, "confidence": round(sure, 6)} for id, sure in answer.candidates]

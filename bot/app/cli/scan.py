@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
-from bot.app.cli.shared.files import in_json, keep_apart
-from bot.app.cli.shared.options import (
+from bot.app.cli.shared.console import cleanup_on_signal, database_errors, in_json, refuse_overwriting
+from bot.app.cli.shared.parameters import (
     ONE_OR_MORE,
     Share,
     WrittenFile,
@@ -19,7 +19,6 @@ from bot.app.cli.shared.options import (
     source_argument,
     weights_option,
 )
-from bot.app.cli.shared.running import ended_in_order, told_of_database
 from bot.quality.scanning.groups import THRESHOLD
 
 _CONFIDENCE = "How likely every two of a group must be the same."
@@ -59,24 +58,24 @@ def scan(
     """
     if as_json and markdown:
         raise click.UsageError("--json and --markdown: one of them, the other can be a second call")
-    keep_apart("--html", html, Path(source), weights)
+    refuse_overwriting("--html", html, Path(source), weights)
     # NumPy and the models, which take a second to import.
-    from bot.app.cli.shared import backlog as looking
-    from bot.quality.scanning.files import without_dates
+    from bot.app.cli.shared import scan_backlog
+    from bot.app.cli.shared.scan_backlog import without_dates
 
     settings, judging = settings_with("--store", store), read_weights(weights)
     # A file's issues lie in a database of their own meanwhile, which must not outlive the command.
-    telling = told_of_database("the database of --store") if store else nullcontext()
-    with ended_in_order(), telling, looking.backlog_of(source, settings, stored=bool(store)) as backlog:
-        scan = looking.compared(backlog, include_closed, fresh, processes or os.cpu_count() or 1, judging)
+    telling = database_errors("the database of --store") if store else nullcontext()
+    with cleanup_on_signal(), telling, scan_backlog.open_source(source, settings, stored=bool(store)) as backlog:
+        scan = scan_backlog.compared(backlog, include_closed, fresh, processes or os.cpu_count() or 1, judging)
         if backlog.reactions is not None:
             scan.count_reactions(backlog.reactions, confidence)
         found = without_dates(scan.result(confidence), backlog.undated)
     if html is not None:
-        looking.write_page(html, found, backlog)
+        scan_backlog.write_page(html, found, backlog)
     if as_json:
-        click.echo(in_json(looking.to_json(found, backlog), indent=2))
+        click.echo(in_json(scan_backlog.to_json(found, backlog), indent=2))
     elif markdown:
-        click.echo(looking.as_markdown(found, backlog))
+        click.echo(scan_backlog.as_markdown(found, backlog))
     else:
-        looking.show(found, limit, backlog)
+        scan_backlog.show(found, limit, backlog)

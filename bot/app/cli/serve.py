@@ -9,8 +9,8 @@ import time
 
 import click
 
-from bot.app.cli.shared.options import PORT, web_address
-from bot.app.cli.shared.running import Ended, ended_in_order
+from bot.app.cli.shared.console import EndedBySignal, cleanup_on_signal
+from bot.app.cli.shared.parameters import PORT, web_address
 from bot.domain.errors import SettingsError, Unavailable
 from bot.platform import local
 from bot.platform import settings as host_settings
@@ -43,16 +43,16 @@ def serve(host: str | None, port: int | None, webhook_url: str | None) -> None:
     configure_logging(settings.log_level, settings.log_format)
     local.check_address(settings.host, settings.port)
     try:
-        with ended_in_order():
+        with cleanup_on_signal():
             _serve(settings, webhook_url)
     except KeyboardInterrupt as end:
         # It has not begun to supervise, which hears of these by itself: who ends it now ends it as properly.
-        if isinstance(end, Ended) and end.number == signal.SIGHUP:
+        if isinstance(end, EndedBySignal) and end.number == signal.SIGHUP:
             raise
 
 
 def _serve(settings: Settings, webhook_url: str | None) -> None:
-    """Start the processes, and watch them until somebody ends this one."""
+    """Start the processes, and supervise them until the end."""
     count_together(settings.home)
     from bot.app.wiring.clients import build_github, prepare_databases
 
@@ -116,23 +116,22 @@ def worker() -> None:
     """Run a worker process until SIGTERM. Any number may run on one PostgreSQL database."""
     from prometheus_client import start_http_server
 
-    from bot.app.wiring import process
     from bot.app.wiring.clients import prepare_databases
-    from bot.app.wiring.worker import build_services, job_handler, scheduled_tasks
-    from bot.interfaces.monitoring.exposition import counted
+    from bot.app.wiring.worker_process import build_services, job_handler, run_worker, scheduled_tasks
+    from bot.interfaces.monitoring.exposition import process_metrics
 
     settings = host_settings.load()
     configure_logging(settings.log_level, settings.log_format)
     if settings.metrics_port:
         try:
-            start_http_server(settings.metrics_port, settings.host, counted())
+            start_http_server(settings.metrics_port, settings.host, process_metrics())
         except OSError as problem:
             raise SettingsError(f"DOPPEL_METRICS_PORT: cannot listen there: {problem.strerror}.") from problem
     # Here alone a worker waits for others, where SIGTERM still ends it at once.
     prepare_databases(settings)
     services = build_services(settings)
     services.indexing.take_up()
-    process.run(settings, job_handler(services), scheduled_tasks(services))
+    run_worker(settings, job_handler(services), scheduled_tasks(services))
 
 
 @click.command()

@@ -14,8 +14,8 @@ from pathlib import Path
 import click
 import requests
 
-from bot.app.cli.shared.files import keep_apart, read_bytes
-from bot.app.cli.shared.options import OUT, READ_FILE, READ_FILE_OR_STDIN, json_option, web_address
+from bot.app.cli.shared.console import read_bytes, refuse_overwriting
+from bot.app.cli.shared.parameters import OUT, READ_FILE, READ_FILE_OR_STDIN, json_option, web_address
 from bot.deliveries.webhook import sign
 from bot.domain.entities import RepoRef
 from bot.domain.errors import SettingsError, Unavailable, UserError
@@ -56,7 +56,7 @@ def simulator(
     /_sim/similarity and /_sim/clock let a script act as anybody, break requests, have similar issues ranked and move
     time; they want the webhook secret in the header X-Simulator-Key.
     """
-    keep_apart("--write-env", write_env, issues)
+    refuse_overwriting("--write-env", write_env, issues)
     ref = RepoRef.parse(repo)
     sim = Simulator(webhook_url=webhook_url or "")
     sim.limits.exempt_users = user_limits == "off"

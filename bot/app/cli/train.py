@@ -9,15 +9,20 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bot.app.cli.shared.files import keep_apart, write
-from bot.app.cli.shared.options import ONE_OR_MORE, READ_FILE, WrittenFile
-from bot.app.cli.shared.running import ended_in_order, progress_bar, told_of_temporary_index
+from bot.app.cli.shared.console import (
+    cleanup_on_signal,
+    progress_bar,
+    refuse_overwriting,
+    temporary_index_errors,
+    write,
+)
+from bot.app.cli.shared.parameters import ONE_OR_MORE, READ_FILE, WrittenFile
 from bot.domain.errors import UserError
 from bot.platform.local import pip_install
 from bot.platform.private_files import is_no_file
 
 if TYPE_CHECKING:
-    from bot.quality.training.collecting import Material
+    from bot.quality.training.arrivals import TrainingFile
 
 OTHERS = 2_500
 _READINGS = "What careful readers said of issues of the file of the same name. May be given more than once."
@@ -59,9 +64,9 @@ def train(
     if (out is None) == (text_model is None):
         raise click.UsageError("name either --out, for the weights, or --text-model, for a text model")
     materials = _materials(files, readings, by)
-    keep_apart("--out", out, *files, *readings)
+    refuse_overwriting("--out", out, *files, *readings)
     try:
-        with ended_in_order():
+        with cleanup_on_signal():
             if out is None:
                 assert text_model is not None
                 _tune(files, text_model, seed)
@@ -73,10 +78,10 @@ def train(
         raise UserError(f"nothing can be learned from {', '.join(map(str, files))}: {problem}") from None
 
 
-def _learn(out: Path, materials: Sequence[Material], made: Mapping[str, object], others: int, seed: int) -> None:
-    from bot.quality.training import over_index
+def _learn(out: Path, materials: Sequence[TrainingFile], made: Mapping[str, object], others: int, seed: int) -> None:
+    from bot.quality.training import learning
 
-    with told_of_temporary_index(), progress_bar("Issues looked at", None) as (progress, task):
+    with temporary_index_errors(), progress_bar("Issues looked at", None) as (progress, task):
         to_do = 0
 
         def advance(more: int, done: int) -> None:
@@ -84,7 +89,7 @@ def _learn(out: Path, materials: Sequence[Material], made: Mapping[str, object],
             to_do += more
             progress.update(task, total=to_do, advance=done)
 
-        learned = over_index.learn(materials, advance, others=others, seed=seed)
+        learned = learning.learn(materials, advance, others=others, seed=seed)
     write(out, json.dumps({**made, **learned}, indent=1) + "\n")
     click.echo(
         f"{out}: learned from {learned['arrivals']:,} issues. How good these weights are is shown by `doppel evaluate` "
@@ -93,9 +98,9 @@ def _learn(out: Path, materials: Sequence[Material], made: Mapping[str, object],
     )
 
 
-def _materials(files: Sequence[Path], readings: Sequence[Path], by: Sequence[str]) -> list[Material]:
-    """The files, each with what belongs to it by its name. Raises UserError where something belongs to none."""
-    from bot.quality.training.collecting import Material
+def _materials(files: Sequence[Path], readings: Sequence[Path], by: Sequence[str]) -> list[TrainingFile]:
+    """The files, each with the readings and the model of its name. Raises UserError for a name of none."""
+    from bot.quality.training.arrivals import TrainingFile
 
     said = {_stem(path): path for path in readings}
     models = {name: Path(folder) for name, _, folder in (one.partition("=") for one in by)}
@@ -106,11 +111,11 @@ def _materials(files: Sequence[Path], readings: Sequence[Path], by: Sequence[str
     for folder in models.values():
         if not (folder / "model.onnx").is_file():
             raise UserError(f"{folder} holds no text model; `doppel train FILES --text-model {folder}` makes one")
-    return [Material(path, said.get(name), models.get(name)) for path, name in zip(files, names, strict=True)]
+    return [TrainingFile(path, said.get(name), models.get(name)) for path, name in zip(files, names, strict=True)]
 
 
 def _stem(path: Path) -> str:
-    """What a file is called: `golang-go` of `golang-go.jsonl.gz`."""
+    """`golang-go` of `golang-go.jsonl.gz`."""
     return path.name.partition(".")[0]
 
 

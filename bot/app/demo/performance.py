@@ -14,10 +14,9 @@ from typing import Any
 
 from werkzeug.serving import make_server
 
-from bot.app.demo import processes
-from bot.app.demo.page.app import create_page
+from bot.app.demo.page import create_page
 from bot.app.demo.scenario import ABOUT, ROLES, script, seed, split
-from bot.app.demo.show import Show
+from bot.app.demo.show import Show, running_bot, wait_for
 from bot.app.demo.terminal import Lines, Terminal
 from bot.domain.errors import UserError
 from bot.platform import local
@@ -47,21 +46,21 @@ def perform(
         tell.progress(what="starting the simulated GitHub, web and worker")
         server = stack.enter_context(start_simulator())
         database = stack.enter_context(_postgres(home)) if postgres else ""
-        bot = stack.enter_context(processes.running(server, home, database))
+        bot = stack.enter_context(running_bot(server, home, database))
         tell.progress(what=f"writing the issues of {repository} into it")
         count = seed(server.sim, repository, rows)
-        processes.wait_for(bot, "web", bot.takes_deliveries)
+        wait_for(bot, "web", bot.takes_deliveries)
         server.sim.app.hook.url = bot.receiver
         server.sim.install(repository)
         # The installation is the first delivery; when its work is done, the worker is up.
         installed = server.sim.webhooks.log[-1].guid
-        processes.wait_for(bot, "the worker", lambda: bot.done(installed))
+        wait_for(bot, "the worker", lambda: bot.done(installed))
         if count > MOST_WAITED_FOR:
             tell.progress(what=f"{count:,} issues are being read; until all are, the bot uses GitHub's search")
         else:
             tell.progress(what=f"reading {count:,} issues into the bot's index")
             repo_id = server.sim.repository(repository).id
-            processes.wait_for(bot, "the index", lambda: (now := bot.progress(repo_id)) is not None and now.done)
+            wait_for(bot, "the index", lambda: (now := bot.progress(repo_id)) is not None and now.done)
         tell.ready(
             repository=repository,
             about=f"from {issues.name}" if issues else ABOUT,

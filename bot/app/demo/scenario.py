@@ -36,7 +36,7 @@ class Expect(StrEnum):
 
 
 @dataclass(frozen=True)
-class Command:
+class SceneCommand:
     """A comment with a command on the scene's issue.
 
     Then the advisory comment, or the expected reply, must hold the text `contains` and not name the issue `lacks`.
@@ -64,7 +64,7 @@ class Scene:
     expect: Expect = Expect.COMMENT
     shows: tuple[int, ...] = ()
     unfold: bool = False
-    commands: tuple[Command, ...] = ()
+    commands: tuple[SceneCommand, ...] = ()
     created_at: datetime | None = None
 
 

@@ -1,26 +1,135 @@
-"""Plays the scenes against the simulator: it does what the people in the script do, and waits for the bot.
-
-If the bot does not do in time what the script promises, a ShowFailed names it.
+"""Runs the bot as hosts do, against the simulator, and plays the script's scenes: it acts for people and waits for the
+bot.
 """
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TypeVar
 
-from bot.app.demo.processes import Processes
-from bot.app.demo.scenario import Command, Expect, Scene
+import sqlalchemy as sa
+
+from bot.app.demo.scenario import Expect, Scene, SceneCommand
 from bot.app.demo.terminal import Lines, Terminal
-from bot.domain.errors import DoppelError
-from bot.simulator import Simulator, references
+from bot.deliveries.database import jobs, queue_engine
+from bot.domain.decisions import Decision
+from bot.domain.errors import DoppelError, Unavailable
+from bot.platform import settings as host
+from bot.platform.local import free_port, is_well
+from bot.platform.private_files import make_file, replace_file
+from bot.platform.processes import GUNICORN, WORKER, Supervisor
+from bot.platform.settings import VARIABLES, Settings
+from bot.simulator import Server, Simulator, references
 from bot.simulator.state.issues import Comment, Issue
+from bot.storage.decisions import Decisions
+from bot.storage.engine import make_engine
+from bot.storage.repositories import Backfills, Progress
+
+READY_WITHIN_SECONDS = 180.0
+POLL_SECONDS = 0.02
+LOG = "processes.log"
+
+
+class BotProcesses:
+    """The running web and worker, their `settings`, and the address `receiver` for deliveries."""
+
+    def __init__(self, settings: Settings, supervisor: Supervisor) -> None:
+        self.settings = settings
+        self.receiver = f"http://127.0.0.1:{settings.port}/webhook"
+        self.pid = supervisor.pid
+        self._supervisor = supervisor
+        self._engine = queue_engine(settings, pool_size=1)
+        self._store = make_engine(settings.database_url, pool_size=1)
+
+    def check(self) -> None:
+        """Restart a process that has died; raise Unavailable for one that keeps dying."""
+        self._supervisor.check(time.monotonic())
+
+    def takes_deliveries(self) -> bool:
+        """Whether web is ready for deliveries."""
+        return is_well(self.receiver.replace("/webhook", "/readyz"))
+
+    def done(self, delivery_id: str) -> bool:
+        """Whether the job of a delivery is done."""
+        with self._engine.connect() as connection:
+            return connection.scalar(sa.select(jobs.c.state).where(jobs.c.id == delivery_id)) == "done"
+
+    def progress(self, repo_id: int) -> Progress | None:
+        """How far the index of a repository is; None before it has begun."""
+        return Backfills(self._store).get(repo_id)
+
+    def decided(self, repo_id: int, number: int) -> Decision | None:
+        """The last decision about an issue; None if there is none."""
+        return next(reversed(Decisions(self._store).of_issue(repo_id, number)), None)
+
+    def close(self) -> None:
+        """Close the connections, and end the processes."""
+        self._engine.dispose()
+        self._store.dispose()
+        self._supervisor.stop()
+
+
+@contextmanager
+def running_bot(server: Server, home: Path, database_url: str = "") -> Iterator[BotProcesses]:
+    """Web and worker for the length of a `with` block, with the data directory `home` and their log in it.
+
+    They get none of this machine's settings.
+    """
+    environ = environment(server, home, database_url)
+    make_file(home / LOG)
+    with (home / LOG).open("wb") as log:
+        # The demo is for this machine alone.
+        web = (*GUNICORN, "--bind", f"127.0.0.1:{environ['PORT']}")
+        supervisor = Supervisor({"web": web, "worker": WORKER}, environ, cwd=home, output=log)
+        processes = BotProcesses(host.load(environ, home / ".env"), supervisor)
+        try:
+            supervisor.start()
+            yield processes
+        except DoppelError as problem:
+            # The log is deleted with the directory, so its end goes with the error.
+            last = (home / LOG).read_text("utf-8", "replace").splitlines()[-20:]
+            problem.add_note("\n".join(("What web and worker wrote last:", *last)))
+            raise
+        finally:
+            processes.close()
+
+
+def wait_for(processes: BotProcesses, what: str, happened: Callable[[], bool]) -> None:
+    """Wait until something has happened; raise Unavailable naming it if that takes too long."""
+    end = time.monotonic() + READY_WITHIN_SECONDS
+    while not happened():
+        processes.check()
+        if time.monotonic() > end:
+            raise Unavailable(f"{what} was not ready within {READY_WITHIN_SECONDS:.0f} s")
+        time.sleep(POLL_SECONDS)
+
+
+def environment(server: Server, home: Path, database_url: str) -> dict[str, str]:
+    """The environment of web and worker: this demo's settings, none of the machine's. It writes the key into `home`."""
+    key = home / "key.pem"
+    replace_file(key, [server.private_key_pem])
+    ours = {variable.name for variable in VARIABLES}
+    return {name: value for name, value in os.environ.items() if name not in ours} | {
+        "APP_ID": str(server.app_id),
+        "PRIVATE_KEY_PATH": str(key),
+        "WEBHOOK_SECRET": server.webhook_secret,
+        "GITHUB_API_URL": server.url,
+        "DATABASE_URL": database_url or f"sqlite:///{home / 'doppel.db'}",
+        "DOPPEL_HOME": str(home),
+        "PORT": str(free_port()),
+        "WEB_CONCURRENCY": "2",
+        "LOG_LEVEL": "INFO",
+    }
+
 
 T = TypeVar("T")
 
 # An answer takes about a second, and several on a busy machine.
 PATIENCE_SECONDS = 15.0
-POLL_SECONDS = 0.02
 
 
 class ShowFailed(DoppelError):
@@ -34,7 +143,7 @@ class Show:
         self,
         simulator: Simulator,
         repository: str,
-        bot: Processes,
+        bot: BotProcesses,
         tell: Terminal | Lines,
         patience: float = PATIENCE_SECONDS,
     ) -> None:
@@ -47,7 +156,7 @@ class Show:
         for number, scene in enumerate(scenes, 1):
             self._tell.scene_begins(number=number, total=len(scenes), heading=scene.heading)
             self._play(scene)
-        self._tell.checked(what=self._nobody_was_disturbed())
+        self._tell.checked(what=self._check_no_pings())
         self._tell.finished(scenes=len(scenes), seconds=time.monotonic() - began)
 
     def _play(self, scene: Scene) -> None:
@@ -57,7 +166,7 @@ class Show:
         number, opened = issue.number, time.monotonic()
         self._tell.issue_opened(number=number, title=scene.title, body=scene.body, login=scene.login)
         if scene.expect is not Expect.COMMENT:
-            self._wait_for_the_end(f"work on #{number}", "issue", "number", number)
+            self._wait_for_job(f"work on #{number}", "issue", "number", number)
             if self._advice(issue) is None:
                 self._tell_of_silence(number, time.monotonic() - opened)
                 return
@@ -75,21 +184,21 @@ class Show:
     def _tell_of_silence(self, number: int, seconds: float) -> None:
         decision = self._bot.decided(self._sim.repository(self._repository).id, number)
         # There is no decision about an issue that a bot has opened.
-        reason, bar = (decision.reason, decision.bar) if decision else ("it was not looked at", 0.0)
+        reason, threshold = (decision.reason, decision.threshold) if decision else ("it was not looked at", 0.0)
         own = next((one for one in decision.evidence if one.own), None) if decision else None
         title = self._sim.issue(self._repository, own.number).title if own else ""
         nearest = (own.number, title, own.probability) if own else None
-        self._tell.stayed_silent(number=number, seconds=seconds, reason=reason, bar=bar, nearest=nearest)
+        self._tell.stayed_silent(number=number, seconds=seconds, reason=reason, bar=threshold, nearest=nearest)
 
-    def _obey(self, command: Command, issue: Issue, advice: Comment) -> None:
+    def _obey(self, command: SceneCommand, issue: Issue, advice: Comment) -> None:
         before, number = advice.body, issue.number
         self._tell.command_given(number=number, login=command.login, text=command.text, note=command.note)
         asked = self._sim.comment(self._repository, number, command.login, command.text)
         given = time.monotonic()
         what = f"answer to {command.text.splitlines()[-1]!r} on #{number}"
-        self._wait(what, lambda: self._acknowledged(asked) and self._answered(command, asked, advice, before))
+        self._wait(what, lambda: self._answered(command, asked, advice, before))
         # A reply comes after the 👍.
-        self._wait_for_the_end(what, "comment", "id", asked.id)
+        self._wait_for_job(what, "comment", "id", asked.id)
         seconds = time.monotonic() - given
         for reply in self._replies(asked):
             self._tell.replied(number=number, body=reply.body, seconds=seconds)
@@ -98,7 +207,10 @@ class Show:
         if issue.state == "closed" and issue.duplicate_of is not None:
             self._tell.issue_closed(number=number, original=issue.duplicate_of.number, seconds=seconds)
 
-    def _answered(self, command: Command, asked: Comment, advice: Comment, before: str) -> bool:
+    def _answered(self, command: SceneCommand, asked: Comment, advice: Comment, before: str) -> bool:
+        # The command's comment gets the bot's 👍 (C4).
+        if not any(reaction.content == "+1" for reaction in asked.reactions):
+            return False
         if command.expect is Expect.CLOSED:
             return asked.issue.state == "closed" and asked.issue.state_reason == "duplicate"
         if command.expect is Expect.REPLY:
@@ -111,15 +223,11 @@ class Show:
         comments = self._sim.comments(self._repository, asked.issue.number)
         return [one for one in comments[comments.index(asked) :] if one.author is self._sim.app.bot]
 
-    def _acknowledged(self, asked: Comment) -> bool:
-        """Whether the command's comment has the bot's 👍 (C4)."""
-        return any(reaction.content == "+1" for reaction in asked.reactions)
-
     def _advice(self, issue: Issue) -> Comment | None:
         comments = self._sim.comments(self._repository, issue.number)
         return next((comment for comment in comments if comment.author is self._sim.app.bot), None)
 
-    def _nobody_was_disturbed(self) -> str:
+    def _check_no_pings(self) -> str:
         """Check, as GitHub reads them, that the bot's comments notify nobody and leave no back-links."""
         with self._sim.lock:
             issues = self._sim.issues_of(self._sim.repository(self._repository))
@@ -130,7 +238,7 @@ class Show:
                 raise ShowFailed(f"the comment on #{comment.issue.number} disturbs others: {found}")
         return f"in {len(written)} comments the bot mentioned nobody and left no back-link on any issue"
 
-    def _wait_for_the_end(self, what: str, kind: str, key: str, value: int) -> None:
+    def _wait_for_job(self, what: str, kind: str, key: str, value: int) -> None:
         """Wait until the job of the latest delivery about an issue or a comment is done."""
         log = reversed(self._sim.webhooks.log)
         guid = next(one.guid for one in log if one.payload.get(kind, {}).get(key) == value)

@@ -1,8 +1,9 @@
-"""What every process needs first: the clock, the databases brought up to date, the doors to GitHub and the model."""
+"""The clock, the databases, the clients of GitHub, of the embedding model and of the judge."""
 
 from __future__ import annotations
 
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from bot.deliveries.database import ensure_schema
 from bot.domain.entities import RepoRef
@@ -12,7 +13,11 @@ from bot.github.repository import RepoClient
 from bot.platform.settings import Settings
 from bot.search.embedding import Embedder
 from bot.search.embedding.local import choose_embedder
-from bot.storage import open_store
+from bot.search.judge.judge import HostJudge
+from bot.storage import Store, open_store
+
+if TYPE_CHECKING:
+    from bot.search.judge.prompt import Endpoint
 
 
 def now() -> datetime:
@@ -21,13 +26,13 @@ def now() -> datetime:
 
 
 def prepare_databases(settings: Settings) -> None:
-    """Bring the schemas of store and queue up to date; waits for others that do the same, however long they take."""
+    """Bring the schemas of store and queue up to date; waits for other processes that do the same."""
     open_store(settings, wait=True).close()
     ensure_schema(settings)
 
 
 def build_github(settings: Settings) -> GitHub:
-    """The door to GitHub; speaking as the App needs its id and key."""
+    """The client of GitHub; speaking as the App needs its id and key."""
     return GitHub(
         app_id=settings.app_id,
         private_key=settings.private_key,
@@ -37,9 +42,9 @@ def build_github(settings: Settings) -> GitHub:
 
 
 def reader(settings: Settings, github: GitHub, repo: RepoRef) -> RepoClient:
-    """A client that can read `repo`: as the App where one is set up, else with `GITHUB_TOKEN`.
+    """A client that can read `repo`: as the App if there is one, else with `GITHUB_TOKEN`.
 
-    Raises SettingsError where there is neither, NotFound where the App is not installed on it.
+    Raises SettingsError if there is neither, NotFound if the App is not installed on it.
     """
     if settings.app_id and settings.private_key:
         return github.installation(github.app().installation_of(repo))
@@ -52,5 +57,47 @@ def reader(settings: Settings, github: GitHub, repo: RepoRef) -> RepoClient:
 
 
 def embedder(settings: Settings) -> Embedder | None:
-    """The model that the host has chosen; nothing is loaded yet."""
+    """The host's embedding model, not yet loaded."""
     return choose_embedder(settings.embedding_model, settings.embedding_url, settings.embedding_key)
+
+
+def build_endpoint(settings: Settings, *, retries: int = 0) -> Endpoint | None:
+    """The judge's client; nothing of it is imported if no judge is configured (J1).
+
+    Raises SettingsError if its package is not installed, or if only half of it is configured.
+    """
+    if not settings.judge_url and not settings.judge_model:
+        return None
+    if not settings.judge_url or not settings.judge_model:
+        missing, there = ("URL", "MODEL") if settings.judge_model else ("MODEL", "URL")
+        raise SettingsError(f"DOPPEL_JUDGE_{missing}: not set, though DOPPEL_JUDGE_{there} is; the judge needs both.")
+    from bot.search.judge.providers import endpoint
+
+    where = (settings.judge_api, settings.judge_url, settings.judge_model, settings.judge_key)
+    return endpoint(*where, retries=retries)
+
+
+def build_judge(settings: Settings, store: Store | None, *, keep: bool = True) -> HostJudge | None:
+    """The judge with its record. A store counts its calls; it has the answers only if it is to `keep` them."""
+    chosen = build_endpoint(settings)
+    if chosen is None:
+        return None
+    from bot.domain.judge_protocol import JudgeLimits
+    from bot.search.judge.judge import HostJudge, InMemoryRecord
+    from bot.search.judge.prompt import Price
+
+    return HostJudge(
+        chosen,
+        store.judgements if store and keep else InMemoryRecord(store.judgements if store else None),
+        JudgeLimits(
+            settings.judge_calls,
+            settings.judge_tokens,
+            settings.judge_calls_each,
+            settings.judge_tokens_each,
+            settings.judge_calls_author,
+        ),
+        Price(settings.judge_price_in, settings.judge_price_out),
+        settings.judge_seconds,
+        lambda: now().timestamp(),
+        private_too=settings.remote_text == "all",
+    )

@@ -1,4 +1,4 @@
-"""The index of this host and what asks it, where there is one and it is complete."""
+"""This host's index and what asks it; and how the command line fills it."""
 
 from __future__ import annotations
 
@@ -8,24 +8,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from bot.app.wiring.clients import build_github, embedder, now, reader
-from bot.app.wiring.judging import build_judge
+from bot.app.wiring.clients import build_github, build_judge, embedder, now, reader
 from bot.conversation.config.schema import RepoConfig
 from bot.deliveries.database import QueueUnavailable
-from bot.deliveries.events import IndexEvent
+from bot.deliveries.events import Event, IndexEvent
 from bot.deliveries.inbox import Inbox
 from bot.domain.entities import Issue, RepoRef, Repository
 from bot.domain.errors import UserError
 from bot.github.repository import RepoClient
 from bot.platform.call_tracker import get_tool_call_tracker
 from bot.platform.settings import Settings
-from bot.quality.calibration import Bar, bar_in_force
+from bot.quality.calibration import Threshold, threshold_in_force
 from bot.quality.known_issues import KnownRepository, RepositoryWords
-from bot.quality.scanning.asking import AskAll, Asker, ask_in_processes
-from bot.quality.scanning.filling import OwnSteps, fill
-from bot.quality.scanning.scan import Scan
+from bot.quality.scanning.scan import BacklogMatcher, MatchMany, Scan, match_in_processes
 from bot.search.embedding.local import TextModel
 from bot.search.finder import Finder, TemporaryIndexes, finder_settings, further_sources
 from bot.search.finder.scoring import Judge
@@ -36,17 +33,81 @@ from bot.search.matching import Matcher, Model, shipped_model
 from bot.search.repository_settings import RepositorySettings, settings_at_present
 from bot.storage import Store, open_store
 from bot.storage.replaced import sqlite_file
-from bot.storage.repositories import Progress
+from bot.storage.repositories import Backfills, Progress
 from handlers.repositories import erased_if_ended
 
 if TYPE_CHECKING:
     from bot.interfaces.mcp.tools import Tools
 
+
+# Not the first step of a chain, which would leave alone what a stopped command seems to be reading still.
+_GOING_ON = 1
+
+
+class StepQueue:
+    """Stands in for the bot's queue and holds the next step.
+
+    `completed` is called when everything was read for the first time.
+    """
+
+    def __init__(self, completed: Callable[[IndexEvent], Any] = lambda event: None) -> None:
+        self._completed = completed
+        self._next: tuple[Event, float] | None = None
+
+    def put(self, delivery_id: str, event: Event, delay_seconds: float = 0.0) -> bool:
+        """Note the next step and its delay in seconds."""
+        if isinstance(event, IndexEvent) and event.completed:
+            self._completed(event)
+        else:
+            self._next = (event, delay_seconds)
+        return True
+
+    def take(self) -> tuple[Event, float] | None:
+        """The next step and its delay; None if there is nothing more to do."""
+        following, self._next = self._next, None
+        return following
+
+
+def fill_step_by_step(
+    indexing: Indexer,
+    steps: StepQueue,
+    forms: IssueForms,
+    progress: Backfills,
+    github: RepoClient,
+    repository: Repository,
+    *,
+    chain: str,
+    sleep: Callable[[float], Any],
+    tell: Callable[[Progress], Any],
+) -> Progress | None:
+    """Read until everything is there, or nothing more can be read now; return the progress.
+
+    Nothing is read twice. `tell` is called after each step, and `sleep` between them, to leave some of GitHub's limits
+    to others. Raises what reading from GitHub raises.
+    """
+    forms.refresh(github, repository)
+    steps.put("", IndexEvent(None, repository, chain, _GOING_ON))
+    while (following := steps.take()) is not None:
+        event, wait = following
+        assert isinstance(event, IndexEvent)
+        sleep(wait)
+        indexing.step(event, repository, github)
+        reached = progress.get(repository.id)
+        if reached is None:
+            # The repository was erased meanwhile.
+            break
+        tell(reached)
+        if reached.problem and not reached.done:
+            # The bot would wait for minutes, but somebody at a terminal wants to know now.
+            break
+    return progress.get(repository.id)
+
+
 logger = logging.getLogger(__name__)
 
 
 def build_index(settings: Settings, store: Store) -> Index:
-    """The index of a store, with the model that the host has chosen."""
+    """The index of a store, with the host's embedding model."""
     model = embedder(settings)
     facts = StoredRepositoryInfo(
         store,
@@ -58,31 +119,29 @@ def build_index(settings: Settings, store: Store) -> Index:
     return Index(store.engine, TextAnalyser(), model, facts, text_model=TextModel() if settings.text_model else None)
 
 
-def build_asker(settings: Settings, weights: str = "", store: Store | None = None) -> Asker:
-    """What asks about issues of the backlog, with a store of its own where none is given (in a process of its own).
+def build_backlog_matcher(settings: Settings, weights: str = "", store: Store | None = None) -> BacklogMatcher:
+    """The matcher of a backlog scan, with a store of its own if none is given (in a process of its own).
 
-    `weights` are the text of other ones than Doppel comes with. Raises ValueError, KeyError or TypeError where they are
-    of another version.
+    `weights` is the text of a file of weights. Raises ValueError, KeyError or TypeError for another version.
     """
     model = Model.parse(weights) if weights else shipped_model()
-    return Asker(build_index(settings, store or open_store(settings)), model)
+    return BacklogMatcher(build_index(settings, store or open_store(settings)), model)
 
 
 @contextmanager
 def known_repository(
     settings: Settings, client: RepoClient, target: Issue, *, issues: int | None = None, judge: bool = False
 ) -> Iterator[KnownRepository]:
-    """The repository of an issue, which `client` can read, with what finds what that issue repeats.
+    """The repository of an issue, which `client` can read, with a finder for that issue.
 
-    `issues` is how many it has, to go by where nobody here has counted them. Searches are planned by the words that the
-    bot has counted there, if any. Nothing is created where this host has no database, and nothing is stored but what a
-    `judge` says that is asked for. Raises UserError where that cannot be asked.
+    `issues` is how many it has, used if nobody here has counted them. Nothing is created if this host has no database,
+    and nothing is stored but a `judge`'s answers. Raises UserError if the judge cannot be asked.
     """
     # By the id that GitHub gives, since the name may have been another repository's when the index was filled.
     summary = client.repository(target.repo)
     repo_id = summary.id
     loaded = settings_at_present(client, target.repo, settings.mode)
-    with store_there(settings) as store:
+    with existing_store(settings) as store:
         progress = store.backfills.get(repo_id) if store else None
         words = RepositoryWords(store.word_counts, repo_id, target) if store else None
         # As the bot has read them last; who only looks stores nothing.
@@ -120,64 +179,60 @@ def _judge(settings: Settings, store: Store | None, repository: Repository, conf
 
 
 @contextmanager
-def open_scan(settings: Settings, repo_id: int, closed: bool) -> Iterator[tuple[Scan, AskAll, float] | None]:
-    """The scan of a repository's backlog, with `closed` of closed issues too, what asks about many issues, and the
-    probability from which on the repository calls something likely.
+def open_scan(settings: Settings, repo_id: int, closed: bool) -> Iterator[tuple[Scan, MatchMany, float] | None]:
+    """The scan of a repository's backlog, with `closed` of closed issues too; what finds matches; and the probability
+    from which on the repository calls something likely.
 
-    None where this host's index of the repository is not complete; nothing is created where it has no database.
+    None if this host's index of the repository is not complete.
     """
-    with store_there(settings) as store:
+    with existing_store(settings) as store:
         if store is None or not store.backfills.complete(repo_id):
             yield None
         else:
-            make = partial(build_asker, settings)
-            ask = partial(ask_in_processes, make, repo_id, processes=os.cpu_count() or 1)
+            make = partial(build_backlog_matcher, settings)
+            ask = partial(match_in_processes, make, repo_id, processes=os.cpu_count() or 1)
             with erased_if_ended(repo_id, store):
                 likely = RepositorySettings(store, now).last_read(repo_id).likely
-                yield Scan(store, build_asker(settings, store=store), repo_id, closed=closed), ask, likely
+                yield Scan(store, build_backlog_matcher(settings, store=store), repo_id, closed=closed), ask, likely
 
 
-def known_bar(settings: Settings, repo: RepoRef) -> Bar | None:
-    """The bar in force in a repository, from what this host has stored of it; None where that is nothing."""
-    with store_there(settings) as store:
+def known_threshold(settings: Settings, repo: RepoRef) -> Threshold | None:
+    """The threshold in force in a repository, as this host has stored it; None if it stored nothing."""
+    with existing_store(settings) as store:
         known = store.repositories.by_name(repo) if store else None
         if store is None or known is None:
             return None
         config = RepositorySettings(store, now).last_read(known.id)
-        return bar_in_force(config, store.calibrations.get(known.id))
+        return threshold_in_force(config, store.calibrations.get(known.id))
 
 
 def fill_index(
-    settings: Settings,
-    store: Store,
-    repo: RepoRef,
-    sleep: Callable[[float], None],
-    tell: Callable[[Progress], None],
+    settings: Settings, store: Store, repo: RepoRef, sleep: Callable[[float], None], tell: Callable[[Progress], None]
 ) -> tuple[Repository, Progress | None]:
-    """Read a repository's issues into the index of a store, for the command line; `bot.quality.scanning.filling` says
-    more.
-    """
+    """Read a repository's issues into the index of a store, for the command line."""
     github = build_github(settings)
     try:
         client = reader(settings, github, repo)
         summary = client.repository(repo)
         store.repositories.upsert(summary, None, now().timestamp())
-        steps = OwnSteps(partial(_hand_over, settings, store))
+        steps = StepQueue(partial(_hand_over, settings, store))
         indexing = Indexer(build_index(settings, store), store, steps, now)
         forms, progress = IssueForms(store, now), store.backfills
         # What is handed over is known by the chain, and a repository can be read anew after it was erased.
         chain = f"by-hand-{now().timestamp():.3f}"
         with erased_if_ended(summary.id, store):
-            reached = fill(indexing, steps, forms, progress, client, summary, chain=chain, sleep=sleep, tell=tell)
+            reached = fill_step_by_step(
+                indexing, steps, forms, progress, client, summary, chain=chain, sleep=sleep, tell=tell
+            )
         return summary, reached
     finally:
         github.close()
 
 
 def _hand_over(settings: Settings, store: Store, event: IndexEvent) -> None:
-    """Give the bot of this host what it has to do once its index of a repository is complete, if it is installed there.
+    """Once an index is complete, give this host's bot the work that follows, if it is installed there.
 
-    What is read does not depend on it, so that a queue that cannot take it is only told of.
+    Reading does not depend on it, so a failing queue is only reported.
     """
     known = store.repositories.get(event.repository.id)
     if known is None or known.installation is None:
@@ -192,14 +247,14 @@ def _hand_over(settings: Settings, store: Store, event: IndexEvent) -> None:
 def present_reactions(
     settings: Settings, store: Store, repo: RepoRef, numbers: Sequence[int]
 ) -> Mapping[int, tuple[int, int]]:
-    """How many 👍 and 👎 issues have now, by number, for the command line."""
+    """The 👍 and 👎 of issues now, by number, for the command line."""
     with closing(build_github(settings)) as github:
         return reader(settings, github, repo).reactions(repo, numbers)
 
 
 @contextmanager
-def store_there(settings: Settings) -> Iterator[Store | None]:
-    """The store, as long as it is asked; None where this host has none yet."""
+def existing_store(settings: Settings) -> Iterator[Store | None]:
+    """The store; None if this host has none yet."""
     file = sqlite_file(settings.database_url)
     if file is not None and not file.exists():
         yield None

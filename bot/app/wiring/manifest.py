@@ -1,8 +1,8 @@
-"""What app.yml, the App's manifest, asks GitHub for; made from the table of routes, so that the two cannot differ."""
+"""What app.yml, the App's manifest, asks GitHub for, made from the table of routes."""
 
 from __future__ import annotations
 
-from bot.interfaces.doctor import Wanted
+from bot.interfaces.doctor import RequiredAccess
 from handlers import ROUTES
 from handlers.router import Level
 
@@ -24,6 +24,6 @@ def permissions() -> dict[str, Level]:
     return union
 
 
-def wanted() -> Wanted:
+def required_access() -> RequiredAccess:
     """What the App must have been granted on GitHub."""
-    return Wanted(permissions(), events())
+    return RequiredAccess(permissions(), events())

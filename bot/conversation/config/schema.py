@@ -199,7 +199,7 @@ Source = Annotated[SourceConfig, _switch_or_keys(SourceConfig)]
 class RepoConfig(_Section):
     """Everything that `.github/doppel.yml` can say. `RepoConfig()` is what holds without a file.
 
-    Where `min_confidence` is None, `bot.quality.calibration` says which bar is in force.
+    Where `min_confidence` is None, `bot.quality.calibration` says which threshold is in force.
     """
 
     mode: Literal["comment", "shadow", "off"] = "comment"

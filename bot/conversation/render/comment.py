@@ -171,9 +171,9 @@ class CommentView:
     showed any. `asked` is whether a command did, `words` and `options` are those of that command, and
     `settings_problems` are given then: on a new issue nobody is bothered with them (C6). With `settings_private` only
     their number is told. `say` are the words in which it is written, `labels` whether the bot sets the label of its own
-    accord. `moved` are the bar and the usual one where feedback has moved it. `bar` is the probability from which on
-    the bot speaks unasked, `likely` where the upper tier begins, and `unasked` (None: not told) which of the candidates
-    it would have named. `closers` are what closed issues of the repository, by number.
+    accord. `moved` are the threshold and the usual one where feedback has moved it. `threshold` is the probability from
+    which on the bot speaks unasked, `likely` where the upper tier begins, and `unasked` (None: not told) which of the
+    candidates it would have named. `closers` are what closed issues of the repository, by number.
     """
 
     checked_at: datetime
@@ -187,7 +187,7 @@ class CommentView:
     say: Messages = field(default_factory=english)
     labels: bool = False
     moved: tuple[float, float] | None = None
-    bar: float = 0.0
+    threshold: float = 0.0
     likely: float = LIKELY
     unasked: tuple[Candidate, ...] | None = None
     closers: Mapping[int, Closer] = field(default_factory=dict)
@@ -235,8 +235,8 @@ def _heading(report: Report, view: CommentView, shown: tuple[Candidate, ...]) ->
     say = view.say
     if shown:
         # What no model judged was found all the same, and nothing more can be said of it.
-        best = view.bar if shown[0].confidence is None else shown[0].confidence
-        if view.asked and best < view.bar:
+        best = view.threshold if shown[0].confidence is None else shown[0].confidence
+        if view.asked and best < view.threshold:
             return say.closest()
         probably = likelihood(best, view.likely).tier is Tier.LIKELY
         return say.found(count=len(shown)) if probably else say.related(count=len(shown))
@@ -279,10 +279,10 @@ def _unasked(view: CommentView) -> list[str]:
     if view.unasked is None:
         return []
     if not view.unasked:
-        return [view.say.unasked_none(percent=view.bar)]
+        return [view.say.unasked_none(percent=view.threshold)]
     # In code, since they are linked above.
     issues = view.say.comma().join(code(f"{one.repo}#{one.number}") for one in view.unasked)
-    return [view.say.unasked(issues=issues, percent=view.bar)]
+    return [view.say.unasked(issues=issues, percent=view.threshold)]
 
 
 def _list(shown: tuple[Candidate, ...], place: RepoLinks, view: CommentView) -> str:

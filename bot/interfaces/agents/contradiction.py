@@ -1,9 +1,8 @@
 """D5a: which entries contradict each other, so that they are not merged however close their vectors are. Pure.
 
-Vectors hardly see the difference between "always use tabs" and "never use tabs", or between two port numbers. So three
-things are read from the words: what is said with a "not" in one text and without in the other, words that are
-opposites, and numbers or names that differ where the rest is the same. It reads English. A pair that it wrongly calls a
-contradiction stays as two entries, which is the smaller harm.
+Vectors hardly tell "always use tabs" from "never use tabs", or one port number from another. So three things are read
+from the words, in English: negation in one text and not in the other, opposites, and numbers or names that differ while
+the rest is the same. A wrong contradiction keeps two entries, which is the smaller harm.
 """
 
 from __future__ import annotations
@@ -65,10 +64,10 @@ _NAME = re.compile(r"\w[A-Z]|[._/@#+]|`")
 
 @dataclass(frozen=True, slots=True)
 class Stance:
-    """What a text says of which words: `said` and `denied`, each reduced to its stem; of two opposites the first one.
+    """What a text says about which words: `said` and `denied` stems; of two opposites the first one.
 
-    `negated` are those that stand under a negation, `numbers` and `names` (words as well) are its values, `order`
-    what stands behind a "before" or an "after".
+    `negated` are those under a negation, `numbers` and `names` (words as well) its values, `order` what follows a
+    "before" or an "after".
     """
 
     said: frozenset[str]
@@ -118,7 +117,7 @@ class Stance:
 
 
 def stance(text: str) -> Stance:
-    """What a text says, as far as it can be contradicted; of a long one what its beginning says."""
+    """What a text says, as far as it can be contradicted; only the beginning of a long one."""
     words: dict[bool, set[str]] = {True: set(), False: set()}
     negated, numbers, names = set(), set(), set()
     order: set[tuple[str, str]] = set()
@@ -169,7 +168,7 @@ def stance(text: str) -> Stance:
 def contradictions(stances: Sequence[Stance]) -> Iterator[tuple[int, int]]:
     """The pairs of positions whose texts contradict each other, the lower one first.
 
-    Equal stances are looked at once, and of the others those pairs alone that have what can be contradicted.
+    Equal stances are compared once, and only pairs that share what can be contradicted.
     """
     alike: dict[Stance, list[int]] = defaultdict(list)
     for position, one in enumerate(stances):

@@ -17,9 +17,18 @@ from numpy.typing import NDArray
 from bot.domain.errors import InvalidArgument
 from bot.domain.merging import Group, merge
 from bot.interfaces.agents.contradiction import contradictions, stance
-from bot.interfaces.agents.entries import DEFAULT_THRESHOLD, MODELS, choose_model, embed_texts
-from bot.interfaces.agents.playbook import Entry, apply, complain, read_entries
-from bot.interfaces.agents.similarity import ROUNDING, Vectors, components, nearest, unit_rows
+from bot.interfaces.agents.playbook import PlaybookEntry, apply, complain, read_entries
+from bot.interfaces.agents.vectors import (
+    DEFAULT_THRESHOLD,
+    MODELS,
+    ROUNDING,
+    Vectors,
+    choose_model,
+    components,
+    embed_texts,
+    nearest,
+    unit_rows,
+)
 
 log = logging.getLogger(__name__)
 
@@ -30,12 +39,12 @@ Embed = Callable[[Sequence[str]], Any]
 
 @dataclass(frozen=True, slots=True)
 class Deduplication:
-    """What is to be merged. `threshold` and `model` are those that decided; `model` is empty where none was needed.
+    """What is to be merged, by this `threshold` and `model`; `model` is empty if none was needed.
 
     `apart` are pairs of entries, by position, that are alike and contradict each other (D5a).
     """
 
-    entries: tuple[Entry, ...]
+    entries: tuple[PlaybookEntry, ...]
     groups: tuple[Group, ...]
     vectors: Vectors
     threshold: float
@@ -57,12 +66,12 @@ def deduplicate(
     model: str | None = None,
     environ: Mapping[str, str] = os.environ,
 ) -> Deduplication:
-    """What of a playbook is to be merged; nothing is changed.
+    """Find what is to be merged in a playbook; nothing is changed.
 
-    `embed` turns a list of texts into an array of vectors, one row each; without it `model` does, a name of
-    `models.MODELS`, or the best that is installed. `threshold` is as in D4, with that model's own in the last place;
-    its variable is read from `environ`.
-    Raises Malformed, InvalidArgument, ValueError for vectors that are none, and what the model raises.
+    `embed` turns a list of texts into an array of vectors, one row each; without it `model`, a name of
+    `vectors.MODELS`, does, or the best one that is installed. `threshold` is as in D4: without it the variable in
+    `environ` decides, else the model's own. Raises Malformed, InvalidArgument, ValueError for wrong vectors, and what
+    the model raises.
     """
     entries = tuple(read_entries(playbook, slugs))
     groups = tuple(merge(range(len(entries)), [one.helpful for one in entries], [one.harmful for one in entries]))
@@ -81,17 +90,17 @@ def deduplicate(
     limit = choose_threshold(threshold, environ, default)
     vectors = unit_rows(rows(texts), len(texts))
     log.info("%d entries are compared by the model %s at threshold %.2f", len(texts), name, limit)
-    labels, apart = _parted(components(vectors, limit), vectors, texts, limit)
+    labels, apart = _separate_contradictions(components(vectors, limit), vectors, texts, limit)
     groups = tuple(merge(labels.tolist(), [one.helpful for one in entries], [one.harmful for one in entries]))
     return Deduplication(entries, groups, vectors, limit, name, tuple(apart))
 
 
-def _parted(
+def _separate_contradictions(
     labels: NDArray[np.int32], vectors: Vectors, texts: Sequence[str], limit: float
 ) -> tuple[NDArray[np.int32], list[tuple[int, int]]]:
     """D5a: the groups without contradictions in them, and the pairs that contradict each other.
 
-    What contradicts something of its group goes together with its like alone, if nothing in the two contradicts; the
+    An entry that contradicts something in its group is grouped with similar ones that it does not contradict; the
     others stay a group without it. So a second run finds nothing more to merge.
     """
     apart = []
@@ -137,7 +146,7 @@ def run(playbook: Any, threshold: float | None, embed: Embed | None, slugs: Sequ
 def choose_threshold(explicit: float | None, environ: Mapping[str, str], default: float) -> float:
     """D4: `explicit`, else the environment variable, else `default`; clamped to [0, 1].
 
-    A variable that is no number is told on stderr and ignored. Raises InvalidArgument where `explicit` is not a number.
+    A variable that is no number is reported on stderr and ignored. Raises InvalidArgument if `explicit` is no number.
     """
     if explicit is not None:
         # NumPy's numbers are welcome too; a bool is a number to Python alone.
@@ -169,27 +178,25 @@ def _clamped(value: float) -> float:
 class Absorbed:
     """An entry that went into another, with the cosine similarity of the two.
 
-    Where that is below the threshold, they hang together by others: `through` is the entry of the group that is most
-    like it, and `link` how much (D2).
+    If that is below the threshold, `through` is the most similar entry of the group, and `link` how similar (D2).
     """
 
-    entry: Entry
+    entry: PlaybookEntry
     similarity: float
-    through: Entry | None
+    through: PlaybookEntry | None
     link: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """An entry that stayed, as it was, with its new counters, and what went into it."""
+    """An entry that stayed, as it was, with its new counters and the entries that went into it."""
 
-    survivor: Entry
+    survivor: PlaybookEntry
     helpful: int
     harmful: int
     absorbed: tuple[Absorbed, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """For programs: names, sections, counters and similarities."""
         return {
             "name": self.survivor.name,
             "section": self.survivor.section,
@@ -210,7 +217,7 @@ class Merge:
 
 
 def account(found: Deduplication) -> Iterator[Merge]:
-    """Every merge, in the order of the survivors. To be made before the playbook is changed or after, as you like."""
+    """Every merge, in the order of the survivors. Works before and after the playbook is changed."""
     for group in found.merged:
         vectors, members = found.vectors, np.array(group.members)
         others = members[1:]

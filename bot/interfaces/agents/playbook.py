@@ -1,4 +1,4 @@
-"""A playbook as a flat list of entries, and back (D1, D7), and how its owner hears of what went wrong."""
+"""A playbook as a list of entries, and back (D1, D7), and the reports of what went wrong."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from bot.domain.merging import Group
 _TOO_LARGE = 10**4_000
 
 
-class Malformed(ValueError):
-    """It is no playbook; the message says where, and what is wrong there."""
+class MalformedPlaybook(ValueError):
+    """It is no playbook; the message says what is wrong where."""
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class PlaybookEntry:
     """One entry, and the object in the playbook that it was read from."""
 
     section: str
@@ -30,41 +30,43 @@ class Entry:
     raw: dict[str, Any] = field(repr=False, compare=False)
 
 
-def read_entries(playbook: Any, slugs: Sequence[str]) -> list[Entry]:
+def read_entries(playbook: Any, slugs: Sequence[str]) -> list[PlaybookEntry]:
     """All entries: the sections `slugs` first, in that order, then the others in their own; list order in each (D1).
 
-    Raises Malformed for whatever is not as D1 says: missing keys, wrong types, counters that are no whole numbers from
-    0 on, and the same object in two places, of which one could not be changed without the other.
+    Raises Malformed for missing keys, wrong types, counters that are no whole numbers from 0 on, and the same object in
+    two places, since one could not be changed without the other.
     """
     if not isinstance(playbook, dict):
-        raise Malformed(f"a playbook is an object, not {_kind(playbook)}")
+        raise MalformedPlaybook(f"a playbook is an object, not {_kind(playbook)}")
     for key in ("version", "last_updated", "sections"):
         _require(playbook, key, "the playbook")
     sections = playbook["sections"]
     if not isinstance(sections, dict):
-        raise Malformed(f"sections: must be an object, not {_kind(sections)}")
-    entries: list[Entry] = []
+        raise MalformedPlaybook(f"sections: must be an object, not {_kind(sections)}")
+    entries: list[PlaybookEntry] = []
     seen: set[int] = set()
     for section in [slug for slug in slugs if slug in sections] + [name for name in sections if name not in slugs]:
         if not isinstance(section, str):
-            raise Malformed(f"sections: the name {section!r} is no text")
+            raise MalformedPlaybook(f"sections: the name {section!r} is no text")
         listed = sections[section]
         if not isinstance(listed, list):
-            raise Malformed(f"sections: {section}: must be a list, not {_kind(listed)}")
+            raise MalformedPlaybook(f"sections: {section}: must be a list, not {_kind(listed)}")
         for place, raw in enumerate(listed):
             entries.append(_entry(section, raw, f"sections: {section}: entry {place + 1}"))
         for one in (listed, *listed):
             if id(one) in seen:
-                raise Malformed(f"sections: {section}: holds an object that stands elsewhere in the playbook too")
+                raise MalformedPlaybook(
+                    f"sections: {section}: holds an object that stands elsewhere in the playbook too"
+                )
             seen.add(id(one))
     return entries
 
 
-def apply(playbook: dict[str, Any], entries: Sequence[Entry], groups: Sequence[Group]) -> None:
-    """Merge the groups of `entries` in the playbook that they were read from: survivors get the sums, others go (D2).
+def apply(playbook: dict[str, Any], entries: Sequence[PlaybookEntry], groups: Sequence[Group]) -> None:
+    """Merge the groups of `entries` in their playbook: survivors get the sums, others go (D2).
 
-    Sections stay, also those that are empty now; nothing else is touched (D7). What breaks off in the middle, be it an
-    object that refuses to be changed or Ctrl-C, leaves everything as it was (D5).
+    Sections stay, even empty ones; nothing else is touched (D7). If anything breaks off in the middle, even by Ctrl-C,
+    everything is as before (D5).
     """
     gone = {id(entries[one].raw) for group in groups for one in group.absorbed}
     before = [(listed, list(listed)) for listed in playbook["sections"].values()]
@@ -86,10 +88,7 @@ def apply(playbook: dict[str, Any], entries: Sequence[Entry], groups: Sequence[G
 
 
 def complain(text: str, problem: Exception | None = None) -> None:
-    """One line on stderr, also where logging is not set up; a stderr that is closed is no reason to fail.
-
-    Nor is a `problem` that cannot be put into words.
-    """
+    """Write one line on stderr, even without logging. Neither a closed stderr nor a strange `problem` is an error."""
     with contextlib.suppress(Exception):
         text = text if problem is None else f"{text}: {problem}"
     with contextlib.suppress(Exception):
@@ -97,30 +96,30 @@ def complain(text: str, problem: Exception | None = None) -> None:
         sys.stderr.write(f"deduplication: {line}\n")
 
 
-def _entry(section: str, raw: Any, where: str) -> Entry:
+def _entry(section: str, raw: Any, where: str) -> PlaybookEntry:
     if not isinstance(raw, dict):
-        raise Malformed(f"{where}: must be an object, not {_kind(raw)}")
+        raise MalformedPlaybook(f"{where}: must be an object, not {_kind(raw)}")
     for key in ("name", "text"):
         _require(raw, key, where)
         if not isinstance(raw[key], str):
-            raise Malformed(f"{where}: {key}: must be a text, not {_kind(raw[key])}")
+            raise MalformedPlaybook(f"{where}: {key}: must be a text, not {_kind(raw[key])}")
     for key in ("helpful", "harmful"):
         _require(raw, key, where)
         value = raw[key]
         if isinstance(value, int) and abs(value) >= _TOO_LARGE:
-            raise Malformed(f"{where}: {key}: is too large a number")
+            raise MalformedPlaybook(f"{where}: {key}: is too large a number")
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            raise Malformed(f"{where}: {key}: must be a whole number from 0 on, not {str(value)[:40]}")
-    return Entry(section, raw["name"], raw["text"], raw["helpful"], raw["harmful"], raw)
+            raise MalformedPlaybook(f"{where}: {key}: must be a whole number from 0 on, not {str(value)[:40]}")
+    return PlaybookEntry(section, raw["name"], raw["text"], raw["helpful"], raw["harmful"], raw)
 
 
 def _require(holder: dict[Any, Any], key: str, where: str) -> None:
     if key not in holder:
-        raise Malformed(f"{where} has no {key!r}")
+        raise MalformedPlaybook(f"{where} has no {key!r}")
 
 
 def _kind(value: object) -> str:
-    """What JSON calls it."""
+    """A value's type, in JSON's words."""
     names = {
         dict: "an object",
         list: "a list",

@@ -1,4 +1,4 @@
-"""Semantic deduplication of playbooks for hosts and scripts (D1): `from bot.api import run_deduplication`."""
+"""The way in to semantic deduplication for hosts and scripts (D1): `from bot.api import run_deduplication`."""
 
 from __future__ import annotations
 

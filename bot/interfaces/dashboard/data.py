@@ -1,4 +1,4 @@
-"""What the pages read: the store, the index, the queue's dead letters, and the settings file; and what they write."""
+"""What the dashboard reads from store, index, queue and settings, and what it writes."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from bot.domain.decisions import Decision
 from bot.domain.entities import same_login
 from bot.domain.errors import DoppelError
 from bot.domain.feedback import FeedbackKind, FeedbackSignal, KeptCalibration, Role
-from bot.interfaces.dashboard.pair import Pair, side_by_side
-from bot.quality.calibration import WINDOW, Bar, Point, bar_in_force, points, said_of
-from bot.quality.digest import WEEK, Digest, Standing, digest_of
-from bot.quality.evaluation.metrics import without
-from bot.quality.evaluation.runs import Kept, Runs, Stage
-from bot.quality.feedback import Example, decided_in
-from bot.quality.scanning.pairs import Result
+from bot.interfaces.dashboard.views import IssuePair, side_by_side
+from bot.quality.calibration import WINDOW, Point, Threshold, feedback_since, points, threshold_in_force
+from bot.quality.digest import WEEK, CommentRating, Digest, digest_of
+from bot.quality.evaluation.measures import without_pairs
+from bot.quality.evaluation.runs import EvaluationRuns, Stage, StoredEvaluation
+from bot.quality.feedback import Example, decisions_on_pairs
+from bot.quality.scanning.groups import ScanResult
 from bot.search.index import Index
 from bot.search.indexer import IndexStatus, index_statuses
 from bot.search.repository_settings import LoadedSettings
@@ -31,22 +31,22 @@ from bot.storage.sessions import Session
 
 PAGE = 50
 MOST_LOOKED_AT = 1_000
-"""Decisions among which those are looked for that nobody has judged."""
+"""Decisions that are searched for ones that nobody has judged."""
 
 
 @dataclass(frozen=True, slots=True)
 class Feedback:
-    """What people said, the bar that holds, and how it was reached (None: nothing was ever calibrated)."""
+    """What people said, the threshold in force, and the stored calibration (None: there is none)."""
 
     examples: tuple[Example, ...]
     points: tuple[Point, ...]
-    bar: Bar
+    threshold: Threshold
     kept: KeptCalibration | None
 
 
 @dataclass(frozen=True, slots=True)
-class Health:
-    """One repository's index, what was given up, and what could not be found out."""
+class RepositoryHealth:
+    """One repository's index, the deliveries that were given up, and what could not be found out."""
 
     index: IndexStatus | None
     letters: tuple[DeadLetter, ...]
@@ -54,10 +54,10 @@ class Health:
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
-    """One repository in a line: its mode as it was last read, its index, and of its week's comments what people said.
+class RepositorySummary:
+    """One repository in a line: its mode, its index, and the ratings of its week's comments.
 
-    `would` counts those that it would have posted.
+    `would` counts comments that `mode: shadow` held back.
     """
 
     mode: str
@@ -69,11 +69,11 @@ class Summary:
     unknown: int
 
 
-class Data:
-    """Reads, takes votes, and has evaluations done.
+class DashboardData:
+    """Reads, takes votes, and starts evaluations.
 
-    `settings_of` reads a repository's settings, `mode_of` gives its mode without asking GitHub, `groups_of` what its
-    last scan found.
+    `settings_of` reads a repository's settings, `mode_of` gives its mode without asking GitHub, `groups_of` the result
+    of its last scan.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class Data:
         queue: Inbox,
         settings_of: Callable[[StoredRepository], LoadedSettings],
         mode_of: Callable[[StoredRepository], str],
-        groups_of: Callable[[StoredRepository], Result | None],
+        groups_of: Callable[[StoredRepository], ScanResult | None],
         clock: Callable[[], datetime],
     ) -> None:
         self.store = store
@@ -95,47 +95,39 @@ class Data:
         self._index = index
         self._letters = letters
         self._queue = queue
-        self._runs = Runs(store.engine)
+        self._runs = EvaluationRuns(store.engine)
 
     def session(self, name: str) -> Session | None:
-        """Who is signed in under the name that their browser has."""
+        """Role is signed in, by the name in their browser's cookie."""
         return self.store.sessions.get(name, self.clock().timestamp())
 
     def begin_session(self, session: Session) -> str:
-        """Note that somebody has signed in; returns the name for their browser."""
+        """Store that somebody has signed in; return the name for their browser."""
         return self.store.sessions.begin(session, self.clock().timestamp())
-
-    def latest(self, repository: StoredRepository, before: float | None) -> list[Decision]:
-        """The latest decisions, one more than a page holds where there are more."""
-        return self.store.decisions.latest(repository.id, PAGE + 1, before)
-
-    def last_looks(self, repository: StoredRepository, numbers: Collection[int]) -> Mapping[int, float]:
-        """When these issues were looked at for the last time, in seconds since 1970."""
-        return self.store.decisions.last_looks(repository.id, numbers)
 
     def of_issue(self, repository: StoredRepository, number: int) -> list[Decision]:
         """Everything that was decided about an issue, the latest first."""
         return self.store.decisions.of_issue(repository.id, number)[::-1]
 
     def judged(self, repository: StoredRepository, number: int) -> tuple[Mapping[int, Judgement], JudgeUsage, float]:
-        """What the judge said last of an issue's candidates, by number; what that took, and how long the last time."""
+        """The judge's last verdicts on an issue's candidates, by number; the calls, and the seconds of the last one."""
         said, spent, seconds = self.store.judgements.of_issue(repository.id, number)
         return {one.other: one for one in said}, spent, seconds
 
     def titles(self, repository: StoredRepository, numbers: Collection[int]) -> Mapping[int, str]:
-        """The titles of issues as the index has them; what it does not have is left out."""
+        """The titles of issues, as far as the index has them."""
         with self._index.view(repository.id) as view:
             return {number: title for number, (title, _) in view.texts(numbers).items()}
 
-    def pair(self, repository: StoredRepository, number: int, other: int) -> Pair | None:
-        """Two issues side by side; None where the index does not have both."""
+    def pair(self, repository: StoredRepository, number: int, other: int) -> IssuePair | None:
+        """Two issues side by side; None if the index does not have both."""
         with self._index.view(repository.id) as view:
             texts = view.texts({number, other})
         return side_by_side(texts[number], texts[other]) if len(texts) == 2 else None
 
     def unjudged(self, repository: StoredRepository) -> list[Decision]:
         """The latest decision on each issue whose comment, posted or not, nobody has judged; one page of them."""
-        said = said_of(self.store, repository.id, self.clock().timestamp() - WINDOW)
+        said = feedback_since(self.store, repository.id, self.clock().timestamp() - WINDOW)
         judged = {(one.number, one.other) for one in said}
         found: dict[int, Decision] = {}
         for one in self.store.decisions.latest(repository.id, MOST_LOOKED_AT):
@@ -144,24 +136,18 @@ class Data:
         open_ = (one for one in spoke if not any((one.number, its.number) in judged for its in one.shown))
         return list(islice(open_, PAGE))
 
-    def scanned(self, repository: StoredRepository) -> float | None:
-        """When the bot's issue with the groups was written last."""
-        kept = self.store.scan_issues.get(repository.id)
-        return kept.updated_at if kept else None
-
-    def summary(self, repository: StoredRepository) -> Summary:
-        """What the first page says of a repository."""
+    def summary(self, repository: StoredRepository) -> RepositorySummary:
         week = self.week(repository)
-        said = (week.count(one) for one in (Standing.RIGHT, Standing.WRONG, Standing.UNKNOWN))
-        return Summary(self._mode_of(repository), self._status(repository), week.commented, week.would, *said)
+        said = (week.count(one) for one in (CommentRating.RIGHT, CommentRating.WRONG, CommentRating.UNKNOWN))
+        return RepositorySummary(self._mode_of(repository), self._status(repository), week.commented, week.would, *said)
 
     def votes(self, repository: StoredRepository, number: int, login: str) -> Mapping[int, bool]:
-        """What this person has said here of an issue's candidates."""
+        """This person's votes on an issue's candidates."""
         said = self.store.signals.of_issue(repository.id, number, FeedbackKind.VOTE)
         return {one.other: one.same for one in said if same_login(one.login, login)}
 
     def all_votes(self, repository: StoredRepository, login: str) -> Mapping[tuple[int, int], bool]:
-        """What this person has said here, by issue and candidate."""
+        """This person's votes, by issue and candidate."""
         said = self.store.signals.since(repository.id, 0.0)
         return {
             (one.number, one.other): one.same
@@ -170,12 +156,11 @@ class Data:
         }
 
     def week(self, repository: StoredRepository) -> Digest:
-        """The digest of the last seven days."""
         now = self.clock().timestamp()
         return digest_of(self.store, repository.id, now - WEEK, now)
 
     def vote(self, repository: StoredRepository, number: int, other: int, login: str, same: bool | None) -> None:
-        """Keep what a person who may triage says of a pair; None takes it back."""
+        """Store the vote of a person with triage access; None takes it back."""
         if same is None:
             self.store.signals.drop_own(repository.id, number, FeedbackKind.VOTE, login, other)
             return
@@ -185,37 +170,32 @@ class Data:
         )
 
     def feedback(self, repository: StoredRepository) -> Feedback:
-        """What was said within the last year, also what the bar was put back from."""
-        made = said_of(self.store, repository.id, self.clock().timestamp() - WINDOW)
+        """The feedback of the last year, including what came before the last reset."""
+        made = feedback_since(self.store, repository.id, self.clock().timestamp() - WINDOW)
         decisions = self.store.decisions.of_issues(repository.id, {one.number for one in made})
         kept = self.store.calibrations.get(repository.id)
-        return Feedback(tuple(made), tuple(points(decisions, made)), self.bar(repository), kept)
+        return Feedback(tuple(made), tuple(points(decisions, made)), self.threshold(repository), kept)
 
-    def bar(self, repository: StoredRepository) -> Bar:
-        """The bar in force, by the settings and by what was said."""
-        return bar_in_force(self.settings_of(repository).config, self.store.calibrations.get(repository.id))
+    def threshold(self, repository: StoredRepository) -> Threshold:
+        return threshold_in_force(self.settings_of(repository).config, self.store.calibrations.get(repository.id))
 
-    def ready(self, repository: StoredRepository) -> bool:
-        """Whether the repository's past is in the index."""
-        return self.store.backfills.complete(repository.id)
-
-    def evaluation(self, repository: StoredRepository) -> Kept:
-        """The newest evaluation, without pairs that people decided about since, and how far the present one is."""
+    def evaluation(self, repository: StoredRepository) -> StoredEvaluation:
+        """The stored evaluation, without pairs that people have decided about since."""
         kept = self._runs.get(repository.id)
         if kept.result is None:
             return kept
-        decided = decided_in(self.store, repository.id)
-        unmarked = without(kept.result.unmarked, decided.same | decided.different)
+        decided = decisions_on_pairs(self.store, repository.id)
+        unmarked = without_pairs(kept.result.unmarked, decided.same | decided.different)
         return replace(kept, result=replace(kept.result, unmarked=unmarked))
 
     def evaluate(self, repository: StoredRepository) -> bool:
-        """Have the repository evaluated in the background; False where that may not be yet.
+        """Start an evaluation in the background; False if none is allowed yet.
 
-        Raises QueueUnavailable; nothing is begun then.
+        Raises QueueUnavailable; nothing is started then.
         """
         now = self.clock().timestamp()
         chain = f"{now:.3f}"
-        if not self.ready(repository) or not self._runs.begin(repository.id, chain, now):
+        if not self.store.backfills.complete(repository.id) or not self._runs.begin(repository.id, chain, now):
             return False
         event = EvaluationEvent(repository.installation, repository.summary, chain)
         try:
@@ -225,13 +205,12 @@ class Data:
             raise
         return True
 
-    def health(self, repository: StoredRepository) -> Health:
-        """How the bot is in this repository."""
+    def health(self, repository: StoredRepository) -> RepositoryHealth:
         try:
             given_up = self._letters.of(repository.id)
         except DoppelError as problem:
-            return Health(self._status(repository), (), str(problem))
-        return Health(self._status(repository), given_up)
+            return RepositoryHealth(self._status(repository), (), str(problem))
+        return RepositoryHealth(self._status(repository), given_up)
 
     def _status(self, repository: StoredRepository) -> IndexStatus | None:
         return next(index_statuses([repository], self.store.backfills, self._index), None)

@@ -1,22 +1,68 @@
-"""Signing in with GitHub: the person goes there, comes back with a code, and the code tells who they are.
+"""Signing in with GitHub: the way there and back, the cookies, and who may see which repository.
 
+The person's token answers two questions and is forgotten: nothing is ever done in their name.
 https://docs.github.com/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-user-access-token-for-a-github-app
-
-Their token is used for two questions and forgotten: nothing is ever done in their name.
 """
 
 from __future__ import annotations
 
+import hmac
+import secrets
+import threading
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
 import requests
+from flask import g, redirect, render_template, request, url_for
+from werkzeug.wrappers import Response
 
+from bot.domain.entities import name_key
 from bot.domain.errors import DoppelError, Unavailable
 from bot.github.app import VisitorClient
+from bot.interfaces.dashboard.data import DashboardData
+from bot.interfaces.pages import Page, is_https, root_url
 from bot.platform.local import is_here
-from bot.storage.sessions import Session
+from bot.storage import StoredRepository
+from bot.storage.sessions import HOURS, Session
+
+SECONDS = 60.0
+"""How long an answer is cached."""
+
+_MOST = 10_000
+
+
+class Access:
+    """Who may see a repository's pages: people with triage access, as GitHub tells the App.
+
+    Answers are cached for a minute. Safe to share between threads.
+    """
+
+    def __init__(self, may_triage: Callable[[StoredRepository, str], bool], clock: Callable[[], float]) -> None:
+        """`may_triage` asks GitHub about a repository and a login."""
+        self._ask = may_triage
+        self._clock = clock
+        self._known: OrderedDict[tuple[int, str], tuple[float, bool]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def allows(self, repository: StoredRepository, login: str) -> bool:
+        """Whether this person may triage there. Raises what GitHub's client raises."""
+        if repository.installation is None or repository.suspended:
+            return False
+        key, now = (repository.id, name_key(login)), self._clock()
+        with self._lock:
+            known = self._known.get(key)
+        if known is not None and now - known[0] < SECONDS:
+            return known[1]
+        answer = self._ask(repository, login)
+        with self._lock:
+            self._known[key] = (now, answer)
+            self._known.move_to_end(key)
+            while len(self._known) > _MOST:
+                self._known.popitem(last=False)
+        return answer
+
 
 _SECONDS = 10
 
@@ -45,12 +91,7 @@ class SignIn:
         return Session(visitor.login(), tuple(visitor.repositories_to_triage()))
 
     def _token(self, code: str, back: str) -> str:
-        said = {
-            "client_id": self.client_id,
-            "client_secret": self.client_secret,
-            "code": code,
-            "redirect_uri": back,
-        }
+        said = {"client_id": self.client_id, "client_secret": self.client_secret, "code": code, "redirect_uri": back}
         with requests.Session() as session:
             session.trust_env = not is_here(self.web)
             try:
@@ -70,3 +111,71 @@ class SignIn:
             word = str(data.get("error", answer.status_code) if isinstance(data, dict) else answer.status_code)
             raise NotSignedIn(f"GitHub refused the sign-in ({word[:60]})")
         return token
+
+
+COOKIE, STATE_COOKIE = "doppel_session", "doppel_sign_in"
+
+
+class SignInPages:
+    """The pages of signing in and out; `recognise` runs before every page."""
+
+    def __init__(self, sign_in: SignIn, data: Callable[[], DashboardData]) -> None:
+        self._sign_in = sign_in
+        self._data = data
+
+    def recognise(self) -> None:
+        """Find out who asks."""
+        name = request.cookies.get(COOKIE)
+        g.session = self._data().session(name) if name else None
+
+    def login(self) -> Page:
+        """Send the person to GitHub. The state in a cookie prevents that a link signs somebody in."""
+        state = secrets.token_urlsafe(24)
+        answer = redirect(self._sign_in.address(state, _back()))
+        following = request.args.get("next", "")
+        _set(answer, STATE_COOKIE, f"{state}.{following if _is_ours(following) else ''}", 600)
+        return answer
+
+    def callback(self) -> Page:
+        """Take the code that GitHub sends the person back with."""
+        state, _, following = request.cookies.get(STATE_COOKIE, "").partition(".")
+        if not state or not hmac.compare_digest(state.encode(), request.args.get("state", "").encode()):
+            return render_template("dashboard/problem.html", problem="This sign-in did not begin here."), 400
+        if "code" not in request.args:
+            return render_template(
+                "dashboard/problem.html", problem="GitHub did not let the App know who you are."
+            ), 403
+        try:
+            session = self._sign_in.who(request.args["code"], _back())
+        except NotSignedIn as problem:
+            return render_template("dashboard/problem.html", problem=str(problem)), 403
+        answer = redirect(following if _is_ours(following) else url_for("dashboard.home"))
+        self._end()
+        _set(answer, COOKIE, self._data().begin_session(session), HOURS * 3600)
+        answer.delete_cookie(STATE_COOKIE)
+        return answer
+
+    def logout(self) -> Page:
+        """End the session, in this browser and in every copy of its cookie."""
+        self._end()
+        answer = redirect(url_for("dashboard.home"))
+        answer.delete_cookie(COOKIE)
+        return answer
+
+    def _end(self) -> None:
+        if name := request.cookies.get(COOKIE):
+            self._data().store.sessions.end(name)
+
+
+def _back() -> str:
+    """Where GitHub sends the person back to; one of the addresses in the manifest."""
+    return root_url() + url_for("dashboard.callback")
+
+
+def _is_ours(path: str) -> bool:
+    """Whether a path leads into the dashboard, to no other host, and can stand in a header."""
+    return path.startswith("/dashboard/") and path.isprintable() and "\\" not in path and "//" not in path
+
+
+def _set(answer: Response, name: str, value: str, seconds: int) -> None:
+    answer.set_cookie(name, value, max_age=seconds, httponly=True, samesite="Lax", secure=is_https())

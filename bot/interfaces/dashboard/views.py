@@ -1,14 +1,189 @@
-"""What the pages show, as values for their templates. Pure."""
+"""The dashboard's pages as values for their templates. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+import re
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
+from html import escape
+from itertools import chain
+from typing import Any, NamedTuple
 
+from pydantic import BaseModel
+
+from bot.conversation.config.schema import MIN_CONFIDENCE, RepoConfig
 from bot.domain.decisions import Decision, DecisionOutcome, Evidence
+from bot.domain.report import Reason
 from bot.quality.calibration import Point
 from bot.quality.feedback import Example
+from bot.quality.scanning.groups import DuplicateGroup
+from bot.search.matching.explanation import ComparedText, says_something, shared_message, shared_reasons, shared_words
+from bot.text.messages import error_messages
+from bot.text.terms import raw_words, terms, terms_of
+from bot.text.words import is_function_word
+
+LONGEST = 20_000
+"""Characters of a text that are shown."""
+
+# A heading, which a form may have asked for, or a word as it is written, with what joins the parts of a name from code.
+_HEADING = re.compile(r"^#{1,6} .*$", re.MULTILINE)
+_WORD = re.compile(rf"{_HEADING.pattern}|\w[\w.:/\\-]*\w|\w", re.MULTILINE)
+
+Text = tuple[str, str]
+"""Title and body."""
+Marked = list[tuple[str, bool]]
+"""A text in parts, each with whether it is to be marked."""
+
+
+@dataclass(frozen=True, slots=True)
+class IssuePair:
+    """Titles and texts of two issues in marked parts, and what they share, strongest first."""
+
+    titles: tuple[Marked, Marked]
+    texts: tuple[Marked, Marked]
+    reasons: tuple[Reason, ...]
+
+
+def side_by_side(one: Text, other: Text) -> IssuePair:
+    """Compare two issues by their words alone; only the beginning of a long text."""
+    both = tuple((title, body[:LONGEST]) for title, body in (one, other))
+    own = tuple((title, _HEADING.sub("", body)) for title, body in both)
+    mine, theirs = (ComparedText(*text) for text in own)
+    order = [list(dict.fromkeys(terms(f"{title}\n{body}"))) for title, body in own]
+    shared = set(order[0]).intersection(order[1])
+    message = shared_message(mine, theirs, error_messages("\n".join(own[0])))
+    words = shared_words(mine, theirs, (term for term in order[0] if term in shared))
+    titles, texts = zip(*((_marked(title, shared), _marked(body, shared)) for title, body in both), strict=True)
+    return IssuePair(titles, texts, shared_reasons(message, *words))
+
+
+def _marked(text: str, shared: Collection[str]) -> Marked:
+    parts: Marked = []
+    for part, marked in _parts(text, shared):
+        if parts and parts[-1][1] is marked:
+            parts[-1] = (parts[-1][0] + part, marked)
+        else:
+            parts.append((part, marked))
+    return parts
+
+
+def _parts(text: str, shared: Collection[str]) -> Iterator[tuple[str, bool]]:
+    at = 0
+    for word in _WORD.finditer(text):
+        if word.start() > at:
+            yield text[at : word.start()], False
+        raws = [] if word[0].startswith("#") else raw_words(word[0])
+        telling = (raw for raw in raws if says_something(raw) and not is_function_word(raw))
+        yield word[0], any(term in shared for term in chain.from_iterable(map(terms_of, telling)))
+        at = word.end()
+    yield text[at:], False
+
+
+# What the absence of a value means, where the file has a word for it or none is needed.
+_ABSENT = {"min_confidence": f"{MIN_CONFIDENCE:g}, or where feedback has put it", "limit": "all"}
+
+
+class SettingRow(NamedTuple):
+    """One setting: its path in the file, its value as the file has it, and whether that is the default."""
+
+    path: str
+    value: str
+    usual: bool
+
+
+def setting_rows(config: RepoConfig) -> list[SettingRow]:
+    """Every setting, in the order of the documentation."""
+    return list(_rows("", config, RepoConfig()))
+
+
+def _rows(path: str, value: Any, usual: Any) -> list[SettingRow]:
+    if isinstance(value, BaseModel):
+        return [
+            row
+            for name, inner in value
+            for row in _rows(f"{path}.{name}" if path else name, inner, getattr(usual, name, None))
+        ]
+    if isinstance(value, dict) and value:
+        return [
+            row for name in value for row in _rows(f"{path}.{name}", value[name], usual.get(name) if usual else None)
+        ]
+    return [SettingRow(path, _shown(path.rpartition(".")[2], value), value == usual)]
+
+
+def _shown(name: str, value: Any) -> str:
+    if value is None:
+        return _ABSENT.get(name, "none")
+    match value:
+        case True:
+            return "on"
+        case False:
+            return "off"
+        case {} if name == "sources":
+            return "the usual ones"
+        case () | {}:
+            return "none"
+        case tuple() | list() | frozenset():
+            return ", ".join(map(str, value))
+        case _:
+            return str(value)
+
+
+LEAST, DRAWN = 3, 30
+"""The numbers of groups from which on there is a timeline, and that are drawn at most."""
+
+_WIDTH, _LEFT, _RIGHT, _ROW, _TOP = 340, 66, 330, 15, 8
+# Years that are named at most, below the picture.
+_YEARS = 6
+
+
+def timeline(groups: Sequence[DuplicateGroup]) -> str:
+    """An SVG element with a row for each group and a dot for each issue, the oldest one filled.
+
+    Empty for too few groups. It shows only issues' numbers; the page has the style.
+    """
+    if len(groups) < LEAST:
+        return ""
+    shown = groups[:DRAWN]
+    days = [_day(moment) for group in shown for moment in _moments(group)]
+    first, last = min(days), max(days)
+    bottom = _TOP + _ROW * len(shown)
+
+    def x(day: float) -> float:
+        return _LEFT + (_RIGHT - _LEFT) * (day - first) / max(last - first, 1.0)
+
+    parts = []
+    for year in _years(first, last):
+        at = x(_day(datetime(year, 1, 1, tzinfo=UTC)))
+        parts.append(f'<line class="grid" x1="{at:.1f}" y1="{_TOP}" x2="{at:.1f}" y2="{bottom}"/>')
+        parts.append(f'<text class="faint" x="{at:.1f}" y="{bottom + 14}" text-anchor="middle">{year}</text>')
+    for place, group in enumerate(shown):
+        y = _TOP + _ROW * (place + 0.5)
+        oldest, *others = [x(_day(moment)) for moment in _moments(group)]
+        ends = (min(oldest, *others), max(oldest, *others)) if others else (oldest, oldest)
+        parts.append(
+            f'<text class="faint" x="{_LEFT - 12}" y="{y + 4:.1f}" text-anchor="end">#{group.original.number}</text>'
+            f'<line class="axis" x1="{ends[0]:.1f}" y1="{y:.1f}" x2="{ends[1]:.1f}" y2="{y:.1f}"/>'
+        )
+        parts += [f'<circle class="ring" cx="{other:.1f}" cy="{y:.1f}" r="3.5"/>' for other in others]
+        parts.append(f'<circle class="dot" cx="{oldest:.1f}" cy="{y:.1f}" r="4"/>')
+    label = escape(f"When the issues of {len(shown)} groups were reported; the list below has each of them")
+    return f'<svg viewBox="0 0 {_WIDTH} {bottom + 22}" role="img" aria-label="{label}">{"".join(parts)}</svg>'
+
+
+def _moments(group: DuplicateGroup) -> list[datetime]:
+    return [group.original.created_at, *(member.entry.created_at for member in group.members)]
+
+
+def _day(moment: datetime) -> float:
+    return moment.timestamp() / 86_400
+
+
+def _years(first: float, last: float) -> range:
+    """The years that begin within the days, without some where labels would overlap."""
+    begin, end = (datetime.fromtimestamp(day * 86_400, UTC).year for day in (first, last))
+    return range(begin + 1, end + 1, max(1, -(-(end - begin) // _YEARS)))
+
 
 _WORDS: Mapping[DecisionOutcome, str] = {
     DecisionOutcome.POSTED: "commented",
@@ -22,10 +197,10 @@ _BINS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """One decision in a list: the issue, when, what came of it and its likeliest candidate, if there was any.
+class DecisionRow:
+    """One decision in a list, with its likeliest candidate, if any.
 
-    `asks`: the newest one of its issue, and it named the candidate, or would have: people are asked if that was right.
+    `asks`: people are asked whether it was right, since it is the newest of its issue and named the candidate.
     """
 
     number: int
@@ -34,14 +209,14 @@ class Row:
     outcome: str
     speaks: bool
     reason: str
-    bar: float
+    threshold: float
     best: Evidence | None
     asks: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Bin:
-    """Comments whose probability was between `low` and `high`: what was said of them, as weights."""
+class FeedbackBin:
+    """Comments whose probability was between `low` and `high`: the weights of what people said about them."""
 
     low: float
     high: float
@@ -51,43 +226,38 @@ class Bin:
 
     @property
     def share(self) -> float | None:
-        """The share that was right; None where nobody said anything."""
+        """The share that was right; None without feedback."""
         return self.right / (self.right + self.wrong) if self.right + self.wrong else None
 
 
 def outcome_words(decision: Decision) -> str:
-    """What the bot did, in words that follow its name."""
     return _WORDS[decision.outcome]
 
 
 def rows(
     decisions: Iterable[Decision], titles: Mapping[int, str], last: Mapping[int, float], moment: datetime
-) -> list[Row]:
+) -> list[DecisionRow]:
     """Decisions as rows; `last` has the time of each issue's newest one, and times are in the zone of `moment`."""
     return [
-        Row(
+        DecisionRow(
             number=one.number,
             title=titles.get(one.number, ""),
             at=datetime.fromtimestamp(one.at, moment.tzinfo),
             outcome=outcome_words(one),
             speaks=one.outcome.speaks,
             reason=one.reason,
-            bar=one.bar,
+            threshold=one.threshold,
             best=one.evidence[0] if one.evidence else None,
-            asks=one.at == last.get(one.number) and _names_own(one),
+            asks=one.at == last.get(one.number) and any(best.own and best.shown for best in one.evidence[:1]),
         )
         for one in decisions
     ]
 
 
-def _names_own(decision: Decision) -> bool:
-    return bool(decision.evidence) and decision.evidence[0].own and decision.evidence[0].shown
-
-
 def parted(evidence: Sequence[Evidence], voted: Container[int]) -> tuple[list[Evidence], list[Evidence]]:
-    """The candidates that get a row, and those of which it would say that they are 0% likely, and nothing else.
+    """The candidates that get a row, and the unlikely rest.
 
-    The likeliest always has one, and so have those that were shown or voted on.
+    The likeliest gets a row, and so do those that were shown or voted on.
     """
     tells = [
         one.rank == 1 or one.shown or round(100 * one.probability) > 0 or (one.own and one.number in voted)
@@ -98,12 +268,12 @@ def parted(evidence: Sequence[Evidence], voted: Container[int]) -> tuple[list[Ev
 
 
 def said(examples: Sequence[Example], moment: datetime) -> list[tuple[datetime, Example]]:
-    """What people said, with the time in the zone of `moment`."""
+    """The feedback, with times in the zone of `moment`."""
     return [(datetime.fromtimestamp(one.at, moment.tzinfo), one) for one in examples]
 
 
 def named(decisions: Iterable[Decision]) -> set[int]:
-    """Every issue of the repository that is named in these decisions."""
+    """Every issue of the repository that these decisions name."""
     return {
         number
         for one in decisions
@@ -111,8 +281,8 @@ def named(decisions: Iterable[Decision]) -> set[int]:
     }
 
 
-def reliability(points: Sequence[Point]) -> list[Bin]:
-    """How often the bot was right where it said that it was so likely: bins of a fifth, with what people said."""
+def reliability(points: Sequence[Point]) -> list[FeedbackBin]:
+    """How often the bot was right, in fifths of its probability, by people's feedback."""
     made = []
     for step in range(_BINS):
         low, high = step / _BINS, (step + 1) / _BINS
@@ -121,5 +291,5 @@ def reliability(points: Sequence[Point]) -> list[Bin]:
         wrong = sum(one.weight for one in inside if not one.right)
         weight = right + wrong
         expected = sum(one.probability * one.weight for one in inside) / weight if weight else (low + high) / 2
-        made.append(Bin(low, high, expected, right, wrong))
+        made.append(FeedbackBin(low, high, expected, right, wrong))
     return made

@@ -1,4 +1,4 @@
-"""What `doppel doctor` looks at, one check after the other: each says how it is, and how to mend what is not well."""
+"""The checks of `doppel doctor`, one after the other: each says what it found, and how to mend it."""
 
 from __future__ import annotations
 
@@ -6,31 +6,30 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from bot.github.client import GitHub
-from bot.interfaces.doctor import databases, host
-from bot.interfaces.doctor.finding import Finding, Health, broken
-from bot.interfaces.doctor.github import Wanted, github, token
-from bot.interfaces.doctor.judge import judge
+from bot.interfaces.doctor import checks, databases
+from bot.interfaces.doctor.checks import CheckStatus, Finding, broken
+from bot.interfaces.doctor.github_app import RequiredAccess, github, token
 from bot.platform.settings import Settings, WrongSettings, load
 from bot.search.embedding import Embedder
 
 if TYPE_CHECKING:
     from bot.search.judge.prompt import Endpoint
 
-__all__ = ["Health", "Wanted", "examine"]
+__all__ = ["CheckStatus", "RequiredAccess", "examine"]
 
 
 def examine(
-    wanted: Wanted,
+    wanted: RequiredAccess,
     door: Callable[[Settings], GitHub],
     model: Callable[[Settings], Embedder | None],
     endpoint: Callable[[Settings], Endpoint | None],
 ) -> Iterator[Finding]:
-    """Look at everything, in the order in which one would mend it; nothing is changed, here or on GitHub.
+    """Run all checks in the order in which one would mend things; nothing is changed, here or on GitHub.
 
-    `door` makes what speaks with GitHub, and `model` what embeds texts, which is given a word to try. `endpoint`
-    is the judge's.
+    `door` makes the client of GitHub, `model` the embedding model, which gets one word to embed, and `endpoint` the
+    judge's client.
     """
-    yield from host.unread()
+    yield from checks.unread()
     try:
         settings = load()
     except WrongSettings as wrong:
@@ -38,12 +37,12 @@ def examine(
             name, _, says = problem.partition(": ")
             yield broken(name, says, "Mend this first; the rest is looked at once all settings are right.")
         return
-    yield from host.credentials(settings)
+    yield from checks.credentials(settings)
     yield from databases.writable(settings)
     yield from databases.schema(settings)
     yield from databases.at_work(settings)
-    yield host.model(settings, model(settings))
-    yield from judge(settings, endpoint)
+    yield checks.model(settings, model(settings))
+    yield from checks.judge(settings, endpoint)
     yield from databases.indexes(settings)
     if settings.app_id and settings.private_key:
         yield from github(settings, wanted, door(settings).app())

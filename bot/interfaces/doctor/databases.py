@@ -1,4 +1,4 @@
-"""The databases, and who is at work on them."""
+"""Checks of the databases, the workers and the indexes."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import sqlalchemy as sa
 
 from bot.deliveries.database import QUEUE, QueueUnavailable, jobs, queue_url
 from bot.domain.formats import counted
-from bot.interfaces.doctor.finding import Finding, broken, warning, well
-from bot.interfaces.monitoring.queue import standing
+from bot.interfaces.doctor.checks import Finding, broken, warning, well
+from bot.interfaces.monitoring.exposition import read_queue_state
 from bot.platform.settings import Settings
 from bot.storage.engine import make_engine, shown, write
 from bot.storage.failures import why
@@ -40,11 +40,11 @@ _OWNER = sa.text(
 
 
 class _UnwritableError(Exception):
-    """A database or its place is there, but not for us to write: what is told of it, and how to mend it."""
+    """A database or its folder cannot be written: the reason, and how to mend it."""
 
 
 def writable(settings: Settings) -> Iterator[Finding]:
-    """Whether the store and the queue can be written; neither is made."""
+    """Whether the store and the queue can be written; neither is created."""
     places = (("database", settings.database_url, repositories), ("queue", queue_url(settings), jobs))
     for subject, url, table in places:
         says, mend = "", "Check DATABASE_URL, or that DOPPEL_HOME can be written."
@@ -64,9 +64,9 @@ def writable(settings: Settings) -> Iterator[Finding]:
 
 
 def _look_into(url: str, settings: Settings, table: str) -> str:
-    """How a database is, in words; makes none. Raises what there is to raise where it cannot be written.
+    """The state of a database, in words; creates none. Raises if it cannot be written.
 
-    PostgreSQL does not let a role write tables that do not belong to it, as where a superuser has restored them.
+    PostgreSQL does not let a role write tables of another owner, such as a superuser who has restored them.
     """
     mend = "Check DATABASE_URL, or that DOPPEL_HOME can be written."
     with _engine(url, settings) as engine:
@@ -92,7 +92,7 @@ def _look_into(url: str, settings: Settings, table: str) -> str:
 
 
 def schema(settings: Settings) -> Iterator[Finding]:
-    """Whether the store was used by a later release; nothing where it was not, and before the first start.
+    """A warning if a later release has used the store.
 
     The release right before that one works on it. In an earlier one, statements fail with errors that do not say why.
     """
@@ -103,12 +103,12 @@ def schema(settings: Settings) -> Iterator[Finding]:
 
 
 def at_work(settings: Settings) -> Iterator[Finding]:
-    """Whether somebody does what is taken, and whether something was given up; nothing before the first start."""
+    """Whether workers run and keep up, and whether something was given up; nothing before the first start."""
     try:
         with _engine(queue_url(settings), settings) as engine:
-            now = None if engine is None else standing(engine)
+            now = None if engine is None else read_queue_state(engine)
     except (QueueUnavailable, OSError):
-        # Of which another line tells.
+        # Another line reports it.
         now = None
     if now is None:
         return
@@ -136,7 +136,7 @@ def at_work(settings: Settings) -> Iterator[Finding]:
 
 
 def indexes(settings: Settings) -> Iterator[Finding]:
-    """What keeps indexes from being whole; nothing where all is well, and before the first start."""
+    """What keeps indexes from being complete; nothing if all are well, and before the first start."""
     query = (
         sa.select(repositories.c.owner, repositories.c.name, backfills.c.problem)
         .join(backfills, backfills.c.repo_id == repositories.c.repo_id)
@@ -150,7 +150,7 @@ def indexes(settings: Settings) -> Iterator[Finding]:
 
 
 def _asked(settings: Settings, question: Callable[[sa.Connection], _T]) -> _T | None:
-    """What the store answers; None where it is not there yet, or away, of which another line tells."""
+    """The store's answer; None if it does not exist yet or is away, which another line reports."""
     try:
         with _engine(settings.database_url, settings) as engine:
             if engine is None:
@@ -163,7 +163,7 @@ def _asked(settings: Settings, question: Callable[[sa.Connection], _T]) -> _T | 
 
 @contextmanager
 def _engine(url: str, settings: Settings) -> Iterator[sa.Engine | None]:
-    """An engine that is soon out of patience; None for a file that is not there yet, and would be made."""
+    """An engine with little patience; None for a file that does not exist, so that it is not created."""
     file = sqlite_file(url)
     if file is not None and not file.exists():
         yield None

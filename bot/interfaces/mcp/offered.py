@@ -1,6 +1,4 @@
-"""The tools as a model sees them: names, descriptions, arguments, and what goes wrong in one, in words for the caller,
-who can mend some of it; a fault of ours stays in the log.
-"""
+"""The tools as a model sees them: names, descriptions, arguments, and errors that the caller can mend."""
 
 from __future__ import annotations
 
@@ -19,17 +17,17 @@ from pydantic import BeforeValidator, Field
 from bot.conversation.config.schema import ASKED_MOST
 from bot.domain.entities import BODY_MAX, StateFilter
 from bot.domain.errors import Forbidden, GitHubError, InvalidArgument, KeyRefused, NotFound, Retryable, UserError
-from bot.interfaces.mcp.results import Backlog, Closed, Comparison, DedupedPlaybook, Findings
+from bot.interfaces.mcp.results import BacklogAnswer, Closed, Comparison, DedupedPlaybook, FindAnswer
 from bot.interfaces.mcp.tools import Caller, Tools
-from bot.quality.scanning.asking import LEAST
 from bot.quality.scanning.groups import THRESHOLD
+from bot.quality.scanning.scan import LEAST
 from bot.search.finder import FindOptions
 from bot.search.ranking.relevance import DEFAULT_RELEVANCE
 from bot.storage.failures import passes, why
 
 
 def _no_flag(value: object) -> object:
-    """F1: `true` is no issue's number; Python, and what checks arguments for us, take it for 1."""
+    """F1: `true` is no number; Python and pydantic take it for 1."""
     if isinstance(value, bool):
         raise ValueError("must be a number, not true or false")
     return value
@@ -47,8 +45,7 @@ IncludeClosed = Annotated[bool, Field(description="Closed ones too.")]
 Fresh = Annotated[bool, Field(description="Not from memory.")]
 Judge = Annotated[bool, Field(description="A model reads them.")]
 Relevance = Annotated[
-    Literal["learned", "title", "bm25", "bm25f", "bm25plus"],
-    Field(description="To sort by; learned is best."),
+    Literal["learned", "title", "bm25", "bm25f", "bm25plus"], Field(description="To sort by; learned is best.")
 ]
 Sources = Annotated[tuple[str, ...], Field(description="Only what these found, such as full-text.")]
 
@@ -56,23 +53,23 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def told(tool: Callable[P, R], failure: type[Exception] = ToolError) -> Callable[P, R]:
-    """The tool, which raises that failure for what the caller is to be told."""
+def with_caller_errors(tool: Callable[P, R], failure: type[Exception] = ToolError) -> Callable[P, R]:
+    """The tool, which raises `failure` for errors that the caller should read; faults of ours stay in the log."""
 
     @wraps(tool)
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return tool(*args, **kwargs)
         except Exception as problem:
-            if says := _said(problem):
+            if says := _caller_error(problem):
                 raise failure(says) from None
             raise
 
     return run
 
 
-def _said(problem: Exception) -> str:
-    """Empty for a fault of ours."""
+def _caller_error(problem: Exception) -> str:
+    """The error in words for the caller; empty for a fault of ours."""
     if isinstance(problem, Forbidden) and problem.unknown:
         return f"{problem}: GitHub does not know who asks; the server's GITHUB_TOKEN is wrong or has expired"
     if isinstance(problem, NotFound):
@@ -101,7 +98,7 @@ _WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempoten
 def offer(server: MCPServer[str], tools: Tools, *, allow_writes: bool, playbooks: bool) -> None:
     """Add tools, resources and prompts to the server.
 
-    A tool that does not only read is left out unless `allow_writes`, that for playbooks unless `playbooks`.
+    Tools that write need `allow_writes`, `dedupe_playbook` needs `playbooks`.
     """
     offered = _Offered(tools)
     server.resource(
@@ -109,7 +106,7 @@ def offer(server: MCPServer[str], tools: Tools, *, allow_writes: bool, playbooks
         name="duplicates",
         description="What the bot would look at for an issue: earlier and later reports, open or closed.",
         mime_type="application/json",
-    )(told(offered.duplicates, ResourceError))
+    )(with_caller_errors(offered.duplicates, ResourceError))
     for prompt in (before_filing, triage_issue, tidy_backlog):
         server.prompt()(prompt)
     for tool, kind in (
@@ -122,14 +119,14 @@ def offer(server: MCPServer[str], tools: Tools, *, allow_writes: bool, playbooks
     ):
         wanted = playbooks or tool != offered.dedupe_playbook
         if wanted and (allow_writes or kind.read_only_hint):
-            server.add_tool(told(tool), annotations=kind)
+            server.add_tool(with_caller_errors(tool), annotations=kind)
 
 
 def session_of(context: Context[str, Any]) -> str | None:
-    """Who calls. None where nobody can tell, as with HTTP requests that belong to no session.
+    """Who calls; None if nobody can tell, as with HTTP requests without a session.
 
     Over stdio and in one process a connection has a server of its own; over HTTP the SDK has checked the session's id,
-    but only in the protocol versions that have sessions.
+    but only in protocol versions that have sessions.
     """
     if context.headers is None:
         return context.request_context.lifespan_context
@@ -158,7 +155,7 @@ class _Offered:
         sources: Sources = (),
         fresh: Fresh = False,
         judge: Judge = False,
-    ) -> Findings:
+    ) -> FindAnswer:
         """Find other reports of the same thing as an existing issue, earlier and later, likeliest first.
 
         By default only open ones with similar titles; threshold=0 and include_closed=true look where the bot looks.
@@ -185,7 +182,7 @@ class _Offered:
         max_candidates: Most = ASKED_MOST,
         include_closed: IncludeClosed = True,
         fresh: Fresh = False,
-    ) -> Findings:
+    ) -> FindAnswer:
         """Before filing an issue, find those that report the same thing already, open or closed.
 
         Lists the closest, however unlikely. If an open one is the same, add to it instead. Nothing is written.
@@ -216,7 +213,7 @@ class _Offered:
         ] = THRESHOLD,
         limit: Annotated[int, Field(description="The most groups.", ge=1, le=100), Given] = 20,
         fresh: Fresh = False,
-    ) -> Backlog:
+    ) -> BacklogAnswer:
         """Look through a repository's open issues for groups that may report the same thing.
 
         A group's oldest is proposed as the original. At 0.05 there are more groups, and more are wrong. Have a person

@@ -1,4 +1,4 @@
-"""What the tools answer. The schemas that clients are shown are made from these; field texts are read by models."""
+"""The tools' answers. The schemas that clients see are made from these; models read the fields' texts."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from bot.conversation.render.escape import clean
 from bot.conversation.render.phrases import strongest
 from bot.domain.entities import Issue
 from bot.domain.likelihood import Likelihood, likelihood
-from bot.domain.report import Candidate, Reason, Report
+from bot.domain.report import Candidate, Report
 from bot.interfaces.agents.deduplication import Merge
-from bot.quality.known_issues import Unasked
-from bot.quality.scanning.pairs import Entry, Group, Result
+from bot.quality.known_issues import CommentPreview
+from bot.quality.scanning.groups import BacklogIssue, DuplicateGroup, ScanResult
 
 _LINE_MAX = 1_000
 EXCERPT, GLANCE = 300, 100
@@ -28,7 +28,7 @@ _STEPS = ((EXCERPT, 5), (150, 3), (80, 1))
 
 
 def _cleaned(value: Any) -> Any:
-    """What strangers may have written, as people see it: a model would read what is invisible, a terminal obey it."""
+    """Strangers' text as people see it, without what is invisible or controls a terminal."""
     return clean(value, _LINE_MAX) if isinstance(value, str) else value
 
 
@@ -36,7 +36,7 @@ Line = Annotated[str, BeforeValidator(_cleaned)]
 
 
 class Lean(BaseModel):
-    """What may be missing is left out where there is nothing to say: a model pays for every sign."""
+    """Leaves out optional fields that are blank: a model pays for every token."""
 
     @model_serializer(mode="wrap")
     def _without_blanks(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -45,7 +45,7 @@ class Lean(BaseModel):
         return {
             name: value
             for name, value in write(self).items()
-            if name in Answer.model_fields or fields[name].is_required() or not _is_blank(value)
+            if name in ToolAnswer.model_fields or fields[name].is_required() or not _is_blank(value)
         }
 
 
@@ -54,7 +54,7 @@ def _is_blank(value: Any) -> bool:
     return value is None or value is False or value in ("", [])
 
 
-class Answer(Lean):
+class ToolAnswer(Lean):
     """What all answers have in common (T2)."""
 
     cached: bool = False
@@ -62,7 +62,7 @@ class Answer(Lean):
 
 
 class IssueSummary(Lean):
-    """The issue that was asked about; of a draft its repository."""
+    """The issue that was asked about; for a draft only its repository."""
 
     repository: str
     number: int | None = None
@@ -70,10 +70,10 @@ class IssueSummary(Lean):
 
 
 class CandidateResult(Lean):
-    """An issue that may report the same thing; where the repository's settings want it, also what is no issue there.
+    """An issue that may report the same thing; with some settings also a pull request or another repository's issue.
 
     `also` are others that were marked as duplicates of it, or it of them; `named` says that the target's text names it,
-    `later` that it came after the target. `excerpt` is how its text begins, without what forms supply.
+    `later` that it came after the target. `excerpt` is how its text begins, without the boilerplate of forms.
     """
 
     number: int
@@ -104,9 +104,9 @@ class CandidateResult(Lean):
         excerpt: int = EXCERPT,
         reasons: int | None = None,
     ) -> CandidateResult:
-        """A candidate for the target with the beginning of its `text`; `likely` is as in `Unasked`.
+        """A candidate for the target with the beginning of its `text`; `likely` is as in `CommentPreview`.
 
-        What is unlikely shares little, which speaks for nothing: unless it is asked about `alone`, a glance is enough.
+        An unlikely candidate gets only a glance, unless it is asked about `alone`.
         """
         confidence = candidate.confidence
         word = None if confidence is None else likelihood(confidence, likely)
@@ -121,16 +121,19 @@ class CandidateResult(Lean):
             state_reason=candidate.state_reason,
             confidence=None if confidence is None else round(confidence, 2),
             likelihood=word.value if word else "",
-            later=_is_later(candidate, target),
+            # By the same rule as `FindOptions.may_tell`.
+            later=candidate.created_at > target.created_at or (not candidate.repo and candidate.number > target.number),
             named=candidate.named,
             also=list(candidate.also),
             workflow_state=candidate.workflow_state or "",
-            reasons=[] if glance else [_reason(one, alone) for one in candidate.reasons[:reasons]],
+            reasons=[]
+            if glance
+            else [str(one) if alone else clean(str(one), _REASON) for one in candidate.reasons[:reasons]],
             excerpt=clean(text, min(GLANCE, excerpt) if glance else excerpt),
         )
 
 
-class Findings(Answer):
+class FindAnswer(ToolAnswer):
     """What was found, and how far it can be trusted."""
 
     issue: IssueSummary
@@ -145,7 +148,9 @@ class Findings(Answer):
     issues_url: str = ""
 
     @classmethod
-    def of(cls, report: Report, target: Issue, bots: Unasked, texts: Sequence[str], *, draft: bool = False) -> Findings:
+    def of(
+        cls, report: Report, target: Issue, bots: CommentPreview, texts: Sequence[str], *, draft: bool = False
+    ) -> FindAnswer:
         """A report, with the text of each candidate and what the bot would do (P6)."""
         steps = (cls._of(report, target, bots, texts, draft, *step) for step in _STEPS)
         most = MOST * max(5, len(report.candidates))
@@ -159,12 +164,12 @@ class Findings(Answer):
         cls,
         report: Report,
         target: Issue,
-        bots: Unasked,
+        bots: CommentPreview,
         texts: Sequence[str],
         draft: bool,
         excerpt: int,
         reasons: int,
-    ) -> Findings:
+    ) -> FindAnswer:
         found = report.candidates
         return cls(
             issue=_summary(target, draft=draft),
@@ -183,7 +188,7 @@ class Findings(Answer):
         )
 
 
-class Comparison(Answer):
+class Comparison(ToolAnswer):
     """How two issues compare."""
 
     issue: IssueSummary
@@ -191,38 +196,23 @@ class Comparison(Answer):
 
     @classmethod
     def of(cls, target: Issue, other: Candidate, likely: float, text: str) -> Comparison:
-        """One issue, and the other as a candidate for it; `likely` as in `Unasked`."""
+        """One issue, and the other as a candidate for it; `likely` as in `CommentPreview`."""
         return cls(issue=_summary(target), other=CandidateResult.of(other, target, likely, text, alone=True))
 
 
-def _reason(reason: Reason, alone: bool) -> str:
-    return str(reason) if alone else clean(str(reason), _REASON)
-
-
 def _summary(target: Issue, *, draft: bool = False) -> IssueSummary:
-    repository = str(target.repo)
-    # Who wrote the draft knows its title.
-    return (
-        IssueSummary(repository=repository)
-        if draft
-        else IssueSummary(repository=repository, number=target.number, title=target.title)
-    )
+    if draft:
+        return IssueSummary(repository=str(target.repo))
+    return IssueSummary(repository=str(target.repo), number=target.number, title=target.title)
 
 
-def _is_later(candidate: Candidate, target: Issue) -> bool:
-    """Whether it is no earlier report, by the same rule as `FindOptions.may_tell`."""
-    return candidate.created_at > target.created_at or (not candidate.repo and candidate.number > target.number)
-
-
-class BacklogIssue(Lean):
-    """An issue of the backlog."""
-
+class BacklogEntry(Lean):
     number: int
     title: Line
     state: str
 
 
-class BacklogMember(BacklogIssue):
+class BacklogMember(BacklogEntry):
     """An issue that may repeat the original of its group."""
 
     confidence: float
@@ -233,7 +223,7 @@ class BacklogMember(BacklogIssue):
 class BacklogGroup(Lean):
     """Issues that may report the same thing: the oldest, then the others by age. Counts are sums over all of them."""
 
-    original: BacklogIssue
+    original: BacklogEntry
     members: list[BacklogMember]
     closable: int
     thumbs_up: int
@@ -241,7 +231,7 @@ class BacklogGroup(Lean):
     comments: int
 
     @classmethod
-    def of(cls, group: Group, likely: float) -> BacklogGroup:
+    def of(cls, group: DuplicateGroup, likely: float) -> BacklogGroup:
         """A group; `likely` is where the upper tier begins in the repository."""
         members = [
             BacklogMember(
@@ -253,7 +243,7 @@ class BacklogGroup(Lean):
             for member in group.members
         ]
         return cls(
-            original=BacklogIssue(**_backlog_issue(group.original)),
+            original=BacklogEntry(**_backlog_issue(group.original)),
             members=members,
             closable=group.closable,
             thumbs_up=group.thumbs_up,
@@ -262,8 +252,8 @@ class BacklogGroup(Lean):
         )
 
 
-class Backlog(Answer):
-    """What a look through the backlog found: the groups a maintainer gains most by, and how many more there are."""
+class BacklogAnswer(ToolAnswer):
+    """The groups a maintainer gains most by, and how many there are."""
 
     repository: str
     issues: int
@@ -272,8 +262,7 @@ class Backlog(Answer):
     closable: int
 
     @classmethod
-    def of(cls, repository: str, result: Result, limit: int, likely: float) -> Backlog:
-        """The first groups of a scan's result."""
+    def of(cls, repository: str, result: ScanResult, limit: int, likely: float) -> BacklogAnswer:
         return cls(
             repository=repository,
             issues=result.issues,
@@ -283,7 +272,7 @@ class Backlog(Answer):
         )
 
 
-def _backlog_issue(entry: Entry) -> dict[str, Any]:
+def _backlog_issue(entry: BacklogIssue) -> dict[str, Any]:
     return {"number": entry.number, "title": entry.title, "state": entry.state}
 
 
@@ -299,8 +288,8 @@ class MergeResult(BaseModel):
         return cls.model_validate(merge.to_json())
 
 
-class DedupedPlaybook(Answer):
-    """The playbook after merging, and what was merged; `model` is empty where there was nothing to compare."""
+class DedupedPlaybook(ToolAnswer):
+    """The playbook after merging, and what was merged; `model` is empty if there was nothing to compare."""
 
     playbook: dict[str, Any]
     merges: list[MergeResult]
@@ -310,7 +299,7 @@ class DedupedPlaybook(Answer):
     min_similarity: float
 
 
-class Closed(Answer):
+class Closed(ToolAnswer):
     """An issue that was closed as a duplicate."""
 
     number: int

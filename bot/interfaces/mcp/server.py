@@ -1,4 +1,4 @@
-"""The server that agents speak with: what it says of itself, how it speaks the protocol, and who may reach it over HTTP
+"""The MCP server: its instructions, its schemas, and who may reach it over HTTP
 (https://modelcontextprotocol.io/specification, "Transports").
 """
 
@@ -25,18 +25,18 @@ from bot.interfaces.mcp.tools import Tools
 
 
 def arguments_schema(schema: dict[str, Any]) -> dict[str, Any]:
-    """What a tool takes: no further arguments, and what may be left out rather than null."""
+    """The schema of a tool's arguments: no further ones, and optional ones are missing rather than null."""
     lean: dict[str, Any] = _lean(schema, schema.get("$defs", {}), defaults=True)
     return lean | {"additionalProperties": False}
 
 
 def answer_schema(schema: dict[str, Any] | None) -> dict[str, Any] | None:
-    """What a tool answers. What may be missing is missing, so that there are no defaults."""
+    """The schema of a tool's answer, without defaults: optional fields are missing."""
     return schema and _lean(schema, schema.get("$defs", {}), defaults=False)
 
 
 def _lean(schema: Any, parts: dict[str, Any], *, defaults: bool) -> Any:
-    """A part of a schema, with the `parts` that it names in their places: each stands in one, none in itself."""
+    """A part of a schema, with the `parts` that it refers to inserted; none contains itself."""
     if isinstance(schema, list):
         return [_lean(one, parts, defaults=defaults) for one in schema]
     if not isinstance(schema, dict):
@@ -85,7 +85,7 @@ class BearerToken:
         self._expected = b"bearer " + token.encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """The start and end of the server come through too; nothing else but HTTP does."""
+        """Pass on the server's start and end, and permitted HTTP requests."""
         if scope["type"] == "lifespan" or (scope["type"] == "http" and self._may_pass(scope)):
             await self._application(scope, receive, send)
         elif scope["type"] == "http":
@@ -104,7 +104,7 @@ class BearerToken:
 
 
 def application(server: MCPServer[str], token: str, host: str) -> ASGIApp:
-    """The server at PATH. `host` is what it will listen on: on a loopback address other `Host` names are refused."""
+    """The server at PATH, listening on `host`; on a loopback address other `Host` names are refused."""
     return BearerToken(server.streamable_http_app(streamable_http_path=PATH, host=host), token)
 
 
@@ -124,23 +124,23 @@ async def _connection(_server: MCPServer[str]) -> AsyncIterator[str]:
 
 
 async def _offer_sessions(ctx: ServerRequestContext[str, Any], call_next: CallNext) -> HandlerResult:
-    """Over HTTP the latest protocol has no sessions, without which a repeated call could not be told from another's.
+    """Refuse the latest protocol over HTTP: it has no sessions, by which repeated calls are recognised.
 
-    A client that may choose takes the version before it, where this one is not offered.
+    The client then takes the version before it.
     """
     if ctx.method == "server/discover" and ctx.request is not None:
         raise MCPError(METHOD_NOT_FOUND, "This server prefers sessions: use initialize.")
     return await call_next(ctx)
 
 
-async def _note_request(ctx: ServerRequestContext[str, Any], call_next: CallNext) -> HandlerResult:
-    """What agents ask for, without what they ask it about."""
+async def _log_request(ctx: ServerRequestContext[str, Any], call_next: CallNext) -> HandlerResult:
+    """Log the method, without the arguments."""
     log.debug("an agent asks for %s", ctx.method)
     return await call_next(ctx)
 
 
-async def _speak_plainly(ctx: ServerRequestContext[str, Any], call_next: CallNext) -> HandlerResult:
-    """What a model reads, in as few words as say the same: schemas, and answers as texts without spaces."""
+async def _shorten_answers(ctx: ServerRequestContext[str, Any], call_next: CallNext) -> HandlerResult:
+    """Make schemas and answers short: a model pays for every token."""
     result = await call_next(ctx)
     if isinstance(result, dict) and ctx.method == "tools/list":
         for tool in result["tools"]:
@@ -154,8 +154,9 @@ async def _speak_plainly(ctx: ServerRequestContext[str, Any], call_next: CallNex
 
 
 def _refuse_unknown(server: MCPServer[str]) -> ServerMiddleware[str]:
-    """F1: the SDK drops an argument that a tool does not know; a misspelt `threshold` would be answered by the default,
-    and nobody would hear of it."""
+    """F1: refuse arguments that a tool does not know; the SDK drops them, and a misspelt `threshold` would pass
+    unnoticed.
+    """
 
     async def refuse(ctx: ServerRequestContext[str, Any], call_next: CallNext) -> HandlerResult:
         if ctx.method == "tools/call" and isinstance(ctx.params, Mapping):
@@ -173,7 +174,7 @@ def _refuse_unknown(server: MCPServer[str]) -> ServerMiddleware[str]:
 
 
 def _unknown(argument: str, known: Iterable[str]) -> str:
-    """An argument's name comes from a model, so that it may be anything: it is quoted and cut."""
+    """The refusal of an argument. Its name comes from a model, so it is quoted and cut."""
     meant = nearest(argument, known)
     hint = f"did you mean {meant!r}?" if meant else "there are " + ", ".join(known)
     return f"there is no argument {argument[:60]!r}, {hint}"
@@ -189,7 +190,7 @@ def build_server(
         instructions=INSTRUCTIONS,
         version=version,
         lifespan=_connection,
-        middleware=[_note_request, _offer_sessions, _speak_plainly],
+        middleware=[_log_request, _offer_sessions, _shorten_answers],
     )
     server.middleware.append(_refuse_unknown(server))
     offer(server, tools, allow_writes=allow_writes, playbooks=playbooks)

@@ -1,4 +1,4 @@
-"""What the tools do. They know nothing of the protocol; what goes wrong they raise as everything else here does.
+"""What the tools do, without the protocol.
 
 Every call runs through the tracker (T5): the same call of the same session within minutes is answered from memory and
 says so. Writes are never remembered.
@@ -19,23 +19,30 @@ from bot.domain.errors import InvalidArgument, UserError
 from bot.domain.report import SearchOutcome
 from bot.github.repository import RepoClient
 from bot.interfaces.agents.deduplication import account, deduplicate
-from bot.interfaces.agents.playbook import Malformed, apply
+from bot.interfaces.agents.playbook import MalformedPlaybook, apply
 from bot.interfaces.agents.run import SECTION_SLUGS
-from bot.interfaces.mcp.results import Answer, Backlog, Closed, Comparison, DedupedPlaybook, Findings, MergeResult
+from bot.interfaces.mcp.results import (
+    BacklogAnswer,
+    Closed,
+    Comparison,
+    DedupedPlaybook,
+    FindAnswer,
+    MergeResult,
+    ToolAnswer,
+)
 from bot.platform.call_rules import ToolRule, equal, never
 from bot.platform.call_tracker import ToolCallTracker
 from bot.quality.known_issues import KnownRepository
-from bot.quality.scanning.asking import AskAll
-from bot.quality.scanning.scan import Scan
+from bot.quality.scanning.scan import MatchMany, Scan
 from bot.search.finder import FindOptions
 
-A = TypeVar("A", bound=Answer)
+A = TypeVar("A", bound=ToolAnswer)
 
 
 class OpenKnown(Protocol):
-    """Lends the repository of an issue, which the client can read, to look for what that issue repeats.
+    """Opens the repository of an issue, which the client can read, to search it.
 
-    `issues` is how many it has, to go by where this host has not counted them.
+    `issues` is how many it has, used if this host has not counted them.
     """
 
     def __call__(
@@ -55,10 +62,9 @@ _ANSWERED = (SearchOutcome.FOUND, SearchOutcome.NONE)
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks, and about which repository: the default one, where `owner` or `repo` is left out.
+    """Who asks about which repository: the default one, if `owner` or `repo` is missing.
 
-    `session` is by which calls are told to be the same caller's, None where nobody can tell: then nothing is
-    remembered. What is `fresh` is asked anew, although it is remembered.
+    `session` identifies the caller; None if nobody can tell, and then nothing is remembered. `fresh` skips the memory.
     """
 
     session: str | None
@@ -68,12 +74,12 @@ class Caller:
 
 
 class Tools:
-    """`open_repo` makes a client that can read a repository; `default` is the one that is meant where none is named.
+    """`open_repo` makes a client that can read a repository; `default` is the repository of calls that name none.
 
-    `open_known` lends a repository as its settings and this host know it; without a complete index GitHub's searches
-    stand alone. `open_scan` lends the scan of the backlog of a repository (by its id; with closed issues or without)
-    and from which probability on it calls something likely, None where there is no complete index. Both look only after
-    GitHub has let the caller read the repository.
+    `open_known` opens a repository with its settings and index; without a complete index GitHub's searches are used.
+    `open_scan` opens the scan of a repository's backlog (by its id; with closed issues or without) and the probability
+    from which on the repository calls something likely; None without a complete index. Both run only after GitHub has
+    let the caller read the repository.
     """
 
     def __init__(
@@ -81,7 +87,7 @@ class Tools:
         open_repo: Callable[[RepoRef], RepoClient],
         *,
         open_known: OpenKnown,
-        open_scan: Callable[[int, bool], AbstractContextManager[tuple[Scan, AskAll, float] | None]],
+        open_scan: Callable[[int, bool], AbstractContextManager[tuple[Scan, MatchMany, float] | None]],
         tracker: ToolCallTracker,
         clock: Callable[[], datetime],
         default: RepoRef | None,
@@ -98,11 +104,11 @@ class Tools:
         for name in WRITING:
             tracker.add_rule(name, never)
 
-    def find_duplicates(self, caller: Caller, number: int, options: FindOptions, *, judge: bool = False) -> Findings:
-        """F, for an issue that is there; the host's `judge` reads what is found where that is asked for."""
+    def find_duplicates(self, caller: Caller, number: int, options: FindOptions, *, judge: bool = False) -> FindAnswer:
+        """F, for an existing issue; with `judge` the host's judge reads the candidates."""
         place = self._place(caller)
 
-        def ask() -> Findings:
+        def ask() -> FindAnswer:
             client = self._client(place, caller)
             target = client.issue(place, number)
             with self._open_known(client, target, judge=judge) as known:
@@ -111,13 +117,13 @@ class Tools:
         arguments = {"repo": place.key, "number": number, "options": options, "judge": judge}
         return self._remembered(caller, "find_duplicates", arguments, ask, keep=_is_whole)
 
-    def check_draft(self, caller: Caller, title: str, body: str, options: FindOptions) -> Findings:
+    def check_draft(self, caller: Caller, title: str, body: str, options: FindOptions) -> FindAnswer:
         """F, for an issue that is not filed yet: it is treated as if it were filed now."""
         place = self._place(caller)
         if not title.strip():
             raise InvalidArgument("title", "is empty")
 
-        def ask() -> Findings:
+        def ask() -> FindAnswer:
             client = self._client(place, caller)
             # How many there are tells the ranking how much a likeness means; a missing repository is told by this too.
             latest = next(iter(client.recent_issues(place, 1)), None)
@@ -129,7 +135,7 @@ class Tools:
         return self._remembered(caller, "check_draft", arguments, ask, keep=_is_whole)
 
     def explain_pair(self, caller: Caller, number: int, other: int) -> Comparison:
-        """How likely two issues of a repository are the same, and what speaks for it."""
+        """How likely two issues of a repository are the same, and the reasons."""
         place = self._place(caller)
         if number == other:
             raise InvalidArgument("other", "is the issue itself")
@@ -153,15 +159,15 @@ class Tools:
         min_confidence: float,
         limit: int,
         tell: Callable[[int, int], Any] = lambda done, total: None,
-    ) -> Backlog:
-        """D8: the groups of a repository's backlog, by this host's index, the first `limit` of them.
+    ) -> BacklogAnswer:
+        """D8: the first `limit` groups of a repository's backlog, by this host's index.
 
-        Where it was stopped it goes on. `tell` hears how many of how many issues have been asked about. Raises
-        UserError where this host has no complete index of the repository.
+        A stopped scan goes on. `tell` is called with the issues done and their total. Raises UserError without a
+        complete index.
         """
         place = self._place(caller)
 
-        def ask() -> Backlog:
+        def ask() -> BacklogAnswer:
             client = self._client(place, caller)
             repository = client.repository(place)
             with self._open_scan(repository.id, include_closed) as opened:
@@ -180,7 +186,7 @@ class Tools:
                 if missing:
                     scan.ask_again()
                 scan.count_reactions(partial(client.reactions, repository.ref), min_confidence)
-                return Backlog.of(str(repository.ref), scan.result(min_confidence), limit, likely)
+                return BacklogAnswer.of(str(repository.ref), scan.result(min_confidence), limit, likely)
 
         arguments = {
             "repo": place.key,
@@ -193,12 +199,12 @@ class Tools:
     def dedupe_playbook(
         self, caller: Caller, playbook: dict[str, Any], min_similarity: float | None
     ) -> DedupedPlaybook:
-        """D, with an account. What is malformed is an error here, since an agent can mend it."""
+        """D, with an account. A malformed playbook is an error here, since an agent can mend it."""
 
         def merge() -> DedupedPlaybook:
             try:
                 found = deduplicate(playbook, min_similarity, slugs=SECTION_SLUGS)
-            except Malformed as problem:
+            except MalformedPlaybook as problem:
                 raise InvalidArgument("playbook", str(problem)) from None
             merges = [MergeResult.of(one) for one in account(found)]
             apply(playbook, found.entries, found.groups)
@@ -216,10 +222,10 @@ class Tools:
         return self._remembered(caller, "dedupe_playbook", arguments, merge)
 
     def close_as_duplicate(self, caller: Caller, number: int, original: int) -> Closed:
-        """Close an issue as GitHub's own kind of duplicate, as `/duplicates of` does: only in favour of an older one.
+        """Close an issue as a duplicate of an older one, as `/duplicates of` does.
 
-        Raises InvalidArgument where the original is newer, closed or the issue itself. What the session was told before
-        is forgotten, as it may tell of an open issue.
+        Raises InvalidArgument if the original is newer, closed or the issue itself. The session's memory is cleared, as
+        it may tell of an open issue.
         """
         place = self._place(caller)
         if number == original:
@@ -241,7 +247,7 @@ class Tools:
         return Closed(number=number, original=original, url=closed.url)
 
     def _place(self, caller: Caller) -> RepoRef:
-        """F1: what is named, else the default; `repo` may be OWNER/REPO."""
+        """F1: the repository that is named, else the default; `repo` may be OWNER/REPO."""
         owner, repo = caller.owner, caller.repo
         if repo and "/" in repo and not owner:
             return RepoRef.parse(repo)
@@ -252,12 +258,12 @@ class Tools:
         return RepoRef.of(owner, repo)
 
     def _client(self, place: RepoRef, caller: Caller) -> RepoClient:
-        """What one session reads is remembered for it: a second, different question costs fewer requests."""
+        """A client that remembers what the session reads, so that a second question costs fewer requests."""
         client = self._open_repo(place)
         return client if caller.session is None else client.thread(_reading(caller.session), fresh=caller.fresh)
 
     def _changed(self, arguments: Mapping[str, Any]) -> object:
-        """When the issues that a call names were changed last, which costs a conditional request each."""
+        """When the issues of a call were last changed, which costs a conditional request each."""
         place, numbers = arguments.get("repo", ""), [arguments[name] for name in _ISSUES if name in arguments]
         if not numbers:
             return None
@@ -279,29 +285,28 @@ class Tools:
         return call.result.model_copy(update={"cached": call.cached, "note": call.note})
 
 
-def _found(known: KnownRepository, target: Issue, options: FindOptions, *, draft: bool = False) -> Findings:
-    """What one look finds, for who asked and as the bot would name it (P6)."""
+def _found(known: KnownRepository, target: Issue, options: FindOptions, *, draft: bool = False) -> FindAnswer:
+    """One search for the caller, and the same hits as the bot would name them (P6)."""
     gathered = known.finder.gather(target, state=options.state)
     report = known.finder.find(target, known.options_for(target, options), gathered)
     texts = known.finder.own_texts(target, report.candidates, [hit.issue for hit in gathered.hits])
-    return Findings.of(report, target, known.unasked(target, gathered), texts, draft=draft)
+    return FindAnswer.of(report, target, known.unasked(target, gathered), texts, draft=draft)
 
 
 def _reading(session: str) -> str:
-    """The thread under which the client remembers what it read for a session."""
+    """The thread under which the client remembers a session's reads."""
     return f"mcp {session}"
 
 
-def _is_whole(findings: Findings) -> bool:
-    """Whether it is worth remembering: what could not be asked properly may be answered next time."""
+def _is_whole(findings: FindAnswer) -> bool:
+    """Whether to remember an answer: what could not be asked properly may be answered next time."""
     return findings.outcome in _ANSWERED
 
 
 def _draft(place: RepoRef, latest: Issue | None, title: str, body: str, now: datetime) -> Issue:
-    """The issue that would be filed now. Addresses of what the index finds are made from that of the `latest` one.
+    """The issue that would be filed now. Addresses are made from that of the `latest` issue.
 
-    It has a number that nothing else has. The next one may be a pull request's or a discussion's already, or that of an
-    issue that came since, which would be left out as the draft itself.
+    Its number is one that nothing else has: the next one may belong to a pull request or a newer issue.
     """
     return Issue(
         repo=place,

@@ -1,6 +1,6 @@
-"""The page for Prometheus: what this machine's processes have counted, and how queue, index and database stand now.
+"""The page for Prometheus: what this machine's processes have counted, and the state of queue, index and database.
 
-The text is prometheus_client's, in Prometheus's own format or OpenMetrics, whichever is asked for.
+prometheus_client writes the text, in Prometheus's own format or OpenMetrics, whichever is asked for.
 """
 
 from __future__ import annotations
@@ -8,9 +8,10 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
-from importlib import metadata, resources
+from importlib import metadata
 
 import sqlalchemy as sa
 from prometheus_client import CollectorRegistry
@@ -19,17 +20,87 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.metrics_core import Metric
 from prometheus_client.multiprocess import MultiProcessCollector
 
+from bot.deliveries.database import BACKGROUND_QUEUE, QUEUE, REPLAY_QUEUE, WORKERS, jobs, named_failures, state
+from bot.deliveries.dead_letters import is_dead
+from bot.deliveries.queue import LEASE
 from bot.domain.feedback import FeedbackKind
-from bot.interfaces.monitoring.queue import Standing, standing
 from bot.platform.counts import FOLDER
 from bot.platform.metrics import REGISTRY
 from bot.platform.settings import Settings
-from bot.quality.illness import counted as count_illnesses
-from bot.quality.illness import illnesses
+from bot.quality.illness import count_by_illness, illnesses
+from bot.search.matching.weights import shipped_text
 from bot.storage import Store
+from bot.storage.engine import database_time
 from bot.storage.schema import index_states, rejected_elsewhere, signals, verdicts
 
-# The commands are verdicts, and are counted as such.
+_QUEUES = (QUEUE, BACKGROUND_QUEUE, REPLAY_QUEUE)
+
+
+@dataclass(frozen=True, slots=True)
+class QueueState:
+    """The state of the queue, without chores.
+
+    `jobs` are counted by queue and state: `waiting`, `delayed` until a time, `running`. `oldest` is the age in seconds
+    of the longest waiting job of each queue. `again` are the delayed jobs that failed before, `oldest_again` is the age
+    of the first of them. `dead` were given up. `workers` have a valid lease, `heartbeat` is the age of the newest one;
+    None without a worker.
+    """
+
+    jobs: Mapping[tuple[str, str], int]
+    oldest: Mapping[str, float]
+    again: Mapping[str, int]
+    oldest_again: Mapping[str, float]
+    dead: int
+    workers: int
+    heartbeat: float | None
+
+    def longest(self, queue: str) -> float:
+        """The age in seconds of the oldest job that waits for its turn or for another try; 0 if there is none.
+
+        While GitHub is away, every job waits for another try, most of a day, and none for its turn.
+        """
+        return max(self.oldest[queue], self.oldest_again[queue])
+
+
+def read_queue_state(engine: sa.Engine) -> QueueState:
+    """Read it from the queue's database, whose table must exist. Raises QueueUnavailable."""
+    now = database_time(engine)
+    waits = sa.case(
+        (jobs.c.state == "running", "running"),
+        (jobs.c.run_after <= now, "waiting"),
+        (jobs.c.attempts == 0, "delayed"),
+        else_="again",
+    )
+    unfinished = (
+        sa.select(jobs.c.queue, waits, sa.func.count(), now - sa.func.min(jobs.c.arrived_at))
+        .where(state("waiting", "running"), jobs.c.queue.in_(_QUEUES))
+        .group_by(jobs.c.queue, waits)
+    )
+    with named_failures(), engine.connect() as connection:
+        rows = connection.execute(unfinished).all()
+        dead = connection.execute(sa.select(sa.func.count()).where(is_dead())).scalar_one()
+    counts = {(queue, name): 0 for queue in _QUEUES for name in ("waiting", "delayed", "running", "again")}
+    ages = dict.fromkeys(counts, 0.0)
+    for queue, name, count, age in rows:
+        counts[queue, name], ages[queue, name] = count, max(0.0, age)
+    again = {queue: counts.pop((queue, "again")) for queue in _QUEUES}
+    for queue in _QUEUES:
+        counts[queue, "delayed"] += again[queue]
+    oldest, oldest_again = ({queue: ages[queue, name] for queue in _QUEUES} for name in ("waiting", "again"))
+    beats = heartbeats(engine)
+    alive = sum(age <= LEASE for age in beats)
+    return QueueState(counts, oldest, again, oldest_again, dead, alive, min(beats, default=None))
+
+
+def heartbeats(engine: sa.Engine) -> list[float]:
+    """How many seconds ago each worker renewed its lease. Raises QueueUnavailable."""
+    age = database_time(engine) - (jobs.c.lease_until - LEASE)
+    with named_failures(), engine.connect() as connection:
+        ages = connection.execute(sa.select(age).where(state("running"), jobs.c.queue == WORKERS)).scalars()
+        return [max(0.0, one) for one in ages]
+
+
+# Commands count as verdicts.
 _SAID = [kind for kind in FeedbackKind if kind not in (FeedbackKind.NOT, FeedbackKind.OF)]
 
 
@@ -43,22 +114,22 @@ class Exposition:
         self._queue = queue
 
     def page(self, accept: str) -> tuple[bytes, str]:
-        """The page and its content type, in the format that the `Accept` header wishes.
+        """The page and its content type, in the format that the `Accept` header prefers.
 
-        Raises QueueUnavailable and SQLAlchemyError where the databases cannot be read.
+        Raises QueueUnavailable and SQLAlchemyError.
         """
         encode, content_type = choose_encoder(accept)
         return encode(_Collected(self._metrics())), content_type
 
     def _metrics(self) -> Iterator[Metric]:
-        yield from counted().collect()
-        yield from of_queue(standing(self._queue))
+        yield from process_metrics().collect()
+        yield from of_queue(read_queue_state(self._queue))
         yield from _of_store(self._store)
         ill = GaugeMetricFamily(
             "doppel_repositories_ill", "Repositories in which the bot is ill, by why.", labels=["why"]
         )
         found = {} if self._settings.paused else illnesses(Store(self._store), self._queue, time.time())
-        for reason, count in count_illnesses(found).items():
+        for reason, count in count_by_illness(found).items():
             ill.add_metric([reason], count)
         yield ill
         yield InfoMetricFamily(
@@ -82,8 +153,8 @@ class _Collected:
         return self._metrics
 
 
-def counted() -> CollectorRegistry:
-    """What was counted: by all processes that share the folder of `bot/platform/counts.py`, else by this one."""
+def process_metrics() -> CollectorRegistry:
+    """The metrics of all processes that share the folder of `bot/platform/metrics.py`, else of this one."""
     if FOLDER not in os.environ:
         return REGISTRY
     registry = CollectorRegistry()
@@ -91,21 +162,20 @@ def counted() -> CollectorRegistry:
     return registry
 
 
-def remembered() -> dict[str, dict[str, int]]:
-    """For each operation that a thread may remember, how often memory and how often GitHub answered (T7)."""
+def remembered_calls() -> dict[str, dict[str, int]]:
+    """For each operation that may be remembered, how often memory and how often GitHub answered (T7)."""
     found: dict[str, dict[str, int]] = {}
-    for metric in counted().collect():
+    for metric in process_metrics().collect():
         for sample in metric.samples if metric.name == "doppel_remembered_calls" else ():
             if sample.name.endswith("_total"):
                 found.setdefault(sample.labels["tool"], {})[sample.labels["from"]] = int(sample.value)
     return dict(sorted(found.items()))
 
 
-def of_queue(now: Standing) -> Iterator[Metric]:
-    """How the queue stands."""
-    jobs = GaugeMetricFamily("doppel_queue_jobs", "Jobs in the queue.", labels=["queue", "state"])
-    for (queue, state), count in now.jobs.items():
-        jobs.add_metric([queue, state], count)
+def of_queue(now: QueueState) -> Iterator[Metric]:
+    jobs_in_queue = GaugeMetricFamily("doppel_queue_jobs", "Jobs in the queue.", labels=["queue", "state"])
+    for labels, count in now.jobs.items():
+        jobs_in_queue.add_metric(labels, count)
     oldest = GaugeMetricFamily(
         "doppel_queue_oldest_seconds",
         "How long ago the job arrived that waits longest, for its turn or for another try.",
@@ -113,7 +183,7 @@ def of_queue(now: Standing) -> Iterator[Metric]:
     )
     for queue in now.oldest:
         oldest.add_metric([queue], now.longest(queue))
-    yield jobs
+    yield jobs_in_queue
     yield oldest
     yield GaugeMetricFamily("doppel_dead_letters", "Deliveries that were given up (doppel jobs).", value=now.dead)
     yield GaugeMetricFamily("doppel_workers", "Worker processes with a fresh heartbeat.", value=now.workers)
@@ -163,5 +233,5 @@ def _of_store(engine: sa.Engine) -> Iterator[Metric]:
 
 @cache
 def weights_version() -> str:
-    """What tells one file of weights from another: the start of its SHA-256."""
-    return hashlib.sha256((resources.files("bot.search.matching") / "weights.json").read_bytes()).hexdigest()[:12]
+    """The start of the SHA-256 of the weights."""
+    return hashlib.sha256(shipped_text().encode()).hexdigest()[:12]

@@ -1,9 +1,7 @@
-"""How the bot is, for those who run it: `/healthz`, `/readyz` and `/metrics`.
+"""`/healthz`, `/readyz` and `/metrics`, for those who run the bot.
 
-The three are on the public port, since many hosts open no other. They tell numbers and states, nothing of any
-repository. A host who does not want strangers to see how much goes on sets `DOPPEL_METRICS_TOKEN`; it is not required,
-because a page of totals gives nobody a hold and because monitoring that must be set up first is often missing when it
-is needed.
+The three are on the public port, since many hosts open no other. They tell numbers and states, and nothing about any
+repository. With `DOPPEL_METRICS_TOKEN` set, `/metrics` needs that token.
 """
 
 from __future__ import annotations
@@ -19,10 +17,9 @@ from flask import Blueprint, Response, current_app, jsonify, request
 from bot.deliveries.database import QueueUnavailable, queue_engine
 from bot.deliveries.inbox import Inbox
 from bot.deliveries.queue import LEASE
-from bot.interfaces.monitoring.exposition import Exposition
-from bot.interfaces.monitoring.queue import heartbeats
+from bot.interfaces.monitoring.exposition import Exposition, heartbeats
 from bot.platform.settings import Settings
-from bot.quality.illness import Illness, counted, illnesses
+from bot.quality.illness import Illness, count_by_illness, illnesses
 from bot.storage import Store
 from bot.storage.engine import make_engine
 from bot.storage.failures import why
@@ -32,12 +29,12 @@ log = logging.getLogger(__name__)
 
 routes = Blueprint("health", __name__)
 
-# How long a look at the databases may take, besides the queue's own check.
+# Seconds for the databases to answer, besides the queue's own check.
 _PATIENCE = 1.0
 _READY = "ready"
 
 
-class Health:
+class HealthChecks:
     """What the three routes ask. Safe to share between threads."""
 
     def __init__(self, settings: Settings, inbox: Inbox) -> None:
@@ -52,10 +49,10 @@ class Health:
         self.exposition = Exposition(settings, self._store, self._queue)
 
     def parts(self) -> tuple[bool, dict[str, str]]:
-        """Whether deliveries can be taken, and how each part is.
+        """Whether deliveries can be taken, and the state of each part.
 
-        That takes the queue alone: while the store or every worker is away, deliveries wait there, and to refuse them
-        would lose what GitHub does not send again.
+        The queue alone decides: while the store or every worker is away, deliveries wait there, and refused ones would
+        be lost.
         """
         queue = _READY
         try:
@@ -65,7 +62,7 @@ class Health:
         return queue == _READY, {"queue": queue, "store": self._state_of_store(), "worker": self._worker()}
 
     def ill(self) -> Mapping[int, Illness]:
-        """The repositories in which the bot is ill; a paused host is not. Raises as `illnesses` does."""
+        """The repositories in which the bot is ill; none on a paused host. Raises as `illnesses` does."""
         return {} if self._paused else illnesses(Store(self._store), self._queue, time.time())
 
     def _state_of_store(self) -> str:
@@ -89,29 +86,30 @@ class Health:
 
 @routes.get("/healthz")
 def healthz() -> Response:
-    """The process lives."""
+    """The process is alive."""
     return jsonify(status="alive")
 
 
 @routes.get("/readyz")
 def readyz() -> tuple[Response, int]:
-    """It can take deliveries; which part is not ready is said. `?deep`: also in how many repositories it is ill."""
+    """Whether the process can take deliveries, and each part's state. `?deep`: also how many repositories are ill."""
     ready, parts = _health().parts()
     if not ready:
         log.warning("not ready: %s", parts["queue"])
-    # A load balancer asks whether it takes deliveries; who asks for more wants to know whether anything comes of them.
     if not ready or "deep" not in request.args:
         return jsonify(status=_READY if ready else "not ready", parts=parts), 200 if ready else 503
     try:
         ill = _health().ill()
     except (sa.exc.SQLAlchemyError, QueueUnavailable, OSError) as problem:
         return jsonify(status=f"unknown: {why(problem)}", parts=parts), 503
-    return jsonify(status="ill" if ill else _READY, parts=parts, repositories=counted(ill)), 503 if ill else 200
+    return jsonify(
+        status="ill" if ill else _READY, parts=parts, repositories=count_by_illness(ill)
+    ), 503 if ill else 200
 
 
 @routes.get("/metrics")
 def metrics() -> Response | tuple[Response, int]:
-    """What was counted, for Prometheus."""
+    """The metrics for Prometheus."""
     health = _health()
     given = request.headers.get("Authorization", "").encode("utf-8", "replace")
     if health.token and not hmac.compare_digest(given, f"Bearer {health.token}".encode()):
@@ -126,6 +124,6 @@ def metrics() -> Response | tuple[Response, int]:
     return Response(page, content_type=content_type)
 
 
-def _health() -> Health:
-    health: Health = current_app.extensions["doppel.health"]
+def _health() -> HealthChecks:
+    health: HealthChecks = current_app.extensions["doppel.health"]
     return health

@@ -1,4 +1,4 @@
-"""What all of Doppel's own web pages share: frame, style, and the headers that keep a page to itself."""
+"""What all of Doppel's web pages share: frame, style, and security headers."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ def make_pages() -> Blueprint:
 def is_https() -> bool:
     """Whether the browser came over HTTPS; a proxy that ends TLS says so in X-Forwarded-Proto.
 
-    Who forges the header misleads nobody but their own browser.
+    A forged header misleads nobody but the browser that sent it.
     """
     return request.is_secure or request.headers.get("X-Forwarded-Proto", "").split(",")[0].strip() == "https"
 
 
 def root_url() -> str:
-    """The bot's root as the browser has it, without a slash, for addresses that lead the same person back here."""
+    """The bot's root as the browser has it, without a slash at the end."""
     return f"{'https' if is_https() else 'http'}://{request.host}"
 
 
 def refuse_other_sites() -> None:
-    """Answer 403 to what another site's page has the browser post here; to be called before each request."""
+    """Answer 403 to what another site's page has the browser post here; call it before each request."""
     if request.method == "POST" and _is_from_elsewhere():
         abort(403)
 
@@ -49,7 +49,7 @@ def _is_from_elsewhere() -> bool:
 
 
 def protect(blueprint: Blueprint) -> None:
-    """Give every page of a blueprint the headers of private pages, and refuse what another site's page posts."""
+    """Give every page of a blueprint the headers of private pages, and refuse posts of other sites' pages."""
     blueprint.before_request(refuse_other_sites)
 
     @blueprint.after_request

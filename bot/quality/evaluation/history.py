@@ -1,7 +1,7 @@
-"""A repository's own history as rows of the shared format, with `duplicate_of` from what its members said, and the file
-that keeps it.
+"""A repository's issues with the duplicates that its members marked: read from GitHub, kept in a file, given as rows.
 
-Labels of issues are left out of the rows: they are those of today, and a replay must not see what came later.
+The rows have no labels: GitHub tells those of today, and a replay must not see what came later. A comment that names
+`mozilla/rust#12` may mean an issue of rust-lang/rust under its former name, to which GitHub redirects.
 """
 
 from __future__ import annotations
@@ -9,40 +9,43 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from bot.domain.entities import NOBODY, RepoRef
-from bot.domain.errors import UserError
+from bot.domain.errors import Forbidden, InvalidArgument, NotFound, UserError
+from bot.github.repository import RepoClient
 from bot.platform.private_files import make_folder, open_kept, open_new
-from bot.quality.evaluation.statements import READING, Kind, Statement, read_comment
+from bot.quality.evaluation.statements import READING, Statement, StatementKind, read_comment
 from bot.text.github_urls import named_issues
 
 MEMBERS = frozenset({"OWNER", "MEMBER", "COLLABORATOR"})
 
-_MARKS = {"MarkedAsDuplicateEvent": Kind.MARKS, "UnmarkedAsDuplicateEvent": Kind.UNMARKS}
+_MARKS = {"MarkedAsDuplicateEvent": StatementKind.MARKS, "UnmarkedAsDuplicateEvent": StatementKind.UNMARKS}
 # GitHub's "Close with comment" does one right after the other.
 _TOGETHER = timedelta(minutes=5)
-# A label such as `duplicate`, `type: duplicate`, `status/duplicate`: it is one, of whatever.
+# Labels such as `duplicate`, `type: duplicate`, `status/duplicate`.
 _LABEL = re.compile(r"(?:^|[^a-z])(?:duplicate|dupe)(?:[^a-z]|$)", re.IGNORECASE)
-# One such as `possible-duplicate` only supposes it, or denies it.
+# Labels such as `possible-duplicate` or `not-a-duplicate`.
 _UNSURE_LABEL = re.compile(
     r"(?:^|[^a-z])(?:not?|non|possibl[ey]|potential(?:ly)?|probabl[ey]|likely|maybe|might|suspected|check)(?:[^a-z]|$)|\?",
     re.IGNORECASE,
 )
 
-Row = dict[str, Any]
+LabelledRow = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class PastRecord:
-    """One issue as it is kept: what a row needs, and no text of comments. Times are ISO 8601 as GitHub writes them.
+    """One issue as it is kept, without the texts of its comments. Times are ISO 8601.
 
-    `closed_by` is who closed it for somebody else, which only people can who may triage; empty where nobody did.
+    `closed_by` is who closed somebody else's issue, which needs triage access; empty if nobody did.
     """
 
     number: int
@@ -56,19 +59,18 @@ class PastRecord:
     statements: tuple[Statement, ...]
     closed_by: str = ""
 
-    def to_json(self) -> Row:
-        """An object for one line of a file."""
+    def to_json(self) -> LabelledRow:
         return asdict(self)
 
     @classmethod
     def from_json(cls, row: Mapping[str, Any]) -> PastRecord:
         """The record that `to_json` wrote. Raises KeyError, TypeError or ValueError for anything else."""
-        said = (Statement(**one | {"kind": Kind(one["kind"])}) for one in row["statements"])
+        said = (Statement(**one | {"kind": StatementKind(one["kind"])}) for one in row["statements"])
         return cls(**{**row, "statements": tuple(said)})
 
 
 def _statement(comment: Mapping[str, Any], repo: RepoRef, closing: Mapping[str, Any] | None) -> Statement | None:
-    """What a comment says, if it does; `closing` is the event by which a person has closed the issue."""
+    """What a comment says about duplicates; `closing` is the event by which a person closed the issue."""
     author = comment["author"] or {}
     if author.get("__typename") == "Bot":
         # Bots name candidates all the time, this one first of all.
@@ -84,11 +86,6 @@ def _statement(comment: Mapping[str, Any], repo: RepoRef, closing: Mapping[str, 
     )
 
 
-def _person(actor: Mapping[str, Any] | None) -> bool:
-    """Whether it is known who it is, and not an App: what closes old issues has no opinion of duplicates."""
-    return actor is not None and actor["__typename"] != "Bot"
-
-
 def _together(comment: Mapping[str, Any], closing: Mapping[str, Any]) -> bool:
     one, other = (datetime.fromisoformat(event["createdAt"]) for event in (comment, closing))
     return abs(one - other) <= _TOGETHER
@@ -97,7 +94,9 @@ def _together(comment: Mapping[str, Any], closing: Mapping[str, Any]) -> bool:
 def record(node: Mapping[str, Any], repo: RepoRef) -> PastRecord:
     """The record of an issue as `bot.github.changes` gives it."""
     author = node["author"] or {}
-    closing = next((event for event in node["closings"]["nodes"] if event and _person(event["actor"])), None)
+    # An App that closes old issues has no opinion on duplicates.
+    closings = [event for event in node["closings"]["nodes"] if event and event["actor"]]
+    closing = next((event for event in closings if event["actor"]["__typename"] != "Bot"), None)
     closer = closing["actor"]["login"] if closing else ""
     marks = [_mark(event) for event in node["timelineItems"]["nodes"] if event]
     comments = [_statement(comment, repo, closing) for comment in node["comments"]["nodes"] if comment]
@@ -118,7 +117,7 @@ def record(node: Mapping[str, Any], repo: RepoRef) -> PastRecord:
 
 
 def _login(author: Mapping[str, Any]) -> str:
-    """As REST writes it: GraphQL leaves out what makes an App's login known as one."""
+    """The login as REST writes it; GraphQL leaves out the `[bot]` of an App's."""
     login = author.get("login") or NOBODY
     return f"{login.removesuffix('[bot]')}[bot]" if author.get("__typename") == "Bot" else login
 
@@ -128,10 +127,10 @@ def _mark(event: Mapping[str, Any]) -> Statement:
     return Statement(_MARKS[event["__typename"]], None if event["isCrossRepository"] else original, event["createdAt"])
 
 
-def rows(records: Iterable[PastRecord], repo: RepoRef) -> list[Row]:
-    """The rows in the order of arrival. `duplicate_of` stands only where it is sure; doubt is said as doubt.
+def rows(records: Iterable[PastRecord], repo: RepoRef) -> list[LabelledRow]:
+    """The rows in order of arrival; `duplicate_of` only where it is certain.
 
-    GitHub says who is a member today. Who has ever closed an issue of somebody else was one then.
+    GitHub tells who is a member today. Whoever has closed another person's issue was a member then.
     """
     ordered = sorted(records, key=lambda one: (one.created_at, one.number))
     known = {one.number for one in ordered}
@@ -139,8 +138,8 @@ def rows(records: Iterable[PastRecord], repo: RepoRef) -> list[Row]:
     return [_row(one, known, maintainers, repo) for one in ordered]
 
 
-def _row(one: PastRecord, known: set[int], maintainers: Collection[str], repo: RepoRef) -> Row:
-    row: Row = {
+def _row(one: PastRecord, known: set[int], maintainers: Collection[str], repo: RepoRef) -> LabelledRow:
+    row: LabelledRow = {
         "id": one.number,
         "title": one.title,
         "body": one.body,
@@ -150,7 +149,7 @@ def _row(one: PastRecord, known: set[int], maintainers: Collection[str], repo: R
     }
     certain, original = conclusion(one.statements, maintainers, closed_as_duplicate=one.closed_as_duplicate)
     if certain and one.closed_at is None:
-        # Open (again): somebody sees it otherwise by now.
+        # It was reopened, so somebody disagrees.
         return row | {"maybe_related": True}
     if certain and original in known and original != one.number:
         row["duplicate_of"] = original
@@ -158,7 +157,7 @@ def _row(one: PastRecord, known: set[int], maintainers: Collection[str], repo: R
             row["body_mentions_master"] = True
     elif certain:
         row["dup_unknown_master"] = True
-    elif any(said.kind is Kind.HINTS for said in one.statements):
+    elif any(said.kind is StatementKind.HINTS for said in one.statements):
         row["maybe_related"] = True
     return row
 
@@ -166,20 +165,20 @@ def _row(one: PastRecord, known: set[int], maintainers: Collection[str], repo: R
 def conclusion(
     statements: Sequence[Statement], maintainers: Collection[str], *, closed_as_duplicate: bool
 ) -> tuple[bool, int | None]:
-    """Whether an issue is a duplicate, and of which number (None: not known). The last word counts.
+    """Whether an issue is a duplicate, and of which number (None: not known). The last statement counts.
 
-    What one of the `maintainers` says plainly is said, whatever they are today.
-    A mark that was taken back ends what was said of the same original. Where the reason of closing or a label says
-    that it is a duplicate, a hint at the original is enough.
+    A plain statement by one of the `maintainers` counts even if they are no members today. A mark that was taken back
+    cancels earlier statements about the same original. If the issue was closed or labelled as a duplicate, a hint names
+    the original.
     """
     certain, original = False, None
     hint = None
     for said in statements:
-        if said.kind in (Kind.SAYS, Kind.MARKS) or said.by in maintainers:
+        if said.kind in (StatementKind.SAYS, StatementKind.MARKS) or said.by in maintainers:
             certain, original = True, said.of
-        elif said.kind is Kind.UNMARKS and said.of == original:
+        elif said.kind is StatementKind.UNMARKS and said.of == original:
             certain, original = False, None
-        elif said.kind is Kind.HINTS:
+        elif said.kind is StatementKind.HINTS:
             hint = said.of
     if closed_as_duplicate and not certain:
         return True, hint
@@ -187,9 +186,9 @@ def conclusion(
 
 
 def _names(one: PastRecord, number: int, repo: RepoRef) -> bool:
-    """Whether an issue's text names another of its repository: the finder, asked about it, leaves that one out.
+    """Whether an issue's text names another of its repository, which the finder therefore leaves out.
 
-    Which host the repository is on is not kept, so that its addresses count on any.
+    The file does not keep the repository's host, so addresses on any host count.
     """
     host = rf"(?<=://)[^/\s]+(?=/{re.escape(str(repo))}/)"
     text = re.sub(host, "github.com", f"{one.title}\n{one.body}", flags=re.IGNORECASE)
@@ -197,23 +196,20 @@ def _names(one: PastRecord, number: int, repo: RepoRef) -> bool:
 
 
 def erase_history(home: Path, repo_id: int) -> None:
-    """Erase what was read of a repository, by GitHub's id; nothing, where nothing was read."""
+    """Erase the history of a repository, if there is one."""
     _file(home, repo_id).unlink(missing_ok=True)
 
 
-def kept_issues(home: Path, repo_id: int) -> Iterator[dict[str, Any]]:
-    """The issues as they were read, the last reading of one last; none, where nothing was read.
-
-    What follows a line that was cut off is lost, as it is for who reads on.
-    """
+def stored_issues(home: Path, repo_id: int) -> Iterator[dict[str, Any]]:
+    """The issues in a repository's file, in the order in which they were read; lines after a broken one are lost."""
     with suppress(FileNotFoundError, ValueError), _file(home, repo_id).open(encoding="utf-8") as file:
         for line in file:
             if "issue" in (row := json.loads(line)):
                 yield row["issue"]
 
 
-def kept_repositories(home: Path) -> dict[int, str]:
-    """The repositories whose histories are kept: their names by GitHub's id. What cannot be read has an empty name."""
+def repositories_with_history(home: Path) -> dict[int, str]:
+    """The names of the repositories with a history, by GitHub's id; an unreadable file has an empty name."""
     names = {}
     for path in (home / "history").glob("*.jsonl"):
         if path.stem.isascii() and path.stem.isdigit():
@@ -233,10 +229,11 @@ def _file(home: Path, repo_id: int) -> Path:
     return home / "history" / f"{repo_id}.jsonl"
 
 
-class KeptHistory:
-    """`records` by number; `etag` is that of the last look, empty where the last reading broke off.
+class HistoryFile:
+    """The history of one repository in a file of JSON lines, with `records` by number.
 
-    Raises UserError where its file cannot be read or written, or was erased meanwhile.
+    `etag` is that of the last complete reading, else empty. Raises UserError if the file cannot be read or written, or
+    was erased meanwhile.
     """
 
     def __init__(self, home: Path, repo_id: int, repo: RepoRef, *, fresh: bool = False) -> None:
@@ -249,22 +246,22 @@ class KeptHistory:
             for line in lines[1:]:
                 self._take(line)
         else:
-            self._start()
+            self._write([self._first])
 
     @property
     def newest(self) -> str:
-        """When the issue that was changed last was changed; empty for a history that has not begun."""
+        """When the last changed issue was changed; empty if there is none."""
         return max((record.updated_at for record in self.records.values()), default="")
 
     def add(self, records: Iterable[PastRecord]) -> None:
-        """Keep issues, at once."""
+        """Write issues to the file at once."""
         rows: list[dict[str, Any]] = [{"issue": record.to_json()} for record in records]
         self._append(rows)
         for row in rows:
             self._take(row)
 
     def finish(self, etag: str) -> None:
-        """Everything has been read."""
+        """Note that everything has been read."""
         self._append([{"etag": etag}])
         self.etag = etag
 
@@ -275,7 +272,7 @@ class KeptHistory:
         self.etag = line.get("etag", "")
 
     def _lines(self) -> list[dict[str, Any]]:
-        """What the file holds; the last line may have been cut off in the middle, and what follows it is lost."""
+        """The parsed lines, up to the first broken one: a process may have ended while it wrote."""
         lines: list[dict[str, Any]] = []
         try:
             with self._path.open(encoding="utf-8") as file:
@@ -290,9 +287,6 @@ class KeptHistory:
             raise UserError(f"{self._path}: {problem.strerror}") from None
         return lines
 
-    def _start(self) -> None:
-        self._write([self._first])
-
     def _write(self, lines: Iterable[dict[str, Any]]) -> None:
         try:
             make_folder(self._path.parent)
@@ -302,7 +296,7 @@ class KeptHistory:
             raise UserError(f"{self._path}: {problem.strerror}; DOPPEL_HOME names the folder") from None
 
     def _append(self, lines: Iterable[dict[str, Any]]) -> None:
-        """Raises UserError where that fails, and where the file is gone: what was erased must not come back."""
+        """Raises UserError if that fails, or if the file is gone: an erased history must not come back."""
         try:
             with open_kept(self._path) as file:
                 file.seek(0, os.SEEK_END)
@@ -311,3 +305,69 @@ class KeptHistory:
             raise UserError(f"{self._path}: it was erased while it was being read; run it again") from None
         except OSError as problem:
             raise UserError(f"{self._path}: {problem.strerror}; what was read before is kept") from None
+
+
+# A busy repository changes while it is read. What changes during the second round waits for the next evaluation.
+_ROUNDS = 2
+
+
+def read_history(
+    github: RepoClient, repo: RepoRef, home: Path, tell: Callable[[int, int], None], *, fresh: bool = False
+) -> tuple[int, list[LabelledRow]]:
+    """Read what changed on GitHub; return the repository's id and its rows in order of arrival.
+
+    `home` is the folder with the histories; `fresh` reads everything again. `tell` is called with the issues read and
+    their total. Raises NotFound, Forbidden, RateLimited and Unavailable, after which the next call goes on, and
+    UserError as `HistoryFile` does.
+    """
+    found = github.repository(repo)
+    kept = HistoryFile(home, found.id, found.ref, fresh=fresh)
+    for _ in range(_ROUNDS):
+        page = github.changed_issues(found.ref, since=kept.newest, etag=kept.etag)
+        if page.unchanged:
+            break
+        if not page.more and all(_is_known(kept.records.get(issue.number), issue.updated_at) for issue in page.issues):
+            kept.finish(page.etag)
+            break
+        read = 0
+        for part in github.history(found.ref, kept.newest):
+            kept.add(record(node, found.ref) for node in part.issues)
+            read += len(part.issues)
+            tell(read, part.total)
+    records = list(kept.records.values())
+    former = find_former_names(github, found.id, chain.from_iterable(one.statements for one in records))
+    return found.id, rows(
+        (replace(one, statements=resolve_former_names(one.statements, former)) for one in records), found.ref
+    )
+
+
+def _is_known(kept: PastRecord | None, updated_at: datetime) -> bool:
+    return kept is not None and datetime.fromisoformat(kept.updated_at) >= updated_at
+
+
+#: At most so many repositories are asked about, the most named ones.
+MOST_FORMER_NAMES = 5
+
+
+def find_former_names(github: RepoClient, repo_id: int, said: Iterable[Statement]) -> frozenset[str]:
+    """Those repositories named in statements that redirect to this one today, in small letters.
+
+    Raises RateLimited and Unavailable; a repository that cannot be read is another one.
+    """
+    places = Counter(one.elsewhere.partition("#")[0] for one in said if one.elsewhere)
+    found = set()
+    for place, _ in places.most_common(MOST_FORMER_NAMES):
+        with suppress(NotFound, Forbidden, InvalidArgument):
+            if github.repository(RepoRef.parse(place)).id == repo_id:
+                found.add(place)
+    return frozenset(found)
+
+
+def resolve_former_names(said: Iterable[Statement], former: Collection[str]) -> tuple[Statement, ...]:
+    """The statements, with references to former names turned into references to this repository. Pure."""
+
+    def resolved(one: Statement) -> Statement:
+        place, _, number = one.elsewhere.partition("#")
+        return replace(one, of=int(number), elsewhere="") if place in former else one
+
+    return tuple(map(resolved, said))

@@ -1,4 +1,4 @@
-"""Each repository's newest evaluation, and how far the one has come that somebody asked for on the dashboard."""
+"""Each repository's newest evaluation, and the state of the one that somebody started on the dashboard."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 from pydantic import TypeAdapter, ValidationError
 
-from bot.quality.evaluation.report import Evaluation
+from bot.quality.evaluation.figures import Evaluation
 from bot.storage.engine import TableGateway, write
 from bot.storage.schema import evaluations as table
 
@@ -21,7 +21,7 @@ _evaluation: TypeAdapter[Evaluation] = TypeAdapter(Evaluation)
 
 
 class Stage(StrEnum):
-    """Where a run is. `NONE`: nobody asked for one here, the result is from the command line."""
+    """The state of a run. `NONE`: nobody started one here; the result comes from the command line."""
 
     NONE = "none"
     WAITING = "waiting"
@@ -31,15 +31,12 @@ class Stage(StrEnum):
 
     @property
     def runs(self) -> bool:
-        """Whether it has not ended."""
         return self in (Stage.WAITING, Stage.RUNNING)
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
-    """`problem` says what keeps it, or why there is no result. `chain` is the name under which it is queued, `asked_at`
-    is in seconds since 1970.
-    """
+class EvaluationRun:
+    """`problem` says what delays it or why it failed; `chain` names its job, `asked_at` is in seconds since 1970."""
 
     stage: Stage = Stage.NONE
     chain: str = ""
@@ -48,18 +45,18 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """What a page shows: the run, and the newest result with its time (None: there is none)."""
+class StoredEvaluation:
+    """The state of the run, and the newest result with its time (None: there is none)."""
 
-    run: Run
+    run: EvaluationRun
     result: Evaluation | None = None
     made_at: float | None = None
 
 
-def wait(run: Run, now: float) -> float:
+def seconds_until_allowed(run: EvaluationRun, now: float) -> float:
     """Seconds until this repository may be evaluated again; 0: at once. Pure.
 
-    At most once a day, and one run at a time; one that failed may be tried again soon.
+    One run at a time and at most one a day; a failed one may be repeated sooner.
     """
     if run.stage is Stage.NONE:
         return 0.0
@@ -68,42 +65,42 @@ def wait(run: Run, now: float) -> float:
     return 0.0 if run.asked_at > now + lasts else max(0.0, run.asked_at + lasts - now)
 
 
-class Runs(TableGateway):
+class EvaluationRuns(TableGateway):
     """The `evaluations` table. Safe to share between threads and processes."""
 
-    def get(self, repo_id: int) -> Kept:
-        """What there is. A result of another version, which this one cannot read, is none."""
+    def get(self, repo_id: int) -> StoredEvaluation:
+        """The stored run and result. A result that another version wrote, and this one cannot read, counts as none."""
         row = self._first(sa.select(table).where(table.c.repo_id == repo_id))
         if row is None:
-            return Kept(Run())
+            return StoredEvaluation(EvaluationRun())
         try:
-            return Kept(_run(row), _evaluation.validate_json(row.result or ""), row.made_at)
+            return StoredEvaluation(_run(row), _evaluation.validate_json(row.result or ""), row.made_at)
         except ValidationError:
-            return Kept(_run(row))
+            return StoredEvaluation(_run(row))
 
     def begin(self, repo_id: int, chain: str, now: float) -> bool:
-        """Note that a run is asked for; False where it may not be yet. Of two who ask at once one is told so."""
-        fresh = self._insert(table).values(repo_id=repo_id, **asdict(Run()))
+        """Start a run; False if none is allowed yet. Of two simultaneous calls one returns True."""
+        fresh = self._insert(table).values(repo_id=repo_id, **asdict(EvaluationRun()))
         with write(self._engine) as connection:
             connection.execute(fresh.on_conflict_do_nothing())
             row = connection.execute(sa.select(table).where(table.c.repo_id == repo_id).with_for_update()).one()
-            if wait(_run(row), now):
+            if seconds_until_allowed(_run(row), now):
                 return False
-            asked = asdict(Run(Stage.WAITING, chain, now))
+            asked = asdict(EvaluationRun(Stage.WAITING, chain, now))
             connection.execute(sa.update(table).where(table.c.repo_id == repo_id).values(asked))
         return True
 
     def note(self, repo_id: int, chain: str, stage: Stage, problem: str = "") -> None:
-        """Keep how far a run is, if it is still the present one."""
+        """Store the state of a run, unless a newer one has begun."""
         mine = sa.and_(table.c.repo_id == repo_id, table.c.chain == chain)
         self._change(sa.update(table).where(mine).values(stage=stage, problem=problem))
 
     def keep(self, repo_id: int, result: Evaluation, now: float) -> None:
-        """Keep a result instead of the one before."""
+        """Store a result in place of the previous one."""
         made = {"result": _evaluation.dump_json(result).decode(), "made_at": now}
-        insert = self._insert(table).values(repo_id=repo_id, **asdict(Run()), **made)
+        insert = self._insert(table).values(repo_id=repo_id, **asdict(EvaluationRun()), **made)
         self._change(insert.on_conflict_do_update(index_elements=["repo_id"], set_=made))
 
 
-def _run(row: Any) -> Run:
-    return Run(Stage(row.stage), row.chain, row.asked_at, row.problem)
+def _run(row: Any) -> EvaluationRun:
+    return EvaluationRun(Stage(row.stage), row.chain, row.asked_at, row.problem)

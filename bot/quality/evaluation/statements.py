@@ -1,9 +1,8 @@
-"""What a comment says of an issue being a duplicate. Pure.
+"""What a comment says about its issue being a duplicate. Pure.
 
-GitHub itself understands `Duplicate of #12` at the beginning of a comment by somebody who can write to the repository
-("Marking issues or pull requests as a duplicate"); people say it in more ways. "This is not a duplicate of #7" denies
-it; "This does not work any more, duplicate of #7" says it. "Duplicate of issue 7 in the other tracker" is about no
-issue 7 of this repository.
+GitHub itself understands `Duplicate of #12` at the beginning of a comment by somebody with write access; people say it
+in more ways. "This is not a duplicate of #7" denies it; "This does not work any more, duplicate of #7" says it.
+"Duplicate of issue 7 in the other tracker" is about another repository.
 """
 
 from __future__ import annotations
@@ -16,14 +15,12 @@ from bot.domain.entities import RepoRef, name_key
 
 # Characters before a claim in which a "not" or "maybe" may stand.
 _CONTEXT = 120
-
-
-#: Rises whenever more is understood, or it is kept in another way, so that all is read from GitHub again.
+#: The version of the files with histories: another one is read from GitHub again. Raise it when more is understood.
 READING = 6
 
 
-class Kind(StrEnum):
-    """`SAYS`: it is one. `HINTS`: it may be one. `MARKS` and `UNMARKS`: GitHub's own events."""
+class StatementKind(StrEnum):
+    """`SAYS`: it is a duplicate. `HINTS`: it may be one. `MARKS` and `UNMARKS` are GitHub's own events."""
 
     SAYS = "says"
     HINTS = "hints"
@@ -33,14 +30,14 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """`of` is the original's number in the same repository; None for one elsewhere, or out of sight.
+    """`of` is the original's number in the same repository; None if it is in another one, or not visible.
 
-    One elsewhere is named in `elsewhere`, `owner/name#12` in small letters, where that is known: it may be a former
-    name of the same repository (`reading.py`). A hint has `by`, a login, where somebody says it plainly who is no
-    member today: it counts as said if they were one.
+    `elsewhere` names such an original as `owner/name#12` in small letters; it may be a former name of this repository.
+    `by` is the login of a person who says it plainly but is no member today: if they were a member then, it counts as
+    said.
     """
 
-    kind: Kind
+    kind: StatementKind
     of: int | None
     at: str
     by: str = ""
@@ -105,12 +102,11 @@ _BARE = re.compile(rf"(?:see(?:\s{{1,3}}also)?:?\s{{1,3}})?(?:issue\s{{1,3}})?{_
 def read_comment(
     text: str, repo: RepoRef, at: str, *, by_member: bool, by: str = "", closing: bool = False
 ) -> Statement | None:
-    """What a comment says; None where it says nothing of the kind, or denies it.
+    """What a comment says; None if it says nothing of the kind, or denies it.
 
-    What is only supposed is a hint, and so is what others than members say. Of several the first counts. With a comment
-    that goes with the `closing` of the issue by the same person nothing is left open: what is supposed there is said,
-    and one that calls the issue a duplicate and names a single other one says of which. One that is but a reference
-    hints at it.
+    Suppositions are hints, and so are statements of people who are no members. Of several claims the first counts. A
+    comment with which the same person closes the issue (`closing`) is certain: a supposition counts as said, and "a
+    duplicate" beside a single reference names that one. A bare reference is a hint.
     """
     said = _NOT_SAID.sub(" ", text)
     taken_back = False
@@ -126,19 +122,19 @@ def read_comment(
         end = _SENTENCE_END.search(said, claim.end())
         unsure = _DOUBTED.search(before) or (end and end[0] == "?")
         if closing or (by_member and not unsure):
-            return _statement(Kind.SAYS, claim, repo, at)
-        return _statement(Kind.HINTS, claim, repo, at, "" if unsure else by)
+            return _statement(StatementKind.SAYS, claim, repo, at)
+        return _statement(StatementKind.HINTS, claim, repo, at, "" if unsure else by)
     return _closing_words(said, repo, at) if closing and not taken_back else None
 
 
 def _closing_words(said: str, repo: RepoRef, at: str) -> Statement | None:
-    """What a comment without a claim says of an issue that was closed with it."""
+    """What a comment without a claim says about the issue that was closed with it."""
     if bare := _BARE.fullmatch(said.strip()):
-        return _statement(Kind.HINTS, bare, repo, at)
+        return _statement(StatementKind.HINTS, bare, repo, at)
     called = _CALLED_ONE.search(said)
     if called is None or denied(_sentence_before(said, called.start())):
         return None
-    named = {_statement(Kind.SAYS, one, repo, at) for one in _REFERENCE.finditer(said)}
+    named = {_statement(StatementKind.SAYS, one, repo, at) for one in _REFERENCE.finditer(said)}
     return named.pop() if len(named) == 1 else None
 
 
@@ -146,8 +142,8 @@ def _sentence_before(text: str, position: int) -> str:
     return _SENTENCE_END.split(text[max(0, position - _CONTEXT) : position])[-1]
 
 
-def _statement(kind: Kind, issue: re.Match[str], repo: RepoRef, at: str, by: str = "") -> Statement:
-    """What is said of the issue that a claim or a reference names."""
+def _statement(kind: StatementKind, issue: re.Match[str], repo: RepoRef, at: str, by: str = "") -> Statement:
+    """The statement about the issue that a claim or a reference names."""
     told = issue.groupdict()
     place, number = told["here"] or told["there"], int(told["number"] or told["bare"])
     if place is None and elsewhere(issue.string, issue.end(), repo):
@@ -176,7 +172,7 @@ _HERE = frozenset({"this", "our", "own", "very", "issue", "bug", "github", "pres
 
 
 def elsewhere(text: str, position: int, repo: RepoRef) -> bool:
-    """Whether what follows a number in a text, from a position on, says that it is one of another place."""
+    """Whether the text after a number, from `position` on, says that the issue is in another place."""
     found = _IN_A_PLACE.match(text, position)
     if found is None:
         return False
@@ -211,7 +207,7 @@ _NUMBER = re.compile(r"(?:#|GH-|/(?:issues|pull)/|\bissue\s+)\d", re.IGNORECASE)
 
 
 def denied(before: str) -> bool:
-    """Whether what stands in a sentence before "a duplicate" denies that, given its last few words."""
+    """Whether the last words before "a duplicate" deny it."""
     if _NO.search(before):
         return True
     *others, own = _CLAUSE.split(before)
@@ -219,7 +215,7 @@ def denied(before: str) -> bool:
 
 
 def _reaches_on(clause: str) -> bool:
-    """Whether a clause holds a denial that is about what comes after it."""
+    """Whether a clause holds a denial of what comes after it."""
     found = list(_NOT.finditer(clause))
     if not found:
         return False

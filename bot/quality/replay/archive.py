@@ -1,6 +1,6 @@
 """Reads a file of past issues, one JSON object a line, plain or gzipped: `id, title, body, created_at, closed_at, …`.
 
-It reads only what was known when an issue arrived, and not `duplicate_of` or any other field.
+Only what was known when an issue arrived is read, not `duplicate_of` or any other field.
 """
 
 from __future__ import annotations

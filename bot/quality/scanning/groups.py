@@ -1,41 +1,165 @@
-"""Makes the groups that a maintainer sees from the answers for each issue. Pure.
+"""The backlog scan's values, and the groups that it makes of them. Pure.
 
-This is complete linkage (Sørensen, 1948; "farthest neighbour"): each issue starts as a group, and the two groups whose
-least likely pair is the likeliest are merged, until every such pair is below the threshold. So a chain of weak links
-joins nothing, and an umbrella issue joins at most one group, whose members must resemble each other too.
+Groups come from complete linkage (Sørensen, 1948; "farthest neighbour"): each issue starts as a group, and the two
+groups whose least likely pair is the likeliest are merged, until every such pair is below the threshold. So a chain of
+weak links joins nothing, and an umbrella issue joins at most one group, whose members must resemble each other too.
 
-The survivor, the sums and the order are D8's merging core (`bot/domain/merging.py`): an issue is an entry, the
-oldest survives as the proposed original, 👍 and 👎 are the counters.
+Survivor, sums and order come from `bot/domain/merging.py` (D8): the oldest issue survives as the proposed original, 👍
+and 👎 are the counters.
 """
 
 from __future__ import annotations
 
 import heapq
+import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
 
+from bot.domain.entities import State
 from bot.domain.merging import merge
+from bot.domain.report import Reason
 from bot.quality.feedback import UNDECIDED, Decided, pair_of
-from bot.quality.scanning.pairs import Answer, Entry, Found, Group, Member
+
+
+@dataclass(frozen=True, slots=True)
+class BacklogIssue:
+    """An issue of the backlog. If it is not `dated`, its `created_at` is not known."""
+
+    number: int
+    title: str
+    state: State
+    created_at: datetime
+    thumbs_up: int = 0
+    thumbs_down: int = 0
+    comments: int = 0
+    dated: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ScanMatch:
+    """An earlier issue, the probability that it is the same, and the reasons (C3)."""
+
+    number: int
+    confidence: float
+    reasons: tuple[Reason, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ScanAnswer:
+    """The matches of an issue when the index had seen `sequence` changes, and the `model` that judged them."""
+
+    number: int
+    sequence: int
+    model: str
+    found: tuple[ScanMatch, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupMember:
+    """An issue that may repeat the original, the probability that it does, and the reasons."""
+
+    entry: BacklogIssue
+    confidence: float
+    reasons: tuple[Reason, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DuplicateGroup:
+    """Issues that may report the same thing, `members` oldest first. The counts are sums over all of them."""
+
+    original: BacklogIssue
+    members: tuple[GroupMember, ...]
+    thumbs_up: int
+    thumbs_down: int
+    comments: int
+
+    @property
+    def closable(self) -> int:
+        return sum(member.entry.state == "open" for member in self.members)
+
+    @property
+    def gain(self) -> float:
+        """What a maintainer gains by going through the group: closed issues, weighted by the people concerned.
+
+        The sum over the open members of confidence × (1 + log10(1 + 👍 + 👎 + comments)).
+        """
+        attention = ((one.confidence, one.entry) for one in self.members if one.entry.state == "open")
+        return sum(
+            confidence * (1 + math.log10(1 + entry.thumbs_up + entry.thumbs_down + entry.comments))
+            for confidence, entry in attention
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values, with names as in GitHub's JSON of an issue."""
+        return {
+            "original": _json(self.original),
+            "members": [
+                _json(one.entry) | {"confidence": round(one.confidence, 4), "reasons": list(map(str, one.reasons))}
+                for one in self.members
+            ],
+            "closable": self.closable,
+            "gain": round(self.gain, 3),
+            "thumbs_up": self.thumbs_up,
+            "thumbs_down": self.thumbs_down,
+            "comments": self.comments,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ScanResult:
+    """The groups among `issues` issues, with `closed` ones or without; pairs in a group have at least `threshold`."""
+
+    groups: tuple[DuplicateGroup, ...]
+    issues: int
+    closed: bool
+    threshold: float
+
+    @property
+    def closable(self) -> int:
+        return sum(group.closable for group in self.groups)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "issues": self.issues,
+            "include_closed": self.closed,
+            "confidence": self.threshold,
+            "closable": self.closable,
+            "groups": [group.to_json() for group in self.groups],
+        }
+
+
+def _json(entry: BacklogIssue) -> dict[str, Any]:
+    return {
+        "number": entry.number,
+        "title": entry.title,
+        "state": entry.state,
+        "created_at": entry.created_at.isoformat() if entry.dated else None,
+        "thumbs_up": entry.thumbs_up,
+        "thumbs_down": entry.thumbs_down,
+        "comments": entry.comments,
+    }
+
 
 #: The least probability of any pair in a group; for the reason see docs/research/accuracy.md.
 THRESHOLD = 0.15
 
 
 def grouped(
-    backlog: Sequence[Entry],
-    answers: Iterable[Answer],
+    backlog: Sequence[BacklogIssue],
+    answers: Iterable[ScanAnswer],
     *,
     threshold: float = THRESHOLD,
     decided: Decided = UNDECIDED,
-) -> list[Group]:
-    """The groups of a backlog, those with most gain for a maintainer first.
+) -> list[DuplicateGroup]:
+    """The groups of a backlog, the most useful for a maintainer first.
 
-    `backlog` is sorted from the oldest on; other issues are in no group. What people have `decided` overrides the
-    answers: pairs that are the same are certain, and pairs that are different are never in one group.
+    `backlog` is sorted from the oldest on; other issues are in no group. People's decisions override the answers: pairs
+    that are the same are certain, and pairs that are different are never in one group.
     """
     known = {entry.number for entry in backlog}
-    found = {pair: Found(pair[0], 1.0, ()) for pair in decided.same if known.issuperset(pair)}
+    found = {pair: ScanMatch(pair[0], 1.0, ()) for pair in decided.same if known.issuperset(pair)}
     for answer in answers:
         if answer.number in known:
             for one in answer.found:
@@ -58,17 +182,15 @@ def grouped(
     for group in merged:
         if group.absorbed:
             original = backlog[group.survivor]
-            members = tuple(_member(original, backlog[place], found) for place in group.absorbed)
+            # Complete linkage has compared each member with the original, too.
+            found_pairs = [
+                (backlog[place], found[pair_of(original.number, backlog[place].number)]) for place in group.absorbed
+            ]
+            members = tuple(GroupMember(entry, one.confidence, one.reasons) for entry, one in found_pairs)
             comments = sum(backlog[place].comments for place in group.members)
-            groups.append(Group(original, members, group.helpful, group.harmful, comments))
+            groups.append(DuplicateGroup(original, members, group.helpful, group.harmful, comments))
     # Sorting is stable: of equals the older group stays first.
     return sorted(groups, key=lambda group: -group.gain)
-
-
-def _member(original: Entry, entry: Entry, found: dict[Pair, Found]) -> Member:
-    """The member with its pair's evidence: complete linkage has compared it with the original, too."""
-    one = found[min(original.number, entry.number), max(original.number, entry.number)]
-    return Member(entry, one.confidence, one.reasons)
 
 
 Pair = tuple[int, int]

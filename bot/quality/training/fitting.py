@@ -1,7 +1,6 @@
 """Fits linear models by Newton's method, with standardised features and an L2 penalty.
 
-The penalty draws each weight to its prior, by default zero. So a feature that the examples lack, such as the author in
-a file without authors, keeps the weight that was set by hand.
+The penalty draws each weight to its prior, by default zero, so a feature that the examples lack keeps its prior.
 """
 
 from __future__ import annotations
@@ -28,12 +27,10 @@ class Fitted:
     intercept: float
 
     def scores(self, rows: Floats) -> Floats:
-        """The log-odds of each row."""
         scores: Floats = rows @ np.array(list(self.weights.values())) + self.intercept
         return scores
 
     def data(self) -> dict[str, object]:
-        """As it is written into a file of weights."""
         return {"intercept": self.intercept, "weights": dict(self.weights)}
 
 

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from bot.platform.private_files import make_folder, replace_file
-from bot.quality.evaluation.labels import read_labels
-from bot.quality.replay import read_archive
+from bot.quality.evaluation.trial import read_labels
+from bot.quality.replay.archive import read_archive
 from bot.search.embedding.local import MOST_CHARACTERS, MOST_TOKENS
 from bot.search.index import TextAnalyser
 from bot.search.index.analysis import SUPPLIED_ISSUES, SUPPLIED_SHARE

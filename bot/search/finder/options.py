@@ -143,7 +143,7 @@ def further_sources(config: RepoConfig, github: FurtherReads, allowed: Iterable[
 def bot_options(
     config: RepoConfig,
     target: Issue,
-    bar: float,
+    threshold: float,
     *,
     rejected: Collection[int],
     rejected_elsewhere: Collection[str],
@@ -151,8 +151,8 @@ def bot_options(
 ) -> FindOptions:
     """How the bot asks about an issue of its own accord, so that who tells what it would say asks as it does.
 
-    `bar` is the probability from which on it speaks there. The other three are what people decided, as `FindOptions`
-    has it. What an issue was made a sub-issue of it does not repeat, however alike the two are.
+    `threshold` is the probability from which on it speaks there. The other three are what people decided, as
+    `FindOptions` has it. What an issue was made a sub-issue of it does not repeat, however alike the two are.
     """
     if (parent := target.parent) and parent.repo.key == target.repo.key:
         rejected = {*rejected, parent.number}
@@ -160,7 +160,7 @@ def bot_options(
         rejected_elsewhere = {*rejected_elsewhere, parent.key}
     return FindOptions(
         threshold=0.0,
-        min_confidence=bar,
+        min_confidence=threshold,
         max_candidates=config.max_candidates,
         state="all" if config.include_closed else "open",
         rejected=rejected,
@@ -172,7 +172,7 @@ def bot_options(
     )
 
 
-def named_unasked(config: RepoConfig, bar: float, found: Sequence[Candidate]) -> tuple[Candidate, ...]:
+def named_unasked(config: RepoConfig, threshold: float, found: Sequence[Candidate]) -> tuple[Candidate, ...]:
     """Which of the best candidates, listed for who asked, the bot would have named of its own accord (P6)."""
     states = ("open", "closed") if config.include_closed else ("open",)
     own = (
@@ -180,6 +180,6 @@ def named_unasked(config: RepoConfig, bar: float, found: Sequence[Candidate]) ->
         for one in found
         if one.state in states
         and not one.named
-        and (config.judge.related if one.verdict is JudgeVerdict.RELATED else (one.confidence or 0.0) >= bar)
+        and (config.judge.related if one.verdict is JudgeVerdict.RELATED else (one.confidence or 0.0) >= threshold)
     )
     return tuple(islice(own, config.max_candidates))

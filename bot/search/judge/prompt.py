@@ -180,7 +180,9 @@ class UnusableAnswer(DoppelError):
 
 
 def read_answer(text: str, question: Prompt) -> dict[int, JudgedPair]:
-    """What is said of each candidate, by the issue's own number. Raises NoAnswer where not just that was answered."""
+    """What is said of each candidate, by the issue's own number. Raises UnusableAnswer where not just that was
+    answered.
+    """
     if len(text) > ANSWER_MAX:
         raise UnusableAnswer("it is far too long")
     text = text.strip()
@@ -250,7 +252,7 @@ class Endpoint(Protocol):
         """The model's name in the host's settings."""
 
     def ask(self, question: Prompt, seconds: float) -> Completion:
-        """Put a question. Raises Unreached, and NoAnswer where what came is no message of a model."""
+        """Put a question. Raises EndpointError, and UnusableAnswer where what came is no message of a model."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -205,10 +205,7 @@ def test_deliveries_that_failed_are_told_with_the_reason_until_they_are_taken(
         return examine()["webhook"]
 
     health, says, mend = deliver(401)
-    assert (health, says) == (
-        "warning",
-        "1 delivery to https://doppel.example/webhook failed lately, mostly with 401",
-    )
+    assert (health, says) == ("warning", "1 delivery to https://doppel.example/webhook failed lately, mostly with 401")
     assert mend.startswith("WEBHOOK_SECRET here must be the secret on the App's page on GitHub.")
     assert "the log for why" in deliver(502)[2]
     assert deliver(202) == ("ok", "GitHub delivers to https://doppel.example/webhook", "")

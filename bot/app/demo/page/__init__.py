@@ -1,1 +1,203 @@
-"""A web page that shows the simulated repository, so that people can play with the bot."""
+"""The web page of one simulated repository, to read, search, open issues and comment as its people do on GitHub.
+
+It works on the simulator's state in the same process, and what people do here emits webhooks. It holds the simulator's
+lock while it renders state. markdown-it-py renders GitHub-flavoured Markdown. HTML in a text stays text, but for a few
+tags that have no effect outside their place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from html import escape
+
+from flask import Flask, abort, redirect, render_template, request, url_for
+from markdown_it import MarkdownIt
+from markupsafe import Markup
+from werkzeug.exceptions import HTTPException
+from werkzeug.wrappers import Response
+
+from bot.interfaces.pages import refuse_other_sites
+from bot.simulator import Simulator
+from bot.simulator.errors import ApiError
+from bot.simulator.search import QueryError
+from bot.simulator.state.accounts import Account
+from bot.simulator.state.issues import Comment, Issue
+from bot.text.invisible import without_comments
+
+PER_PAGE = 30
+SIGNS = dict(
+    zip(("+1", "-1", "laugh", "confused", "heart", "hooray", "rocket", "eyes"), "👍👎😄😕❤🎉🚀👀", strict=True)
+)
+LOGIN = re.compile(r"[A-Za-z0-9](?:[-_]?[A-Za-z0-9]){0,38}")
+VISITOR = "curious-visitor"
+# Nothing is loaded from elsewhere, and nothing in an issue can run.
+POLICY = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; form-action 'self'"
+)
+
+Answer = str | Response | tuple[str, int]
+
+_MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+# None of these is reopened by browsers after the element in which it was left open, as <b> is.
+_ALLOWED = re.compile(r"&lt;(/?(?:details|summary|sub|sup|kbd)|br|details open)&gt;", re.IGNORECASE)
+_ISSUE_URL = re.compile(r"https://(?:redirect\.|www\.)?github\.com/([\w.-]+/[\w.-]+)/issues/(\d{1,10})", re.IGNORECASE)
+# GitHub makes links of addresses, mentions and bare issue numbers.
+_LINKABLE = re.compile(
+    r"(https?://[^\s<>\"'`]+[^\s<>\"'`.,;:!?)\]])"
+    r"|(?<![\w`/@])(@[A-Za-z0-9](?:[A-Za-z0-9_-]{0,38})(?:/[\w-]{1,100})?)"
+    r"|(?<![\w`/&#])(#[1-9][0-9]{0,9})\b"
+)
+_BOXES = {"[ ] ": "☐ ", "[x] ": "☑ "}
+_SAFE = ("http://", "https://", "mailto:", "#")
+
+IssueLink = Callable[[str], str | None]
+"""The address of `owner/repo#N` on this page, or None if the issue is not here."""
+
+
+def create_page(simulator: Simulator, repository: str, maintainers: Sequence[str]) -> Flask:
+    """The page of `repository` (`owner/name`), where the visitor can comment as one of the `maintainers`."""
+    app = Flask(__name__, static_url_path="/static")
+    # Refuse another site's name that resolves to this machine.
+    app.config["TRUSTED_HOSTS"] = ["127.0.0.1", "localhost"]
+    # Another site must not post here through the visitor's browser.
+    app.before_request(refuse_other_sites)
+    app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
+
+    def role(account: Account) -> str:
+        held = simulator.role(simulator.repository(repository), account)
+        return "" if account.type == "Bot" or held in ("none", "read") else str(held)
+
+    def link(name: str) -> str | None:
+        place, _, number = name.partition("#")
+        there = place.lower() == repository.lower()
+        last = simulator.repository(repository).last_number
+        return url_for("issue", number=int(number)) if there and 0 < int(number) <= last else None
+
+    def html(markdown: str | None) -> Markup:
+        # Safe, because to_html escapes everything but its own tags.
+        return Markup(to_html(markdown or "", repository, link))  # noqa: S704
+
+    app.jinja_env.globals.update(repository=repository, reactions=_reactions, role=role, html=html)
+
+    def find(number: int) -> Issue:
+        try:
+            return simulator.issue(repository, number)
+        except KeyError:
+            abort(404)
+
+    @app.after_request
+    def protect(response: Response) -> Response:
+        response.headers["Content-Security-Policy"] = POLICY
+        response.headers["X-Content-Type-Options"] = "nosniff"
+        response.headers["Cache-Control"] = "no-store"
+        return response
+
+    @app.errorhandler(404)
+    def missing(problem: HTTPException) -> Answer:
+        return render_template("missing.html"), 404
+
+    @app.get("/")
+    def issues() -> Answer:
+        query, page = request.args.get("q", "").strip(), max(1, request.args.get("page", 1, type=int))
+        problem = ""
+        with simulator.lock:
+            simulator.flush_index()
+            try:
+                asked = f"repo:{repository} is:issue {query or 'sort:created-desc'}"
+                result = simulator.index.search(asked, page=page, per_page=PER_PAGE)
+                total, found = result.total_count, [simulator.issues_by_id[key] for key in result.ids]
+            except QueryError as refusal:
+                total, found, problem = 0, [], f"GitHub would answer 422: {refusal}"
+            shown = {"found": found, "total": total, "query": query, "page": page, "per_page": PER_PAGE}
+            return render_template("issues.html", **shown, problem=problem)
+
+    @app.get("/issues/<int:number>")
+    def issue(number: int, draft: str = "", login: str = "", problem: str = "") -> Answer:
+        with simulator.lock:
+            found = find(number)
+            people = dict.fromkeys(maintainers, "maintainer") | {VISITOR: "visitor"}
+            people.pop(found.author.login, None)
+            offered = [(found.author.login, "author"), *people.items()]
+            written = {"draft": draft, "login_before": login, "problem": problem}
+            return render_template("issue.html", issue=found, people=offered, **written)
+
+    @app.route("/issues/new", methods=["GET", "POST"])
+    def new_issue() -> Answer:
+        if request.method == "GET":
+            return render_template("new.html", login=VISITOR)
+        given = {name: request.form.get(name, "").strip() for name in ("login", "title", "body")}
+        try:
+            if not LOGIN.fullmatch(given["login"]):
+                raise ValueError(f"{given['login']!r} is not a login: letters, digits and single hyphens, at most 39.")
+            return redirect(url_for("issue", number=simulator.open_issue(repository, *given.values()).number), 303)
+        except (ValueError, ApiError) as refusal:
+            return render_template("new.html", **given, problem=str(refusal)), 422
+
+    @app.post("/issues/<int:number>/comments")
+    def comment(number: int) -> Answer:
+        body, login = request.form.get("body", ""), request.form.get("login", VISITOR)
+        if not LOGIN.fullmatch(login):
+            abort(400)
+        about, closes = find(number), "close" in request.form
+        if not body.strip() and not closes:
+            return issue(number, login=login, problem="Write something first."), 422  # type: ignore[return-value]
+        try:
+            if body.strip():
+                simulator.comment(repository, number, login, body.replace("\r\n", "\n"))
+            if closes:
+                change = simulator.close_issue if about.state == "open" else simulator.reopen_issue
+                change(repository, number, login)
+        except ApiError as refusal:
+            return issue(number, body, login, str(refusal)), 422  # type: ignore[return-value]
+        return redirect(url_for("issue", number=number, _anchor="body"), 303)
+
+    return app
+
+
+def _reactions(subject: Issue | Comment) -> list[tuple[str, int]]:
+    counts = Counter(reaction.content for reaction in subject.reactions)
+    return [(sign, counts[content]) for content, sign in SIGNS.items() if counts[content]]
+
+
+def to_html(markdown: str, repository: str = "", link: IssueLink = lambda _: None) -> str:
+    """Render a comment or body in `repository` (`owner/name`); `link` resolves the issues that it names."""
+
+    def resolved(href: str) -> str | None:
+        """The address on this page for the repository's issues; any other must be harmless."""
+        issue = _ISSUE_URL.fullmatch(href)
+        return (issue and link(f"{issue[1]}#{issue[2]}")) or (href if href.startswith(_SAFE) else None)
+
+    def linked(text: str) -> str:
+        made = []
+        # The text between the matches, and the three groups of each match; one group is set.
+        for at, piece in enumerate(_LINKABLE.split(text)):
+            target = at % 4 and piece and (resolved(piece) if at % 4 == 1 else at % 4 == 3 and link(repository + piece))
+            shown = escape(piece or "", quote=False)
+            if target:
+                shown = f'<a href="{escape(target)}" rel="nofollow noopener noreferrer">{shown}</a>'
+            made.append(f'<span class="mention">{shown}</span>' if at % 4 == 2 and piece else shown)
+        return "".join(made)
+
+    tokens, inside = _MARKDOWN.parse(markdown), False
+    for block in tokens:
+        for at, token in enumerate(block.children or [block]):
+            if token.type in ("html_block", "html_inline"):
+                token.content = _ALLOWED.sub(r"<\1>", escape(without_comments(token.content), quote=False))
+            elif token.type == "image":
+                # Nothing is loaded from elsewhere; the description replaces the picture.
+                token.type, token.content = (
+                    "html_inline",
+                    f'<span class="image">{escape(token.content or "image")}</span>',
+                )
+            elif token.type in ("link_open", "link_close"):
+                inside = token.type == "link_open"
+                if inside:
+                    target = resolved(str(token.attrs["href"]))
+                    token.attrs = {"href": target, "rel": "nofollow noopener noreferrer"} if target else {}
+            elif token.type == "text" and not inside:
+                begin = token.content[:4]
+                text = token.content if at else _BOXES.get(begin.lower(), begin) + token.content[4:]
+                token.type, token.content = "html_inline", linked(text)
+    return str(_MARKDOWN.renderer.render(tokens, _MARKDOWN.options, {}))

@@ -1,0 +1,249 @@
+"""`doppel evaluate --judge` (J7): tells the cost, writes the questions, asks them, and reads answers back."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bot.app.cli.shared.console import cleanup_on_signal, file_errors, opened, progress_bar, write
+from bot.app.cli.shared.parameters import Share, WrittenFile, options
+from bot.conversation.config.schema import JUDGE_FLOOR
+from bot.domain.entities import RepoRef
+from bot.domain.errors import UserError
+from bot.domain.judge_protocol import JudgedPair, JudgeVerdict
+from bot.platform import settings as host
+from bot.platform.private_files import open_kept
+from bot.quality.replay.archive import read_rows
+
+if TYPE_CHECKING:
+    from bot.quality.evaluation.judge_answers import JudgeQuestion
+    from bot.quality.evaluation.measures import Id
+    from bot.quality.evaluation.trial import Found, Trial
+    from bot.quality.replay.replay import ReplayAnswer
+    from bot.search.judge.prompt import Endpoint
+
+# Questions that wait for an answer at once, seconds that one may take, and how often its client tries again.
+_AT_ONCE, _SECONDS, _RETRIES = 4, 120.0, 5
+# Failures in a row after which nothing more is asked.
+_FAILURES = 3
+
+judge_options = options(
+    click.option("--judge", is_flag=True, help="Also ask a judge: DOPPEL_JUDGE_URL, or --answers."),
+    click.option("--floor", type=Share(0, 1), default=JUDGE_FLOOR, show_default=True, help="As in .github/doppel.yml."),
+    click.option("--related", is_flag=True, help="Count what the judge calls related as named, too."),
+    click.option("--export-questions", type=WrittenFile(), help="Only write the judge's questions here."),
+    click.option("--record", type=click.Path(dir_okay=False, path_type=Path), help="Keep the judge's answers here."),
+    click.option(
+        "--out", type=WrittenFile(), help="Write the candidates after the judge here, as `doppel replay` does."
+    ),
+    click.option("--yes", is_flag=True, help="Ask the judge without a question about the cost."),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeOptions:
+    """The judge's options beside `--answers`, which are the judge's here."""
+
+    judge: bool = False
+    floor: float = JUDGE_FLOOR
+    related: bool = False
+    export_questions: Path | None = None
+    record: Path | None = None
+    out: Path | None = None
+    yes: bool = False
+
+    def check(self, answers: Path | None) -> None:
+        """Raise UserError if these exclude each other."""
+        for name in ("related", "export_questions", "record", "out"):
+            if getattr(self, name) and not self.judge:
+                raise UserError(f"--{name.replace('_', '-')}: this is for --judge")
+        if self.judge and not (self.export_questions or answers) and self.record is None:
+            raise UserError("--judge: give --record FILE too, so that each answer is paid for once")
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedTrial:
+    """The candidates `found` before and `judged` after the judge, and a summary."""
+
+    found: dict[Id, Found]
+    judged: dict[Id, Found]
+    summary: dict[str, Any] = field(default_factory=dict)
+
+
+def with_judge(
+    trial: Trial,
+    answered: Sequence[ReplayAnswer],
+    options: JudgeOptions,
+    answers: Path | None,
+    repo: RepoRef | None,
+    threshold: float,
+) -> JudgedTrial | None:
+    """The trial judged; None if only the questions were to be written."""
+    from bot.quality.evaluation import judge_answers
+    from bot.search.judge.prompt import PROMPT
+
+    asked = judge_answers.questions(answered)
+    told = _cost(asked, len(answered))
+    click.echo(told["says"], err=True)
+    if options.export_questions is not None:
+        write(options.export_questions, "".join(json.dumps(one.row()) + "\n" for one in asked), "--export-questions")
+        click.echo(f"{len(asked):,} questions are in {options.export_questions}; nobody was asked.", err=True)
+        return None
+    if answers is None and options.record is not None:
+        answers = _asked(asked, options.record, repo, yes=options.yes)
+    assert answers is not None
+    read = judge_answers.read_answers(read_rows(answers), asked)
+    if read.unusable or read.strange or len(read.said) < len(asked):
+        click.echo(
+            f"{answers}: {len(read.said):,} of {len(asked):,} questions are answered; {read.unusable:,} answers are "
+            f"none, and {read.strange:,} are to other questions. Without an answer the probability alone decides.",
+            err=True,
+        )
+    found = {one.id: one.candidates for one in answered}
+    by_id = {one.id: one for one in asked}
+    after = {}
+    for id, candidates in found.items():
+        said: Mapping[int, JudgedPair] = read.said.get(by_id[id].key, {}) if id in by_id else {}
+        after[id] = candidates
+        if said:
+            after[id] = judge_answers.named_in_comment(
+                judge_answers.with_verdicts(candidates, by_id[id], said), threshold, related=options.related
+            )
+    if options.out is not None:
+        _write_out(options.out, after)
+    verdicts_said = [one.verdict for said in read.said.values() for one in said.values()]
+    summary = {
+        "prompt": PROMPT,
+        "floor": options.floor,
+        "answered": len(read.said),
+        "unusable": read.unusable,
+        "verdicts": {verdict.value: verdicts_said.count(verdict) for verdict in JudgeVerdict},
+    }
+    return JudgedTrial(found, after, told | summary)
+
+
+def _cost(asked: Sequence[JudgeQuestion], arrivals: int) -> dict[str, Any]:
+    """The estimated cost of all questions, before anything is asked."""
+    from bot.search.judge.prompt import Price
+
+    settings = host.load()
+    price = Price(settings.judge_price_in, settings.judge_price_out)
+    into, out = ([one.tokens[way] for one in asked] for way in (0, 1))
+    cost = price.of(sum(into), sum(out))
+    share = len(asked) / arrivals if arrivals else 0.0
+    money = f"That costs about {cost:.2f}" if cost else "DOPPEL_JUDGE_PRICE_IN and _OUT would say what that costs"
+    says = (
+        f"The judge: {len(asked):,} questions about {arrivals:,} arrivals ({share:.0%}), about {sum(into):,} tokens in "
+        f"(median {statistics.median(into or [0]):,.0f}) and {sum(out):,} out. {money}."
+    )
+    return {
+        "questions": len(asked),
+        "arrivals": arrivals,
+        "tokens_in": sum(into),
+        "tokens_in_median": statistics.median(into or [0]),
+        "tokens_out": sum(out),
+        "cost": cost,
+        "says": says,
+    }
+
+
+def _write_out(path: Path, found: Mapping[Id, Found]) -> None:
+    with file_errors(path), opened(path) as lines:
+        for id, candidates in found.items():
+            row = {"id": id, "candidates": [{"id": one, "confidence": round(sure, 6)} for one, sure in candidates]}
+            lines.write(json.dumps(row) + "\n")
+
+
+def _asked(asked: Sequence[JudgeQuestion], record: Path, repo: RepoRef | None, *, yes: bool) -> Path:
+    """Ask what the record does not answer yet, and add it there; return the record."""
+    from bot.app.wiring.clients import build_endpoint
+
+    settings = host.load()
+    endpoint = build_endpoint(settings, retries=_RETRIES)
+    if endpoint is None:
+        raise UserError(
+            "--judge: no model is named; set DOPPEL_JUDGE_URL and DOPPEL_JUDGE_MODEL, or let another one answer with "
+            "--export-questions and --answers (docs/guides/judge.md)"
+        )
+    if repo is not None:
+        _consent(repo)
+    known = {row.get("question") for row, _ in read_rows(record)} if record.exists() else set()
+    left = [one for one in asked if one.key not in known]
+    if left and not yes and not click.confirm(f"Ask {endpoint.model} {len(left):,} questions?", err=True):
+        raise click.Abort
+    with file_errors(record):
+        if not record.exists():
+            with opened(record):
+                pass
+    bar = progress_bar("Questions", len(left))
+    with file_errors(record), cleanup_on_signal(), bar as (progress, task), open_kept(record) as file:
+        file.seek(0, 2)
+        for row in _rows(endpoint, left, settings.judge_seconds):
+            file.write(json.dumps(row) + "\n")
+            file.flush()
+            progress.advance(task)
+    return record
+
+
+def _rows(endpoint: Endpoint, left: Sequence[JudgeQuestion], seconds: float) -> Iterator[dict[str, Any]]:
+    """The answers as rows of a record, one after the other. Raises UserError if the endpoint keeps failing."""
+    from bot.search.judge.prompt import EndpointError, UnusableAnswer
+
+    def once(one: JudgeQuestion) -> dict[str, Any] | EndpointError:
+        row: dict[str, Any] = {"question": one.key, "id": one.id, "prompt": one.question.prompt}
+        began = time.monotonic()
+        try:
+            written = endpoint.ask(one.question, max(seconds, _SECONDS))
+        except UnusableAnswer as useless:
+            return {**row, "answer": None, "problem": str(useless)}
+        except EndpointError as failure:
+            return failure
+        try:
+            answer = json.loads(written.text)
+        except (ValueError, RecursionError):
+            answer = written.text
+        took = {"model": written.model, "tokens_in": written.tokens_in, "tokens_out": written.tokens_out}
+        return {**row, **took, "seconds": round(time.monotonic() - began, 2), "answer": answer}
+
+    failures = 0
+    threads = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="evaluate")
+    try:
+        for future in [threads.submit(once, one) for one in left]:
+            row = future.result()
+            if isinstance(row, EndpointError):
+                failures += 1
+                if failures >= _FAILURES:
+                    raise UserError(f"{row}. What was answered is kept: run it again to go on") from None
+                continue
+            failures = 0
+            yield row
+    finally:
+        # Whoever interrupts it pays for no further question.
+        threads.shutdown(wait=True, cancel_futures=True)
+
+
+def _consent(repo: RepoRef) -> None:
+    """C6a: a private repository's texts go to the endpoint only if host and repository allow it."""
+    from bot.app.wiring.clients import build_github, reader
+    from bot.search.repository_settings import settings_at_present
+
+    settings = host.load()
+    with closing(build_github(settings)) as github:
+        client = reader(settings, github, repo)
+        private, wants = client.repository(repo).private, settings_at_present(client, repo).config.judge
+        if not wants.enabled:
+            raise UserError(f"--judge: the settings of {repo} say judge: off")
+        if private and not (settings.remote_text == "all" and wants.private):
+            raise UserError(
+                f"--judge: {repo} is private; its texts go to the judge only where DOPPEL_REMOTE_TEXT is all and its "
+                "settings say judge: {private: on}"
+            )

@@ -1,0 +1,212 @@
+"""What several commands take: options, files, a stored repository, and SOURCE, a file of issues or a repository."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bot.domain.entities import RepoRef, name_key
+from bot.domain.errors import InvalidArgument, UserError
+from bot.platform import settings as host
+from bot.platform.addresses import hosts_of, is_web, repository_at
+from bot.platform.private_files import is_no_file, keep_to_names
+from bot.platform.settings import Settings, database_url
+from bot.search.ranking.relevance import DEFAULT_RELEVANCE, Relevance
+
+if TYPE_CHECKING:
+    from bot.storage import Store
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+READ_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+READ_FILE_OR_STDIN = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
+OUT = click.Path(dir_okay=False, path_type=Path)
+PORT = click.IntRange(1, 65535)
+ONE_OR_MORE = click.IntRange(1)
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+seed_option = click.option("--seed", type=int, default=0, show_default=True, help="Which sample.")
+repository_argument = click.argument("repository", metavar="OWNER/REPO")
+# A shell completes names of files; `read_source` checks the rest.
+source_argument = click.argument("source", type=click.Path(readable=False))
+
+
+class Share(click.FloatRange):
+    """A range of floats without NaN, which click's own lets pass."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        number = super().convert(value, param, ctx)
+        if isinstance(number, float) and math.isnan(number):
+            self.fail(f"{value} is not a number.", param, ctx)
+        return number
+
+
+class WrittenFile(click.Path):
+    """A file that is written at the end of work that can take hours, so problems are reported before it begins."""
+
+    def __init__(self) -> None:
+        super().__init__(dir_okay=False, writable=True, path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "-":
+            self.fail("a file is written; /dev/stdout is the terminal, and ./- a file of that name", param, ctx)
+        path = Path(os.fsdecode(super().convert(value, param, ctx)))
+        folder = path.absolute().parent
+        if not folder.is_dir():
+            self.fail(f"there is no folder {path.parent}", param, ctx)
+        if not is_no_file(path) and not os.access(folder, os.W_OK | os.X_OK):
+            self.fail(f"the folder {path.parent} cannot be written to", param, ctx)
+        try:
+            keep_to_names(path)
+        except OSError as problem:
+            self.fail(f"{path}: {problem.strerror}", param, ctx)
+        return path
+
+
+def options(*decorators: Decorator) -> Decorator:
+    """Several options as one decorator, in this order."""
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        for decorator in reversed(decorators):
+            command = decorator(command)
+        return command
+
+    return decorate
+
+
+def web_address(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:
+    """A callback that refuses anything but an http(s) address."""
+    if value is not None and not is_web(value):
+        raise click.BadParameter(f"{value} is not an http(s) address, such as http://127.0.0.1:8000/webhook.")
+    return value
+
+
+def from_option(begun: str) -> Decorator:
+    """The option `--from`, as `warm`; `begun` is what is done to the first arrival after them."""
+    says = f"The share of issues that only arrive, before the first is {begun}."
+    return click.option("--from", "warm", type=Share(0, 1), default=0.2, show_default=True, help=says)
+
+
+def relevance_option(says: str) -> Decorator:
+    """The option `--relevance`."""
+    choice = click.Choice([one.value for one in Relevance])
+    return click.option("--relevance", type=choice, default=DEFAULT_RELEVANCE.value, show_default=True, help=says)
+
+
+def weights_option(verb: str) -> Decorator:
+    """The option `--weights`, a file for `read_weights`."""
+    says = f"Weights to {verb} with, made by `doppel train` [default: those that Doppel comes with]."
+    return click.option("--weights", type=READ_FILE, help=says)
+
+
+def read_weights(weights: Path | None) -> str:
+    """The text of a file of weights; empty for None. Raises UserError if it holds none."""
+    if weights is None:
+        return ""
+    from bot.search.matching import Model
+
+    try:
+        text = weights.read_text(encoding="utf-8")
+        Model.parse(text)
+    except (ValueError, KeyError, TypeError, RecursionError) as problem:
+        # A KeyError says no more than the name.
+        why = f"there is no {problem} in it" if isinstance(problem, KeyError) else str(problem)
+        raise UserError(
+            f"--weights: {weights} holds no weights of this version: {why}; `doppel train` makes such"
+        ) from None
+    return text
+
+
+def settings_with(option: str, url: str | None, otherwise: str = "DATABASE_URL") -> Settings:
+    """The host's settings, with the database of an option if it was given.
+
+    Raises SettingsError naming the option if that is no address of a database; `otherwise` is used without it.
+    """
+    if url is None:
+        return host.load()
+    if url:
+        database_url(url, option, otherwise)
+    return host.load({**os.environ, "DATABASE_URL": url})
+
+
+def read_source(text: str) -> Path | RepoRef:
+    """The file of that name if there is one, else the repository, by name or address. Raises UserError."""
+    # A pipe is read like a file: `<(zcat …)` of a shell, or /dev/stdin.
+    if Path(text).exists() and not Path(text).is_dir():
+        return Path(text)
+    if "://" in text:
+        hosts = hosts_of(host.load().github_api_url)
+        if named := repository_at(text, hosts):
+            return named
+        raise UserError(f"{text} is not the address of a repository on {' or '.join(sorted(hosts))}")
+    if Path(text).is_dir():
+        raise UserError(f"{text} is a folder; name a file of issues in it, or OWNER/REPO")
+    try:
+        repo = RepoRef.parse(text)
+    except InvalidArgument:
+        raise UserError(f"{text}: there is no such file, and it is not of the form OWNER/REPO") from None
+    if text.endswith((".jsonl", ".gz", ".json")):
+        raise UserError(f"{text}: there is no such file")
+    return repo
+
+
+_NAMED_AT_MOST = 5
+# Digits of an id that every database can hold; GitHub's have half as many.
+_DIGITS = 18
+
+
+@dataclass(frozen=True, slots=True)
+class NamedRepository:
+    """A repository by GitHub's id, with its name if that is stored too."""
+
+    id: int
+    name: str
+
+
+@contextmanager
+def stored(text: str, *, evaluated: bool = False) -> Iterator[tuple[Settings, Store, NamedRepository]]:
+    """The host's settings and store, and the repository that `text` names in it. GitHub is not asked.
+
+    `evaluated` also finds repositories of which only `doppel evaluate` has read the history.
+    """
+    from bot.storage import open_store
+
+    settings, others = host.load(), {}
+    if evaluated:
+        from bot.quality.evaluation.history import repositories_with_history
+
+        others = repositories_with_history(settings.home)
+    with closing(open_store(settings)) as store:
+        yield settings, store, stored_repository(store, text, others)
+
+
+def stored_repository(store: Store, text: str, others: Mapping[int, str] | None = None) -> NamedRepository:
+    """The stored repository that `text` names: OWNER/REPO in any case, or GitHub's id.
+
+    `others` are more names by id. After a rename two repositories can have one name for a while. Raises UserError.
+    """
+    known = {**(others or {}), **{one.id: str(one.ref) for one in store.repositories.list()}}
+    if text.isascii() and text.isdigit():
+        if len(text) > _DIGITS:
+            raise UserError(f"{text[:_DIGITS]}…: no repository has an id of more than {_DIGITS} digits")
+        # An id may have rows left although its repository is no longer listed.
+        return NamedRepository(int(text), known.get(int(text), f"repository {text}"))
+    name = RepoRef.parse(text).key
+    found = [NamedRepository(repo_id, known[repo_id]) for repo_id in known if name_key(known[repo_id]) == name]
+    if len(found) > 1:
+        ids = ", ".join(str(one.id) for one in found)
+        raise UserError(f"{text} is the name of several stored repositories; give GitHub's id of one of them: {ids}")
+    if not found:
+        near = difflib.get_close_matches(name, sorted(known.values()), _NAMED_AT_MOST)
+        listed = near or sorted(known.values())[:_NAMED_AT_MOST]
+        there = f"; there is {', '.join(listed)}" if listed else "; the store holds no repository at all"
+        raise UserError(f"nothing is stored about {text}{there}")
+    return found[0]

@@ -1,0 +1,109 @@
+"""What the pages of set-up and dashboard work with."""
+
+from __future__ import annotations
+
+import os
+from contextlib import closing
+from functools import cache, partial
+from threading import Lock
+from time import monotonic
+
+from bot.app.wiring import manifest
+from bot.app.wiring.clients import build_github, now
+from bot.app.wiring.indexes import build_backlog_matcher, build_index
+from bot.deliveries.dead_letters import DeadLetters
+from bot.deliveries.inbox import Inbox, has_arrived
+from bot.github.client import GitHub
+from bot.interfaces.dashboard.data import DashboardData
+from bot.interfaces.dashboard.routes import Dashboard
+from bot.interfaces.dashboard.sign_in import Access, SignIn
+from bot.interfaces.setup.registration import Credentials, check_writable, keep_credentials
+from bot.interfaces.setup.routes import SetupBackend
+from bot.platform.addresses import pages_of
+from bot.platform.settings import Settings
+from bot.platform.settings.loading import credentials_file
+from bot.quality.scanning.groups import ScanResult
+from bot.quality.scanning.scan import Scan
+from bot.search.repository_settings import LoadedSettings, RepositorySettings
+from bot.storage import StoredRepository, open_store
+from handlers.repositories import erased_if_ended
+
+
+def build_setup(settings: Settings) -> SetupBackend:
+    """What the set-up page works with; GitHub is asked for the App's name once."""
+    stored = credentials_file(settings.home)
+
+    def convert(code: str, api_url: str, proxy_url: str) -> Credentials:
+        with closing(GitHub(api_url=api_url, api_version=settings.github_api_version)) as github:
+            made = github.convert_manifest(code)
+        return Credentials(
+            app_id=made.id,
+            slug=made.slug,
+            private_key=made.private_key,
+            webhook_secret=made.webhook_secret,
+            client_id=made.client_id,
+            client_secret=made.client_secret,
+            api_url=api_url,
+            proxy_url=proxy_url,
+        )
+
+    return SetupBackend(
+        token=settings.setup_token,
+        github=settings.github_api_url,
+        channel=settings.webhook_proxy_url,
+        permissions=manifest.permissions(),
+        events=manifest.events(),
+        convert=convert,
+        check=partial(check_writable, settings.home),
+        keep=partial(keep_credentials, settings.home),
+        slug_of_app=None if settings.new else cache(lambda: build_github(settings).app().get_app().slug),
+        watching=settings.mode == "shadow",
+        # Heroku names its machines by it, and gives each a disk that goes with it.
+        lasting="DYNO" not in os.environ,
+        arrived=lambda: has_arrived(settings, stored.stat().st_mtime if stored.exists() else 0.0),
+    )
+
+
+def build_dashboard(settings: Settings) -> Dashboard:
+    """What the dashboard works with. The database is not touched before the first page."""
+    github = build_github(settings)
+
+    def may_triage(repository: StoredRepository, login: str) -> bool:
+        client = github.in_repository(repository.installation or 0, repository.id)
+        return client.permission(repository.ref, login).triage
+
+    @cache
+    def made() -> DashboardData:
+        store = open_store(settings)
+        read = RepositorySettings(store, now, settings.mode)
+
+        def settings_of(repository: StoredRepository) -> LoadedSettings:
+            client = partial(github.in_repository, repository.installation or 0)
+            with erased_if_ended(repository.id, store):
+                return read.read(client, repository.summary)
+
+        def mode_of(repository: StoredRepository) -> str:
+            return read.last_read(repository.id).mode
+
+        def groups_of(repository: StoredRepository) -> ScanResult | None:
+            if not store.backfills.complete(repository.id):
+                return None
+            return Scan(store, build_backlog_matcher(settings, store=store), repository.id).result()
+
+        index = build_index(settings, store)
+        return DashboardData(store, index, DeadLetters(settings), Inbox(settings), settings_of, mode_of, groups_of, now)
+
+    # Two first requests at a time would make it twice.
+    making = Lock()
+
+    def data() -> DashboardData:
+        with making:
+            return made()
+
+    web = pages_of(settings.github_api_url)
+    return Dashboard(
+        sign_in=SignIn(web, settings.client_id, settings.client_secret, github.visitor),
+        access=Access(may_triage, monotonic),
+        data=data,
+        web=web,
+    )

@@ -1,0 +1,87 @@
+"""The page of a repository's evaluation, as values for its template. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from bot.quality.evaluation.charts import inline
+from bot.quality.evaluation.figures import Evaluation, Monthly
+from bot.quality.evaluation.measures import ThresholdOutcome
+from bot.quality.evaluation.runs import EvaluationRun, Stage, StoredEvaluation, seconds_until_allowed
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdRow:
+    """One row of the table: a threshold, its outcome, and its names (recommended, in force)."""
+
+    row: ThresholdOutcome
+    month: Monthly
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationPage:
+    """`state` says what is going on, `busy` whether anything is; `problem` what delays it or why it failed.
+
+    `again` is when the next evaluation is allowed (None: now). `found` has pictures and rows; another threshold may
+    have been in force when it was `made`. `snippet` is what to write into the settings, if anything.
+    """
+
+    busy: bool
+    state: str
+    problem: str
+    again: datetime | None
+    made: datetime | None = None
+    found: Evaluation | None = None
+    pictures: tuple[str, str] = ("", "")
+    cuts: tuple[ThresholdRow, ...] = ()
+    snippet: str = ""
+
+
+def page(kept: StoredEvaluation, threshold: float, moment: datetime) -> EvaluationPage:
+    """The page at a moment, in whose zone times are shown; `threshold` is the one in force now."""
+    seconds = seconds_until_allowed(kept.run, moment.timestamp())
+    again = datetime.fromtimestamp(moment.timestamp() + seconds, moment.tzinfo) if seconds else None
+    state = EvaluationPage(
+        kept.run.stage.runs and seconds > 0, _state(kept.run, lost=not seconds), kept.run.problem, again
+    )
+    if kept.result is None or kept.made_at is None:
+        return state
+    found = with_threshold(kept.result, threshold)
+    recommended, rows = found.advice.threshold, {row.cut: row for row in (*found.cuts, found.at)}
+    called = {"recommended": recommended, "in force": found.at.cut}
+    return replace(
+        state,
+        made=datetime.fromtimestamp(kept.made_at, moment.tzinfo),
+        found=found,
+        pictures=inline(found),
+        cuts=tuple(
+            ThresholdRow(row, found.monthly[cut], tuple(name for name, value in called.items() if value == cut))
+            for cut, row in sorted(rows.items())
+        ),
+        snippet="" if recommended in (None, found.at.cut) else f"min_confidence: {recommended:g}",
+    )
+
+
+def issues_shown(kept: StoredEvaluation) -> set[int]:
+    """The issues whose titles the page shows."""
+    unmarked = kept.result.unmarked if kept.result else ()
+    return {id for one in unmarked for id in (one.id, one.candidate) if isinstance(id, int)}
+
+
+def with_threshold(found: Evaluation, threshold: float) -> Evaluation:
+    """The same figures with another threshold in force, rounded to one that was evaluated."""
+    if threshold == found.at.cut:
+        return found
+    return replace(found, at=min(found.curve, key=lambda row: abs(row.cut - threshold)))
+
+
+def _state(run: EvaluationRun, *, lost: bool) -> str:
+    if run.stage is Stage.FAILED:
+        return "The last try ended early."
+    if not run.stage.runs:
+        return ""
+    if lost:
+        return "The last try was lost on its way."
+    return "Waiting for a worker." if run.stage is Stage.WAITING else "It is being evaluated, which takes some minutes."

@@ -1,0 +1,327 @@
+"""The dashboard's routes, and the pages of a repository for people with triage access."""
+
+from __future__ import annotations
+
+import functools
+import logging
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from flask import Blueprint, abort, current_app, g, redirect, render_template, request, url_for
+from sqlalchemy.exc import SQLAlchemyError
+from werkzeug.exceptions import HTTPException
+
+from bot.conversation.config.schema import CONFIG_PATH
+from bot.conversation.messages.catalogue import messages_for
+from bot.domain.entities import NUMBER_MAX, RepoRef
+from bot.domain.errors import DoppelError, GitHubError, InvalidArgument
+from bot.domain.report import MENTION_FROM
+from bot.interfaces.dashboard import evaluation_page, views
+from bot.interfaces.dashboard.data import PAGE, DashboardData
+from bot.interfaces.dashboard.sign_in import Access, SignIn, SignInPages
+from bot.interfaces.dashboard.views import DRAWN, setting_rows, timeline
+from bot.interfaces.monitoring.exposition import remembered_calls
+from bot.interfaces.pages import Page, protect
+from bot.quality.calibration import ThresholdOrigin
+from bot.quality.digest_text import sentences
+from bot.quality.evaluation import wording as words
+from bot.storage import StoredRepository
+from bot.storage.failures import passes, why
+from bot.storage.sessions import Session
+
+log = logging.getLogger(__name__)
+
+# A page that one may not see looks like one that does not exist.
+_REFUSALS = {
+    400: "What was sent does not fit what is stored by now. Open the page anew and try again.",
+    404: "There is no such page, or none for you: a repository's pages are for who may triage there. "
+    "If you may since a short time, sign out and in again.",
+}
+
+
+def register_error_pages(pages: Blueprint) -> None:
+    """Show failures and refusals of these pages on a page of the dashboard."""
+
+    @pages.errorhandler(HTTPException)
+    def refused(problem: HTTPException) -> tuple[str, int]:
+        """An error page, on which a person can sign out to use another account."""
+        said = _REFUSALS.get(problem.code or 500, f"{problem.name}.")
+        return render_template("dashboard/problem.html", problem=said), problem.code or 500
+
+    @pages.errorhandler(SQLAlchemyError)
+    def store_failed(problem: SQLAlchemyError) -> tuple[str, int]:
+        """The store is away or full, for now. Any other failure of the database is a fault of ours."""
+        if not passes(problem):
+            raise problem
+        log.warning("%s: the database failed: %s", request.endpoint, why(problem))
+        return render_template("dashboard/problem.html", problem=f"The database failed: {why(problem)}."), 503
+
+    @pages.errorhandler(DoppelError)
+    def unavailable(problem: DoppelError) -> tuple[str, int]:
+        """GitHub or the queue is away, so nobody sees anything that they might not be allowed to see."""
+        return render_template("dashboard/problem.html", problem=f"{problem}."), 503
+
+
+# Private repositories about which GitHub is asked at the same time.
+_ASKED_AT_ONCE = 8
+# Repositories on the first page; others have their pages all the same.
+_OFFERED = 250
+# Repositories of which the first page shows more than the name.
+_SUMMARISED = 50
+# Issues of a group that its list names.
+_MEMBERS = 20
+_VOTES = {"same": True, "other": False, "none": None}
+
+
+@dataclass(frozen=True, slots=True)
+class Dashboard:
+    """What the pages work with; the first page that needs it makes `data`. `web` is the root of GitHub's pages."""
+
+    sign_in: SignIn
+    access: Access
+    data: Callable[[], DashboardData]
+    web: str
+
+
+def make_dashboard(dashboard: Dashboard) -> Blueprint:
+    """The blueprint with `/login`, `/logout` and `/dashboard`."""
+    pages = Blueprint("dashboard", __name__, template_folder="templates")
+    protect(pages)
+    register_error_pages(pages)
+    signing, routes = SignInPages(dashboard.sign_in, dashboard.data), _Pages(dashboard)
+    pages.before_request(signing.recognise)
+    pages.context_processor(lambda: {"web": dashboard.web, "session": g.get("session"), "page_of": _page_of})
+    here = "/dashboard/<owner>/<name>"
+    issue = f"{here}/issues/<int:number>"
+    table: tuple[tuple[str, str, str, Callable[..., Page]], ...] = (
+        ("/login", "login", "GET", signing.login),
+        ("/login/callback", "callback", "GET", signing.callback),
+        ("/logout", "logout", "POST", signing.logout),
+        ("/dashboard", "home", "GET", routes.home),
+        (here, "decisions", "GET", routes.decisions),
+        (issue, "issue", "GET", routes.issue),
+        (issue, "vote", "POST", routes.vote),
+        (f"{issue}/with/<int:other>", "pair", "GET", routes.pair),
+        (f"{here}/backlog", "backlog", "GET", routes.backlog),
+        (f"{here}/evaluation", "evaluation", "GET", routes.evaluation),
+        (f"{here}/evaluation", "evaluate", "POST", routes.evaluate),
+        (f"{here}/feedback", "feedback", "GET", routes.feedback),
+        (f"{here}/settings", "settings", "GET", routes.settings),
+        (f"{here}/health", "health", "GET", routes.health),
+        ("/dashboard/<path:rest>", "elsewhere", "GET", routes.elsewhere),
+    )
+    for path, name, method, view in table:
+        shown = routes.for_triage(view) if path.startswith(here) else view
+        # People type a slash at the end as well.
+        pages.add_url_rule(path, name, shown, methods=[method], strict_slashes=False)
+    return pages
+
+
+def _page_of(repository: StoredRepository, page: str, **values: Any) -> str:
+    """The address of a repository's page; `values` fill in its route and query."""
+    return url_for(f"dashboard.{page}", owner=repository.ref.owner, name=repository.ref.name, **values)
+
+
+class _Pages:
+    def __init__(self, dashboard: Dashboard) -> None:
+        self._dashboard = dashboard
+
+    def for_triage(self, view: Callable[..., Page]) -> Callable[..., Page]:
+        """Show a repository's page to people with triage access. For all others there is no such page."""
+
+        @functools.wraps(view)
+        def shown(owner: str, name: str, **rest: Any) -> Page:
+            session: Session | None = g.session
+            if session is None:
+                return redirect(url_for("dashboard.login", next=request.path))
+            try:
+                repository = self._data.store.repositories.by_name(RepoRef.of(owner, name))
+            except InvalidArgument:
+                abort(404)
+            # A bound in the route would be answered without a page of ours.
+            if max(rest.get("number", 0), rest.get("other", 0)) > NUMBER_MAX:
+                abort(404)
+            # GitHub is asked only about repositories that the person looked after at sign-in, so the time of an answer
+            # tells nobody which private repositories exist.
+            if repository is None or repository.id not in session.repositories:
+                abort(404)
+            if not self._dashboard.access.allows(repository, session.login):
+                abort(404)
+            return view(repository, **rest)
+
+        return shown
+
+    def _still_sees(self, repository: StoredRepository, session: Session) -> bool:
+        """Whether the person still has access: a private repository's name may be new to somebody who left."""
+        try:
+            return self._dashboard.access.allows(repository, session.login)
+        except GitHubError:
+            # Refused for this one, and no outage, which would be told.
+            return False
+
+    def home(self) -> Page:
+        """The repositories that the person looked after when they signed in, without private ones that they lost."""
+        session: Session | None = g.session
+        if session is None:
+            return render_template("dashboard/welcome.html")
+        store = self._data.store.repositories
+        known = [found for key in session.repositories[:_OFFERED] if (found := store.get(key)) is not None]
+        # Asked one after another, GitHub would take too long for a company's private repositories.
+        with ThreadPoolExecutor(_ASKED_AT_ONCE) as pool:
+            seen = pool.map(lambda found: not found.private or self._still_sees(found, session), known)
+            offered = [found for found, sees in zip(known, seen, strict=True) if sees]
+        offered.sort(key=lambda one: one.ref.key)
+        told = [(one, self._data.summary(one) if place < _SUMMARISED else None) for place, one in enumerate(offered)]
+        return render_template("dashboard/home.html", repositories=told)
+
+    def elsewhere(self, rest: str) -> Page:
+        """Any other address below `/dashboard` looks like a page that one may not see."""
+        abort(404)
+
+    def decisions(self, repository: StoredRepository) -> Page:
+        """What happened, latest first, below the digest of the last week."""
+        before, unjudged = request.args.get("before", type=float), request.args.get("judged") == "no"
+        stored = self._data.store.decisions
+        found = self._data.unjudged(repository) if unjudged else stored.latest(repository.id, PAGE + 1, before)
+        more = found[PAGE - 1].at if len(found) > PAGE else None
+        titles = self._data.titles(repository, views.named(found[:PAGE]))
+        last = stored.last_looks(repository.id, {one.number for one in found[:PAGE]})
+        rows = views.rows(found[:PAGE], titles, last, self._data.clock())
+        week = self._data.week(repository) if before is None else None
+        return render_template(
+            "dashboard/decisions.html",
+            repository=repository,
+            rows=rows,
+            titles=titles,
+            more=more,
+            before=before,
+            unjudged=unjudged,
+            votes=self._data.all_votes(repository, g.session.login),
+            week=sentences(week, self._data.clock(), messages_for("en", {})) if week and week.looked else "",
+        )
+
+    def issue(self, repository: StoredRepository, number: int) -> Page:
+        found = self._data.of_issue(repository, number)
+        titles = self._data.titles(repository, views.named(found) | {number})
+        rows = views.rows(found, titles, {number: found[0].at} if found else {}, self._data.clock())
+        return render_template(
+            "dashboard/issue.html",
+            repository=repository,
+            number=number,
+            titles=titles,
+            decisions=list(zip(rows, found, strict=True)),
+            near=MENTION_FROM,
+            votes=self._data.votes(repository, number, g.session.login),
+            parted=views.parted,
+            judged=self._data.judged(repository, number),
+        )
+
+    def pair(self, repository: StoredRepository, number: int, other: int) -> Page:
+        pair = self._data.pair(repository, number, other)
+        if pair is None:
+            abort(404)
+        return render_template(
+            "dashboard/pair.html",
+            repository=repository,
+            number=number,
+            other=other,
+            pair=pair,
+            said=self._data.votes(repository, number, g.session.login).get(other),
+        )
+
+    def vote(self, repository: StoredRepository, number: int) -> Page:
+        """Store what the person says of a pair: the same, different, or nothing after all."""
+        other, said = request.form.get("other", type=int), request.form.get("said", "")
+        known = {
+            one.number for decision in self._data.of_issue(repository, number) for one in decision.evidence if one.own
+        }
+        if said not in _VOTES or other is None or other == number:
+            abort(400)
+        # People vote on what the bot saw, and on any two issues that they read side by side.
+        if other not in known and len(self._data.titles(repository, {number, other})) < 2:
+            abort(400)
+        self._data.vote(repository, number, other, g.session.login, _VOTES[said])
+        if request.form.get("back") == "backlog":
+            return redirect(_page_of(repository, "backlog"), 303)
+        if request.form.get("back") == "pair":
+            return redirect(_page_of(repository, "pair", number=number, other=other), 303)
+        if request.form.get("back"):
+            # The vote came from one of the pages of the list.
+            before = request.form.get("back", type=float)
+            return redirect(_page_of(repository, "decisions", before=before, _anchor=f"issue-{number}"), 303)
+        return redirect(_page_of(repository, "issue", number=number, _anchor=f"candidate-{other}"), 303)
+
+    def backlog(self, repository: StoredRepository) -> Page:
+        result, kept = self._data.groups_of(repository), self._data.store.scan_issues.get(repository.id)
+        picture = timeline(result.groups) if result else ""
+        return render_template(
+            "dashboard/backlog.html",
+            repository=repository,
+            result=result,
+            timeline=picture,
+            scanned=datetime.fromtimestamp(kept.updated_at, self._data.clock().tzinfo) if kept else None,
+            drawn=DRAWN,
+            shown=PAGE,
+            members=_MEMBERS,
+        )
+
+    def evaluation(self, repository: StoredRepository) -> Page:
+        data, threshold = self._data, self._data.threshold(repository)
+        kept = data.evaluation(repository)
+        return render_template(
+            "dashboard/evaluation.html",
+            repository=repository,
+            page=evaluation_page.page(kept, threshold.value, data.clock()),
+            titles=data.titles(repository, evaluation_page.issues_shown(kept)),
+            ready=data.store.backfills.complete(repository.id),
+            file=CONFIG_PATH,
+            set_there=threshold.origin is ThresholdOrigin.SETTINGS,
+            words=words,
+        )
+
+    def evaluate(self, repository: StoredRepository) -> Page:
+        """Start an evaluation. Whoever asks too soon is shown the page, which says when they may."""
+        self._data.evaluate(repository)
+        return redirect(_page_of(repository, "evaluation"), 303)
+
+    def feedback(self, repository: StoredRepository) -> Page:
+        """The threshold and the feedback behind it: latest first, a page at a time."""
+        found, now = self._data.feedback(repository), self._data.clock()
+        since = found.kept.since if found.kept else 0.0
+        skipped = max(0, request.args.get("skip", 0, type=int))
+        following = skipped + PAGE
+        return render_template(
+            "dashboard/feedback.html",
+            repository=repository,
+            feedback=found,
+            put_back=datetime.fromtimestamp(since, now.tzinfo) if since else None,
+            bins=views.reliability(found.points),
+            said=views.said(found.examples[::-1][skipped:following], now),
+            skipped=skipped,
+            more=following if following < len(found.examples) else None,
+        )
+
+    def settings(self, repository: StoredRepository) -> Page:
+        """The settings as the bot reads them, with the problems of their file."""
+        loaded = self._data.settings_of(repository)
+        return render_template(
+            "dashboard/settings.html", repository=repository, loaded=loaded, rows=setting_rows(loaded.config)
+        )
+
+    def health(self, repository: StoredRepository) -> Page:
+        host = current_app.extensions["doppel.health"]
+        return render_template(
+            "dashboard/health.html",
+            repository=repository,
+            health=self._data.health(repository),
+            bot=host.parts()[1],
+            ill=host.ill().get(repository.id),
+            calls=remembered_calls(),
+        )
+
+    @property
+    def _data(self) -> DashboardData:
+        return self._dashboard.data()

@@ -1,0 +1,219 @@
+"""Registering the App: GitHub's addresses, the manifest, and the file that keeps the credentials.
+
+The file `app.env` in the data directory has the form of `.env`, and `bot.platform.settings` reads it after the
+environment and `.env`. https://docs.github.com/apps/sharing-github-apps/registering-a-github-app-from-a-manifest
+"""
+
+from __future__ import annotations
+
+import base64
+import ipaddress
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+from bot.domain.errors import InvalidArgument, SettingsError
+from bot.platform.addresses import ENTERPRISE_HOSTS, SERVER_PATH, is_web, site_of
+from bot.platform.local import is_here
+from bot.platform.private_files import make_folder, replace_file
+from bot.platform.settings.loading import credentials_file
+
+HOME_PAGE = "https://github.com/doppel-app/doppel"
+DESCRIPTION = "Shows, in one calm comment, where a new issue was reported before."
+# GitHub takes no longer names of Apps, and these logins of accounts.
+LONGEST_NAME = 34
+# As the field is called on the page.
+_PUBLIC_ADDRESS = "Public address of this bot"
+_LOGIN = re.compile(r"[A-Za-z0-9](?:-?[A-Za-z0-9]){0,38}")
+
+
+@dataclass(frozen=True, slots=True)
+class GitHubServer:
+    """The root addresses of GitHub's pages and of its API, without a slash at the end."""
+
+    web: str
+    api: str
+
+
+@dataclass(frozen=True, slots=True)
+class AppChoices:
+    """What the person chose. `organization` is empty for their own account; `hook` is where GitHub delivers."""
+
+    name: str
+    organization: str
+    hook: str
+    proxy: str = ""
+
+    def form_action(self, place: GitHubServer, state: str) -> str:
+        """The page of GitHub to which the manifest is posted."""
+        where = f"organizations/{quote(self.organization)}/settings" if self.organization else "settings"
+        return f"{place.web}/{where}/apps/new?state={quote(state)}"
+
+
+def github_server(web_or_api: str) -> GitHubServer:
+    """GitHub by the address of its pages or of its API.
+
+    github.com; `https://HOST` with the API under `/api/v3` (Enterprise Server); `https://NAME.ghe.com` with the API at
+    `https://api.NAME.ghe.com`; a simulator on this machine, with both at one address. Raises InvalidArgument.
+    """
+    url = web_or_api.strip().rstrip("/")
+    parts = _parts(url)
+    # As browsers write it, since it also stands in a header, which has no other letters.
+    root = f"{parts.scheme}://{site_of(parts.netloc)}"
+    host = _parts(root).hostname or ""
+    if not is_web(root):
+        raise InvalidArgument("GitHub", "this is not an address such as https://github.com")
+    if host in ("github.com", "www.github.com", "api.github.com"):
+        return GitHubServer("https://github.com", "https://api.github.com")
+    if host.endswith(ENTERPRISE_HOSTS):
+        name = host.removeprefix("api.")
+        return GitHubServer(f"https://{name}", f"https://api.{name}")
+    if is_here(url) and not parts.path:
+        return GitHubServer(root, root)
+    return GitHubServer(root, f"{root}{SERVER_PATH}")
+
+
+def read_choices(name: str, organization: str, address: str, channel: str, *, simulated: bool = False) -> AppChoices:
+    """Check what a person entered; `simulated` allows an address on this machine. Raises InvalidArgument."""
+    name, organization = name.strip(), organization.strip().removeprefix("@")
+    if not 0 < len(name) <= LONGEST_NAME:
+        raise InvalidArgument("Name", f"must have 1 to {LONGEST_NAME} characters")
+    if organization and not _LOGIN.fullmatch(organization):
+        raise InvalidArgument("Organization", "this is not a login; leave it empty to own the App yourself")
+    if channel.strip():
+        proxy = _address("Channel", channel, path=True)
+        return AppChoices(name, organization, proxy, proxy)
+    if not address.strip():
+        raise InvalidArgument(_PUBLIC_ADDRESS, "enter where GitHub reaches it, or a channel instead")
+    root = _address(_PUBLIC_ADDRESS, address).removesuffix("/webhook")
+    if _is_private(root) and not simulated:
+        raise InvalidArgument(
+            _PUBLIC_ADDRESS, "GitHub cannot reach this machine there; enter another one, or a channel instead"
+        )
+    return AppChoices(name, organization, f"{root}/webhook")
+
+
+def make_manifest(
+    choice: AppChoices, seen: str, permissions: Mapping[str, str], events: Iterable[str]
+) -> dict[str, Any]:
+    """The manifest. `seen` is the bot's root in the person's browser, to which GitHub sends them back."""
+    roots = dict.fromkeys((choice.hook.removesuffix("/webhook"), seen) if not choice.proxy else (seen,))
+    return {
+        "name": choice.name,
+        "url": HOME_PAGE,
+        "description": DESCRIPTION,
+        "public": False,
+        "hook_attributes": {"url": choice.hook, "active": True},
+        "redirect_url": f"{seen}/setup/callback",
+        "callback_urls": [f"{root}/login/callback" for root in roots],
+        "default_permissions": dict(permissions),
+        "default_events": sorted(events),
+    }
+
+
+def _address(field: str, value: str, *, path: bool = False) -> str:
+    url = value.strip().rstrip("/")
+    parts = _parts(url)
+    # A path is appended, which is none behind either of these, be it empty.
+    ends = "?" not in url and "#" not in url
+    right = is_web(url) and "@" not in parts.netloc and ends
+    if not right or (path and not parts.path):
+        example = "https://smee.io/CHANNEL" if path else "https://doppel.example.org"
+        raise InvalidArgument(field, f"this is not an address such as {example}")
+    return url
+
+
+def _parts(url: str) -> Any:
+    try:
+        return urlsplit(url)
+    except ValueError:
+        return urlsplit("")
+
+
+def _is_private(url: str) -> bool:
+    """Whether an address is of this machine or a private network, as far as its text tells."""
+    host = urlsplit(url).hostname or ""
+    try:
+        return not ipaddress.ip_address(host).is_global
+    except ValueError:
+        return host == "localhost" or "." not in host or host.endswith((".local", ".internal", ".localhost"))
+
+
+# Bytes that the credentials of an App need at most. A full disk may have room for an empty file.
+_ROOM = 16_384
+
+
+class CannotKeep(SettingsError):
+    """The system does not let us write the file, because the disk is full for example."""
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """What GitHub tells about an App once, when it is created. `proxy_url` is a channel, `mode` the host's choice."""
+
+    app_id: int
+    slug: str
+    private_key: str = field(repr=False)
+    webhook_secret: str = field(repr=False)
+    client_id: str
+    client_secret: str = field(repr=False)
+    api_url: str
+    proxy_url: str = field(default="", repr=False)
+    mode: str = ""
+
+    def variables(self) -> dict[str, str]:
+        """The environment variables; the key is in base64, so that it takes one line."""
+        read_choices = {
+            "APP_ID": str(self.app_id),
+            "PRIVATE_KEY": base64.b64encode(self.private_key.encode()).decode(),
+            "WEBHOOK_SECRET": self.webhook_secret,
+            "GITHUB_CLIENT_ID": self.client_id,
+            "GITHUB_CLIENT_SECRET": self.client_secret,
+            "GITHUB_API_URL": self.api_url,
+            "WEBHOOK_PROXY_URL": self.proxy_url,
+            "DOPPEL_MODE": self.mode,
+        }
+        return {name: value for name, value in read_choices.items() if value}
+
+
+def check_writable(home: Path) -> None:
+    """Raise SettingsError if the file exists, CannotKeep if it could not be written.
+
+    This runs before GitHub creates the App, and before GitHub tells the App's key, which it does only once.
+    """
+    path = credentials_file(home)
+    if path.exists():
+        raise SettingsError(f"{path}: an App has been set up already. Move the file away to set up another.")
+    draft = path.with_name(".app.env.draft")
+    with _system_errors(path):
+        make_folder(home)
+        try:
+            replace_file(draft, ["\n" * _ROOM])
+        finally:
+            draft.unlink(missing_ok=True)
+
+
+def keep_credentials(home: Path, credentials: Credentials) -> None:
+    """Write the file, mode 0600; it appears with all its content or not at all.
+
+    Raises SettingsError if there is one already, since it may hold the only copy of another App's key, and CannotKeep.
+    """
+    check_writable(home)
+    path = credentials_file(home)
+    quoted = {name: text.replace("\\", "\\\\").replace("'", "\\'") for name, text in credentials.variables().items()}
+    lines = [f"{name}='{text}'\n" for name, text in quoted.items()]
+    with _system_errors(path):
+        replace_file(path, ["# The GitHub App of this bot. Whoever has these can act as the App.\n", *lines])
+
+
+@contextmanager
+def _system_errors(path: Path) -> Iterator[None]:
+    """Raise CannotKeep instead of the system's errors."""
+    try:
+        yield
+    except OSError as problem:
+        raise CannotKeep(f"{path}: cannot be written: {problem.strerror or type(problem).__name__}.") from problem

@@ -1,0 +1,227 @@
+"""The set-up page: one form, GitHub's page, and back with the App's credentials.
+
+It needs the first-run token that `doppel serve` prints. The token comes with the first address, moves into a cookie,
+and signs what travels through GitHub and back. Once there is an App, the page only shows the progress.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import secrets
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from flask import Blueprint, Response, jsonify, redirect, render_template, request, url_for
+from itsdangerous import BadData, SignatureExpired, URLSafeTimedSerializer
+from werkzeug.wrappers import Response as AnyResponse
+
+from bot.domain.errors import DoppelError, InvalidArgument, SettingsError
+from bot.interfaces.pages import POLICY, Page, is_https, protect, root_url
+from bot.interfaces.setup.registration import (
+    CannotKeep,
+    Credentials,
+    GitHubServer,
+    github_server,
+    make_manifest,
+    read_choices,
+)
+from bot.platform.local import is_here
+
+AHEAD = 60.0
+"""Seconds by which the clock of another machine that signed may be ahead of ours."""
+
+
+def read_signed(serializer: URLSafeTimedSerializer, value: str, seconds: float) -> Any:
+    """The value that was signed at most so many seconds ago. Raises BadData if it is forged, expired or from the
+    future.
+    """
+    content, signed_at = serializer.loads(value, return_timestamp=True)
+    age = time.time() - signed_at.timestamp()
+    if not -AHEAD <= age <= seconds:
+        raise SignatureExpired(f"signed {age:.0f} s ago", date_signed=signed_at)
+    return content
+
+
+COOKIE = "doppel_setup"
+# A manifest's code is good for an hour.
+_HOUR = 3600
+# GitHub does not tell it a second time.
+_LOST = "The App's key is lost by that: delete the App on GitHub, mend this, and create another."
+# The pages by which an App is made.
+_MAKING = ("setup.form", "setup.start", "setup.callback")
+
+
+@dataclass(frozen=True, slots=True)
+class SetupBackend:
+    """What the pages need of the bot.
+
+    `convert` exchanges GitHub's code for credentials, at an API; `keep` stores them, and `check` raises SettingsError
+    if that could not be done. `slug_of_app` asks GitHub for the App's name, and is None before there is an App;
+    `arrived` says whether GitHub has delivered anything, `watching` that the host posts nothing unasked. Unless files
+    are `lasting`, the credentials are shown, for the host's settings.
+    """
+
+    token: str
+    github: str
+    channel: str
+    permissions: Mapping[str, str]
+    events: frozenset[str]
+    convert: Callable[[str, str, str], Credentials]
+    check: Callable[[], None]
+    keep: Callable[[Credentials], None]
+    slug_of_app: Callable[[], str] | None
+    watching: bool
+    lasting: bool
+    arrived: Callable[[], bool]
+
+
+def make_setup(setup: SetupBackend) -> Blueprint:
+    """The blueprint with `/setup` and its pages."""
+    pages = Blueprint("setup", __name__, template_folder="templates", url_prefix="/setup", static_folder="static")
+    protect(pages)
+    routes = _Pages(setup)
+    pages.before_request(routes.require_token)
+    pages.before_request(routes.redirect_if_set_up)
+    pages.add_url_rule("", "form", routes.form)
+    pages.add_url_rule("", "start", routes.start, methods=["POST"])
+    pages.add_url_rule("/callback", "callback", routes.callback)
+    pages.add_url_rule("/done", "done", routes.done)
+    pages.add_url_rule("/status", "status", routes.status)
+    return pages
+
+
+class _Pages:
+    def __init__(self, setup: SetupBackend) -> None:
+        self._setup = setup
+        self._signer = URLSafeTimedSerializer(setup.token, salt="doppel set-up")
+
+    def require_token(self) -> AnyResponse | tuple[str, int] | None:
+        """Let in whoever has the token; it moves from the address into a cookie, so that no history and no log keeps
+        it.
+        """
+        if (request.endpoint or "").endswith(".static"):
+            return None
+        given = request.args.get("token", "")
+        if given and self._is_token(given):
+            answer = redirect(url_for("setup.form"))
+            answer.set_cookie(COOKIE, given, httponly=True, samesite="Lax", secure=is_https(), path="/setup")
+            return answer
+        if not self._is_token(request.cookies.get(COOKIE, "")):
+            return render_template("setup/closed.html"), 403
+        return None
+
+    def redirect_if_set_up(self) -> AnyResponse | None:
+        """Once there is an App, show its progress instead of the form."""
+        if self._setup.slug_of_app is not None and request.endpoint in _MAKING:
+            return redirect(url_for("setup.done"))
+        return None
+
+    def form(self) -> Page:
+        local = is_here(root_url())
+        entered = {
+            "name": f"Doppel {secrets.token_hex(2)}",
+            "organization": "",
+            "address": "" if local and not is_here(self._setup.github) else root_url(),
+            "channel": self._setup.channel,
+            "github": github_server(self._setup.github).web,
+            "watch": "",
+        }
+        return render_template("setup/form.html", entered=entered, problem="")
+
+    def start(self) -> Page:
+        """Check the form, and hand the manifest to GitHub: the browser posts it there."""
+        fields = ("name", "organization", "address", "channel", "github", "watch")
+        entered = {name: request.form.get(name, "") for name in fields}
+        try:
+            place = github_server(entered["github"])
+            choice = read_choices(
+                entered["name"],
+                entered["organization"],
+                entered["address"],
+                entered["channel"],
+                simulated=is_here(place.api),
+            )
+            # An App whose key cannot be kept would have to be deleted on GitHub again.
+            if self._setup.lasting:
+                self._setup.check()
+        except (InvalidArgument, SettingsError) as problem:
+            return render_template("setup/form.html", entered=entered, problem=str(problem)), 422
+        manifest = make_manifest(choice, root_url(), self._setup.permissions, self._setup.events)
+        state = self._signer.dumps({"api": place.api, "proxy": choice.proxy, "watch": bool(entered["watch"])})
+        action = choice.form_action(place, str(state))
+        page = Response(
+            render_template("setup/leave.html", action=action, manifest=json.dumps(manifest), web=place.web)
+        )
+        page.headers["Content-Security-Policy"] = f"{POLICY}; form-action {place.web}; frame-ancestors 'none'"
+        return page
+
+    def callback(self) -> Page:
+        """Take the code that GitHub sends the browser back with."""
+        try:
+            state: dict[str, Any] = read_signed(self._signer, request.args.get("state", ""), _HOUR)
+        except BadData:
+            return self._failed("This does not come from the set-up page, or it is over an hour old.", 400)
+        try:
+            if self._setup.lasting:
+                self._setup.check()
+        except CannotKeep as problem:
+            return self._failed(f"{problem} Mend that, and load this page again: the App waits for an hour.", 500)
+        except SettingsError as problem:
+            return self._failed(str(problem), 409)
+        try:
+            made = self._setup.convert(request.args.get("code", ""), state["api"], state["proxy"])
+            if state["watch"]:
+                made = replace(made, mode="shadow")
+            if not self._setup.lasting:
+                variables = made.variables().items()
+                web = github_server(state["api"]).web
+                return render_template("setup/copy.html", variables=variables, install=_installing(web, made.slug))
+            self._setup.keep(made)
+        except CannotKeep as problem:
+            return self._failed(f"{problem} {_LOST}", 500)
+        except SettingsError as problem:
+            return self._failed(str(problem), 409)
+        except DoppelError as problem:
+            return self._failed(f"GitHub did not hand over the App: {problem}.", 502)
+        return self._done(GitHubServer(github_server(state["api"]).web, state["api"]), made.slug, state["watch"])
+
+    def done(self) -> Page:
+        """The progress; if GitHub cannot be asked for the App's name, an error page."""
+        if self._setup.slug_of_app is None:
+            return redirect(url_for("setup.form"))
+        try:
+            slug = self._setup.slug_of_app()
+        except DoppelError as problem:
+            return self._failed(f"GitHub does not say which App this is: {problem}.", 502)
+        return self._done(github_server(self._setup.github), slug, self._setup.watching)
+
+    def status(self) -> Response:
+        """For the page's script: whether the receiver has the credentials, and whether GitHub has delivered."""
+        return jsonify(ready=self._setup.slug_of_app is not None, arrived=self._arrived())
+
+    def _arrived(self) -> bool:
+        """Whether GitHub has delivered; False while the queue does not answer."""
+        try:
+            return self._setup.slug_of_app is not None and self._setup.arrived()
+        except DoppelError:
+            return False
+
+    def _done(self, place: GitHubServer, slug: str, watching: bool) -> str:
+        install = _installing(place.web, slug)
+        return render_template(
+            "setup/done.html", install=install, slug=slug, arrived=self._arrived(), watching=watching
+        )
+
+    @staticmethod
+    def _failed(problem: str, status: int) -> tuple[str, int]:
+        return render_template("setup/failed.html", problem=problem), status
+
+    def _is_token(self, given: str) -> bool:
+        return hmac.compare_digest(given.encode(), self._setup.token.encode())
+
+
+def _installing(web: str, slug: str) -> str:
+    return f"{web}/apps/{slug}/installations/new"

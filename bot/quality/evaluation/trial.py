@@ -1,0 +1,261 @@
+"""From a file of past issues to an evaluation: who is a duplicate of what, which arrivals are asked about, and what the
+finder's answers are worth.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from bot.domain.errors import UserError
+from bot.domain.formats import counted
+from bot.quality.evaluation.figures import Evaluation, evaluate
+from bot.quality.evaluation.measures import DEPTHS, Id, JudgedArrival
+from bot.quality.feedback import UNDECIDED, Decided
+from bot.quality.replay.archive import PastIssue, archive_of, read_rows
+from bot.quality.replay.drivers import replay_index, replay_search
+from bot.quality.replay.replay import ReplayAnswer, ReplayOptions
+from bot.search.ranking.grouping import components
+
+WARM = 0.2
+"""The share of issues that only arrive before the first is judged."""
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """The marks of a file. `group` joins issues that report the same thing; `marked` ones are called duplicates.
+
+    `doubtful` ones may be duplicates of an unknown issue, `named` ones name their original in their text, and `astray`
+    has each `duplicate_of` that is no other issue's id in the file.
+    """
+
+    group: Mapping[Id, Id]
+    marked: frozenset[Id]
+    doubtful: frozenset[Id]
+    named: frozenset[Id]
+    astray: Mapping[Id, Id]
+
+
+def read_labels(path: Path) -> Labels:
+    """The labels of a file that `read_archive` could read. Raises UserError as `labels_of` does."""
+    try:
+        return labels_of([row for row, _ in read_rows(path)])
+    except UserError as problem:
+        raise UserError(f"{path}: {problem}") from None
+
+
+def labels_of(rows: Sequence[Mapping[str, Any]], decided: Decided = UNDECIDED) -> Labels:
+    """The labels in rows: `duplicate_of`, `maybe_related`, `dup_unknown_master`, `body_mentions_master`.
+
+    Links of `duplicate_of` form a group in either direction. People's decisions about pairs count as well: the later
+    issue of a pair that is the same is a duplicate, and a mark that they contradict makes its issue doubtful; the rows
+    must be in order of arrival then. Raises UserError naming the issue whose `duplicate_of` cannot be an id.
+    """
+    for row in rows:
+        of = row.get("duplicate_of")
+        if isinstance(of, bool) or not isinstance(of, int | str | None):
+            raise UserError(f"duplicate_of of the issue {row['id']!r} is neither a number nor a string")
+    ids: dict[Id, None] = dict.fromkeys(row["id"] for row in rows)
+    links = {row["id"]: row["duplicate_of"] for row in rows if row.get("duplicate_of") in ids}
+    contradicted = {id for id, of in links.items() if {(id, of), (of, id)} & decided.different}
+    place = {id: at for at, id in enumerate(ids)}
+    agreed = [pair for pair in decided.same if place.keys() >= set(pair)]
+    marked = {row["id"] for row in rows if row.get("duplicate_of") is not None} - contradicted
+    doubtful = {row["id"] for row in rows if row.get("maybe_related") or row.get("dup_unknown_master")}
+    return Labels(
+        components(ids, [*((id, of) for id, of in links.items() if id not in contradicted), *agreed]),
+        frozenset(marked | {max(pair, key=place.__getitem__) for pair in agreed}),
+        frozenset(doubtful | contradicted),
+        frozenset(row["id"] for row in rows if row.get("body_mentions_master")),
+        {
+            row["id"]: of
+            for row in rows
+            if (of := row.get("duplicate_of")) is not None and (of not in ids or of == row["id"])
+        },
+    )
+
+
+def truth(issues: Sequence[PastIssue], labels: Labels, warm: float) -> Iterator[tuple[int, frozenset[Id] | None]]:
+    """The positions of the arrivals that can be judged, each with its originals: the earlier members of its group.
+
+    None stands for an issue that is nobody's duplicate, so the bot should stay silent. Left out are the first `warm`
+    share, doubtful issues, and duplicates whose original is unknown or named in their text.
+    """
+    size = Counter(labels.group[issue.id] for issue in issues)
+    earlier: dict[Id, list[Id]] = {}
+    for position, issue in enumerate(issues):
+        members = earlier.setdefault(labels.group[issue.id], [])
+        originals = frozenset(members)
+        members.append(issue.id)
+        if position < int(len(issues) * warm):
+            continue
+        # Marked, and alone in its group: its original is not in the file.
+        lost = issue.id in labels.marked and size[labels.group[issue.id]] == 1
+        if originals and issue.id in labels.marked and issue.id not in labels.named:
+            yield position, originals
+        if not originals and not lost and issue.id not in labels.doubtful:
+            yield position, None
+
+
+def to_learn_from(issues: Sequence[PastIssue], labels: Labels, others: int, seed: int) -> dict[int, float]:
+    """The positions to learn from, with how many issues each stands for: all duplicates, and a sample of the others."""
+    known = dict(truth(issues, labels, WARM))
+    repeated = [n for n, originals in known.items() if originals]
+    fresh = [n for n, originals in known.items() if originals is None]
+    sample = random.Random(seed).sample(fresh, min(others, len(fresh)))  # noqa: S311 - a sample, no secret
+    return dict.fromkeys(repeated, 1.0) | dict.fromkeys(sample, len(fresh) / max(len(sample), 1))
+
+
+Truth = Mapping[int, frozenset[Id] | None]
+Found = tuple[tuple[Id, float], ...]
+
+
+def choose(known: Truth, size: int | None, seed: int) -> dict[int, float]:
+    """The positions to ask about, with how many arrivals each stands for: all, or a seeded sample of `size`.
+
+    Duplicates are rare and most figures are about them, so a third of a sample are duplicates if there are enough.
+    """
+    repeated = [position for position, originals in known.items() if originals is not None]
+    fresh = [position for position, originals in known.items() if originals is None]
+    if size is None or size >= len(known):
+        return dict.fromkeys(known, 1.0)
+    rng = random.Random(seed)  # noqa: S311 - a sample to measure by, no secret
+    of_repeated = max(min(len(repeated), size // 3), size - len(fresh))
+    chosen: dict[int, float] = {}
+    for kind, count in ((repeated, of_repeated), (fresh, size - of_repeated)):
+        chosen |= dict.fromkeys(rng.sample(kind, count), len(kind) / max(count, 1))
+    return dict(sorted(chosen.items()))
+
+
+def read_answers(rows: Iterable[tuple[Any, str]], issues: Sequence[PastIssue]) -> dict[Id, Found]:
+    """A replay's answers from rows with their places.
+
+    Raises UserError naming the place of a row with an unknown or later issue, a confidence outside [0, 1], or
+    candidates that are not best first.
+    """
+    position = {issue.id: place for place, issue in enumerate(issues)}
+    found: dict[Id, Found] = {}
+    for row, place in rows:
+        try:
+            id = _id(row["id"])
+            candidates = tuple((_id(one["id"]), float(one["confidence"])) for one in row["candidates"])
+        except (KeyError, TypeError, ValueError, OverflowError):
+            shape = '{"id": …, "candidates": [{"id": …, "confidence": 0 to 1}, …]}'
+            raise UserError(f"{place}: an answer has the form {shape}, as `doppel replay` writes it") from None
+        if id not in position:
+            raise UserError(f"{place}: the issues hold no {id!r}; is this a replay of another file?")
+        if id in found:
+            raise UserError(f"{place}: a second answer for {id!r}")
+        _check(candidates, position, position[id], place)
+        found[id] = candidates
+    return found
+
+
+def _id(value: Any) -> Id:
+    """An id as issues have it. Raises TypeError for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        raise TypeError("an id is a number or a string")
+    return value
+
+
+def _check(candidates: Found, position: Mapping[Id, int], arrival: int, place: str) -> None:
+    sure = [confidence for _, confidence in candidates]
+    if not all(0 <= confidence <= 1 for confidence in sure):
+        raise UserError(f"{place}: a confidence lies between 0 and 1")
+    if sure != sorted(sure, reverse=True):
+        raise UserError(f"{place}: the candidates are not in the order of their confidence, best first")
+    for id, _ in candidates:
+        if id not in position:
+            raise UserError(f"{place}: the issues hold no candidate {id!r}")
+        if position[id] >= arrival:
+            raise UserError(f"{place}: candidate {id!r} had not arrived yet, so that this replay proves nothing")
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """`known` has the originals at each position that can be judged; `chosen` the positions to ask about, with weights.
+
+    `marks` are the file's labels, `decided` is what people decided about pairs that the bot showed.
+    """
+
+    issues: Sequence[PastIssue]
+    known: Truth
+    chosen: Mapping[int, float]
+    marks: Labels
+    decided: Decided = UNDECIDED
+
+    @classmethod
+    def of(
+        cls,
+        rows: Sequence[tuple[Any, str]],
+        *,
+        warm: float,
+        sample: int | None,
+        seed: int,
+        decided: Decided = UNDECIDED,
+    ) -> Trial:
+        """The trial of `rows`, each with its place for error messages. Raises UserError if nothing can be judged."""
+        issues = archive_of(rows)
+        if not issues:
+            raise UserError("there is no issue in it")
+        marks = labels_of([row for row, _ in rows], decided)
+        known = dict(truth(issues, marks, warm))
+        if not known:
+            # A warm-up of nothing leaves all to judge that can be.
+            helps = any(truth(issues, marks, 0))
+            why = "a lower --from leaves more to judge" if helps else "docs/evaluate.md says what is left out"
+            raise UserError(f"none of {counted(len(issues), 'issue')} can be judged; {why}")
+        return cls(issues, known, choose(known, sample, seed), marks, decided)
+
+    def only(self, answered: Mapping[Id, Found]) -> Trial:
+        """The same trial for those arrivals alone that were answered."""
+        chosen = {position: weight for position, weight in self.chosen.items() if self.issues[position].id in answered}
+        return replace(self, chosen=chosen)
+
+    def ask(self, asking: ReplayOptions, jobs: int | None, advance: Callable[[], None]) -> dict[Id, Found]:
+        """Replay the issues and ask the finder; `advance` is called at each arrival."""
+        return {one.id: one.candidates for one in self.replayed(asking, jobs, advance, self.chosen)}
+
+    def replayed(
+        self, asking: ReplayOptions, jobs: int | None, advance: Callable[[], None], positions: Collection[int]
+    ) -> list[ReplayAnswer]:
+        """The replay's full answers for any positions."""
+        replay = partial(replay_index, jobs=jobs) if asking.indexed else replay_search
+        answers = replay(self.issues, positions, asking, advance=advance)
+        return [one for one in answers if one is not None]
+
+    def judged(self, found: Mapping[Id, Found]) -> list[JudgedArrival]:
+        """The chosen arrivals with the candidates found; without an entry in `found` there were none."""
+        different = defaultdict[Id, set[Id]](set)
+        for one, other in self.decided.different:
+            different[one].add(other)
+            different[other].add(one)
+        return [
+            JudgedArrival(
+                id=(issue := self.issues[position]).id,
+                arrived=issue.created_at,
+                originals=self.known[position],
+                found=found.get(issue.id, ()),
+                weight=weight,
+                different=frozenset(different.get(issue.id, ())),
+            )
+            for position, weight in self.chosen.items()
+        ]
+
+    def judge(self, found: Mapping[Id, Found], min_confidence: float) -> Evaluation:
+        return evaluate(
+            self.judged(found),
+            issues=len(self.issues),
+            arrived=[self.issues[position].created_at for position in self.known],
+            min_confidence=min_confidence,
+        )
+
+
+def as_the_bot_asks() -> ReplayOptions:
+    """The bot's own sources and weights, with as many candidates as are judged."""
+    return ReplayOptions(top=max(DEPTHS))

@@ -1,0 +1,258 @@
+"""An evaluation in sentences, for somebody who is about to choose a threshold. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from bot.domain.formats import counted
+from bot.domain.likelihood import Interval
+from bot.quality.evaluation.figures import BEARABLE, FEW, LEAST, AdviceReason, Evaluation, Monthly, others_needed
+from bot.quality.evaluation.measures import HIGH, CalibrationBin, ThresholdOutcome
+
+# With fewer comments at a threshold the share that is right is a rough guess.
+_FEW_COMMENTS = 20
+
+
+def basis(found: Evaluation) -> str:
+    """What the figures were made from."""
+    known = counted(found.retrieval.queries, "known duplicate")
+    text = f"{counted(found.issues, 'issue')}, of which {found.arrivals:,} can be judged"
+    kinds = f"{known}, and {found.silent:,} that nobody marked."
+    if found.asked == found.arrivals:
+        return f"{text}: {kinds}"
+    asked = f"It was asked about {found.asked:,} of them: {kinds}"
+    return f"{text}. {asked} The numbers of comments are estimates for all {found.arrivals:,}."
+
+
+def counts(found: Evaluation) -> str:
+    """The numbers of marked and unmarked issues."""
+    silent = counted(found.silent, "issue")
+    return f"{counted(found.retrieval.queries, 'known duplicate')} and {silent} that nobody marked"
+
+
+def finding(found: Evaluation) -> str:
+    """How well originals are found."""
+    if not found.retrieval.queries:
+        return (
+            "None of these is a known duplicate of an earlier issue, so that it can be said how often it would speak, "
+            "and not how much it finds."
+        )
+    bounds = interval(found.rr_intervals.get(5))
+    return (
+        f"{percent(found.retrieval.rr[5])} of the known duplicates have an original among the first five candidates"
+        f"{f' ({bounds}, at 95%)' if bounds else ''}, {percent(found.retrieval.rr[10])} among the first ten."
+    )
+
+
+def confidence(found: Evaluation) -> str:
+    """What the confidence means compared with the marks; empty if no duplicate is known."""
+    got = found.calibration
+    if not got.answers:
+        return "No candidate was found for any issue, so that nothing can be said of the confidence."
+    if not found.retrieval.queries:
+        return ""
+    high = [one for one in got.bins if one.low >= HIGH]
+    whose = f"The first candidates with {percent(HIGH)} or more have" if high else "The first candidates have"
+    said, marked, answers = _means(high or got.bins)
+    text = (
+        "The confidence is how likely a careful reader calls the two the same, which is more than people mark. "
+        f"{whose} {percent(said)} on average, and {percent(marked)} of them are marked ({counted(answers, 'answer')})"
+    )
+    return text + (": more than it says, so that it is too low here." if marked > said else ".")
+
+
+def _means(bins: Sequence[CalibrationBin]) -> tuple[float, float, int]:
+    """The mean confidence of some bins, the share that is marked, and the number of answers."""
+    weight = sum(one.weight for one in bins)
+    said = sum(one.weight * one.confidence for one in bins) / weight
+    marked = sum(one.weight * one.right for one in bins) / weight
+    return said, marked, sum(one.count for one in bins)
+
+
+def at_threshold(found: Evaluation, row: ThresholdOutcome) -> str:
+    """What the configured threshold means in an average month, and in all."""
+    month = found.monthly[row.cut]
+    text = (
+        f"At {threshold(row.cut)}, which is set, a month with {_few(month.issues, 'issue')}, as those of the last year "
+        f"had on average, would bring {_few(month.comments, 'comment')}{_same_reports(found, month)}."
+    )
+    if not found.retrieval.queries:
+        return text
+    return f"{text} In all it {_shares(found, row, 'catches', 'comments on')}."
+
+
+def last_month(found: Evaluation) -> str:
+    """The last month at the recommended, or else the configured threshold; empty if nothing of it can be judged."""
+    cut = discussed_threshold(found)
+    month = found.last_month[cut]
+    if not month.issues:
+        return ""
+    text = (
+        f"At {threshold(cut)} it would have commented on {_about(found)}{round(month.comments):,} of "
+        f"{counted(round(month.issues), 'issue')} in the last month{_same_reports(found, month)}"
+    )
+    # Of a file the newest issue may be years old.
+    text += "." if found.period is None else f": the 30 days up to the newest issue, of {_day(found.period[1])}."
+    return f"{text} Nobody has triaged these yet, so that what is unmarked among them may be a duplicate all the same."
+
+
+def history(found: Evaluation) -> str:
+    """The same for all arrivals that can be judged."""
+    cut = discussed_threshold(found)
+    row = next(row for row in (*found.curve, found.at) if row.cut == cut)
+    issues = counted(found.arrivals, "issue")
+    when = "" if found.period is None else f", from {_day(found.period[0])} on and that month included,"
+    text = (
+        f"Over the whole history{when} it would have commented on {_about(found)}{round(row.comments):,} of {issues}"
+        f"{_same_reports(found, row)}"
+    )
+    wrong = f" People called {round(row.wrong):,} of these comments wrong." if round(row.wrong) else ""
+    if not found.retrieval.queries:
+        return f"{text}.{wrong}"
+    return f"{text}: it would have {_shares(found, row, 'caught', 'commented on')}.{wrong}"
+
+
+def _same_reports(found: Evaluation, row: Monthly | ThresholdOutcome) -> str:
+    """How many comments name the same report, by confidence and by mark; empty without comments."""
+    if not round(row.comments):
+        return ""
+    marked = f", {round(row.right):,} by mark" if found.retrieval.queries else ""
+    return f" (the same report: {round(row.said):,} by its confidence{marked})"
+
+
+def caught(found: Evaluation, row: ThresholdOutcome) -> str:
+    """The share of the known duplicates that are caught; `–` if there are none."""
+    return percent(row.caught if found.retrieval.queries else None)
+
+
+def same(row: ThresholdOutcome) -> str:
+    """The share of comments that name the same report first, if the confidence holds; `–` without comments."""
+    return percent(row.said / row.comments if row.comments else None)
+
+
+def others(found: Evaluation, row: ThresholdOutcome) -> str:
+    """The share of the unmarked issues that get a comment; `–` if every issue is a duplicate."""
+    return percent(row.false_alarms if found.silent else None)
+
+
+def _shares(found: Evaluation, row: ThresholdOutcome, catches: str, comments: str) -> str:
+    """Both shares in words, or the one that exists."""
+    said = [f"{catches} {caught(found, row)} of the known duplicates"] if found.retrieval.queries else []
+    said += [f"{comments} {others(found, row)} of the other issues"] if found.silent else []
+    return " and ".join(said)
+
+
+def discussed_threshold(found: Evaluation) -> float:
+    """The threshold that the sentences are about: the recommended one, or else the configured one."""
+    return found.at.cut if found.advice.threshold is None else found.advice.threshold
+
+
+def _about(found: Evaluation) -> str:
+    """`about ` if the numbers are estimates from a sample."""
+    return "about " if found.asked < found.arrivals else ""
+
+
+def advice(found: Evaluation) -> str:
+    """What to set and why, or why nothing is recommended."""
+    bearable = percent(BEARABLE)
+    match found.advice.reason:
+        case AdviceReason.FEW_DUPLICATES | AdviceReason.FEW_OTHERS:
+            return _too_few(found)
+        case AdviceReason.NOTHING_BEARABLE:
+            return (
+                f"No threshold from {threshold(LEAST)} on catches a known duplicate and surely comments on no more "
+                f"than {bearable} of the other issues: let it answer when it is asked, and not by itself."
+                f"{_no_false_alarm_bearable(found)}"
+            )
+        case AdviceReason.CATCHES:
+            why = f"it catches most where surely no more than {bearable} of the other issues get a comment"
+    row = next(row for row in found.curve if row.cut == found.advice.threshold)
+    text = f"Recommended is min_confidence: {row.cut:g}, since {why}.{_no_false_alarm_bearable(found)}"
+    if row.comments < _FEW_COMMENTS:
+        text += f" It rests on {_about(found)}{counted(round(row.comments), 'comment')} in all, which is little."
+    return text
+
+
+def _too_few(found: Evaluation) -> str:
+    """The numbers that are too low, each with the one that is needed."""
+    known, needed = found.retrieval.queries, others_needed(0)
+    lacking = [f"{counted(known, 'known duplicate')} ({FEW} are needed)"] if known < FEW else []
+    if found.silent < needed:
+        unmarked = f"{counted(found.silent, 'issue')} that nobody marked"
+        lacking.append(f"{unmarked} ({needed} are needed to tell {percent(BEARABLE)} from none)")
+    return f"Too few to say where the threshold should be: {' and '.join(lacking)}."
+
+
+def _no_false_alarm_bearable(found: Evaluation) -> str:
+    """A remark if there are so few unmarked issues that a comment on a single one is too many; else empty."""
+    enough = others_needed(1)
+    if found.silent >= enough:
+        return ""
+    return (
+        f" With only {counted(found.silent, 'issue')} that nobody marked, a comment on even one of them is too many: "
+        f"it takes {enough} to tell one from more than {percent(BEARABLE)}."
+    )
+
+
+def unmarked(found: Evaluation) -> str:
+    """What the list of the likeliest unmarked pairs means; empty if there are none."""
+    if not found.unmarked:
+        return ""
+    if not found.retrieval.queries:
+        return "These are the likeliest. Read some: how many are the same is how many comments would be right."
+    return (
+        "These are the likeliest of those that nobody marked as duplicates. Read some: where they are the same, more "
+        "comments are right than name what is marked."
+    )
+
+
+def caution(found: Evaluation, *, of_file: bool = False) -> str:
+    """What every reader must know about the figures; `of_file` says that they are about a file, not a repository."""
+    if not found.retrieval.queries:
+        how = "Mark a few duplicates in duplicate_of" if of_file else "Close a few duplicates by GitHub's own menu"
+        return f"{how}, and evaluate again: then it says how many it finds."
+    text = (
+        "Marks are incomplete: on five trackers readers found two to five times as many duplicates as were marked. So "
+        "a comment that names nothing that is marked may be right all the same."
+    )
+    interval = found.rr_intervals.get(5)
+    if interval and interval[1] - interval[0] > 0.2:
+        text += f" With {counted(found.retrieval.queries, 'known duplicate')} every figure is a rough one."
+    return text
+
+
+def _day(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d}"
+
+
+def threshold(cut: float) -> str:
+    """A threshold as `.62`, in thousandths if needed; `–` above 1, where no probability is."""
+    return "–" if cut > 1 else f"{cut:.3f}".removeprefix("0").removesuffix("0")
+
+
+def percent(share: float | None) -> str:
+    """`22%`, below ten with a decimal; `–` for None."""
+    if share is None:
+        return "–"
+    digits = f"{share * 100:.0f}" if share >= 0.0995 else f"{share * 100:.1f}".removesuffix(".0")
+    return f"{digits}%"
+
+
+def interval(bounds: Interval | None) -> str:
+    """`11–19%`; empty for None."""
+    return f"{bounds[0] * 100:.0f}–{bounds[1] * 100:.0f}%" if bounds else ""
+
+
+def a_month(number: float) -> str:
+    """Comments in an average month; a few a year are `<0.1`."""
+    return "<0.1" if 0 < number < 0.05 else f"{number:.1f}"
+
+
+def _few(number: float, what: str) -> str:
+    return f"{_average(number)} {what}" if number == 1 else f"{_average(number)} {what}s"
+
+
+def _average(number: float) -> str:
+    """A number of issues; below ten with a decimal, since it is an average."""
+    return f"{number:,.0f}" if number >= 9.95 or number == round(number) else f"{number:.1f}"

@@ -1,1 +1,0 @@
-"""Evaluation, scan and digest as Markdown and pictures."""

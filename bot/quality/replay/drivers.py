@@ -1,0 +1,227 @@
+"""Runs a replay over an index, on all processors, or over a simulated GitHub search, in this process.
+
+Over an index the arrivals are cut into segments, each with its own process and index. The process first reads all
+issues before its segment, so it gives the same answers as a single process would.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import tempfile
+from collections import deque
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from bot.domain.errors import DoppelError, Unavailable
+from bot.platform.processes import held_back
+from bot.quality.replay.archive import PastIssue
+from bot.quality.replay.replay import (
+    FutureLeak,
+    IndexMirror,
+    QuestionRecorder,
+    ReplayAnswer,
+    ReplayGitHub,
+    ReplayOptions,
+    replay,
+)
+from bot.search.embedding.local import TextModel, choose_embedder
+from bot.search.finder import Finder, FinderSettings, TemporaryIndexes
+from bot.search.index import TextAnalyser
+from bot.search.index.index import ephemeral_index
+from bot.search.matching import Matcher
+from bot.search.matching.weights import Model
+from bot.search.sources.federated import only_sources
+from bot.search.sources.github import HYBRID
+from bot.storage.failures import why
+
+#: Fewer arrivals are not worth a process, which takes a second to start and has to read all that came before.
+LEAST_SEGMENT = 500
+
+_REPO = 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Segment:
+    """The arrivals from `start` on; some are `asked` about. The index's file is made in the folder `within`."""
+
+    start: int
+    asked: frozenset[int]
+    asking: ReplayOptions
+    within: Path | None = None
+
+
+def replay_index(
+    issues: Sequence[PastIssue],
+    asked: Collection[int],
+    asking: ReplayOptions,
+    jobs: int | None = None,
+    advance: Callable[[], None] = lambda: None,
+) -> Generator[ReplayAnswer | None, None, None]:
+    """Like `replay`, for all `issues`, over an index, in `jobs` processes (None: one a processor).
+
+    `advance` is called whenever an issue has arrived in any of them; answers are yielded in order all the same.
+    """
+    first = min(asked, default=len(issues))
+    count = min(jobs or os.cpu_count() or 1, max(1, len(asked) // LEAST_SEGMENT))
+    for _ in range(first):
+        advance()
+        yield None
+    if count == 1:
+        for answer in _answers(issues, _Segment(first, frozenset(asked), asking)):
+            advance()
+            yield answer
+    else:
+        yield from _side_by_side(issues, sorted(asked), count, asking, advance)
+
+
+def _side_by_side(
+    issues: Sequence[PastIssue],
+    positions: Sequence[int],
+    count: int,
+    asking: ReplayOptions,
+    advance: Callable[[], None],
+) -> Iterator[ReplayAnswer | None]:
+    """The arrivals from the first of these positions on, in `count` processes."""
+    first = positions[0]
+    starts = [first, *(positions[len(positions) * part // count] for part in range(1, count))]
+    ends = [*starts[1:], len(issues)]
+    segments: list[_Process] = []
+    with ExitStack() as stack:
+        # This process outlives the others, so it removes their files, however they end.
+        with _index_errors():
+            made = tempfile.TemporaryDirectory(prefix="doppel-", ignore_cleanup_errors=True)
+        home = Path(stack.enter_context(made))
+        stack.callback(_end_processes, segments)
+        for start, end in zip(starts, ends, strict=True):
+            places = frozenset(place for place in positions if start <= place < end)
+            segments.append(_Process(end - start, _Segment(start, places, asking, home)))
+        for segment, end in zip(segments, ends, strict=True):
+            segment.give(issues[:end])
+        for segment in segments:
+            for _ in range(segment.count):
+                while not segment.arrived:
+                    _receive(segments, advance)
+                yield segment.take()
+
+
+def _end_processes(segments: Sequence[_Process]) -> None:
+    for segment in segments:
+        segment.process.terminate()
+    for segment in segments:
+        segment.process.join()
+
+
+def _answers(issues: Sequence[PastIssue], segment: _Segment) -> Iterator[ReplayAnswer | None]:
+    asking = segment.asking
+    with _index_errors(), ephemeral_index(TextAnalyser(), choose_embedder(), segment.within, TextModel()) as index:
+        github = ReplayGitHub(searchable=False)
+        weights = Model.parse(asking.weights) if asking.weights else None
+        settings = FinderSettings(sources=only_sources(*asking.sources))
+        judge = None if asking.floor is None else QuestionRecorder(asking.floor)
+        finder = Finder(
+            github,
+            settings=settings,
+            matcher=Matcher(index, weights, most=None),
+            temporary=TemporaryIndexes(index),
+            repo_id=_REPO,
+            judge=judge,
+        )
+        mirror = IndexMirror(index, _REPO)
+        yield from replay(issues, segment.asked, finder, github, asking.options(), mirror, segment.start, judge)
+
+
+@contextmanager
+def _index_errors() -> Iterator[None]:
+    """Raise Unavailable instead of SQLAlchemy's errors, and of the system's about the index's file or folder.
+
+    The caller would take the latter for an error about the file that it writes answers to.
+    """
+    try:
+        yield
+    except (sa.exc.SQLAlchemyError, OSError) as failure:
+        home = "a folder for temporary files"
+        # On a full disk there is no usable folder.
+        with suppress(OSError):
+            home = tempfile.gettempdir()
+        raise Unavailable(f"the replay's index in {home} failed ({why(failure)}); TMPDIR names another place") from None
+
+
+class _Process:
+    """A segment of `count` arrivals in its own process. Answers come through a pipe and wait in `arrived`."""
+
+    def __init__(self, count: int, segment: _Segment) -> None:
+        # A fresh interpreter shares nothing by accident, such as an open database.
+        context = multiprocessing.get_context("spawn")
+        self.count = count
+        self.arrived: deque[ReplayAnswer | Exception | None] = deque()
+        self.pipe, there = context.Pipe()
+        self.process = context.Process(target=_replay_segment, args=(there, segment), daemon=True)
+        with held_back():
+            self.process.start()
+        there.close()
+
+    def give(self, issues: Sequence[PastIssue]) -> None:
+        """Send the issues; return when the process has begun to read."""
+        # If it has ended already, `receive` notices.
+        with suppress(BrokenPipeError):
+            self.pipe.send(issues)
+
+    def receive(self) -> bool:
+        """Receive one message, or the end of the process; return whether it was an issue's arrival."""
+        try:
+            self.arrived.append(self.pipe.recv())
+            return True
+        except (EOFError, ConnectionResetError):
+            self.pipe.close()
+            self.process.join()
+            self.arrived.append(DoppelError(f"a process of the replay ended with code {self.process.exitcode}"))
+            return False
+
+    def take(self) -> ReplayAnswer | None:
+        """The next answer. Raises the process's error."""
+        answer = self.arrived.popleft()
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+def _receive(segments: Sequence[_Process], advance: Callable[[], None]) -> None:
+    """Receive from all processes, so that none has to wait for its turn."""
+    by_pipe = {segment.pipe: segment for segment in segments if not segment.pipe.closed}
+    for pipe in wait(list(by_pipe)):
+        if by_pipe[pipe].receive():  # type: ignore[index]
+            advance()
+
+
+def _replay_segment(there: Connection, segment: _Segment) -> None:
+    try:
+        for answer in _answers(there.recv(), segment):
+            there.send(answer)
+    except (FutureLeak, Unavailable) as known:
+        there.send(known)
+    except Exception as failure:
+        # As text, because not every error can be pickled.
+        there.send(DoppelError(f"{type(failure).__name__}: {failure}"))
+
+
+def replay_search(
+    issues: Sequence[PastIssue],
+    asked: Collection[int],
+    asking: ReplayOptions,
+    advance: Callable[[], None] = lambda: None,
+) -> Iterator[ReplayAnswer | None]:
+    """Like `replay`, for all `issues`; `advance` is called whenever one has arrived."""
+    github = ReplayGitHub()
+    settings = FinderSettings(budget=asking.budget, hybrid=HYBRID in asking.sources)
+    model = Model.parse(asking.weights) if asking.weights else None
+    finder = Finder(github, settings=settings, temporary=TemporaryIndexes(over=partial(Matcher, model=model)))
+    for answer in replay(issues, asked, finder, github, asking.options()):
+        advance()
+        yield answer

@@ -1,0 +1,336 @@
+"""A GitHub for replays, which holds the issues that have arrived so far."""
+
+from __future__ import annotations
+
+import heapq
+import random
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from bot.domain.entities import BODY_MAX, Actor, Issue, IssueRef, RepoRef
+from bot.domain.errors import DoppelError, Invalid, NotFound
+from bot.domain.judge_protocol import JudgeAnswer, JudgeQuestion
+from bot.domain.report import Report
+from bot.github.batched_reads import WorkflowStates
+from bot.github.search import SearchPage, SimilarIssues
+from bot.quality.replay.archive import PastIssue
+from bot.search.finder import Finder, FindOptions
+from bot.search.index import Index, IndexedIssue
+from bot.search.ranking.relevance import DEFAULT_RELEVANCE
+from bot.search.sources.federated import FULL_TEXT, VECTORS
+from bot.search.sources.github import HYBRID
+from bot.text.github_urls import named_issues, without_code
+
+if TYPE_CHECKING:
+    from bot.simulator.search import SearchIndex
+
+
+REPO = RepoRef("replay", "replay")
+
+# Fields that an issue and a document of the simulated search share.
+_SAME = ("id", "number", "title", "body", "created_at", "updated_at", "state", "state_reason", "labels", "closed_at")
+
+
+class ReplayGitHub:
+    """What the finder reads from GitHub. Issues are numbered from 1 in order of arrival.
+
+    With `searchable=False` there is no search, which takes time and is not needed over an index.
+    """
+
+    def __init__(self, *, searchable: bool = True) -> None:
+        self._searched = _search_index() if searchable else None
+        self._issues: dict[int, Issue] = {}
+        self._closing: list[tuple[datetime, int]] = []
+        self._closed: list[int] = []
+
+    def arrive(self, past: PastIssue) -> Issue:
+        """Open the next issue, and close those that were closed by then. Searches find it from now on."""
+        while self._closing and self._closing[0][0] <= past.created_at:
+            moment, number = heapq.heappop(self._closing)
+            self._close(number, moment)
+        number = len(self._issues) + 1
+        issue = Issue(
+            repo=REPO,
+            id=number,
+            node_id=f"I_{number}",
+            number=number,
+            title=past.title,
+            body=past.body,
+            state="open",
+            state_reason=None,
+            author=Actor(past.author),
+            labels=past.labels,
+            created_at=past.created_at,
+            updated_at=past.created_at,
+            closed_at=None,
+            url=f"https://github.com/{REPO}/issues/{number}",
+        )
+        self._issues[number] = issue
+        self._put(issue)
+        if past.closed_at is not None:
+            heapq.heappush(self._closing, (max(past.closed_at, past.created_at), number))
+        return issue
+
+    def take_closed(self) -> list[Issue]:
+        """The issues that were closed since the last call."""
+        closed = [self._issues[number] for number in self._closed]
+        self._closed = []
+        return closed
+
+    def issue(self, repo: RepoRef, number: int) -> Issue:
+        if number not in self._issues:
+            raise NotFound(f"read {repo}#{number}", 404, "it has not arrived yet")
+        return self._issues[number]
+
+    def recent_issues(self, repo: RepoRef, limit: int) -> list[Issue]:
+        newest = len(self._issues)
+        return [self._issues[number] for number in range(newest, max(newest - limit, 0), -1)]
+
+    def search(self, query: str, *, hybrid: bool = False, per_page: int = 100) -> SearchPage:
+        """The first page of a search. Raises Invalid if GitHub would refuse the query."""
+        from bot.simulator.search import QueryError
+
+        assert self._searched is not None, "it was made without a search"
+        try:
+            result = self._searched.search(query, per_page=per_page, search_type="hybrid" if hybrid else None)
+        except QueryError as refused:
+            raise Invalid("search issues", 422, str(refused)) from None
+        return SearchPage(
+            total_count=result.total_count,
+            incomplete=result.incomplete_results,
+            items=tuple(self._issues[number] for number in result.ids),
+            search_type=result.search_type,
+            fallback_reasons=result.fallback_reasons,
+        )
+
+    def similar_issues(self, repo: RepoRef, number: int) -> SimilarIssues:
+        return SimilarIssues(enabled=False)
+
+    def workflow_states(self, repo: RepoRef, numbers: Sequence[int], field: str | None = None) -> WorkflowStates:
+        return WorkflowStates({}, "a replay has no projects")
+
+    def _close(self, number: int, moment: datetime) -> None:
+        closed = replace(
+            self._issues[number], state="closed", state_reason="completed", closed_at=moment, updated_at=moment
+        )
+        self._issues[number] = closed
+        self._closed.append(number)
+        self._put(closed)
+
+    def _put(self, issue: Issue) -> None:
+        if self._searched is None:
+            return
+        from bot.simulator.search import Document
+
+        same = {name: getattr(issue, name) for name in _SAME}
+        self._searched.put(Document(repo=str(issue.repo), author=issue.author.login, **same))
+
+
+def _search_index() -> SearchIndex:
+    # Imported late: loading the simulator takes a third of a replay's start, and a replay over an index needs none.
+    from bot.simulator.search import SearchIndex
+
+    index = SearchIndex()
+    index.put_repository(str(REPO))
+    return index
+
+
+#: The first batch; each later one doubles the number of issues. So batches end where vectors are centred again, and a
+#: history that is read at once gives the same index as one that comes issue by issue.
+_FIRST_BATCH = 512
+_WORD = re.compile(r"\w[\w.-]{0,98}\w")
+
+
+#: The sources of an index, and those of a search.
+INDEX = (FULL_TEXT, VECTORS)
+SEARCH = ("github-search", HYBRID)
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayOptions:
+    """How a replay asks about each arrival: the sources, all of `INDEX` or all of `SEARCH`, and the finder's options.
+
+    `weights` is the text of a file of weights, empty for the shipped ones; `budget` limits the searches by words. With
+    a `floor` the replay writes down each arrival's question to a judge, about candidates that are at least so likely,
+    and asks nobody.
+    """
+
+    sources: tuple[str, ...] = INDEX
+    top: int = 20
+    threshold: float = 0.0
+    relevance: str = DEFAULT_RELEVANCE
+    weights: str = ""
+    budget: int = 4
+    floor: float | None = None
+
+    @property
+    def indexed(self) -> bool:
+        """Whether the sources are an index's."""
+        return set(self.sources) <= set(INDEX)
+
+    def options(self) -> FindOptions:
+        """The finder's options."""
+        return FindOptions(
+            threshold=self.threshold,
+            max_candidates=self.top,
+            relevance=self.relevance,
+            state="all",
+            earlier_only=True,
+            explained=False,
+        )
+
+
+class FutureLeak(DoppelError):
+    """An answer held an issue that had not arrived yet, so the replay's figures would be too good."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayAnswer:
+    """One arrival, by its id in the file, and its candidates: ids with confidence, best first.
+
+    `pairs` are what a judge would be asked about, by the replay's numbers; `ids` are the same issues in the file.
+    """
+
+    id: int | str
+    candidates: tuple[tuple[int | str, float], ...]
+    pairs: JudgeQuestion | None = None
+    ids: tuple[int | str, ...] = ()
+
+
+class QuestionRecorder:
+    """In place of a judge: keeps what that would be asked about the last arrival, and says nothing."""
+
+    def __init__(self, floor: float) -> None:
+        self.floor = floor
+        self._pairs: JudgeQuestion | None = None
+
+    def opinion(self, pairs: JudgeQuestion, author: str) -> JudgeAnswer:
+        self._pairs = pairs
+        return JudgeAnswer()
+
+    def probability(self, before: float, opinion: JudgeAnswer, number: int) -> float:
+        return before
+
+    def take(self) -> JudgeQuestion | None:
+        """What was asked since the last time, if anything."""
+        pairs, self._pairs = self._pairs, None
+        return pairs
+
+
+class IndexMirror:
+    """Copies what happens in a `ReplayGitHub` into one repository of an index."""
+
+    def __init__(self, index: Index, repo_id: int) -> None:
+        self._index = index
+        self._repo_id = repo_id
+
+    def load(self, issues: Sequence[Issue]) -> None:
+        """Put in all issues from before the start."""
+        start, end = 0, _FIRST_BATCH
+        while start < len(issues):
+            self.put(issues[start:end])
+            start, end = end, 2 * end
+
+    def put(self, issues: Iterable[Issue]) -> None:
+        """Put in issues that arrived or were closed."""
+        rows = [IndexedIssue.of(issue) for issue in issues]
+        if rows:
+            self._index.put(self._repo_id, rows)
+
+    def follow(self, github: ReplayGitHub) -> None:
+        """Put in what was closed since the last time."""
+        self.put(github.take_closed())
+
+
+class FileIds:
+    """The numbers that the replay gave a file's issues, by their ids in the file.
+
+    With them the replay finds the issues that a text names, because the bot never suggests those. A file does not say
+    which repository it is from: `#12`, or the address of any issue 12, names the issue with the id 12, and the word
+    `TIMOB-1` the one with that id.
+    """
+
+    def __init__(self, repo: RepoRef) -> None:
+        self._repo = repo
+        self._numbers: dict[str, int] = {}
+        self._words = False
+
+    def add(self, id: int | str, number: int) -> None:
+        """Add an issue that has arrived."""
+        self._numbers[str(id)] = number
+        self._words |= not str(id).isdecimal()
+
+    def named(self, past: PastIssue) -> frozenset[str]:
+        """The earlier issues that its text names, in the form that `FindOptions` takes."""
+        text = f"{past.title}\n{past.body}"
+        ids = {key.rpartition("#")[2] for key in named_issues(text, self._repo)}
+        if self._words:
+            # "Exit code 137" names no issue, even if others have such ids.
+            ids |= {word for word in _WORD.findall(without_code(text[:BODY_MAX])) if not word.isdecimal()}
+        return frozenset(IssueRef(self._repo, self._numbers[id]).key for id in ids if id in self._numbers)
+
+
+def choose_arrivals(issues: Sequence[PastIssue], warm: float, sample: int | None, seed: int) -> list[int]:
+    """The positions of the arrivals to ask about: all after the warm-up share, or a seeded sample of them."""
+    judged = range(int(len(issues) * warm), len(issues))
+    if sample is None or sample >= len(judged):
+        return list(judged)
+    return sorted(random.Random(seed).sample(judged, sample))  # noqa: S311 - a sample to measure by, no secret
+
+
+def replay(
+    issues: Sequence[PastIssue],
+    asked: Collection[int],
+    finder: Finder,
+    github: ReplayGitHub,
+    options: FindOptions,
+    mirror: IndexMirror | None = None,
+    start: int = 0,
+    judge: QuestionRecorder | None = None,
+) -> Iterator[ReplayAnswer | None]:
+    """Let `issues` arrive one after the other; yield an answer for the positions in `asked`, None for the others.
+
+    The finder is asked with `options` and the issues that the text names. The `mirror` keeps its index, if it has one.
+    Issues before `start` are there from the beginning, and nothing is yielded for them. The finder learns of an issue
+    only after it has answered for it. Raises FutureLeak if a candidate had not arrived, or was not closed, by then.
+    """
+    asked = frozenset(asked)
+    ids = FileIds(REPO)
+    there = [github.arrive(past) for past in issues[:start]]
+    for past, issue in zip(issues, there, strict=False):
+        ids.add(past.id, issue.number)
+    if mirror is not None:
+        mirror.load([github.issue(issue.repo, issue.number) for issue in there])
+        github.take_closed()
+    for position in range(start, len(issues)):
+        past = issues[position]
+        issue = github.arrive(past)
+        if mirror is not None:
+            mirror.follow(github)
+        if position in asked:
+            report = finder.find(issue, replace(options, named=ids.named(past)))
+            pairs = judge.take() if judge else None
+            numbers = [one.number for one in pairs.candidates] if pairs else []
+            yield ReplayAnswer(
+                past.id, tuple(_checked(report, issue, issues)), pairs, tuple(issues[at - 1].id for at in numbers)
+            )
+        else:
+            yield None
+        finder.notice(issue)
+        ids.add(past.id, issue.number)
+        if mirror is not None:
+            mirror.put([issue])
+
+
+def _checked(report: Report, issue: Issue, issues: Sequence[PastIssue]) -> Iterator[tuple[int | str, float]]:
+    """The candidates by their ids in the file. Raises FutureLeak if one shows what came after `issue`."""
+    for candidate in report.candidates:
+        if not 1 <= candidate.number < issue.number:
+            raise FutureLeak(f"#{candidate.number} was found for #{issue.number}, which arrived before it")
+        past = issues[candidate.number - 1]
+        if candidate.state == "closed" and (past.closed_at is None or past.closed_at > issue.created_at):
+            raise FutureLeak(f"#{candidate.number} was closed only after #{issue.number} had arrived")
+        yield past.id, candidate.relevance

@@ -1,0 +1,209 @@
+"""The backlog scan as Markdown, for the bot's one issue and `doppel scan --markdown`, and as an HTML page (D8).
+
+Links go through the redirecting host, so no issue gets a back-link; titles and reasons are strangers' text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from html import escape as quoted
+from typing import Protocol
+
+from bot.conversation.commands.table import COMMANDS_BY_NAME, CommandName
+from bot.conversation.marker import SCAN
+from bot.conversation.messages.catalogue import Messages, english
+from bot.conversation.render.comment import confidence_words
+from bot.conversation.render.details import bullets, sentence
+from bot.conversation.render.escape import RepoLinks, break_phrase, clean, code, escape
+from bot.conversation.render.phrases import REASONS_MAX, command_words, reasons_in
+from bot.domain.entities import BODY_MAX
+from bot.quality.scanning.groups import BacklogIssue, DuplicateGroup, GroupMember, ScanResult
+
+# Members of a group that are shown, and how many instead where that is too long.
+_MEMBERS = (20, 5, 1)
+# Room for the sentence that says what was left out.
+_RESERVED = 400
+
+
+class IssueNames(Protocol):
+    """Names issues: `RepoLinks`, or `FileIssueNames`."""
+
+    def issue(self, number: int) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class FileIssueNames:
+    """The issues of a file, by the names that they have there."""
+
+    names: Mapping[int, str]
+
+    def issue(self, number: int) -> str:
+        return code(self.names[number], 60)
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedGroups:
+    """Markdown, and how many of the groups are in it."""
+
+    text: str
+    groups: int
+
+
+def render_scan(result: ScanResult, place: RepoLinks, checked: datetime, say: Messages) -> str:
+    """The body of the one issue, with its marker as the first line; `checked` is in the zone in which it is shown.
+
+    At most 65,536 characters; what is left out is said.
+    """
+    # A repository's own text can say it at length.
+    time = break_phrase(say.checked(time=checked))
+    inside = scan_markdown(result, place, say, BODY_MAX - 200 - len(time)).text
+    # The time does not count for the fingerprint: an issue that says the same need not be edited.
+    text = break_phrase(f"{inside}\n\n{time}")
+    return f"{SCAN.line(inside)}\n{text}\n"
+
+
+def scan_markdown(result: ScanResult, place: IssueNames, say: Messages, limit: int = BODY_MAX - 200) -> RenderedGroups:
+    """The groups that gain most in at most `limit` characters, and how many are left out."""
+    blocks = [heading(result, say)]
+    if result.groups:
+        commands = (CommandName.OF, CommandName.NOT, CommandName.SCAN)
+        listed = (
+            say.command(command=code(COMMANDS_BY_NAME[one].syntax), says=command_words(one, say)) for one in commands
+        )
+        blocks += [say.scan_how(), bullets(listed)]
+    room = limit - _RESERVED - sum(len(block) + 2 for block in blocks)
+    shown = 0
+    for rank, group in enumerate(result.groups, 1):
+        sizes = ((most, _group(rank, group, place, most, say)) for most in _MEMBERS)
+        block = next((text for _, text in sizes if len(text) + 2 <= room), None)
+        if block is None:
+            break
+        blocks.append(block)
+        room -= len(block) + 2
+        shown += 1
+    if left := result.groups[shown:]:
+        closable = sum(group.closable for group in left)
+        blocks.append(say.scan_left_out(groups=say.groups(count=len(left)), issues=say.issues(count=closable)))
+    text = break_phrase("\n\n".join(blocks))
+    # Only a repository's own texts can be too long.
+    return RenderedGroups(text, shown) if len(text) <= limit else scan_markdown(result, place, say.plain, limit)
+
+
+def heading(result: ScanResult, say: Messages) -> str:
+    """How much there is to gain, in a sentence."""
+    looked = say.among_all(count=result.issues) if result.closed else say.among_open(count=result.issues)
+    if not result.groups:
+        return say.scan_nothing(among=looked)
+    return say.scan_found(
+        groups=say.groups(count=len(result.groups)), issues=say.issues(count=result.closable), among=looked
+    )
+
+
+def facts(group: DuplicateGroup, say: Messages) -> str:
+    """The sums over all issues of a group."""
+    return say.scan_sums(
+        issues=say.issues(count=1 + len(group.members)),
+        up=group.thumbs_up,
+        down=group.thumbs_down,
+        comments=say.comments(count=group.comments),
+    )
+
+
+def age(entry: BacklogIssue, say: Messages) -> str:
+    """Open or closed, and since when, if that is known."""
+    state = say.state_open() if entry.state == "open" else say.state_closed()
+    return f"{state} · {say.reported(day=entry.created_at.date())}" if entry.dated else state
+
+
+def _group(rank: int, group: DuplicateGroup, place: IssueNames, most: int, say: Messages) -> str:
+    original = group.original
+    lines = [
+        f"{rank}. {place.issue(original.number)} {escape(original.title)}",
+        f"{sentence(age(original, say))} · {facts(group, say)}",
+        *(line for member in group.members[:most] for line in _member(member, place, say)),
+    ]
+    if len(group.members) > most:
+        lines.append(say.also_more(count=len(group.members) - most))
+    return _nested(lines)
+
+
+def _member(member: GroupMember, place: IssueNames, say: Messages) -> list[str]:
+    """The line of a member, and below it the reasons, marked by their indentation."""
+    entry = member.entry
+    reasons = [f"{confidence_words(member.confidence, say)} · {age(entry, say)}", *reasons_in(member.reasons, say)]
+    return [f"{place.issue(entry.number)} {escape(entry.title)}", *(f"  - {sentence(reason)}" for reason in reasons)]
+
+
+def _nested(lines: Sequence[str]) -> str:
+    """An item of a numbered list, with the other lines below it."""
+    first, *others = lines
+    indent = " " * (first.index(".") + 2)
+    return "\n".join(
+        [first, *(f"{indent}{line}" if line.startswith("  - ") else f"{indent}- {line}" for line in others)]
+    )
+
+
+_STYLE = """
+:root { color-scheme: light dark; --ink: #1f2328; --dim: #59636e; --line: #d1d9e0; --paper: #fff; --link: #0969da; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #f0f6fc; --dim: #9198a1; --line: #3d444d; --paper: #0d1117; --link: #4493f8; }
+}
+body { background: var(--paper); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto;
+  max-width: 50rem; padding: 0 1rem; overflow-wrap: anywhere; }
+section { border-top: 1px solid var(--line); }
+h1 { font-size: 1.5rem; } h2 { font-size: 1.1rem; margin-bottom: 0; }
+a { color: var(--link); } .dim { color: var(--dim); margin: 0; } ul { padding-left: 1.2rem; } li { margin: .5rem 0; }
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Links:
+    home: str
+    names: Mapping[int, str]
+
+    def link(self, entry: BacklogIssue) -> str:
+        """An issue's number as a link, or its name where it has none."""
+        if not self.home:
+            return _text(self.names.get(entry.number, f"#{entry.number}"))
+        return f'<a href="{quoted(self.home)}/issues/{entry.number}" rel="noreferrer">#{entry.number}</a>'
+
+
+def scan_page(result: ScanResult, name: str, checked: str, home: str, names: Mapping[int, str] | None) -> str:
+    """The whole HTML page. `name` says what was scanned, `checked` when; `home` is the repository's address.
+
+    Issues of a file have `names` instead of links.
+    """
+    place = _Links(home, names or {})
+    title = _text(f"{english().scan_title()}: {name}")
+    summary = _text(heading(result, english()).replace("**", ""))
+    groups = "\n".join(_section(group, place) for group in result.groups)
+    return (
+        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{title}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n<p>{summary}</p>\n"
+        f'{groups}\n<p class="dim">{_text(checked)}</p>\n</body>\n</html>\n'
+    )
+
+
+def _section(group: DuplicateGroup, place: _Links) -> str:
+    original = group.original
+    members = "\n".join(_item(member, place) for member in group.members)
+    return (
+        f"<section>\n<h2>{place.link(original)} {_text(original.title)}</h2>\n"
+        f'<p class="dim">{_text(sentence(age(original, english())))} · {_text(facts(group, english()))}</p>\n'
+        f"<ul>\n{members}\n</ul>\n</section>"
+    )
+
+
+def _item(member: GroupMember, place: _Links) -> str:
+    said = f"{sentence(confidence_words(member.confidence, english()))} · {age(member.entry, english())}"
+    reasons = "".join(f'<p class="dim">{_text(str(reason))}</p>' for reason in member.reasons[:REASONS_MAX])
+    entry = member.entry
+    return f'<li>{place.link(entry)} {_text(entry.title)}<p class="dim">{_text(said)}</p>{reasons}</li>'
+
+
+def _text(text: str) -> str:
+    """Strangers' text on one line, without invisible characters and markup."""
+    return quoted(clean(text))
