@@ -86,6 +86,11 @@ def __getattr__(name: str) -> Any:
     return getattr(import_module(_MODULES[name]), name)
 
 
+def __dir__() -> list[str]:
+    """The names that are listed, loaded or not."""
+    return __all__
+
+
 def find_duplicates(
     owner: str,
     repo: str,
