@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bot.interfaces.agents.deduplication import run
+from bot.interfaces.agents import run
 from bot.interfaces.agents.run import SECTION_SLUGS, run_deduplication
 from tests.knowledge.playbooks import MISTAKES, PATTERNS, PREFERENCES, VARIABLE, entry, fails, given, never, playbook
 
