@@ -59,7 +59,7 @@ def explain(ask: Ask, command: Command) -> Answer:
     report = finder.find(ask.issue, options, gathered)
     shown = next((one for one in report.candidates if one.own and one.number == other.number), None)
     repeats = shown.also if shown else ()
-    apart = finder.apart(ask.issue, options, gathered, (other.number, *repeats))
+    apart = finder.find_ungrouped(ask.issue, options, gathered, (other.number, *repeats))
     compared = apart.pop(other.number, None) or finder.compare(ask.issue, other, earlier_only=earlier)
     likely = visit.config.likely
     text = render_explanation(report, compared, visit.place, ask.replies.say, [*apart.values()], likely)

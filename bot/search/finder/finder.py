@@ -165,7 +165,7 @@ class Finder:
         ((confidence, reasons),) = judged
         return self._present(target, [RankedResult(other, confidence, confidence, reasons=reasons)])[0]
 
-    def apart(
+    def find_ungrouped(
         self, target: Issue, options: FindOptions, gathered: Gathered, numbers: Collection[int]
     ) -> dict[int, Candidate]:
         """Those of the `numbers` that `find` would find, likeliest first, each on its own."""
@@ -289,7 +289,7 @@ class Finder:
         most = max(50, _SPARE * options.max_candidates) if in_order else None
         use = self._settings.use(indexed=True)
         # Issues with many duplicates count as known issues, too.
-        known = dict.fromkeys((*self._settings.known_issues, *session.magnets()))
+        known = dict.fromkeys((*self._settings.known_issues, *session.frequent_originals()))
         known.pop(target.number, None)
         return scoring.score_indexed(session, target, use, gathered.hits, tuple(known), most)
 
