@@ -18,7 +18,7 @@ from bot.github.calls import PAGE
 from bot.github.repository import RepoClient
 from bot.search.embedding import EmbeddingError
 from bot.search.index import Index, IndexedIssue
-from bot.search.index.issues import UNTOLD
+from bot.search.index.issues import UNKNOWN_ORIGINAL
 from bot.search.issue_forms import IssueForms
 from bot.search.issue_pages import EMBEDDED, LOST, PAGES, READ_CLOSELY, SLOWLY, pause, read_pages, retry
 from bot.search.repository_settings import RepositorySettings
@@ -349,19 +349,19 @@ class IndexWriter:
 
     def fill_originals(self, github: RepoClient, repository: Repository, most: int) -> str:
         """Ask for at most `most` unknown originals; returns the problem, or ""."""
-        asked = self._index.untold(repository.id, most)
+        asked = self._index.unknown_originals(repository.id, most)
         if not asked:
             return ""
         found = self._known_originals(github, repository, asked)
-        self._index.tell(repository.id, found)
+        self._index.set_originals(repository.id, found)
         if len(found) == len(asked):
             return ""
         return "duplicates: of what some issues are duplicates GitHub does not tell; it is asked again every half hour"
 
     def _originals(self, github: RepoClient, repository: Repository, issues: Sequence[Issue]) -> dict[int, int | None]:
-        """The originals of duplicates, as GitHub or a command says; `UNTOLD` if neither does."""
+        """The originals of duplicates, as GitHub or a command says; `UNKNOWN_ORIGINAL` if neither does."""
         numbers = list(dict.fromkeys(issue.number for issue in issues if issue.state_reason == "duplicate"))
-        return dict.fromkeys(numbers, UNTOLD) | self._known_originals(github, repository, numbers)
+        return dict.fromkeys(numbers, UNKNOWN_ORIGINAL) | self._known_originals(github, repository, numbers)
 
     def _known_originals(
         self, github: RepoClient, repository: Repository, numbers: Sequence[int]

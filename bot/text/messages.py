@@ -12,7 +12,7 @@ from difflib import SequenceMatcher
 from itertools import chain, islice
 
 from bot.text.terms import status_code, without_noise
-from bot.text.words import apart, split_words
+from bot.text.words import separate_scripts, split_words
 
 MOST_MESSAGES = 12
 _LINES_READ = 400
@@ -55,7 +55,7 @@ def error_messages(body: str) -> Mapping[str, str]:
     """
     found: dict[str, str] = {}
     for line in _telling(without_noise(body)):
-        words = split_words(apart(_fixed(line, " ")).lower())
+        words = split_words(separate_scripts(_fixed(line, " ")).lower())
         if len(words) >= _FEWEST_WORDS:
             found.setdefault(" ".join(words), line)
             if len(found) == MOST_MESSAGES:
@@ -77,7 +77,7 @@ def _quoted(line: str) -> list[str]:
 
 
 def _tells(line: str) -> bool:
-    return bool(_SAID.search(apart(line.translate(_STRAIGHT))) or _NAMED.search(line))
+    return bool(_SAID.search(separate_scripts(line.translate(_STRAIGHT))) or _NAMED.search(line))
 
 
 def _fixed(line: str, between: str) -> str:
@@ -135,7 +135,7 @@ def codes(text: str) -> Counter[str]:
     The last part of a path counts too, and the last name of a dotted one, because people write the same function in
     several ways. Line numbers, addresses and times do not count; `0xc0000005` is a status code.
     """
-    found = Counter(chain.from_iterable(map(_of, _CHUNK.findall(apart(text)))))
+    found = Counter(chain.from_iterable(map(_of, _CHUNK.findall(separate_scripts(text)))))
     return found if len(found) <= MOST_CODES else Counter(dict(islice(found.items(), MOST_CODES)))
 
 

@@ -18,7 +18,7 @@ from itertools import chain, pairwise
 import snowballstemmer
 
 from bot.text.titles import subject
-from bot.text.words import MARKS, STOP_WORDS, UNSPACED, apart
+from bot.text.words import MARKS, STOP_WORDS, UNSPACED, separate_scripts
 
 # Windows status codes tell how a process ended, or why a call failed. They look like addresses, but are evidence. A
 # code has several forms: 0xC0000005, -1073741819, 3221225477. Source: Microsoft's [MS-ERREF], 2.1 (HRESULT, a failure
@@ -145,7 +145,7 @@ def without_comments(body: str) -> str:
 
 def raw_words(text: str) -> list[str]:
     """The words as written, with inner underscores, as a search engine splits them."""
-    return _RAW.findall(apart(text))
+    return _RAW.findall(separate_scripts(text))
 
 
 def is_unspaced(raw: str) -> bool:

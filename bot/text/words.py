@@ -50,7 +50,7 @@ def split_words(text: str) -> list[str]:
     return _WORD.findall(_composed(text))
 
 
-def apart(text: str) -> str:
+def separate_scripts(text: str) -> str:
     """`text` with a space wherever a script without spaces meets another, as in `点击getUserName按钮`."""
     return text if text.isascii() else _BORDER.sub(" ", _composed(text))
 

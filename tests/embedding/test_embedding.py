@@ -99,13 +99,6 @@ class TestRemote:
             WordLlama().embed(["x"])
         assert raised.value.told == "the model could not be read"
 
-    @responses.activate
-    def test_one_that_refuses_everything_is_not_asked_for_long(self) -> None:
-        responses.post(f"{URL}/embeddings", status=400)
-        with pytest.raises(EmbeddingError, match="HTTP 400"):
-            RemoteModel(URL, "m").embed(["x" * 2_500] * 64)
-        assert len(responses.calls) < 12
-
     @pytest.mark.parametrize(
         ("answer", "said", "after"),
         [

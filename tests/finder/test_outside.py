@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import timedelta
 
 import pytest
 
@@ -17,11 +16,10 @@ from bot.search.embedding import Embedder
 from bot.search.embedding.local import SentenceModel, fast_model
 from bot.search.embedding.remote import RemoteModel
 from bot.search.finder import Finder, FinderSettings, FindOptions, TemporaryIndexes
-from bot.search.finder.unindexed import renumbered
 from bot.search.index import IndexedIssue
 from bot.search.sources import SearchRequest, SourceResult
 from bot.search.sources.federated import RecentIssuesCache, only_sources
-from tests.finder.conftest import REPO_ID, START, SUBJECTS, Bench, Silent, opened
+from tests.finder.conftest import REPO_ID, SUBJECTS, Bench, Silent, opened
 from tests.index.conftest import HashingModel
 
 SEARCH, ALL = only_sources("github-search"), FindOptions(threshold=0.0, state="all")
@@ -146,27 +144,6 @@ def test_p2_the_size_of_a_repository_is_that_of_its_issues(bench: Bench) -> None
     assert surest(20_000) != surest(301)
     assert surest(20_000, 300) == surest(301)
     assert surest(301, 20_000) == surest(301)
-
-
-def test_p2_older_ones_have_lower_numbers_and_what_is_later_comes_after_the_target() -> None:
-    def issue(number: int, day: int, repo: RepoRef = REPO) -> Issue:
-        past = PastIssue(str(number), f"It is {number}", "", START + timedelta(days=day), None, "ann", ())
-        return replace(ReplayGitHub(searchable=False).arrive(past), number=number, repo=repo)
-
-    target, own, other, late = issue(9, 5), issue(3, 4), issue(3, 1, ELSEWHERE), issue(12, 8, ELSEWHERE)
-    background = [IndexedIssue.of(one) for one in (issue(3, 4), issue(5, 2), target, issue(11, 7))]
-    rows, numbers, at = renumbered(target, [own, other, late], background)
-    assert numbers == {
-        other.key: 1,
-        issue(5, 2).key: 2,
-        own.key: 3,
-        # A hit that may not be told of was left out before.
-        late.key: 4,
-        issue(11, 7).key: 6,
-    }
-    assert at == 5
-    assert [row.number for row in rows] == [1, 2, 3, 4, 6]
-    assert rows[0].title == "It is 3"
 
 
 @pytest.mark.parametrize(

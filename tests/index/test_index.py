@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from bot.domain.entities import Actor, Issue, RepoRef
 from bot.search.index import Analysis, Index, IndexedIssue, Query, Scores, TextAnalyser, View, bm25, idf, postings
-from bot.search.index.issues import UNTOLD
+from bot.search.index.issues import UNKNOWN_ORIGINAL
 from bot.search.matching import Matcher
 from bot.storage import Store
 from bot.storage.schema import metadata
@@ -251,17 +251,17 @@ class TestIssues:
         self, engine: sa.Engine, index: Index
     ) -> None:
         readers = (index, Index(engine, TextAnalyser()))
-        index.put(1, [issue(number, "Crash", duplicate_of=UNTOLD) for number in (2, 3)])
+        index.put(1, [issue(number, "Crash", duplicate_of=UNKNOWN_ORIGINAL) for number in (2, 3)])
         for reader in readers:
             with reader.view(1) as view:
                 assert [one.duplicate_of for one in view.issues([2, 3]).values()] == [None, None]
-        index.tell(1, {2: 1, 3: None})
+        index.set_originals(1, {2: 1, 3: None})
         # This process knows of its own changes which issues they left as they were.
         index.put(1, [issue(4, "Another")])
         for reader in readers:
             with reader.view(1) as view:
                 assert view.issues([2])[2].duplicate_of == 1
-        assert index.untold(1, 10) == []
+        assert index.unknown_originals(1, 10) == []
 
     def test_what_an_author_wrote_before_is_counted(self, index: Index) -> None:
         wrote = {1: "ann", 2: "bob", 3: "ann", 5: "ann", 6: "o'%?"}

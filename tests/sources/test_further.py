@@ -13,7 +13,7 @@ from bot.conversation.config.schema import SourceConfig
 from bot.domain.entities import RepoRef
 from bot.domain.report import Report, SearchOutcome
 from bot.github.repository import RepoClient
-from bot.search.finder import Finder, FinderSettings, FindOptions
+from bot.search.finder import Finder, FinderSettings
 from bot.search.finder.options import finder_settings, further_sources
 from bot.search.sources.federated import FULL_TEXT, SOURCE_NAMES, VECTORS, only_sources
 from bot.search.sources.github import Discussions
@@ -123,21 +123,6 @@ def test_f8_a_discussion_is_found_although_the_rarest_word_is_the_issues_own(fin
     assert len(asked) == 3
     assert sorted(hits or 0 for hits in asked.values()) == [0, 0, 1]
     assert all(len(query.split()) == 2 for query in asked)
-
-
-def test_t5_discussions_that_are_remembered_say_so(client: RepoClient, sim: Simulator) -> None:
-    sim.set_permissions("acme", {"issues": "write", "metadata": "read", "discussions": "read"})
-
-    def cached(*, fresh: bool = False) -> bool:
-        thread = client.thread("acme/app#4", fresh=fresh)
-        finder = Finder(
-            thread, settings=FinderSettings(sources=only_sources("discussions")), further=[Discussions(thread)]
-        )
-        runs = finder.find(client.issue(REPO, 4), FindOptions(threshold=0, state="all")).queries
-        assert any(run.hits for run in runs)
-        return all(run.cached for run in runs)
-
-    assert [cached(), cached(), cached(fresh=True)] == [False, True, False]
 
 
 def test_h6_known_issues_are_considered_whatever_is_found(find: Find, sim: Simulator) -> None:

@@ -11,7 +11,7 @@ import re
 
 from bot.conversation.messages.catalogue import LANGUAGES
 from bot.text.terms import without_noise
-from bot.text.words import UNSPACED, apart
+from bot.text.words import UNSPACED, separate_scripts
 
 FALLBACK = "en"
 
@@ -65,7 +65,7 @@ def language_of(title: str, body: str) -> str:
     """The language in which to answer an issue: `en`, `zh`, `ja`, `es`, `de` or `fr`. Code does not count."""
     text = _CODE.sub(" ", without_noise(_SUPPLIED.sub("", _FENCED.sub("", f"{title}\n\n{body}"[:_READ_MAX]))))
     # Without spaces between words, a name from code would remove the whole sentence.
-    prose = " ".join(run for run in apart(text).split() if not _JOINED.search(run))
+    prose = " ".join(run for run in separate_scripts(text).split() if not _JOINED.search(run))
     words = [word.lower().replace("’", "'") for word in _WORD.findall(prose)]
     kana, han = len(_KANA.findall(prose)), len(_HAN.findall(prose))
     latin = [word for word in words if word[0] < "\u0250"]

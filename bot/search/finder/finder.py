@@ -41,6 +41,7 @@ from bot.text.github_urls import named_by
 _SPARE = 3
 # Issues that are read one by one to follow duplicates where there is no index.
 _MOST_READ = 5
+_Session = SearchSession | None
 # The opinion of a judge that is not asked.
 _NONE = JudgeAnswer()
 
@@ -164,7 +165,7 @@ class Finder:
         ((confidence, reasons),) = judged
         return self._present(target, [RankedResult(other, confidence, confidence, reasons=reasons)])[0]
 
-    def apart(
+    def find_ungrouped(
         self, target: Issue, options: FindOptions, gathered: Gathered, numbers: Collection[int]
     ) -> dict[int, Candidate]:
         """Those of the `numbers` that `find` would find, likeliest first, each on its own."""
@@ -186,12 +187,7 @@ class Finder:
             count_words(self._words, [issue])
 
     def _draft(
-        self,
-        target: Issue,
-        options: FindOptions,
-        gathered: Gathered,
-        session: SearchSession | None,
-        unindexed: UnindexedScorer,
+        self, target: Issue, options: FindOptions, gathered: Gathered, session: _Session, unindexed: UnindexedScorer
     ) -> Draft:
         """All that needs the index: the results in order, with reasons for those that may be shown."""
         # The words that a person searched for are evidence as well as what the issue says.
@@ -264,12 +260,7 @@ class Finder:
         return list(islice(wanted, options.max_candidates))
 
     def _weigh(
-        self,
-        target: Issue,
-        options: FindOptions,
-        gathered: Gathered,
-        session: SearchSession | None,
-        unindexed: UnindexedScorer,
+        self, target: Issue, options: FindOptions, gathered: Gathered, session: _Session, unindexed: UnindexedScorer
     ) -> tuple[IndexResults, list[scoring.ScoredIssue]]:
         """What the index answered, and all candidates, most likely first."""
         inside = self._weigh_inside(target, options, gathered, session)
@@ -285,9 +276,7 @@ class Finder:
             [*inside.candidates, *unindexed.score(collapse_discussions(elsewhere))], key=lambda one: -one.confidence
         )
 
-    def _weigh_inside(
-        self, target: Issue, options: FindOptions, gathered: Gathered, session: SearchSession | None
-    ) -> IndexResults:
+    def _weigh_inside(self, target: Issue, options: FindOptions, gathered: Gathered, session: _Session) -> IndexResults:
         if session is None:
             return IndexResults()
         # If more than their order decides, all candidates matter.
@@ -300,16 +289,12 @@ class Finder:
         most = max(50, _SPARE * options.max_candidates) if in_order else None
         use = self._settings.use(indexed=True)
         # Issues with many duplicates count as known issues, too.
-        known = dict.fromkeys((*self._settings.known_issues, *session.magnets()))
+        known = dict.fromkeys((*self._settings.known_issues, *session.frequent_originals()))
         known.pop(target.number, None)
         return scoring.score_indexed(session, target, use, gathered.hits, tuple(known), most)
 
     def _ranked(
-        self,
-        target: Issue,
-        candidates: Sequence[scoring.ScoredIssue],
-        options: FindOptions,
-        session: SearchSession | None,
+        self, target: Issue, candidates: Sequence[scoring.ScoredIssue], options: FindOptions, session: _Session
     ) -> list[tuple[scoring.ScoredIssue, float]]:
         """The candidates over the threshold with their relevance (H5), best first, older ones first among equals."""
         kept = [
@@ -320,11 +305,8 @@ class Finder:
         confidences = [one.confidence for one in kept]
         if options.by is Relevance.LEARNED:
             return list(zip(kept, confidences, strict=True))
-        texts = (
-            {}
-            if session is None
-            else session.texts([one.issue.number for one in kept if results.is_own(one.issue, target)])
-        )
+        own = {one.issue.number for one in kept if results.is_own(one.issue, target)}
+        texts = session.texts(own) if session else {}
         issues = [
             replace(one.issue, body=texts[one.issue.number][1])
             if results.is_own(one.issue, target) and one.issue.number in texts
@@ -338,7 +320,7 @@ class Finder:
     @contextmanager
     def _session(
         self, target: Issue, options: FindOptions, hits: Sequence[Hit] = ()
-    ) -> Iterator[tuple[SearchSession | None, UnindexedScorer]]:
+    ) -> Iterator[tuple[_Session, UnindexedScorer]]:
         """A session over the index, if there is one, and the scorer for hits that it does not hold."""
         earlier = target.number - 1
         # Read before a connection is held.
@@ -364,7 +346,7 @@ class Finder:
             )
             yield session, unindexed
 
-    def _look_up(self, target: Issue, session: SearchSession | None) -> scoring.LookUp:
+    def _look_up(self, target: Issue, session: _Session) -> scoring.LookUp:
         """Reads issues that no source found: from the index, else one by one from GitHub."""
 
         def indexed(numbers: Collection[int]) -> tuple[dict[int, Issue], dict[int, int]]:

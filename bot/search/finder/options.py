@@ -1,4 +1,4 @@
-"""How one find is wanted (F1), and how a repository's settings want it; bot, command line and agents search alike."""
+"""The options of a search (F1), by default and from a repository's settings, for bot, command line and agents."""
 
 from __future__ import annotations
 
@@ -22,19 +22,18 @@ from bot.text.github_urls import named_by
 
 @dataclass(frozen=True, slots=True)
 class FindOptions:
-    """How one find is wanted. Raises InvalidArgument naming the option that is wrong.
+    """The options of one search. Raises InvalidArgument naming the option that is wrong.
 
-    `threshold` is the least similarity of titles (F5), `min_confidence` the least learned probability, both in [0, 1];
-    `max_candidates` how many are shown at most, from 1 on; `relevance` what they are sorted by (H5), `state` the one
-    in which issues count. `words` replace the words that are searched for. `rejected` are numbers that are never shown,
-    `rejected_elsewhere` issues of other repositories (as `owner/repo#number` in lower case); `earlier_only` leaves out
-    what came later. `named` are the issues (written so, see `named_issues`) that the target's text names: they are left
-    out, or with `show_named` shown and marked. `duplicates` says which issues people here marked as duplicates
-    of which. With `sources` only what one of these found is shown (H4), whatever the others put before it. Without
-    `explained` candidates come without reasons, which cost a look into the text of each: to measure by. What a judge
-    calls related is shown by itself only with `related`, or where nobody set a least confidence.
+    `threshold` is the least similarity of titles (F5), `min_confidence` the least probability, both in [0, 1];
+    `max_candidates` (1 or more) how many are shown; `relevance` the order (H5); `state` the state in which issues
+    count. `words` replace the search words. `rejected` numbers are never shown, nor `rejected_elsewhere`, issues of
+    other repositories (`owner/repo#number` in lower case). `earlier_only` leaves out later issues. `named` issues, in
+    the same form, are those that the target's text names: left out, or with `show_named` shown and marked. `duplicates`
+    maps issues to originals, as people here marked them. With `sources` only results of these are shown (H4). Without
+    `explained` there are no reasons, which cost a look into each text. With `related` a candidate that the judge calls
+    related is shown even if `min_confidence` is set.
 
-    What a command asks to differ from the settings is `bot.conversation.commands.Options`.
+    Options that a command overrides are in `bot.conversation.commands.Options`.
     """
 
     threshold: float = 0.3
@@ -76,10 +75,7 @@ class FindOptions:
         return Relevance(self.relevance)
 
     def may_tell(self, issue: Issue, target: Issue) -> bool:
-        """Whether an issue may be mentioned at all: another one, that nobody rejected, and early enough.
-
-        Issues, pull requests and discussions of a repository share one row of numbers.
-        """
+        """Whether an issue may be mentioned at all: not the target, not rejected, early enough."""
         # One that was transferred here has a later number than those that came after it.
         if self.earlier_only and issue.created_at > target.created_at:
             return False
@@ -94,9 +90,9 @@ class FindOptions:
     def may_show(
         self, confidence: float, sources: Collection[str], verdict: JudgeVerdict | None = None, *, unread: bool = False
     ) -> bool:
-        """Whether what these sources found is likely enough, and is asked for.
+        """Whether a candidate of these sources is likely enough, and asked for.
 
-        What is `unread`, since a judge has read enough that was likelier, is shown to who asks for all there is.
+        An `unread` one, which the judge did not reach, is shown only without a least confidence.
         """
         likely = self.min_confidence is None or (confidence >= self.min_confidence and not unread)
         if verdict is JudgeVerdict.RELATED and self.min_confidence is not None:
@@ -149,10 +145,10 @@ def bot_options(
     rejected_elsewhere: Collection[str],
     duplicates: Mapping[int, int],
 ) -> FindOptions:
-    """How the bot asks about an issue of its own accord, so that who tells what it would say asks as it does.
+    """The options of the bot's own search about a new issue; it comments from the probability `bar` on.
 
-    `threshold` is the probability from which on it speaks there. The other three are what people decided, as
-    `FindOptions` has it. What an issue was made a sub-issue of it does not repeat, however alike the two are.
+    `threshold` is the probability from which on it speaks there. The other three are people's decisions, as in
+    `FindOptions`. The parent of a sub-issue is never its duplicate.
     """
     if (parent := target.parent) and parent.repo.key == target.repo.key:
         rejected = {*rejected, parent.number}
@@ -173,7 +169,7 @@ def bot_options(
 
 
 def named_unasked(config: RepoConfig, threshold: float, found: Sequence[Candidate]) -> tuple[Candidate, ...]:
-    """Which of the best candidates, listed for who asked, the bot would have named of its own accord (P6)."""
+    """Those of the listed candidates that the bot would have named of its own accord (P6)."""
     states = ("open", "closed") if config.include_closed else ("open",)
     own = (
         one

@@ -107,17 +107,17 @@ class Index:
             found = issue_rows.read(connection, repo_id, numbers)
         return [issue._replace(body=texts[number][1]) for number, issue in found.items()]
 
-    def untold(self, repo_id: int, limit: int) -> list[int]:
-        """Some of the issues whose original was unknown when they were added (`UNTOLD`)."""
+    def unknown_originals(self, repo_id: int, limit: int) -> list[int]:
+        """Some of the issues whose original was unknown when they were added (`UNKNOWN_ORIGINAL`)."""
         with self._engine.connect() as connection:
-            return issue_rows.untold(connection, repo_id, limit)
+            return issue_rows.unknown_originals(connection, repo_id, limit)
 
-    def tell(self, repo_id: int, originals: Mapping[int, int | None]) -> None:
+    def set_originals(self, repo_id: int, originals: Mapping[int, int | None]) -> None:
         """Store the originals of such issues; None for an original elsewhere."""
         if originals:
             with write(self._engine) as connection:
                 state = lock_state(connection, repo_id)
-                issue_rows.tell(connection, repo_id, originals)
+                issue_rows.set_originals(connection, repo_id, originals)
                 # Counts as a change, so that caches notice.
                 save_state(connection, repo_id, state)
             self._follow(repo_id, state, originals)

@@ -19,7 +19,7 @@ from bot.storage.schema import indexed_terms as terms
 LONGEST_BODY = 8_000
 LONGEST_TITLE = 1_000
 
-UNTOLD = 0
+UNKNOWN_ORIGINAL = 0
 """`duplicate_of` of an issue that GitHub calls a duplicate without naming its original."""
 
 # Fields that IndexedIssue and Issue share.
@@ -104,10 +104,10 @@ def changes(connection: sa.Connection, repo_id: int, numbers: Collection[int]) -
     return dict(fetch(connection, repo_id, (terms.c.number, terms.c.changed), terms.c.number, numbers))
 
 
-def magnets(connection: sa.Connection, repo_id: int, least: int, most: int) -> list[int]:
+def frequent_originals(connection: sa.Connection, repo_id: int, least: int, most: int) -> list[int]:
     """Issues with at least `least` closed duplicates, those with most first."""
     times = sa.func.count()
-    query = sa.select(table.c.duplicate_of).where(table.c.repo_id == repo_id, table.c.duplicate_of > UNTOLD)
+    query = sa.select(table.c.duplicate_of).where(table.c.repo_id == repo_id, table.c.duplicate_of > UNKNOWN_ORIGINAL)
     query = query.group_by(table.c.duplicate_of).having(times >= least).order_by(times.desc()).limit(most)
     return list(connection.execute(query).scalars())
 
@@ -138,15 +138,17 @@ def _issue(row: tuple[Any, ...]) -> IndexedIssue:
     return IndexedIssue(**values | {"duplicate_of": values["duplicate_of"] or None})
 
 
-def untold(connection: sa.Connection, repo_id: int, limit: int) -> list[int]:
+def unknown_originals(connection: sa.Connection, repo_id: int, limit: int) -> list[int]:
     """Some issues whose original is unknown: others each time, because GitHub may never name some."""
-    mine = sa.and_(table.c.repo_id == repo_id, table.c.duplicate_of == UNTOLD)
+    mine = sa.and_(table.c.repo_id == repo_id, table.c.duplicate_of == UNKNOWN_ORIGINAL)
     query = sa.select(table.c.number).where(mine).order_by(sa.func.random()).limit(limit)
     return list(connection.execute(query).scalars())
 
 
-def tell(connection: sa.Connection, repo_id: int, originals: Mapping[int, int | None]) -> None:
+def set_originals(connection: sa.Connection, repo_id: int, originals: Mapping[int, int | None]) -> None:
     """Write originals, where they are still unknown."""
-    mine = sa.and_(table.c.repo_id == repo_id, table.c.number == sa.bindparam("issue"), table.c.duplicate_of == UNTOLD)
+    mine = sa.and_(
+        table.c.repo_id == repo_id, table.c.number == sa.bindparam("issue"), table.c.duplicate_of == UNKNOWN_ORIGINAL
+    )
     change = sa.update(table).where(mine).values(duplicate_of=sa.bindparam("original"))
     connection.execute(change, [{"issue": issue, "original": original} for issue, original in originals.items()])

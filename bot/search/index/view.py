@@ -201,9 +201,9 @@ class View:
         mine = sa.and_(table.repo_id == self._repo_id, table.author == kept_text(author, 200), table.number < below)
         return self._connection.execute(sa.select(sa.func.count()).where(mine)).scalar_one()
 
-    def magnets(self, least: int, most: int) -> list[int]:
+    def frequent_originals(self, least: int, most: int) -> list[int]:
         """Issues with at least `least` closed duplicates, those with most first."""
-        return issues.magnets(self._connection, self._repo_id, least, most)
+        return issues.frequent_originals(self._connection, self._repo_id, least, most)
 
     def issues(self, numbers: Collection[int]) -> dict[int, IndexedIssue]:
         """Issues by number, without bodies; those that are not in the index are left out."""

@@ -44,7 +44,7 @@ _log = logging.getLogger(__name__)
 MADE_AT_ONCE = 12
 #: An issue of which this many were closed as duplicates is known without being named in the settings.
 LEAST_DUPLICATES = 3
-_MOST_MAGNETS = 20
+_MOST_ORIGINALS = 20
 # A title that this many other issues share says nothing; this many of the most similar titles are compared.
 _COMMON_TITLE, _MOST_TITLES = 4, 12
 # The report names this many of the question's words, the rarest.
@@ -52,10 +52,8 @@ _MOST_NAMED = 12
 
 
 class Match(NamedTuple):
-    """One candidate of the question's own repository.
-
-    `confidence` is the probability that it reports the same thing, in [0, 1]. The ranking goes by `score`, in log-odds
-    against the others of its list.
+    """One candidate. `confidence` is the probability that it reports the same thing, in [0, 1]; the ranking goes by
+    `score`, in log-odds against the others of its list.
     """
 
     number: int
@@ -65,12 +63,12 @@ class Match(NamedTuple):
 
     @property
     def reasons(self) -> tuple[Reason, ...]:
-        """What it shares with the question (C3). It is looked up on demand, while the `SearchSession` is open."""
+        """What it shares with the question (C3), looked up on demand while the session is open."""
         return self.explain()
 
 
 class AnalysedText(NamedTuple):
-    """A title and a body as the index analyses them; without a `pair` of vectors only words are compared."""
+    """A title and body as the index analyses them; without a `pair` of vectors only words are compared."""
 
     text: tuple[str, str]
     analysis: Analysis
@@ -79,11 +77,11 @@ class AnalysedText(NamedTuple):
 
 
 class Matcher:
-    """Cheap to build and stateless; one serves a whole process.
+    """Opens sessions over an index. Cheap to build and stateless.
 
-    Without a `model` the shipped one is read at the first judgement. Training compares without judging, since the
-    shipped weights may be for other features. A find makes at most `most` missing vectors of candidates; None makes
-    all, so that an answer does not depend on earlier ones.
+    Without a `model` the shipped one is read at the first judgement; training never judges, as the shipped weights may
+    be for other features. A session makes at most `most` missing vectors of candidates. None makes all, so that answers
+    do not depend on earlier ones.
     """
 
     def __init__(self, index: Index, model: Model | None = None, *, most: int | None = MADE_AT_ONCE) -> None:
@@ -103,12 +101,12 @@ class Matcher:
         stored: bool = False,
         total: int | None = None,
     ) -> Iterator[SearchSession]:
-        """One find: it searches now, and judges as often as you ask inside the `with` block.
+        """Search for a target now; the session judges as often as you ask inside the `with` block.
 
-        `words` replace the target's text in the search; what they find is judged by both. `below` leaves out issues
-        with that number and higher ones, `only` all but these. The target itself is never found. If the model fails,
-        vectors are missing, and `problems` says so. With `stored` the target's vectors come from the index instead of
-        the model. `total` is how many issues the repository has, if the index holds only some of them.
+        `words` replace the target's text in the search; their results are judged by both. `below` leaves out issues
+        with that number and higher ones, `only` all but these. The target itself is never found. With `stored` its
+        vectors come from the index instead of the model. If the model fails, `problems` says so, and only words are
+        compared. `total` is how many issues the repository has, if the index holds only some.
         """
         own = self._read(repo_id, target.title, target.body, target.number, embedded=not stored)
         searched = self._read(repo_id, words, "", target.number, embedded=not stored) if words else None
@@ -153,9 +151,9 @@ def _problem(failure: EmbeddingError) -> SourceProblem:
 
 
 class TextComparison:
-    """Compares a text with its candidates by the text model. New vectors are in `fresh`, to be stored.
+    """Compares a text with its candidates by the text model. `fresh` are new vectors, to be stored.
 
-    If the model fails, this likeness is missing, and `problem` says why.
+    If the model fails, `problem` says why.
     """
 
     def __init__(self, texts: TextVectors, repo_id: int, view: View, analysis: Analysis, most: int | None) -> None:
@@ -168,9 +166,9 @@ class TextComparison:
         return self._texts.of_text(self._analysis)
 
     def likeness(self, numbers: Integers, order: Integers, leaders: int, total: int) -> TextSimilarity | None:
-        """A `model.Reader` for a pool with these issue numbers; None if the model fails, or can read nothing.
+        """A `weights.TextReader` for a pool with these numbers; None if the model fails, or can read nothing.
 
-        In a large repository it reads only the leaders, since only small ones need the others.
+        Only small repositories need more than the leaders.
         """
         rows = order if smallness(total) else order[:leaders]
         try:
@@ -191,11 +189,11 @@ class TextComparison:
 
 
 class SearchSession:
-    """One find, made by `Matcher.session`. Do not share it between threads.
+    """One search, made by `Matcher.session`. Do not share it between threads.
 
     `found` has the numbers that each source found and that are worth comparing, best first; a source that could not be
-    asked is missing. `runs` tell what was asked, `problems` what went wrong. If this is the look for a person's words,
-    `itself` is the look for the target's own text.
+    asked is missing. `runs` tell what was asked, `problems` what went wrong. In a session for a person's words,
+    `itself` is that for the target's own text.
     """
 
     def __init__(
@@ -235,10 +233,10 @@ class SearchSession:
         return tuple(self._run(source, one) for source, one in self._retrieved.items())
 
     def judge(self, numbers: Collection[int] | None = None, also: Collection[int] = ()) -> list[Match]:
-        """Judge its candidates that are in `numbers` (by default all), and issues `also`; best first.
+        """Judge candidates in `numbers` (by default all), and issues `also`; best first.
 
-        All candidates are judged together in any case, because how far one stands out depends on the others. What a
-        person's words found is judged by the target's own text as well, and the higher probability counts.
+        All are judged together, because how far one stands out depends on the others. Results of a person's words are
+        judged by the target's text, too, and the higher probability counts.
         """
         matches = self._judged(also)
         if self._itself is not None:
@@ -247,7 +245,6 @@ class SearchSession:
         return matches if numbers is None else [one for one in matches if one.number in {*numbers, *also}]
 
     def _judged(self, also: Collection[int]) -> list[Match]:
-        """All candidates, and issues `also` if the index has them, best first."""
         wanted = [number for number in also if number != self._question.number and not self._late(number)]
         pool = np.unique(np.concatenate([self._pool, np.array(wanted, dtype=np.int64)]))
         there, candidates = load(self._view, pool, self._question.vectors is not None)
@@ -287,9 +284,13 @@ class SearchSession:
         rarity = TermRarity.of(self._view, without=self._question.number)
         return there, features.compute_features(self._question, candidates, rarity)
 
-    def magnets(self) -> list[int]:
+    def frequent_originals(self) -> list[int]:
         """Issues that are reported again and again, but not those that came later than is looked at."""
-        return [number for number in self._view.magnets(LEAST_DUPLICATES, _MOST_MAGNETS) if not self._late(number)]
+        return [
+            number
+            for number in self._view.frequent_originals(LEAST_DUPLICATES, _MOST_ORIGINALS)
+            if not self._late(number)
+        ]
 
     def issues(self, numbers: Collection[int]) -> dict[int, IndexedIssue]:
         """Issues by number, without bodies; those that are not in the index are left out."""
@@ -318,7 +319,7 @@ class SearchSession:
 
 
 def _is_no_evidence(view: View, analysis: Analysis, target: Issue, below: int | None) -> bool:
-    """Whether the target's title says nothing (P3): by itself, or because many other issues have it."""
+    """Whether the target's title says nothing (P3), or many other issues have it."""
     known = view.look_up(analysis)["title"]
     (found,) = view.search_all([Query("title", known.terms, idf(view.count, known.issues), binary(3))], below=below)
     issues = view.issues(found.best(_MOST_TITLES).numbers.tolist())
@@ -326,7 +327,7 @@ def _is_no_evidence(view: View, analysis: Analysis, target: Issue, below: int | 
     same = [n for n, one in issues.items() if n != target.number and subject(one.title).casefold().split() == mine]
     if not says_nothing(target.title) and len(same) < _COMMON_TITLE:
         return False
-    # For a copy the title counts, whatever it says.
+    # The title of a copy counts all the same.
     return not any(body.split() == target.body.split() for _, body in view.texts(same).values())
 
 
