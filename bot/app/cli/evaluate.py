@@ -30,7 +30,7 @@ from bot.app.cli.shared.options import (
     seed_option,
     source_argument,
 )
-from bot.app.cli.shared.running import ended_in_order, progress_bar, told_if_out_of_sight
+from bot.app.cli.shared.running import ended_in_order, explain_if_inaccessible, progress_bar
 from bot.conversation.config.schema import MIN_CONFIDENCE
 from bot.conversation.render.escape import clean
 from bot.domain.entities import RepoRef
@@ -262,7 +262,7 @@ def history_of(repo: RepoRef, *, fresh: bool) -> tuple[int, list[dict[str, Any]]
 
     settings = host.load()
     github = build_github(settings)
-    with told_if_out_of_sight(repo), progress_bar(f"Issues of {repo}", None) as (progress, task):
+    with explain_if_inaccessible(repo), progress_bar(f"Issues of {repo}", None) as (progress, task):
         try:
             with history_erased_if_ended(settings, repo):
                 return read_history(

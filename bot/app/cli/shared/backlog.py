@@ -18,7 +18,7 @@ from rich.text import Text
 
 from bot.app.cli.shared.files import write
 from bot.app.cli.shared.options import read_source
-from bot.app.cli.shared.running import progress_bar, told_if_out_of_sight, told_of_temporary_index
+from bot.app.cli.shared.running import explain_if_inaccessible, progress_bar, told_of_temporary_index
 from bot.app.wiring.clients import now
 from bot.app.wiring.indexes import build_asker, build_index, fill_index, present_reactions
 from bot.conversation.messages.catalogue import english
@@ -135,7 +135,7 @@ def _index_repository(repo: RepoRef, store: Store, settings: Settings) -> tuple[
             f"{known.ref}: the index is used as it is; with GITHUB_TOKEN it would be brought up to date.", err=True
         )
         return known.id, str(known.ref)
-    with told_if_out_of_sight(repo), progress_bar("Reading issues", None) as (progress, task):
+    with explain_if_inaccessible(repo), progress_bar("Reading issues", None) as (progress, task):
 
         def advance(at: Progress) -> None:
             total = None if at.expected is None else max(at.expected, at.seen)

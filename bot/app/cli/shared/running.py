@@ -109,7 +109,7 @@ def told_of_tokens(repo: RepoRef) -> Iterator[None]:
 
 
 @contextmanager
-def told_if_out_of_sight(repo: RepoRef) -> Iterator[None]:
+def explain_if_inaccessible(repo: RepoRef) -> Iterator[None]:
     """The same for a repository that does not exist, or not for who asks, and for a key of another App."""
     try:
         with told_of_tokens(repo):
