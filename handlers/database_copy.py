@@ -1,7 +1,6 @@
-"""A copy of everything that is stored, from one database to another, while the bot is stopped.
+"""Copies the store and the queue from one database to another, while the bot is stopped, in one transaction.
 
-The index is not copied: it is read again from GitHub. Of the queue those tables are copied that hold deliveries, with
-the ids of those that are done, against redeliveries. A copy is one transaction: it is there whole or not at all.
+The index is not copied, but read again from GitHub. The ids of deliveries that are done guard against redeliveries.
 """
 
 from __future__ import annotations
@@ -27,36 +26,36 @@ _COUNT = sa.select(sa.func.count())
 
 
 class HostDatabases(NamedTuple):
-    """One host's store and queue: two files of SQLite's, or one database of PostgreSQL's. `name` has no password."""
+    """A host's store and queue: two SQLite files or one PostgreSQL database. `name` has no password."""
 
     name: str
     store: sa.Engine
     queue: sa.Engine
 
     def reach(self) -> None:
-        """Connect once to what is there: SQLAlchemy's errors do not say which of two places they are of."""
+        """Connect once, since SQLAlchemy's errors do not name the database."""
         if (file := sqlite_file(self.store.url)) is None or file.is_file():
             self.store.connect().close()
 
     def tables(self) -> list[tuple[sa.Engine, sa.Table]]:
-        """What is copied, as this place has it, and where that is."""
+        """The tables to copy, each with its engine."""
         kept = [one for one in metadata.sorted_tables if not one.info.get("index") and one.name not in _LEFT_OUT]
         return [*((self.store, table) for table in kept), (self.queue, jobs)]
 
 
 def host_databases(settings: Settings) -> HostDatabases:
-    """The place that settings name; connects on first use."""
+    """The databases that settings name; connects on first use."""
     engine = make_engine(settings.database_url, synchronous=settings.sqlite_synchronous)
     queue = queue_engine(settings) if engine.dialect.name == "sqlite" else engine
     return HostDatabases(shown(settings.database_url), engine, queue)
 
 
 def copy(source: HostDatabases, target: HostDatabases, *, dry_run: bool = False) -> dict[str, int]:
-    """Copy everything, or with `dry_run` nothing; the rows of each table. Raises UserError where that must not be."""
+    """Copy everything, or with `dry_run` only count; returns the rows of each table. Raises UserError."""
     ours, theirs = (file.resolve() if (file := sqlite_file(at.store.url)) else at.name for at in (source, target))
     if ours == theirs:
         raise UserError("both are the same database")
-    # To ask for a file of SQLite's that is not there would make it.
+    # Asking SQLite for a missing file would create it.
     if (file := sqlite_file(source.store.url)) and not file.is_file():
         raise UserError(f"{source.name}: there is no such file")
     if not has_schema(source.store):

@@ -1,8 +1,8 @@
-"""What people said and the bot wrote before this store knew of it, learnt again from the threads (X3).
+"""Recovers commands and the bot's own comments from GitHub's threads into a store that lacks them (X3).
 
-A workflow loses its store with the cache, and a repository that moves from a workflow to an App, or back, begins with
-an empty one. Commands that held then hold on: those which the bot has replied to, and whose authors may still give
-them. What is noted counts as heeded, so that no late delivery of it does anything again.
+A workflow loses its store with the cache, and a repository that moves between workflow and App begins with an empty
+one. Commands hold on if the bot has replied to them and their authors may still give them. They count as carried out,
+so that no late delivery repeats them.
 """
 
 from __future__ import annotations
@@ -27,20 +27,17 @@ from handlers.services import Services
 logger = logging.getLogger(__name__)
 
 _NOTE = "recalled"
-# By so many seconds GitHub's search can be late.
+# Seconds that GitHub's search can be late.
 _LATE = 120.0
 
 
 def is_new(services: Services, repo_id: int) -> bool:
-    """Whether this store has learnt nothing from the repository's threads yet."""
+    """Whether nothing was recovered from the repository's threads yet."""
     return services.store.cached_files.get(repo_id, _NOTE) is None
 
 
 def recover(github: RepoClient, repository: Repository, services: Services) -> bool:
-    """Learn from the threads that were changed since the last time, or from all; False where GitHub does not give them.
-
-    GraphQL can fail over one repository for good, and nothing else waits for it. What was learnt until then is kept.
-    """
+    """Read the threads that changed since the last time, or all; False if GitHub fails; nothing else waits for it."""
     try:
         _recover(github, repository, services)
     except (GitHubError, Retryable) as failure:
@@ -85,7 +82,7 @@ class _ThreadRecovery:
         self._rights = rights
 
     def learn(self) -> None:
-        """Note the bot's own comments that are not known, then what people were answered to by them, in order."""
+        """Store the bot's comments that are not known, then the commands that they answer, in order."""
         new = {place for place in self._own if self._store.comments.get(*self._where, place) is None}
         for place in new:
             own = self._own[place]
@@ -116,7 +113,7 @@ class _ThreadRecovery:
         self._store.handled_commands.end(*text, text_hash=hashed)
 
     def _take(self, command: Command, comment: Comment) -> None:
-        """What the command has left behind in a store; GitHub itself has the rest."""
+        """Store what the command stored then; GitHub has the rest."""
         login, at, number = comment.author.login, comment.created_at.timestamp(), command.number or 0
         if command.name is CommandName.NOT and command.repo:
             issue = name_key(f"{command.repo}#{number}")
@@ -145,7 +142,7 @@ class _ThreadRecovery:
         )
 
     def _undo(self, comment: Comment) -> None:
-        """Take back what stands above: one's own last word or, for people with triage access, anybody's on it."""
+        """Take back the last decision above: one's own or, with triage access, anybody's."""
         everybodys, at = self._may_triage(comment), comment.created_at.timestamp()
         actor = None if everybodys else comment.author.login
         verdict = self._store.verdicts.last(*self._where, actor, up_to=comment.id)
@@ -177,5 +174,5 @@ class _ThreadRecovery:
 
     def _is_author(self, comment: Comment) -> bool:
         author = comment.author.login
-        # Two deleted accounts have one name, and need not be one person.
+        # All deleted accounts share one name.
         return author != NOBODY and same_login(author, self._thread.author.login)

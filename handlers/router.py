@@ -1,8 +1,4 @@
-"""From an event to the feature that handles it.
-
-The table itself is `handlers.ROUTES`; it is handed in by the composition root, so that nothing in `bot` depends on
-a feature and importing a feature registers nothing.
-"""
+"""Finds the handler of an event. The composition root passes the table, `handlers.ROUTES`."""
 
 from __future__ import annotations
 
@@ -22,24 +18,24 @@ Level = Literal["read", "write"]
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One row of the table: which actions of which event a feature handles, and what it needs from GitHub.
+    """One row of the table: the actions of an event that a function handles, and what it needs from GitHub.
 
-    `event` is `X-GitHub-Event`. `actions` is `("",)` for events that have none, such as `push`. `permissions` are those
-    of a GitHub App as its manifest names them; `app.yml` asks for their union and no more.
+    `event` is `X-GitHub-Event`; `actions` is `("",)` for events without any, such as `push`. `permissions` are named as
+    in an App's manifest; `app.yml` asks for their union.
     """
 
     event: str
     actions: tuple[str, ...]
-    # Each feature takes the narrow type of its own event; the codec guarantees that the name and the type agree.
+    # It takes the narrow type of its event; the codec guarantees that name and type agree.
     handler: Callable[[Any, Services], None]
     permissions: Mapping[str, Level] = field(default_factory=dict)
 
 
 class Router:
-    """Finds the one feature that handles an event."""
+    """Finds the one handler of an event."""
 
     def __init__(self, routes: Iterable[Route]) -> None:
-        """Raises ValueError where two rows claim the same action: which of them ran would be chance."""
+        """Raises ValueError if two rows claim the same action."""
         self._handlers: dict[tuple[str, str], Callable[[Any, Services], None]] = {}
         for route in routes:
             for action in route.actions:
@@ -48,12 +44,11 @@ class Router:
                 self._handlers[route.event, action] = route.handler
 
     def dispatch(self, event: Event, services: Services, *, new: bool = False) -> None:
-        """Run the event's feature.
+        """Run the event's handler. Retryable errors and faults go through to the queue.
 
-        What GitHub no longer shows us needs no work: issues are deleted and Apps uninstalled while a delivery waits.
-        That is logged and done with. Retryable errors and faults go through to the queue. Of a `new` delivery GitHub
-        may not show yet what it tells of: it sends one before all of its databases have what has happened. Then it is
-        to be tried again, and Unavailable is raised.
+        If GitHub answers NotFound or Forbidden, the event is dropped: issues are deleted and Apps uninstalled while a
+        delivery waits. But GitHub may deliver an event before all its databases have it, so NotFound for a `new`
+        delivery raises Unavailable.
         """
         handler = self._handlers.get((event.name, event.action))
         if handler is None:

@@ -1,4 +1,4 @@
-"""What every handler is given: the host's settings and the few things that have effects."""
+"""What every handler gets: the host's settings and everything that has effects."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Queue(Protocol):
-    """Where work is put that is to be done later: the table that workers draw from, or what one process has to do."""
+    """Where later work goes: the table that workers claim from, or the list of a process that does it all."""
 
     def put(self, delivery_id: str, event: Event, delay_seconds: float = 0.0) -> bool: ...
 
@@ -38,10 +38,9 @@ class Queue(Protocol):
 class Services:
     """Built once a process by `bot.app.wiring.worker_process`; tests build it with a clock of their own.
 
-    `clock` answers the present time in the host's zone, in which times are shown. `arrived` is when the delivery that
-    is being handled was accepted, in seconds since 1970 by the queue's clock, and `delivery` its id; None and empty
-    where no delivery is. `evaluate` has `doppel evaluate` run for a repository, and says why there is no result.
-    `judge` is the host's, if it has one (J).
+    `clock` is in the host's zone. `arrived` is when the present delivery was accepted, in seconds since 1970 by the
+    queue's clock, and `delivery` its id; None and empty without one. `evaluate` runs `doppel evaluate` for a
+    repository, and returns why there is no result. `judge` is the host's, if it has one (J).
     """
 
     settings: Settings
@@ -65,8 +64,8 @@ class Services:
         return self.clock().timestamp()
 
     def installation_of(self, known: StoredRepository) -> int:
-        """The installation that covers a repository; GitHub is asked where no event has named it yet.
+        """The installation of a repository, from GitHub if no event has named it yet.
 
-        Raises NotFound where the App is not installed on it.
+        Raises NotFound if the App is not installed on it.
         """
         return known.installation or self.github.app().installation_of(known.ref)

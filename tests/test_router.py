@@ -29,7 +29,7 @@ def router(error: Exception | None, seen: list[tuple[Event, Any]]) -> Router:
 
 def test_c1_an_event_reaches_its_handler_and_the_log_has_a_line_of_it(caplog: pytest.LogCaptureFixture) -> None:
     seen: list[tuple[Event, Any]] = []
-    with caplog.at_level(logging.INFO, "bot"):
+    with caplog.at_level(logging.INFO, "handlers"):
         router(None, seen).dispatch(PUSH, SERVICES)
     assert seen == [(PUSH, SERVICES)]
     assert caplog.messages == ["push on repository:5 handled"]

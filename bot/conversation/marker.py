@@ -28,7 +28,7 @@ class Marker:
         return body.startswith(self.start)
 
 
-# The advisory comment on an issue, the issue with the backlog scan, and the one with the digest.
+# The advisory comment, the issue with the backlog scan, and the one with the digest.
 ADVICE, SCAN, DIGEST = (Marker(f"<!-- doppel:{name} v1") for name in ("advice", "scan", "digest"))
 
 _STARTS = "|".join(re.escape(marker.start) for marker in (ADVICE, SCAN, DIGEST))
@@ -54,7 +54,7 @@ def is_reply_to(body: str, comment_id: int) -> bool:
 
 
 def answered_by(body: str) -> int | None:
-    """What a comment of the bot's answers, by its marker: a comment's id, 0 for the issue; None without a marker."""
+    """What a bot's comment answers, by its marker: a comment's id, or 0 for the issue; None without a marker."""
     if ADVICE.begins(body):
         return 0
     found = _REPLIES.match(body)

@@ -1,10 +1,9 @@
 """The bot's own issues, one of each kind in a repository: opened once, then edited (D8, C7).
 
-An issue is known by its row in the store, or else, as after an attempt without an answer or with a new store, by its
-hidden marker. The marker counts only in issues of this App.
+An issue is known by its row in the store, or else by its hidden marker, which counts only in issues of this App.
 
-A machine can stand still for longer than its claim holds, just before it opens the issue. The bot closes an issue that
-comes too late, if not now then at the next attempt: people may have begun to use the first.
+A machine can stand still longer than its claim holds, just before it opens the issue. The bot closes one that comes too
+late, now or at the next attempt, since people may use the first one already.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from bot.storage.repositories import OwnIssueKind, OwnIssues
 _MARKERS = {OwnIssueKind.SCAN: SCAN, OwnIssueKind.DIGEST: DIGEST}
 
 TITLE_MAX = 256
-"""Characters, GitHub's own limit; a repository's own texts can be longer."""
+"""Characters, GitHub's limit; a repository's own templates can be longer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ def explain(request: CommandRequest, command: Command) -> CommandResult:
     )
     report = finder.find(issue, options, gathered)
     shown = next((one for one in report.candidates if one.own and one.number == other.number), None)
-    apart = finder.apart(issue, options, gathered, (other.number, *(shown.also if shown else ())))
+    apart = finder.find_ungrouped(issue, options, gathered, (other.number, *(shown.also if shown else ())))
     compared = apart.pop(other.number, None) or finder.compare(issue, other, earlier_only=earlier)
     say, likely = request.say, context.config.likely
     return CommandResult(True, render_explanation(report, compared, context.links, say, [*apart.values()], likely))

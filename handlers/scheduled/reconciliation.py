@@ -21,7 +21,7 @@ RECONCILE_EVERY = 1800.0
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """One installation by GitHub's lists. `repositories` is None if GitHub does not list them, as while suspended."""
+    """An installation by GitHub's lists. `repositories` is None if GitHub does not list them, as while suspended."""
 
     id: int
     account: str

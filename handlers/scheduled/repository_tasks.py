@@ -1,4 +1,4 @@
-"""Runs a chore in all repositories, so that a fault in one stops no other."""
+"""What runs on a schedule in each repository: reading reactions, recalibrating, and keeping the digest issue."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def in_each(
 ) -> None:
     """Call `do` for every repository with its installation, and erase those whose access ends meanwhile.
 
-    After all others had their turn it raises the first fault, so that the chore counts as failed. It raises at once if
-    the database is away, which would hold up the others too, or another worker has taken over this turn.
+    A fault in one repository stops no other, and is raised at the end. If the database is away, or another worker has
+    taken over, it is raised at once.
     """
     first: Exception | None = None
     for known, installation in repositories:
@@ -66,7 +66,7 @@ FEEDBACK_EVERY = 3600.0
 def look_at_feedback(services: Services) -> None:
     """Read the reactions to the latest comments and recalibrate, unless the host is paused.
 
-    Each turn begins with another repository, so that turns that end early leave none out for ever.
+    Each turn begins with another repository, since a turn may end early.
     """
     if services.settings.paused:
         return

@@ -10,8 +10,7 @@ import pytest
 from bot.domain.entities import Issue, RepoRef
 from bot.domain.errors import Unavailable
 from bot.domain.report import Report
-from bot.quality.replay.archive import PastIssue
-from bot.quality.replay.replay import REPO, ReplayGitHub
+from bot.quality.replay.replay import ReplayGitHub
 from bot.search.embedding import Embedder
 from bot.search.embedding.local import SentenceModel, fast_model
 from bot.search.embedding.remote import RemoteModel

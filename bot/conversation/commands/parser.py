@@ -1,4 +1,4 @@
-"""The words after a command: which issue is meant, and what is asked to differ from the settings."""
+"""Parses the commands of a comment, and suggests the nearest one for a misspelt line."""
 
 from __future__ import annotations
 
@@ -39,15 +39,13 @@ _FULL = re.compile(rf"({PLACE})#([0-9]{{1,12}})")
 
 @dataclass(frozen=True, slots=True)
 class CommentRepository:
-    """Where a comment stands: issues of another GitHub are not taken. `hosts` as `bot.platform.addresses.hosts_of` has
-    them.
-    """
+    """The repository of a comment; `hosts` are those of its GitHub (`bot.platform.addresses.hosts_of`)."""
 
     repo: RepoRef
     hosts: frozenset[str]
 
     def number(self, word: str) -> int | CommandProblem:
-        """The number of an issue of this repository, written as `issue` takes it."""
+        """The number of an issue of this repository, written in any form that `issue` reads."""
         named = self.issue(word)
         if isinstance(named, CommandProblem):
             return named
@@ -56,7 +54,7 @@ class CommentRepository:
     def issue(self, word: str) -> tuple[str, int] | CommandProblem:
         """Read `#12`, `12`, `owner/repo#12` or the address of an issue, pull request or discussion.
 
-        The first part is `owner/repo` where that is another repository, else empty.
+        The first part is `owner/repo` of another repository, else empty.
         """
         word = plain(word).rstrip(".,;:!")
         where, is_here = str(self.repo), True
@@ -76,7 +74,7 @@ class CommentRepository:
 
 
 def read_option(word: str, options: CommandOptions) -> CommandOptions | CommandProblem | None:
-    """`options` with what `word` says; None where it is no option at all."""
+    """`options` with this one added; None if `word` is no option."""
     word = plain(word).lower()
     if word in ("open", "closed", "all"):
         return replace(options, state=word)  # type: ignore[arg-type]
@@ -104,18 +102,17 @@ def _share(text: str) -> float | None:
 
 
 COMMANDS_MAX = 5
-"""Commands that are carried out of one comment; a longer list is a mistake or an attack."""
+"""The most commands of one comment; a longer list is a mistake or an attack."""
 
 WORDS_MAX = 200
-"""Characters of a search's words, as many as F3 takes of a title."""
+"""The most characters of a search's words, as for titles (F3)."""
 
 
 def parse(body: str, repo: RepoRef, hosts: frozenset[str] = GITHUB_HOSTS, app: str = "") -> tuple[ParsedLine, ...]:
-    """Read the commands of a comment in `repo`; `hosts` are those of its addresses (`bot.platform.addresses.hosts_of`),
-    and `app` is the name by which the App is called, if it is.
+    """Read the commands of a comment in `repo`, each line once.
 
-    Everything that is not meant for the bot is ignored, and so is a line that is there again. At most `COMMANDS_MAX`
-    commands are read; if there are more, an `InvalidCommand` with TOO_MANY ends the list.
+    `hosts` are those of its GitHub (`bot.platform.addresses.hosts_of`); `app` is the App's name, if the comment may use
+    it. After `COMMANDS_MAX` commands an `InvalidCommand` with TOO_MANY ends the list.
     """
     here = CommentRepository(repo, hosts)
     found: list[ParsedLine] = []
@@ -133,7 +130,7 @@ def parse(body: str, repo: RepoRef, hosts: frozenset[str] = GITHUB_HOSTS, app: s
 def _line(line: str, here: CommentRepository) -> ParsedLine | None:
     word, *rest = line.split()
     if word.startswith("@"):
-        # `command_lines` has seen that it is ours, and what follows it.
+        # `command_lines` has checked the App's name.
         word, rest = COMMAND, rest[1:]
     if [plain(one).lower() for one in rest[:2]] == ["duplicate", "of"]:
         rest = rest[1:]
@@ -159,9 +156,9 @@ def _line(line: str, here: CommentRepository) -> ParsedLine | None:
 
 
 def _with_mark(line: str, word: str, rest: Sequence[str], here: CommentRepository) -> MisspeltCommand | None:
-    """`/duplicates, help` and the like: only what would be a command without the mark is surely meant for one.
+    """`/duplicates, help` and the like: a misspelt command, if it would be one without the mark.
 
-    `/duplicates: #12, #13` is a list of duplicates, and so may be what follows a line that ends in a colon.
+    `/duplicates: #12, #13` is a list of duplicates, and a line that ends in a colon may begin one.
     """
     meant = _line(" ".join((COMMAND, *rest)), here)
     unfinished = not rest and plain(word[-1]) in ",;:、"
@@ -173,7 +170,7 @@ def _with_mark(line: str, word: str, rest: Sequence[str], here: CommentRepositor
 def _other_word(
     line: str, word: str, row: CommandSpec | None, rest: Sequence[str], here: CommentRepository
 ) -> MisspeltCommand | None:
-    """`/duplicate`, `/dupes` and the like: other bots may own these, so only what is clearly ours is answered."""
+    """`/duplicate`, `/dupes` and the like: other bots may own these, so only clear cases are answered."""
     near = word.lower() in (SHORT_COMMAND, "/dups", "/dupe", "/dupes") or OSA.distance(word.lower(), COMMAND) <= 2
     if not near or (rest and row is None):
         return None
@@ -194,7 +191,7 @@ def _recheck(line: str, words: Sequence[str], here: CommentRepository) -> Parsed
 
 
 def _meant(word: str, words: Sequence[str], here: CommentRepository) -> str:
-    """The command that a word we do not know was probably meant for; empty where nothing is near."""
+    """The command that an unknown word was probably meant for; empty if none is near."""
     if isinstance(here.number(word), int):
         return _suggest(COMMANDS_BY_NAME[CommandName.EXPLAIN], ["", word], here)
     word = word[:40].lower().rstrip(".,;:!")
@@ -210,7 +207,7 @@ def _meant(word: str, words: Sequence[str], here: CommentRepository) -> str:
 
 
 def _suggest(row: CommandSpec, words: Sequence[str], here: CommentRepository) -> str:
-    """The command as it should be written, with the number that was given but nothing else of the comment."""
+    """The command's syntax with the number that was given, and nothing else of the comment."""
     number = here.number(words[1]) if row.takes is Arguments.NUMBER and len(words) > 1 else None
     return row.syntax.replace("#N", f"#{number}") if isinstance(number, int) else row.syntax
 
@@ -231,16 +228,16 @@ def _with_number(
     return Command(row.name, line, number, repo=repo)
 
 
-# The quotation marks of all languages that the bot asks for them in, and what holds such marks as part of its text.
+# Quotation marks of all languages of the bot, and quoted parts that may contain them.
 _QUOTES = re.compile(r'"[^"]*"|`[^`]*`|[“”„«»「」『』＂]')
 # A quoted part, by straight quotes or backticks, or a word. No part can be matched in two ways.
 _PART = re.compile(r'"([^"]*)"|`([^`]*)`|([^\s"`]+)')
 
 
 def _search(line: str, row: CommandSpec, asked: str) -> Command | InvalidCommand:
-    """Read `search WORDS… OPTIONS`, of which what follows the command is `asked`.
+    """Read `search WORDS… OPTIONS`; `asked` follows the command's word.
 
-    `open` and `all` are words that people search for, so a bare option counts only at the end, and never in quotes.
+    People also search for words like `open`, so a bare option counts only at the end, and never in quotes.
     """
     text = _QUOTES.sub(lambda found: found[0] if len(found[0]) > 1 else '"', asked)
     parts = [(match[0], (match[1] or match[2] or match[3] or "").strip()) for match in _PART.finditer(text)]

@@ -1,6 +1,4 @@
-"""The one table of commands: the parser, the help and the documentation are made from it (C4, C5). And what the parser
-makes of a line: a command that can be carried out, or what is wrong with it.
-"""
+"""The one table of commands, which parser, help and documentation are made from (C4, C5); what the parser returns."""
 
 from __future__ import annotations
 
@@ -10,7 +8,7 @@ from enum import StrEnum
 from bot.domain.entities import Permission, StateFilter
 
 COMMAND, SHORT_COMMAND = "/duplicates", "/dup"
-"""How a command begins, and how it may begin as well. The App's own name does too: `@doppel duplicates`."""
+"""How a command begins, and a short form. `@doppel duplicates`, with the App's own name, works too."""
 
 
 class CommandName(StrEnum):
@@ -29,7 +27,7 @@ class CommandName(StrEnum):
 
 
 ALIASES = {"close": CommandName.OF}
-"""Other words for a command; beside them `duplicate of` stands for `of`."""
+"""Other words for a command; `duplicate of` stands for `of` too."""
 
 
 class Requirement(StrEnum):
@@ -51,11 +49,7 @@ class Arguments(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CommandSpec:
-    """A command: what it takes, how it is written, and who may use it. What it does is said by
-    `bot/conversation/render/phrases.py`.
-
-    `elsewhere` are those that take an issue of another repository as well.
-    """
+    """A command: its arguments, its syntax, and who may use it. `elsewhere`: it takes issues of other repositories."""
 
     name: CommandName
     takes: Arguments
@@ -65,13 +59,12 @@ class CommandSpec:
 
 
 COMMANDS_LIMIT = 20
-"""So many commands a person without triage access may give within LIMIT_SECONDS in all repositories of an installation
-(C5); each can cost several searches."""
+"""Commands of a person without triage access within LIMIT_SECONDS, in all repositories of an installation (C5)."""
 
 LIMIT_SECONDS = 3600.0
 
 OPTIONS = ("open", "closed", "all", "confidence=0.1", "threshold=0.4", "limit=3", "fresh")
-"""What can be added to a re-check and, after the words, to a search."""
+"""Options of a re-check and, after the words, of a search."""
 
 COMMANDS: tuple[CommandSpec, ...] = (
     CommandSpec(CommandName.RECHECK, Arguments.OPTIONS, COMMAND, Requirement.ANYONE),
@@ -91,10 +84,9 @@ COMMANDS_BY_NAME: dict[CommandName, CommandSpec] = {row.name: row for row in COM
 
 
 def allowed(who: Requirement, permission: Permission, is_author: bool) -> bool:
-    """Whether somebody meets a requirement.
+    """Whether somebody meets a requirement; `is_author` is whether they opened the issue.
 
-    `permission` holds the booleans of "Get repository permissions for a user" (its `permission` word knows neither
-    triage nor maintain); `is_author` is whether they wrote the issue. A higher role includes the lower ones.
+    GitHub's word `permission` knows neither triage nor maintain, so its booleans are used.
     """
     triage = permission.triage or permission.push or permission.maintain or permission.admin
     return {
@@ -106,7 +98,7 @@ def allowed(who: Requirement, permission: Permission, is_author: bool) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class CommandOptions:
-    """What was asked to differ from the repository's settings; None where nothing was said."""
+    """What a command asks to differ from the repository's settings; None: nothing."""
 
     state: StateFilter | None = None
     confidence: float | None = None
@@ -116,16 +108,13 @@ class CommandOptions:
 
     @property
     def narrow(self) -> bool:
-        """Whether less is looked at or shown than without them: that nothing is left does not follow then."""
+        """Whether fewer issues are looked at or shown; then an empty list does not mean that nothing is left."""
         return self.state in ("open", "closed") or self.confidence is not None or self.threshold is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command that can be carried out. `line` is how it was written, to tell whether an edit changed it.
-
-    `repo` is `owner/repo` where `number` is another repository's, else empty.
-    """
+    """A command that can be carried out. `line` is how it was written; `repo` is `owner/repo` of another repository."""
 
     name: CommandName
     line: str
@@ -142,7 +131,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class MisspeltCommand:
-    """A line that was meant for us but has an unknown word. `suggestion` is a whole command, empty if none is near."""
+    """A line for the bot with an unknown word. `suggestion` is the nearest whole command, empty if none is near."""
 
     line: str
     word: str
@@ -164,7 +153,7 @@ class CommandProblem(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class InvalidCommand:
-    """A known command that cannot be carried out as written; `value` is the part that is wrong, shortened."""
+    """A known command that cannot be carried out; `value` is the wrong part, shortened."""
 
     line: str
     name: CommandName

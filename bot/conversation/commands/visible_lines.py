@@ -1,8 +1,7 @@
-"""Which lines of a comment are commands: those that a reader of the rendered comment would see as a line of text.
+"""Finds the command lines of a comment: those that a reader of the rendered comment sees as a line of text.
 
-What stands in code or quotes is talk about commands and not a command. Nor is what nobody sees: in HTML comments and
-tags, in the title or the address of a link, in the description of an image, in definitions. markdown-it finds all that,
-by the rules that can hide a line; the others change nothing here.
+Lines in code or quotes talk about commands. Nobody sees lines in HTML comments and tags, link titles and addresses,
+image descriptions and definitions. markdown-it finds all these, with the rules that can hide a line.
 """
 
 from __future__ import annotations
@@ -20,21 +19,21 @@ from bot.text.invisible import UNFINISHED, hidden_by
 from bot.text.titles import plain
 
 LINES_MAX = 6_000
-"""A comment of more lines has no commands. Each can be a block of its own, and ten thousand of those take a second.
+"""A comment of more lines has no commands: ten thousand blocks take a second to parse.
 
-It is not cut: what hides a line may end, and what is named in it may be defined, behind any place.
+It is not cut, since a hidden part may end, or a link be defined, behind any place.
 """
 
 BRACKETS_MAX = 4_000
-"""Nor has one with more of the brackets that may begin a link, of which thirty thousand take two seconds."""
+"""Nor has one with more brackets that may begin a link: thirty thousand take two seconds."""
 
 MARKS = ".,;:!。、"
-"""What ends a word where people write a sentence; the full-width ones of these marks are to be made plain first."""
+"""Punctuation that may follow a word; full-width marks are made plain first."""
 
 # A slash and a word that begins like ours, so that `/duplicate` and `/dupes` are seen too; our own also with a mark.
 _START = re.compile(rf"/(?:du[a-z]{{1,12}}|duplicates[{MARKS}．，；：！])(?!\S)", re.IGNORECASE)
-# What keyboards and editors put before a line, or around a number in a text from right to left, without being asked. A
-# zero-width space is not among them: people write it on purpose, so that a command is none.
+# Marks that keyboards and editors add by themselves. A zero-width space is not among them: people write it on purpose,
+# to disarm a command.
 _OF_DIRECTION = "\ufeff\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 _UNSEEN = dict.fromkeys(map(ord, _OF_DIRECTION))
 # Within a line they may be what keeps two marks of Markdown apart.
@@ -43,15 +42,14 @@ _LEADING = re.compile(rf"^( {{0,3}})[{_OF_DIRECTION}]+(?=[/／])", re.MULTILINE)
 _WIDE = re.compile(r"^ {0,3}(?:／[a-z]|[/／][ａ-ｚ])[a-zａ-ｚ]{0,20}", re.IGNORECASE | re.MULTILINE)
 # The end of a word. An underscore is none of it, but Markdown for slanted letters.
 _ENDS = r"(?![^\W_])"
-# So many characters tell one command from another: no search takes more. To compare tens of thousands at each of
-# thousands of places took half a minute.
+# Characters that tell one command from another: no search takes more, and comparing all took half a minute.
 _TELLING_MAX = 400
-# Nobody who only wants to say something to other people puts so many comments between the words of a line.
+# More HTML comments between the words of a line are an attack.
 _COMMENTS_MAX = 20
 _INDENT = re.compile(r" {0,3}(?=[/@])")
 # The App's own name and the command's word, as people write who command other bots.
 _MENTION = re.compile(r"@([A-Za-z0-9-]{1,40})(?:\[bot\])?[,:]? +dup(?:licates)?(?!\S)", re.IGNORECASE)
-# For Markdown and browsers, nothing but these parts words; what Python takes for a space as well is a letter to them.
+# Python has more spaces than Markdown and browsers; for these, the others are letters.
 _SPACES = dict.fromkeys((*range(0x1C, 0x20), *map(ord, "\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000")), "\ufffc")
 _SPACES |= dict.fromkeys(range(0x2000, 0x200B), "\ufffc") | dict.fromkeys(map(ord, "\v\f"), " ")
 _BLOCKS = ["blockquote", "code", "fence", "heading", "hr", "html_block", "lheading", "list", "reference"]
@@ -62,9 +60,9 @@ _FORMULA = re.compile(r"(?<!\S)\$(?:\$|(?=\S))"), re.compile(r"(?:\$|(?<=\S))\$(
 
 
 def command_lines(body: str, app: str = "") -> list[str]:
-    """The lines that begin with a command word after at most three spaces, trimmed, in their order.
+    """The trimmed lines that begin with a command word after at most three spaces.
 
-    `app` is the App's name, after which `duplicates` is a command word too; empty where that is not asked for.
+    `app` is the App's name, after which `duplicates` is a command word too; may be empty.
     """
     body = body[:BODY_MAX].replace("\r\n", "\n").replace("\r", "\n")
     body = _LEADING.sub(r"\1", body)
@@ -102,9 +100,10 @@ def command_lines(body: str, app: str = "") -> list[str]:
 
 
 def is_written(line: str, before: str, now: str) -> bool:
-    """Whether a command's line that a body has `now` was there `before` its edit, no more seldom, wherever that was: in
-    code, a quote or an HTML comment, or with such comments in it. Of a longer command its beginning is found as well,
-    both times; one that is very long is known by its beginning alone.
+    """Whether a command's line that a body has `now` stood there at least as often `before` its edit.
+
+    Any place counts: code, quotes, HTML comments, or a line with such comments in it. A very long line is known by its
+    beginning.
     """
     wanted = _flat(line)[:_TELLING_MAX]
     return any(0 < count(wanted, before) >= count(wanted, now) for count in (_written, _written_past_comments))
@@ -122,7 +121,7 @@ def _written_past_comments(line: str, text: str) -> int:
 
 
 def _reads(line: str, text: str, at: int) -> bool:
-    """Whether from that place on the line is what a reader sees. Behind a great many comments it is taken to be."""
+    """Whether a reader sees the line from that place on; assumed behind very many comments."""
     seen = ""
     for comments, (begin, end) in enumerate(_visible(text, at, len(text))):
         if comments > _COMMENTS_MAX:
@@ -144,7 +143,7 @@ def _flat(text: str) -> str:
 
 
 def _visible(text: str, at: int, end: int) -> Iterator[tuple[int, int]]:
-    """Where the pieces of a line begin and end that no HTML comment hides; the last is empty where one ends later."""
+    """Where the pieces of a line outside HTML comments begin and end; the last is empty if a comment ends later."""
     while at < end and (start := text.find("<!--", at, end)) >= 0 and (stop := text.find("-->", start + 4)) >= 0:
         yield at, start
         at = stop + 3
@@ -152,10 +151,10 @@ def _visible(text: str, at: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 class _Paragraph:
-    """The text of a paragraph for Markdown, and the lines that it has in the comment.
+    """A paragraph's text for Markdown, and its lines in the comment.
 
-    The former has lost what stood before it, such as the dash of a list, so the latter have the last word on whether a
-    line begins with the command.
+    Only the lines still have what Markdown removes, such as the dash of a list, so they tell whether a line begins with
+    the command.
     """
 
     def __init__(self, content: str, source: list[str]) -> None:
@@ -164,7 +163,7 @@ class _Paragraph:
         self._formula = (begin[0].start(), end[-1].start()) if begin and end else (0, 0)
 
     def command(self, at: int, app: str) -> str:
-        """The line that begins at that place, without the HTML comments in it; empty where it is no command."""
+        """The line at that place without its HTML comments; empty if it is no command."""
         row = self._content.count("\n", 0, at)
         line = self._source[row]
         start = _INDENT.match(line)
@@ -202,7 +201,7 @@ def _markdown() -> MarkdownIt:
 
 
 def _slash(state: StateInline, silent: bool) -> bool:
-    """Note a line that begins with a slash or a name. No more of it is taken: the rest counts for Markdown."""
+    """Note a line that begins with a slash or a name, and leave the rest to Markdown."""
     text, at = state.src, state.pos
     if text[at] not in "/@" or text[max(0, at - 4) : at].rstrip(" ")[-1:] not in ("", "\n"):
         return False
@@ -213,14 +212,14 @@ def _slash(state: StateInline, silent: bool) -> bool:
 
 
 def _depth(state: StateInline, silent: bool) -> bool:
-    """Note that brackets are within others so often that markdown-it looks no further, and tells no link from text."""
+    """Note that brackets nest so deeply that markdown-it no longer recognises links."""
     if state.level >= state.md.options["maxNesting"]:
         state.env[_TOO_DEEP] = True
     return False
 
 
 def _footnote(state: StateBlock, first: int, end: int, silent: bool) -> bool:
-    """Skip a footnote, which GitHub shows elsewhere or, where nothing refers to it, not at all."""
+    """Skip a footnote, which GitHub shows elsewhere or not at all."""
     at = state.bMarks[first] + state.tShift[first]
     if state.is_code_block(first) or not _FOOTNOTE.match(state.src, at):
         return False

@@ -1,4 +1,4 @@
-"""What a setting can be: the types that the model of the settings is made of, and what each takes in words."""
+"""The types of settings, what each accepts in words, and what was probably meant by a wrong value."""
 
 from __future__ import annotations
 
@@ -42,21 +42,21 @@ SWITCH = [
 
 @dataclass(frozen=True)
 class ItemName:
-    """What a text, or what the items of a list, are called in messages."""
+    """What messages call a text, or the items of a list."""
 
     words: Callable[[Messages], str]
 
 
 @dataclass(frozen=True)
 class Accepts:
-    """What a setting takes, where the type itself does not tell; and what was probably meant by another value."""
+    """What a setting accepts, if its type does not tell, and what was probably meant by another value."""
 
     words: Wording
     meant: Callable[[YamlNode], str] = lambda node: ""
 
 
 def is_switch(value: Any) -> bool:
-    """YAML 1.1 reads `on`, `yes` and their opposites as booleans, YAML 1.2 as words: both are taken."""
+    """YAML 1.1 reads `on`, `yes` and their opposites as booleans, YAML 1.2 as words; both are accepted."""
     spelt = isinstance(value, str) and value in (value.lower(), value.upper(), value.capitalize())
     return isinstance(value, bool) or (spelt and value.lower() in ("on", "off", "yes", "no"))
 
@@ -71,7 +71,7 @@ def off(value: Any) -> Any:
 
 
 def _in_percent(node: YamlNode) -> str:
-    # Somebody who writes 30 where a share is wanted means 30 %.
+    # 30 means 30 %.
     number = type(node.value) in (int, float) and 1 <= node.value <= 100 * HIGHEST
     return f"{node.value / 100:g}" if number else ""
 
@@ -84,7 +84,7 @@ def _place(text: str) -> str:
 
 Switch = Annotated[bool, BeforeValidator(_switch), WithJsonSchema({"anyOf": SWITCH})]
 Probability = Accepts(lambda say, _: say.wants_number(least="0", most=f"{HIGHEST:g}"), _in_percent)
-"""Beside a threshold. One that is never reached is told and holds all the same: whoever wrote it wants silence."""
+"""For editors. A threshold that is never reached holds all the same: whoever wrote it wants silence."""
 REACHABLE = Field(json_schema_extra={"maximum": HIGHEST})
 Login = Annotated[
     str,
@@ -126,7 +126,7 @@ Unique = AfterValidator(lambda values: tuple(dict.fromkeys(values)))
 
 
 def wanted(field: FieldInfo, say: Messages, code: Quote) -> str:
-    """What can be written: "a number from 0 to 1". Words that are to be written as they are go through `code`."""
+    """What a setting accepts: "a number from 0 to 1". Literal words go through `code`."""
     facts = {type(fact): fact for fact in field.metadata}
     kind = _kind(field)
     if Accepts in facts:
@@ -150,7 +150,7 @@ def wants_keys(keys: Iterable[str], say: Messages, code: Quote) -> str:
 
 
 def meant(field: FieldInfo, node: YamlNode) -> str:
-    """What was probably meant by what stands there, as it would have to be written; empty where nothing is near."""
+    """What was probably meant by a wrong value, as it should be written; empty if nothing is near."""
     kind = _kind(field)
     if own := next((fact for fact in field.metadata if isinstance(fact, Accepts)), None):
         return own.meant(node)
@@ -165,7 +165,7 @@ def meant(field: FieldInfo, node: YamlNode) -> str:
 
 
 def _as_item(kind: Any, text: str) -> str:
-    """How to write what stands without brackets in a list; empty where that would not do either."""
+    """How to write one item of a list that lacks its brackets; empty if it is no valid item."""
     adapter = TypeAdapter(kind, config=ConfigDict(strict=True))
     for value, written in ((text, f'"{text}"'), (scalar(text), text)):
         try:
@@ -177,7 +177,7 @@ def _as_item(kind: Any, text: str) -> str:
 
 
 def _kind(field: FieldInfo) -> Any:
-    """The type, without the absence of a value that nobody can write."""
+    """The type without None, which nobody can write."""
     either = get_args(field.annotation)
     return next(kind for kind in either if kind is not NoneType) if NoneType in either else field.annotation
 
@@ -190,12 +190,12 @@ _Wrong = tuple[Wording, str]
 
 @cache
 def texts() -> dict[str, Message[...]]:
-    """Every text that there is."""
+    """All messages by name."""
     return declared(Messages)
 
 
 def _checked(templates: Any) -> Any:
-    """The templates, if each is fit to be used; what is not even a text is refused by its type."""
+    """The templates, if all can be used; the type refuses what is no text."""
     found = []
     for name, template in templates.items() if isinstance(templates, dict) else ():
         place: tuple[str, ...] = (name,)
@@ -218,7 +218,7 @@ def _no_text(name: str) -> _Wrong:
 
 
 def _wrong(text: Message[...], template: str) -> _Wrong | None:
-    """What is wrong with a template, None where nothing is, or it is too long to be looked at."""
+    """What is wrong with a template; None if nothing is, or if it is too long to check."""
     if len(template) > TEMPLATE_MAX:
         return None
     try:

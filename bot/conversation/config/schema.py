@@ -1,6 +1,6 @@
-"""The settings of one repository, as their file has them and as the rest of the project reads them (C6).
+"""The settings of one repository (C6). Parser, JSON Schema and documentation are made from these models.
 
-Parser, JSON Schema and documentation are made from these models; what stands under a field is said of it in both.
+The docstring under a field is its description in both.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _TITLE_MAX = 1_000
 
 
 def glob_matches(glob: str, title: str) -> bool:
-    """Whether the whole title fits the glob. The standard library's pattern tries no star twice."""
+    """Whether the glob matches the whole title. The standard library's pattern tries no star twice."""
     return _pattern(glob.lower().strip()).match(title[:_TITLE_MAX].lower().strip()) is not None
 
 
@@ -55,13 +55,13 @@ def _pattern(glob: str) -> re.Pattern[str]:
 
 
 MIN_CONFIDENCE = 0.24
-"""How sure the bot must be where neither the settings nor the repository's own feedback say otherwise."""
+"""The default of `min_confidence`, which feedback can move."""
 
 JUDGE_FLOOR = 0.05
 """About three of ten arrivals have something likelier: 19 to 38 of 100 on four trackers (docs/guides/judge.md)."""
 
 ASKED_MOST = 5
-"""So many candidates are listed for who asks, at least (P6)."""
+"""The least number of candidates for whoever asks (P6)."""
 
 SOURCES: dict[str, str] = {
     "github-search": "GitHub's issue search by words. On until the bot's own index of the repository is ready; with "
@@ -268,14 +268,11 @@ class RepoConfig(_Section):
 
     @property
     def language_of_lists(self) -> str:
-        """The language of what is about many issues at once, which may be in any: `auto` is English here."""
+        """The language of lists of many issues: `auto` is English here."""
         return "en" if self.language == "auto" else self.language
 
     def why_ignored(self, issue: Issue) -> str | None:
-        """Say which setting makes the bot leave this issue alone, or None where none does.
-
-        The answer is the setting's path and what matched, for logs and the dashboard.
-        """
+        """The path of the setting that makes the bot skip this issue and what matched, for logs; None if none does."""
         if issue.author.is_bot and not self.bots:
             return "a bot opened it"
         if _has(self.ignore.authors, issue.author.login):
@@ -298,5 +295,5 @@ class RepoConfig(_Section):
 
 
 def _has(names: tuple[str, ...], name: str) -> bool:
-    """GitHub compares logins and labels without case, and so do we."""
+    """GitHub ignores the case of logins and labels."""
     return name.casefold() in (known.casefold() for known in names)

@@ -1,9 +1,7 @@
-"""YAML text → a small tree that knows where everything stands, for files that strangers can write; and what is wrong
-with such a file: where it stands, what it is, and what was probably meant.
+"""Reads YAML that strangers can write into a tree with positions, and describes errors with hints.
 
-Read from ruamel's events instead of its loaders: nothing is constructed, aliases (and with them "bombs") and tags are
-refused where they stand, depth is bounded before recursion could hurt, duplicate keys are seen, and what was complete
-before a syntax error is kept.
+It reads ruamel's events instead of using its loaders: nothing is constructed, aliases ("bombs") and tags are refused,
+depth is bounded, duplicate keys are seen, and keys that were complete before a syntax error are kept.
 """
 
 from __future__ import annotations
@@ -21,17 +19,17 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from bot.conversation.messages.catalogue import Messages, english
 
 Quote = Callable[[str], str]
-"""Makes a piece of the file, or a word that is to be written into it, fit to be shown."""
+"""Makes a piece of the file, or a word for it, fit to be shown."""
 
 Wording = Callable[[Messages, Quote], str]
 
 
 @dataclass(frozen=True, slots=True)
 class ConfigError:
-    """One thing that is wrong with a settings file.
+    """One error in a settings file.
 
-    `line` and `column` count from 1, as editors do. `hint` is the nearest valid key or word, empty where nothing is
-    near. `message` is English and may quote the file; `in_words` says the same in another language, as Markdown, say.
+    `line` and `column` count from 1. `hint` is the nearest valid key or word, if any. `message` is English and may
+    quote the file; `in_words` says it in another language.
     """
 
     line: int
@@ -42,7 +40,7 @@ class ConfigError:
 
     @classmethod
     def saying(cls, line: int, column: int, says: Wording, hint: str = "") -> ConfigError:
-        """A problem that can be told in every language."""
+        """An error with a message in every language."""
         return cls(line, column, says(english(), str), hint, says)
 
     def in_words(self, say: Messages, quote: Quote) -> str:
@@ -59,16 +57,13 @@ class ConfigError:
 
 
 def printable(text: str, most: int = 60) -> str:
-    """A piece of the file on one line, short and without anything that a terminal would obey."""
+    """A piece of the file on one short line, without control characters."""
     shown = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text[:most])
     return shown + ("…" if len(text) > most else "")
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """The known word that was probably meant, or nothing where none is near.
-
-    Edit distance with transpositions: that is what slips of the fingers are made of.
-    """
+    """The known word that was probably meant, by edit distance with transpositions; empty if none is near."""
     found = process.extractOne(
         word[:60].lower(), list(known), scorer=OSA.normalized_similarity, score_cutoff=0.6, processor=str.lower
     )
@@ -76,7 +71,7 @@ def nearest(word: str, known: Iterable[str]) -> str:
 
 
 SIZE_MAX = 64 * 1024
-"""Characters in a settings file. The parser needs two or three seconds for the worst file of this size."""
+"""Characters in a settings file. The worst file of this size takes the parser two or three seconds."""
 
 _DEPTH_MAX = 8
 _NUMBER = re.compile(r"[-+]?(?:[0-9]{1,18}(?:\.[0-9]{0,30})?|\.[0-9]{1,30})(?:[eE][-+]?[0-9]{1,3})?")
@@ -86,10 +81,7 @@ _WORDS: dict[str, bool | None] = {"true": True, "false": False, "null": None, "~
 
 @dataclass(slots=True)
 class YamlNode:
-    """What stands at a place of the file, which counts from 1: a scalar, a list or a mapping of nodes.
-
-    `text` is a scalar as it was written; `keys` are the places of a mapping's keys.
-    """
+    """A scalar, list or mapping at a place of the file. `text` is a scalar as written; `keys` are a mapping's keys."""
 
     line: int
     column: int
@@ -98,7 +90,7 @@ class YamlNode:
     keys: dict[str, YamlNode] = field(default_factory=dict)
 
     def plain(self) -> Any:
-        """The values alone. An empty one is `...`, which no setting takes."""
+        """The values alone. An empty one is `...`, which no setting accepts."""
         if isinstance(self.value, list):
             return [item.plain() for item in self.value]
         if isinstance(self.value, dict):
@@ -107,7 +99,7 @@ class YamlNode:
 
 
 def scalar(text: str) -> str | int | float | bool | None:
-    """What stands without quotes, by YAML 1.2's core rules, where `on`, `off`, `yes` and `no` are words."""
+    """An unquoted scalar by YAML 1.2's core rules, where `on`, `off`, `yes` and `no` are words."""
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]
     if not _NUMBER.fullmatch(text):
@@ -117,10 +109,10 @@ def scalar(text: str) -> str | int | float | bool | None:
 
 
 def read_tree(text: str, *, strict: bool = True) -> tuple[YamlNode, list[ConfigError]]:
-    """Read a settings file; an empty one is an empty mapping. Never raises for any text.
+    """Read a settings file; an empty one is an empty mapping. Never raises.
 
-    After an error the mapping holds the top-level keys that were complete before it. Files of another kind are not
-    read strictly: anchors and tags mean nothing there, and an alias is an empty value, so that there is still no bomb.
+    After an error the mapping holds the top-level keys that were complete before it. Without `strict`, for other files,
+    anchors and tags are ignored, and an alias is an empty value.
     """
     reader = _Reader(strict)
     try:
@@ -132,8 +124,7 @@ def read_tree(text: str, *, strict: bool = True) -> tuple[YamlNode, list[ConfigE
     except MarkedYAMLError as error:
         reader.errors.append(_no_yaml(error))
     except (YAMLError, ValueError, OverflowError) as error:
-        # Characters that YAML does not allow are found before there is any position in lines, and those that an escape
-        # names only when they are made, which says no place.
+        # For characters that YAML does not allow, the parser knows no line, and for escaped ones no position.
         before = text[: getattr(error, "position", 0)]
         line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
         reader.errors.append(ConfigError.saying(line, column, lambda say, _: say.no_yaml_character()))
@@ -141,7 +132,7 @@ def read_tree(text: str, *, strict: bool = True) -> tuple[YamlNode, list[ConfigE
 
 
 class _Refused(Exception):
-    """The file uses something that settings have no need of."""
+    """The file uses something that settings do not need."""
 
     def __init__(self, line: int, column: int, says: Callable[[Messages], str]) -> None:
         super().__init__()
@@ -155,7 +146,7 @@ def _refused(event: Any, says: Callable[[Messages], str]) -> _Refused:
 def _no_yaml(error: MarkedYAMLError) -> ConfigError:
     mark = error.problem_mark or error.context_mark
     if error.context in _NAMELESS:
-        # `[Bug]*` and `*[Bug]*` are what people write for titles, and what the parser misses there is a name.
+        # People write `[Bug]*` and `*[Bug]*` for titles, where the parser misses a name.
         mark = error.context_mark or mark
         return ConfigError.saying(mark.line + 1, mark.column + 1, lambda say, _: say.anchors())
     line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
@@ -200,7 +191,7 @@ class _Reader:
             raise _refused(event, Messages.too_deep)
         node = YamlNode(event.start_mark.line + 1, event.start_mark.column + 1, None)
         if isinstance(event, events.ScalarEvent):
-            # Escapes can name the two halves of a character apart, as in JSON; no database and no request takes halves.
+            # Escapes can name half a character, which no database and no request accepts.
             node.text = event.value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
             node.value = scalar(node.text) if event.style is None else node.text
         elif isinstance(event, events.SequenceStartEvent):
@@ -220,7 +211,7 @@ class _Reader:
                 raise _refused(event, Messages.key_no_word)
             value = self.node(next(self.events), depth + 1)
             if value.value is None and not value.text:
-                # The parser places what is missing where the next thing stands, which can be lines further down.
+                # The parser places a missing value at the next token, which can be lines below.
                 value.line, value.column = event.end_mark.line + 1, event.end_mark.column + 2
             if first := into.keys.get(key.text):
                 self.errors.append(_twice(key, first.line))
@@ -228,7 +219,7 @@ class _Reader:
             into.keys[key.text], into.value[key.text] = key, value
 
     def check(self, event: Any) -> None:
-        """Refuse what settings have no need of and what bombs are made of."""
+        """Refuse anchors, aliases and tags."""
         if self.strict and (isinstance(event, events.AliasEvent) or event.anchor is not None):
             raise _refused(event, Messages.anchors)
         if self.strict and event.tag is not None:

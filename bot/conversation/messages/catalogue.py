@@ -1,4 +1,4 @@
-"""Reads the texts of each language from the files beside this module, and checks that they are those declared."""
+"""Reads the messages of each language from the files beside this module, and checks them against the declarations."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ class Messages(
     CandidateTexts,
     CommentTexts,
 ):
-    """All texts of the bot, in one language."""
+    """All messages of the bot, in one language."""
 
     def with_own(self, own: Mapping[str, Template]) -> Self:
-        """Replace some texts by templates, each for every number. Unknown names are ignored."""
+        """Replace some messages by templates, each for every number. Unknown names are ignored."""
         if "people_decide" in own:
             # A repository's own wording holds for both.
             own = {"people_decide_still": own["people_decide"], **own}
@@ -48,19 +48,19 @@ LANGUAGES = ("en", "zh", "ja", "es", "de", "fr")
 """The bot's languages; zh is in simplified characters."""
 
 PLAIN = frozenset(("digest_title", "scan_title", "label_rationale"))
-"""Texts that GitHub shows as they are, without Markdown or mentions."""
+"""Messages that GitHub shows as plain text."""
 
 _BETWEEN = frozenset(("comma", "settings_hint"))
-"""Texts that stand directly beside others, which may be a stranger's."""
+"""Messages that stand directly beside other text, which may be a stranger's."""
 
 _UNSAID = frozenset(("found", "related"))
-"""Texts with a form for each number that need not show the number."""
+"""Messages with plural forms that need not show the number."""
 
 _CATEGORIES = frozenset(("zero", "one", "two", "few", "many", "other"))
 
 
 class CatalogueError(Exception):
-    """A catalogue lacks a text, has one too many, or uses a wrong variable. This is an error of the program."""
+    """A catalogue differs from the declarations, which is an error of the program."""
 
 
 @cache
@@ -74,12 +74,12 @@ def messages(language: str) -> Messages:
 
 
 def english() -> Messages:
-    """The English texts, which are the default and those of the command line."""
+    """The English messages, the default and those of the command line."""
     return messages("en")
 
 
 def messages_for(language: str, own: Mapping[str, str]) -> Messages:
-    """The texts in a language, with a repository's `own` templates, made harmless, in place of some."""
+    """The messages in a language; a repository's `own` templates, made harmless, replace some."""
     spoken = messages(language)
     return spoken.with_own({name: _own(name, text) for name, text in own.items()}) if own else spoken
 

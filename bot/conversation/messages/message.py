@@ -20,7 +20,7 @@ from bot.conversation.messages.template import Template
 
 @lru_cache(maxsize=1_000, typed=True)
 def _decimal(number: float, language: str) -> str:
-    """Cached, because Babel is slow, and each of twenty thousand faults in a file may name the same line."""
+    """Cached: Babel is slow, and a hostile file can have thousands of errors."""
     from babel.numbers import format_decimal
 
     return str(format_decimal(number, locale=language))
@@ -28,7 +28,7 @@ def _decimal(number: float, language: str) -> str:
 
 @dataclass(frozen=True)
 class Locale:
-    """One language. `days` is the pattern in which a day is written, in CLDR's letters (`yyyy-MM-dd`)."""
+    """One language, with its pattern for days in CLDR's letters (`yyyy-MM-dd`)."""
 
     language: str
     days: str
@@ -44,7 +44,7 @@ class Locale:
         return _decimal(number, self.language)
 
     def percent(self, share: float) -> str:
-        """A share in percent. Only certainty is 100%, and only impossibility 0%."""
+        """A share in percent, rounded to 1% to 99% unless it is exactly 0 or 1."""
         from babel.numbers import format_percent
 
         rounded = round(share * 100)
@@ -66,16 +66,16 @@ class Locale:
 P = ParamSpec("P")
 
 COUNT = "count"
-"""The variable that chooses the form of a text: "1 result", "2 results"."""
+"""The variable that chooses the plural form: "1 result", "2 results"."""
 
 Forms = Mapping[str, Template]
-"""The forms of one text by CLDR's plural categories; `other` is always there."""
+"""The forms of a message by CLDR's plural categories; `other` is always there."""
 
 
 class MessageGroup:
-    """Texts in one language, some perhaps in a repository's own words. Immutable.
+    """Messages in one language, some perhaps a repository's own. Immutable.
 
-    `plain` are the bot's own words, for use when a repository's take too much room.
+    `plain` are the bot's own, for when a repository's are too long.
     """
 
     def __init__(self, locale: Locale, forms: Mapping[str, Forms], plain: Self | None = None) -> None:
@@ -84,7 +84,7 @@ class MessageGroup:
         self.plain: Self = plain or self
 
     def fill(self, name: str, values: Mapping[str, object]) -> str:
-        """Fill a text by its name; code that knows the name calls the text's own method."""
+        """Fill a message by its name; code that knows the name calls its method."""
         forms = self._forms[name]
         count = values.get(COUNT)
         form = self.locale.form(count) if isinstance(count, int) and len(forms) > 1 else "other"
@@ -102,7 +102,7 @@ class MessageGroup:
 
 
 class Message(Generic[P]):
-    """The declaration of a text, as `docs/words.md` lists it: what it `says`, in which `place`."""
+    """The declaration of a message, as `docs/words.md` lists it: what it `says`, in which `place`."""
 
     name, place = "", ""
 
@@ -121,7 +121,7 @@ class Message(Generic[P]):
         return self if texts is None else partial(self, texts)
 
     def __call__(self, texts: MessageGroup, /, *args: P.args, **kwargs: P.kwargs) -> str:
-        """The text, filled with values: Markdown, numbers, shares (`float`), days and moments."""
+        """The message, filled with values: Markdown, numbers, shares (`float`), days and moments."""
         return texts.fill(self.name, {**dict(zip(self.variables, args, strict=False)), **kwargs})
 
 
@@ -130,11 +130,11 @@ def message(says: str) -> Message[[]]: ...
 @overload
 def message(says: str, shape: Callable[P, None]) -> Message[P]: ...
 def message(says: str, shape: Callable[..., None] = lambda: None) -> Message[...]:
-    """Declare a text without variables, or with those of a shape."""
+    """Declare a message, with the variables of a function in `variables`."""
     return Message(says, shape)
 
 
 def declared(texts: type[MessageGroup]) -> dict[str, Message[...]]:
-    """All texts that a class and its bases declare, in the order of their declaration."""
+    """All messages that a class and its bases declare, in order."""
     members = (member for owner in reversed(texts.__mro__) for member in vars(owner).values())
     return {member.name: member for member in members if isinstance(member, Message)}

@@ -1,6 +1,6 @@
 """Templates such as `"{count} results"`: texts with gaps. A repository's own templates are made harmless.
 
-A repository's own text may have emphasis and code spans. Everything else that Markdown, HTML or GitHub would act on
+A repository's own template may have emphasis and code spans. Everything else that Markdown, HTML or GitHub would act on
 stays text, even if a value completes it, as after "https:" or "@".
 """
 
@@ -15,10 +15,10 @@ from string import Formatter
 from bot.text.invisible import JOINERS, without_invisible
 
 TEMPLATE_MAX = 600
-"""Characters of a repository's own text."""
+"""Characters of a repository's own template."""
 
 GAPS_MAX = 10
-"""Gaps in a repository's own text; each may hold a title."""
+"""Gaps in a repository's own template; each may hold a title."""
 
 _ZERO_WIDTH_SPACE = "\N{ZERO WIDTH SPACE}"
 _NAME = re.compile("[a-z][a-z0-9_]*")
@@ -117,7 +117,7 @@ def _plain(text: str) -> str:
 
 
 ANY_SPACE = r"\s\x1c-\x1f\x85\ufeff"
-"""For a class in a regular expression: all that Python or JavaScript takes for a space, so that they agree."""
+"""A class for regular expressions: everything that is a space in Python or JavaScript, so that they agree."""
 
 # Logins are ASCII. GitHub also sees a mention after a letter beyond ASCII.
 _FORBIDDEN = re.compile(
@@ -127,7 +127,7 @@ _FORBIDDEN = re.compile(
 
 
 def forbidden_part(text: str) -> str:
-    """The part of a repository's own text that mentions people, links to an issue, or looks like a marker; or "".
+    """The part of a template that mentions people, links to an issue, or looks like a marker; or "".
 
     `harmless` disarms it, but its author should know.
     """

@@ -1,4 +1,4 @@
-"""One earlier issue, as the list of a comment shows it, and as the reply to `/duplicates explain #N` does."""
+"""The advisory comment, the candidates in it, and the reply to `/duplicates explain #N`."""
 
 from __future__ import annotations
 
@@ -35,10 +35,9 @@ ALSO_MAX = 10
 def candidate_lines(
     candidate: Candidate, place: RepoLinks, say: Messages, likely: float = LIKELY, closer: Closer | None = None
 ) -> list[str]:
-    """Markdown of one list item: its first line, then one line a fact, and the strongest reason alone (C3).
+    """The lines of one list item in Markdown: title, state, the strongest reason (C3), and its duplicates.
 
-    Facts are separate short lines instead of a table's columns, because a table of titles has to be scrolled sideways
-    on a phone. `likely` is where the upper tier begins, `closer` what closed the issue, where that is known.
+    `likely` is the setting; `closer` what closed the issue, if known. A table would scroll sideways on a phone.
     """
     judged = [] if candidate.confidence is None else [confidence_words(candidate.confidence, say, likely)]
     state = [*judged, closed_words(candidate, place, say, closer)]
@@ -100,7 +99,7 @@ def closed_words(candidate: Candidate, place: RepoLinks, say: Messages, closer: 
 
 
 def mended(candidate: Candidate) -> bool:
-    """Whether to mark that a problem may be back: it was closed as completed, and may be the same (C3)."""
+    """Whether to say that a problem may be back: it was closed as completed, and is not unlikely the same (C3)."""
     told = candidate.confidence is None or likelihood(candidate.confidence) is not Likelihood.UNLIKELY
     return candidate.regression and told
 
@@ -165,15 +164,13 @@ def explain(
 
 @dataclass(frozen=True, slots=True)
 class CommentView:
-    """What the comment must know besides the report.
+    """What the comment needs besides the report.
 
-    `checked_at` carries the zone in which the time is shown. `had_candidates` is whether the comment that is replaced
-    showed any. `asked` is whether a command did, `words` and `options` are those of that command, and
-    `settings_problems` are given then: on a new issue nobody is bothered with them (C6). With `settings_private` only
-    their number is told. `say` are the words in which it is written, `labels` whether the bot sets the label of its own
-    accord. `moved` are the threshold and the usual one where feedback has moved it. `threshold` is the probability from
-    which on the bot speaks unasked, `likely` where the upper tier begins, and `unasked` (None: not told) which of the
-    candidates it would have named. `closers` are what closed issues of the repository, by number.
+    `checked_at` is in the host's zone. `had_candidates`: the comment so far shows some. `asked`: a command asked, with
+    `words` and `options`; only then `settings_problems` are listed (C6), or counted if `settings_private`. `labels`:
+    the bot sets the label by itself. `threshold` is the least probability of an unasked comment, `moved` threshold and
+    default if feedback has moved it, `likely` the setting, and `unasked` the candidates that the bot would have named
+    by itself (None: not said). `closers` are what closed issues here, by number.
     """
 
     checked_at: datetime
@@ -196,12 +193,10 @@ class CommentView:
 def render_comment(report: Report, view: CommentView) -> str:
     """The whole comment in Markdown, with its marker as the first line.
 
-    Whether a comment is wanted at all is for the caller to decide: without candidates this says that nothing was found,
-    or that it could not be looked for properly, which are different things (F9).
+    Without candidates it says that nothing was found, or that the search was not complete (F9).
     """
     shown = report.candidates
-    # Ten hostile titles and reasons can grow beyond the limit; the least likely candidates go first. One always fits,
-    # since `escape` bounds every text: an empty list would say that nothing was found.
+    # Hostile titles can exceed the limit; the least likely candidates go first. One always fits, thanks to `escape`.
     while len(body := _body(report, view, shown)) > BODY_MAX and len(shown) > 1:
         shown = shown[:-1]
     # Only a repository's own texts can still be too long.
@@ -225,7 +220,7 @@ def _body(report: Report, view: CommentView, shown: tuple[Candidate, ...]) -> st
         correction_block(next((one for one in shown if one.own), next(iter(shown), None)), say),
     ]
     checked = say.checked(time=view.checked_at)
-    # The time does not count for the fingerprint: a comment that says the same need not be edited.
+    # The fingerprint excludes the time, so that an unchanged comment is not edited.
     said = "\n\n".join([*blocks, *inside])
     content = "\n\n".join([*blocks, fold(say.summary(), [*inside, checked])])
     return f"{ADVICE.line(said)}\n{break_phrase(content)}\n"
@@ -234,7 +229,7 @@ def _body(report: Report, view: CommentView, shown: tuple[Candidate, ...]) -> st
 def _heading(report: Report, view: CommentView, shown: tuple[Candidate, ...]) -> str:
     say = view.say
     if shown:
-        # What no model judged was found all the same, and nothing more can be said of it.
+        # Without a model any candidate counts.
         best = view.threshold if shown[0].confidence is None else shown[0].confidence
         if view.asked and best < view.threshold:
             return say.closest()
@@ -249,17 +244,17 @@ def _heading(report: Report, view: CommentView, shown: tuple[Candidate, ...]) ->
 
 
 def _nearest(report: Report, place: RepoLinks, view: CommentView) -> list[str]:
-    """What comes nearest without being likely enough, and how to see it: a person asked, and "nothing" is not all."""
+    """The closest issue that is not likely enough, and the option that shows it."""
     best = next((one for one in report.considered if one.kind == "issue" and not one.repo), None)
     if best is None or best.confidence < MENTION_FROM:
         return []
-    # Never more than it has, so that it is shown.
+    # Rounded down, so that it is shown.
     option = code(f"confidence={math.floor(best.confidence * 100) / 100:g}")
     return [view.say.nearest(issue=place.issue(best.number), percent=best.confidence, option=option)]
 
 
 def _asked(view: CommentView, shown: tuple[Candidate, ...]) -> list[str]:
-    """What a command asked differently, so that a reader knows why the list is as it is."""
+    """The words and options of a command, which explain the list."""
     said = []
     if view.words:
         said.append(view.say.searched_for(words=" ".join(code(word) for word in view.words)))
@@ -275,7 +270,7 @@ def _asked(view: CommentView, shown: tuple[Candidate, ...]) -> list[str]:
 
 
 def _unasked(view: CommentView) -> list[str]:
-    """Which of the candidates the bot stands by: who asks gets others too (P6)."""
+    """The candidates that the bot would have named by itself (P6)."""
     if view.unasked is None:
         return []
     if not view.unasked:

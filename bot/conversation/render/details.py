@@ -1,4 +1,4 @@
-"""The folded part of the comment: what was asked, what did not work, and how to correct the bot."""
+"""The folded part of the comment: queries, problems, and the commands that correct the bot."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bot.domain.judge_protocol import JUDGE
 from bot.domain.report import Candidate, QueryRun, Report
 
 QUERIES_MAX = 19
-"""As many as all sources together can ask about one issue: seven searches by words, and of the others twelve."""
+"""The most that all sources can ask about one issue: seven searches by words and twelve others."""
 
 PROBLEMS_MAX = 10
 
@@ -29,7 +29,7 @@ def fold(summary: str, blocks: Iterable[str]) -> str:
 
 
 def _as_html(text: str) -> str:
-    """What a text of the bot's or a repository's own may hold of Markdown, as HTML."""
+    """The Markdown that a message may contain, as HTML."""
     return str(_inline().renderInline(text))
 
 
@@ -50,13 +50,13 @@ def sentence(text: str) -> str:
 
 
 def source_name(source: str, say: Messages) -> str:
-    """What a source is called in a sentence; by its own name where it is another version's, which has more of them."""
+    """A source in words, or by its own name if it is another version's."""
     name = f"source_{source.replace('-', '_')}"
     return say.fill(name, {}) if hasattr(Messages, name) else code(source, 60)
 
 
 def queries_block(report: Report, say: Messages) -> str:
-    """Every query with its source and hit count (F7, F8), and what of it came from the cache (T5)."""
+    """Every query with its source and hit count (F7, F8), and whether it came from the cache (T5)."""
     if not report.queries:
         return ""
     shown = [query_line(query, say) for query in report.queries[:QUERIES_MAX]]
@@ -67,7 +67,7 @@ def queries_block(report: Report, say: Messages) -> str:
 
 
 def found_by_block(shown: Sequence[Candidate], say: Messages) -> str:
-    """Which sources found each candidate, all of them: none hides another (H1, H2)."""
+    """All sources that found each candidate (H1, H2)."""
     lines = []
     for candidate in shown:
         if candidate.sources:
@@ -107,7 +107,7 @@ def problems_block(problems: Sequence[SourceProblem], say: Messages) -> str:
 
 
 def _problem(problem: SourceProblem, say: Messages) -> str:
-    """`source: reason`. Where the judge failed, the rest is as good as without one."""
+    """`source: reason`. Without its judge the search is degraded, but complete."""
     if problem.source == JUDGE:
         return f"{code(f'degraded: {JUDGE}')}: {remark_words(problem.remark, say)}"
     own = problem.remark.code is not RemarkCode.OTHERS
@@ -115,14 +115,14 @@ def _problem(problem: SourceProblem, say: Messages) -> str:
 
 
 def settings_block(problems: Sequence[ConfigError], private: bool, say: Messages) -> str:
-    """What is wrong with the settings file, by line and column (C6); see `private_settings` for a `private` one."""
+    """The errors in the settings file, by line and column (C6), or their number if it is `private`."""
     if private:
         return private_settings(problems, say)
     return f"{say.settings_problems()}\n\n{settings_list(problems, say)}" if problems else ""
 
 
 def private_settings(problems: Sequence[ConfigError], say: Messages) -> str:
-    """That the file has problems, and no word of it: it lies where those who read this may not look."""
+    """The number of errors in a file that readers of the comment may not see."""
     return say.settings_private(count=len(problems)) if problems else ""
 
 
@@ -138,9 +138,9 @@ def settings_list(problems: Sequence[ConfigError], say: Messages) -> str:
 
 
 def correction_block(first: Candidate | None, say: Messages) -> str:
-    """The commands that people want next about the first candidate, None where none is shown; each says who may.
+    """The commands that people may want next about the first candidate, if any, and who may give them.
 
-    `of` is left out where it would be refused, since the discussion cannot continue in a closed issue.
+    `of` is left out for a closed issue, where the discussion cannot continue.
     """
     if first is None:
         names: tuple[CommandName, ...] = (CommandName.SEARCH, CommandName.MUTE)

@@ -1,9 +1,8 @@
 """Strangers' text → Markdown that shows exactly that text and does nothing else.
 
-Three steps, each a function of its own: `clean` takes away what is invisible or would reorder the line, `disarm` breaks
-what GitHub acts on in the *rendered* text (mentions, references, addresses), and `escape` writes the result so that
-Markdown and HTML in it stay text. Mentions and references cannot be escaped with backslashes or entities, since GitHub
-looks for them after Markdown; a zero-width space inside is what bots use, and readers do not see it.
+Three steps: `clean` removes invisible characters and those that reorder a line, `disarm` breaks what GitHub acts on in
+the *rendered* text (mentions, references, addresses), and `escape` keeps Markdown and HTML from being interpreted.
+GitHub looks for mentions and references after Markdown, so a backslash does not help; a zero-width space does.
 
 Sources: GitHub docs, "Autolinked references and URLs", "Marking issues or pull requests as a duplicate" and "Writing
 mathematical expressions"; the GFM specification.
@@ -22,13 +21,13 @@ from bot.text.invisible import JOINERS, is_ignorable, without_invisible
 
 ZERO_WIDTH_SPACE = "\N{ZERO WIDTH SPACE}"
 TEXT_MAX = 200
-"""Characters of a title or another piece of text that are shown. GitHub's own titles have at most 256."""
+"""Characters of a title or another text that are shown. GitHub's titles have at most 256."""
 
-# No text is read further than this: what is shown is much shorter, and a hostile one may have millions.
+# Characters that are read; a hostile text may have millions.
 _READ_MAX = 20_000
-# Dollar signs grow most; without a bound a few hostile titles would fill a whole comment.
+# Escaping makes dollar signs longest; without a bound a few hostile titles would fill a comment.
 _GROWTH_MAX = 5
-# A letter with more marks than this is no letter of any script but a tower that covers the lines above.
+# More marks on a letter form a tower that covers the lines above.
 _MARKS_MAX = 3
 _BLANK = "\N{BRAILLE PATTERN BLANK}"
 
@@ -39,7 +38,7 @@ def clean(text: str, limit: int = TEXT_MAX) -> str:
     marks = 0
     for char in text[:_READ_MAX]:
         if is_ignorable(char):
-            # What is invisible parts no mark from its letter.
+            # Invisible characters do not separate a mark from its letter.
             kept.append(char)
             continue
         category = unicodedata.category(char)
@@ -93,8 +92,8 @@ _LINE_START = re.compile(r"(?:[-+=#]|[0-9]{1,9}(?=[.)]))")
 def escape(text: str, limit: int = TEXT_MAX) -> str:
     """Markdown that shows `text`, cleaned and disarmed, and nothing else; safe anywhere in a line, also at its start.
 
-    Empty text (or such of which nothing is left) gives an empty string. The result has at most five times `limit`
-    characters: a text of which nearly every character has to be written in another way is cut shorter.
+    The result is empty if nothing is left, and has at most five times `limit` characters: a text that needs much
+    escaping is cut shorter.
     """
     text = clean(text, limit)
     while len(markdown := _markdown(disarm(text))) > _GROWTH_MAX * limit:
@@ -116,17 +115,17 @@ _DOLLAR = re.compile(r"(?<!<span>)\$")
 
 
 def no_formula(*texts: str) -> list[str]:
-    """Texts of `escape` for one paragraph: two dollar signs in it make a formula of all that is between them.
+    """Escaped texts of one paragraph, in which two dollar signs would make a formula.
 
-    To enclose them is the one way that GitHub documents to prevent it.
+    A `<span>` is the one way that GitHub documents to prevent it.
     """
     several = sum(text.count("$") for text in texts) > 1
     return [_DOLLAR.sub("<span>$</span>", text) if several else text for text in texts]
 
 
 def code(text: str, limit: int = 300) -> str:
-    """A code span that shows `text`, which GitHub leaves alone but for one phrase; a dash where nothing is left."""
-    # Nothing but the bot's own first line may look like its marker, not even in code.
+    """A code span that shows `text`; a dash if nothing is left. In code GitHub acts on one phrase alone."""
+    # Only the bot's own first line may look like its marker.
     text = break_phrase(clean(text, limit)).replace("<!--", f"<{ZERO_WIDTH_SPACE}!--") or "–"
     fence = "`" * (max((len(run) for run in re.findall("`+", text)), default=0) + 1)
     pad = " " if text.startswith("`") or text.endswith("`") else ""
@@ -138,17 +137,16 @@ _PATHS: dict[ItemKind, str] = {"issue": "issues", "pull request": "pull", "discu
 
 @dataclass(frozen=True, slots=True)
 class RepoLinks:
-    """The repository that a comment is written in, as `OWNER/REPO`, and whether its GitHub is an Enterprise Server."""
+    """Links in a comment in `repo` (`OWNER/REPO`), whose GitHub may be an Enterprise Server."""
 
     repo: str
     enterprise: bool = False
 
     def issue(self, number: int, repo: str = "") -> str:
-        """An issue as a link that GitHub does not take for a reference. `repo` is OWNER/REPO where it lies elsewhere.
+        """A link to an issue that leaves no back-link there (C3); `repo` is OWNER/REPO of another repository.
 
-        A link to github.com, or the bare number, would be noted in the other issue's timeline. The redirecting host is
-        not recognised; Dependabot and Renovate link through it. Enterprise Server has none, so there the number stands
-        in a code span, where references are not looked for.
+        GitHub does not recognise the redirecting host as a reference; Dependabot and Renovate use it too. Enterprise
+        Server has none, so there the number stands in a code span.
         """
         return self._link(repo, repo or self.repo, "issues", number)
 
@@ -165,7 +163,6 @@ class RepoLinks:
         if closer.pull:
             return self._link("", self.repo, _PATHS["pull request"], closer.pull)
         named = code(closer.commit[:7])
-        # In a code span no commit is looked for, and GitHub notes nothing in what a commit closed.
         address = f"https://redirect.github.com/{quote(self.repo, safe='/')}/commit/{quote(closer.commit)}"
         return named if self.enterprise else f"[{named}]({address})"
 

@@ -1,4 +1,4 @@
-"""The commands and options in words, for the help, the comment and docs/commands.md."""
+"""Commands, reasons and remarks in words, for comments, replies and docs/commands.md."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bot.domain.report import Candidate, Reason, ReasonCode
 
 
 def duration(seconds: float, say: Messages) -> str:
-    """So many seconds, two at least since nobody types faster, or minutes."""
+    """Seconds, at least two, or minutes."""
     if seconds <= 90:
         return say.seconds(count=max(2, math.ceil(seconds)))
     return say.minutes(count=round(seconds / 60))
@@ -60,14 +60,14 @@ _VECTORS = "vectors"
 
 
 def reason_words(candidate: Candidate, say: Messages) -> list[str]:
-    """The strongest reasons; where there are no words to name, that the semantic index found it, if it did."""
+    """The strongest reasons; without any, that the semantic index found it, if it did."""
     return reasons_in(candidate.reasons, say) or ([say.by_meaning()] if _VECTORS in candidate.sources else [])
 
 
 def strongest(reasons: Sequence[Reason]) -> Sequence[Reason]:
-    """The one reason to tell: the first, but titles that have several words in common rather than a lone name (C3).
+    """The one reason to show (C3), with GitHub's opinion (F8a) and what speaks against it.
 
-    What GitHub says of likelihood is told beside it (F8a), and what speaks against it.
+    It is the first one, but several words of titles go before a single identifier.
     """
     beside = [reason for reason in reasons if reason.shared in (ReasonCode.GITHUB, ReasonCode.SURFACE)]
     own = [reason for reason in reasons if reason not in beside]
@@ -77,7 +77,7 @@ def strongest(reasons: Sequence[Reason]) -> Sequence[Reason]:
 
 
 def reasons_in(reasons: Sequence[Reason], say: Messages) -> list[str]:
-    """The reasons as Markdown; one whose quotes show nothing is left out."""
+    """The reasons as Markdown, without those whose quotes show nothing."""
     return [said for said in (_said(reason, list(map(escape, reason.quoted)), say) for reason in reasons) if said][
         :REASONS_MAX
     ]
@@ -108,7 +108,7 @@ def _said(reason: Reason, quoted: Sequence[str], say: Messages) -> str:
 
 
 def remark_words(remark: Remark, say: Messages) -> str:
-    """A remark in the comment's language, as Markdown; what others said as it came."""
+    """A remark as Markdown in the comment's language; others' words stay as they are."""
     match remark.code, remark.values:
         case RemarkCode.NOT_FOUND_AND_LEFT, (int(missing), int(left)):
             return say.comma().join([say.remark_not_found(count=missing), say.remark_left(count=left)])

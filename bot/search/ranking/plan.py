@@ -112,8 +112,7 @@ def plan_own_words(repo: RepoRef, words: str, *, budget: int = DEFAULT_BUDGET, s
 
 
 def natural_query(repo: RepoRef, title: str, state: StateFilter = "all") -> str:
-    """The title for GitHub's semantic search (ten requests a minute), without quotes and OR; "" for only stop words.
-    """
+    """The title for GitHub's semantic search (ten requests a minute), without quotes and OR; "" for only stop words."""
     if not has_usable_words(title[:TITLE_READ]):
         return ""
     return f"{qualifiers(repo, state)} {join_within(neutralise(title[:TITLE_READ]).split(), MAX_LENGTH)}"

@@ -1,5 +1,4 @@
-"""How alike two titles are: Dice-Sørensen on bigrams (F5), rapidfuzz as a second opinion; scores by titles (F6).
-"""
+"""How alike two titles are: Dice-Sørensen on bigrams (F5), rapidfuzz as a second opinion; scores by titles (F6)."""
 
 from __future__ import annotations
 
