@@ -1,1 +1,1 @@
-"""How well the finder would have done: a replay held against the duplicates that people marked themselves."""
+"""How well the finder would have done: a replay compared with the duplicates that people marked."""

@@ -64,9 +64,9 @@ def replay_index(
     jobs: int | None = None,
     advance: Callable[[], None] = lambda: None,
 ) -> Generator[ReplayAnswer | None, None, None]:
-    """Like `replay`, for all `issues`, over an index, in `jobs` processes (None: one a processor).
+    """Like `replay`, for all `issues`, over an index, in `jobs` processes (None: one for each processor).
 
-    `advance` is called whenever an issue has arrived in any of them; answers are yielded in order all the same.
+    `advance` is called whenever an issue has arrived in any of them; answers are yielded in order.
     """
     first = min(asked, default=len(issues))
     count = min(jobs or os.cpu_count() or 1, max(1, len(asked) // LEAST_SEGMENT))
@@ -139,9 +139,9 @@ def _answers(issues: Sequence[PastIssue], segment: _Segment) -> Iterator[ReplayA
 
 @contextmanager
 def _index_errors() -> Iterator[None]:
-    """Raise Unavailable instead of SQLAlchemy's errors, and of the system's about the index's file or folder.
+    """Raise Unavailable instead of errors about the index's file.
 
-    The caller would take the latter for an error about the file that it writes answers to.
+    The caller would take the system's errors for ones about the file that it writes answers to.
     """
     try:
         yield

@@ -1,4 +1,4 @@
-"""A GitHub for replays, which holds the issues that have arrived so far."""
+"""The replay: every issue arrives in turn, and for some the finder is asked. None is found before it came."""
 
 from __future__ import annotations
 
@@ -154,8 +154,8 @@ class ReplayOptions:
     """How a replay asks about each arrival: the sources, all of `INDEX` or all of `SEARCH`, and the finder's options.
 
     `weights` is the text of a file of weights, empty for the shipped ones; `budget` limits the searches by words. With
-    a `floor` the replay writes down each arrival's question to a judge, about candidates that are at least so likely,
-    and asks nobody.
+    a `floor` the replay records each arrival's question to a judge, about candidates of at least this probability, and
+    asks nobody.
     """
 
     sources: tuple[str, ...] = INDEX
@@ -191,7 +191,7 @@ class FutureLeak(DoppelError):
 class ReplayAnswer:
     """One arrival, by its id in the file, and its candidates: ids with confidence, best first.
 
-    `pairs` are what a judge would be asked about, by the replay's numbers; `ids` are the same issues in the file.
+    `pairs` are the question to a judge, with the replay's numbers; `ids` are the same issues in the file.
     """
 
     id: int | str
@@ -201,7 +201,7 @@ class ReplayAnswer:
 
 
 class QuestionRecorder:
-    """In place of a judge: keeps what that would be asked about the last arrival, and says nothing."""
+    """Takes the judge's place: records the question about the last arrival, and gives no opinion."""
 
     def __init__(self, floor: float) -> None:
         self.floor = floor
@@ -215,7 +215,7 @@ class QuestionRecorder:
         return before
 
     def take(self) -> JudgeQuestion | None:
-        """What was asked since the last time, if anything."""
+        """The question since the last call, if there was one."""
         pairs, self._pairs = self._pairs, None
         return pairs
 
@@ -248,9 +248,8 @@ class IndexMirror:
 class FileIds:
     """The numbers that the replay gave a file's issues, by their ids in the file.
 
-    With them the replay finds the issues that a text names, because the bot never suggests those. A file does not say
-    which repository it is from: `#12`, or the address of any issue 12, names the issue with the id 12, and the word
-    `TIMOB-1` the one with that id.
+    The bot never suggests issues that a text names. A file does not say which repository it is from: `#12`, or the
+    address of any issue 12, names the issue with the id 12, and the word `TIMOB-1` the one with that id.
     """
 
     def __init__(self, repo: RepoRef) -> None:
@@ -259,7 +258,6 @@ class FileIds:
         self._words = False
 
     def add(self, id: int | str, number: int) -> None:
-        """Add an issue that has arrived."""
         self._numbers[str(id)] = number
         self._words |= not str(id).isdecimal()
 
