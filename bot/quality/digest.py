@@ -133,7 +133,7 @@ class Digest:
     The bot `commented` on some, `would` have commented on some (`mode: shadow`), and stayed silent on the rest;
     `missed` of those were closed as duplicates of a candidate that it did not name. `lines` are the latest first; a
     comment that names only issues of other repositories has none. The judge was `asked` so many questions, at this
-    `cost`.
+    `cost`. `watching`: at the last look the bot only watched.
     """
 
     since: float
@@ -147,6 +147,7 @@ class Digest:
     lines: tuple[DigestLine, ...]
     asked: int = 0
     cost: float = 0.0
+    watching: bool = False
 
     def count(self, standing: CommentRating) -> int:
         """How many comments have this rating."""
@@ -200,6 +201,7 @@ def digest(decisions: Iterable[Decision], examples: Iterable[Example], since: fl
         left_alone=len({one.number for one in inside} - looked),
         missed=sum(any(one.same for one in said.get(number, ())) for number in looked - set(posted)),
         lines=lines,
+        watching=bool(inside) and inside[-1].mode == "shadow",
     )
 
 

@@ -28,9 +28,9 @@ def sentences(found: Digest, zone: datetime, say: Messages) -> str:
     """The whole digest in a few sentences; days are shown in the zone of `zone`."""
     since, until = (datetime.fromtimestamp(moment, zone.tzinfo).date() for moment in (found.since, found.until))
     said = [say.digest_looked(since, until, say.issues(count=found.looked), found.new)]
-    if found.commented or not found.would:
+    if found.commented or not (found.would or found.watching):
         said.append(say.digest_commented(count=found.commented))
-    if found.would:
+    if found.would or found.watching:
         said.append(say.digest_would(count=found.would))
     counts = (
         (CommentRating.RIGHT, say.digest_right),

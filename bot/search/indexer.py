@@ -59,13 +59,17 @@ def index_statuses(
         )
 
 
+# Issues whose vectors the next round makes, or whoever compares them before.
+_NEW = 20
+
+
 def state_of(progress: Progress | None, issues: int, vectors: int | None, texts: int | None = None) -> str:
-    """One word; EMBEDDING if only vectors or texts are missing."""
+    """One word; EMBEDDING if only vectors or texts are missing, more than those of some new issues."""
     if progress is None:
         return WAITING
     if not progress.done:
         return STOPPED if progress.problem else READING
-    return READY if all(made is None or made >= issues for made in (vectors, texts)) else EMBEDDING
+    return READY if all(made is None or made >= issues - _NEW for made in (vectors, texts)) else EMBEDDING
 
 
 logger = logging.getLogger(__name__)

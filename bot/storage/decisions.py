@@ -73,9 +73,10 @@ class Decisions(TableGateway):
         return self._read(decisions.c.repo_id == repo_id, decisions.c.number == number)
 
     def last_looks(self, repo_id: int, numbers: Collection[int]) -> dict[int, float]:
-        """The time of the last decision about each of these issues."""
-        at = sa.func.max(decisions.c.at)
-        query = sa.select(decisions.c.number, at).where(decisions.c.repo_id == repo_id, decisions.c.number.in_(numbers))
+        """The time of the last look at each of these issues; one that was left alone was not looked at."""
+        at, looked = sa.func.max(decisions.c.at), decisions.c.outcome != DecisionOutcome.LEFT_ALONE
+        mine = (decisions.c.repo_id == repo_id, decisions.c.number.in_(numbers), looked)
+        query = sa.select(decisions.c.number, at).where(*mine)
         return {row[0]: row[1] for row in self._all(query.group_by(decisions.c.number))}
 
     def prune(self, now: float) -> int:

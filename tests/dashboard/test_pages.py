@@ -19,6 +19,7 @@ from bot.deliveries.inbox import Inbox
 from bot.domain.decisions import Decision, DecisionOutcome, Evidence
 from bot.domain.entities import Actor, RepoRef, Repository
 from bot.domain.feedback import FeedbackKind, FeedbackSignal, Role
+from bot.domain.judge_protocol import JudgedPair, JudgeLimits, JudgeVerdict
 from bot.github.repository import RepoClient
 from bot.quality.feedback import decisions_on_pairs
 from bot.search.index import IndexedIssue
@@ -133,6 +134,13 @@ def test_both_texts_stand_side_by_side_with_what_they_share_marked(host: Host, s
     page = browser.get("/dashboard/acme/app/issues/8/with/7").text
     assert page.count("<mark>TLSWrap.onStreamRead</mark>") == 2
     assert "Same identifiers: TLSWrap, onStreamRead" in words(page)
+    assert words(page).count("open since 1970-01-01") == 2 and "bot thought" not in words(page)
+    look = Decision(
+        8, 2_000_000.0, "opened", "comment", DecisionOutcome.SILENT, 0.2, "", (Evidence(7, 0.31, 1, False),)
+    )
+    host.store.decisions.add(host.public, look)
+    page = browser.get("/dashboard/acme/app/issues/8/with/7").text
+    assert "At its last look the bot thought 31% likely." in words(page)
     assert "<script>alert" not in page and 'data-copy="/duplicates of #7"' in page
     assert f'href="{host.simulator.url}/acme/app/issues/7"' in page
     answer = browser.post("/dashboard/acme/app/issues/8", data={"other": 7, "said": "other", "back": "pair"})
@@ -147,12 +155,33 @@ def test_both_texts_stand_side_by_side_with_what_they_share_marked(host: Host, s
     assert signed_in("rita").get("/dashboard/acme/app/issues/8/with/7").status_code == 404
 
 
+def test_j6_an_issues_page_has_the_judges_verdict_its_cause_and_what_it_cost(host: Host, signed_in: SignedIn) -> None:
+    record, now = host.store.judgements, time.time()
+    call = record.begin(host.public, 2, "ann", 900, JudgeLimits(10, 10_000, 10, 10_000, 10), now)
+    assert call is not None
+    record.end(call, 812, 97, 0.0123, 1.4)
+    said = JudgedPair(JudgeVerdict.SAME, "the <b>tile server</b> is down")
+    record.keep(host.public, 2, {"key": (1, said)}, "reader-1 judge-1", now)
+    judged = Evidence(1, 0.97, 1, True, verdict="same", judged_by="reader-1 judge-1", unjudged=0.41)
+    host.store.decisions.add(
+        host.public, Decision(2, now, "edited", "comment", DecisionOutcome.POSTED, 0.2, "", (judged,))
+    )
+    page = signed_in("tara").get("/dashboard/acme/app/issues/2").text
+    assert "judged same by reader-1 judge-1 (the &lt;b&gt;tile server&lt;/b&gt; is down)" in page
+    cost = "The judge was asked 1 time: 812 tokens in, 97 out, cost 0.0123, the last time 1.4 s."
+    assert cost in words(page) and "97% 41% before the judge" in words(page)
+
+
 def test_comments_that_nobody_has_judged_can_be_shown_alone(host: Host, signed_in: SignedIn) -> None:
     browser, now = signed_in("tara"), time.time()
     evidence = (Evidence(1, 0.71, 1, True),)
     host.store.decisions.add(
         host.public, Decision(2, now - 60, "edited", "shadow", DecisionOutcome.SHADOW, 0.2, "", evidence)
     )
+    # What the bot's own doing caused hides nothing.
+    left = Decision(2, now, "reopened", "shadow", DecisionOutcome.LEFT_ALONE, 0.2, "a bot caused it", ())
+    host.store.decisions.add(host.public, left)
+    assert "👍 Yes" in words(browser.get("/dashboard/acme/app/issues/2").text)
     said = words(browser.get("/dashboard/acme/app?judged=no").text)
     assert said.count("👍 Yes") == 2
     browser.post("/dashboard/acme/app/issues/2", data={"other": 1, "said": "same", "back": "first"})

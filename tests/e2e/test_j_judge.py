@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from bot.app.wiring.clients import build_judge
 from bot.simulator.language_model import Heard, LanguageModel, Reply, start_model
 from tests.e2e.harness import Doppel
 from tests.e2e.reports import AGAIN, FIRST, OTHER
+from tests.e2e.test_c7_digest import keep
 from tests.judge.models import answer, entry, read, saying
 from tests.waiting import LONGEST
 
@@ -58,7 +60,27 @@ def test_j1_what_the_judge_calls_the_same_is_named_with_its_cause(doppel: Doppel
     assert "read both texts: “the export of page 7 fails alice 12”\n" in advice, "no mention, no address, no reference"
     (evidence,) = doppel.services.store.decisions.of_issue(doppel.repository.id, 2)[-1].evidence
     assert (evidence.verdict, evidence.judged_by) == ("same", "reader-1 judge-1")
-    assert evidence.unjudged is not None and evidence.probability != evidence.unjudged
+    assert evidence.unjudged is not None
+
+
+def test_j6_the_digest_says_what_the_weeks_questions_cost(doppel: Doppel) -> None:
+    doppel.configure("digest: issue\n")
+    with judged(doppel, saying("same"), judge_price_in=500.0, judge_price_out=500.0):
+        doppel.open(*FIRST, author="ann")
+        doppel.open(*AGAIN)
+        body = keep(doppel).body or ""
+    assert re.search(r"The judge was asked 1 question, which cost [0-9]+\.[0-9]{2}\.", body)
+    assert "cost 0.00" not in body and len(doppel.said(2)) == 1
+
+
+def test_j2_of_a_long_text_the_end_is_asked_about_too(doppel: Doppel) -> None:
+    log = "".join(f"step {n} is done\n" for n in range(300))
+    with judged(doppel, saying("same")) as model:
+        doppel.open(FIRST[0], f"{log}{FIRST[1]}", author="ann")
+        doppel.open(AGAIN[0], f"{log}{AGAIN[1]}")
+    new, earlier = read(model.heard[0])
+    assert new.endswith(AGAIN[1]) and "[…]" in new and len(new) < 1_800
+    assert any(text.endswith(FIRST[1]) for text in earlier.values()) and len(doppel.said(2)) == 1
 
 
 @pytest.mark.parametrize("verdict", ["different", "related"])

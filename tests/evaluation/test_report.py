@@ -42,6 +42,16 @@ def made(caught: list[float], missed: int, bothered: list[float], quiet: int) ->
     return evaluate(judged, issues=2_000, arrived=[one.arrived for one in judged], min_confidence=0.2)
 
 
+def test_what_nobody_has_triaged_yet_does_not_count_against_a_threshold() -> None:
+    """True repeats of the last month, opened while the bot only watched, are unmarked and no false alarms."""
+    old = [JudgedArrival(n, START + timedelta(days=n), frozenset({1}), ((1, 0.9),)) for n in range(1, 31)]
+    old += [JudgedArrival(n, START + timedelta(days=n), None, ()) for n in range(31, 400)]
+    new = [JudgedArrival(n, START + timedelta(days=400), None, ((1, 0.98),)) for n in range(500, 600)]
+    found = evaluate([*old, *new], issues=500, arrived=[one.arrived for one in (*old, *new)], min_confidence=0.2)
+    assert found.advice.reason is AdviceReason.CATCHES
+    assert found.at.false_alarms == 100, "the figures count them all the same"
+
+
 def test_p5_a_threshold_that_catches_most_while_few_of_what_nobody_marked_get_a_comment() -> None:
     """However few of the comments are marked: readers find two to five times as many as are."""
     found = made([0.9] * 10 + [0.4] * 10, 20, [0.45] * 50 + [0.3] * 60, 900)
@@ -146,7 +156,7 @@ def test_what_would_have_happened_in_the_last_month_is_said_in_a_sentence() -> N
             ([0.1] * 30, 0, [0.9] * 500, 500),
             AdviceReason.NOTHING_BEARABLE,
             "No threshold from .15 on catches a known duplicate and surely comments on no more than 8% of the other "
-            "issues: let it answer when it is asked, and not by itself.",
+            "issues: let it answer when it is asked, and not by itself (mode: shadow).",
         ),
     ],
 )

@@ -13,10 +13,10 @@ from bot.github.repository import RepoClient
 from bot.platform.settings import Settings
 from bot.search.embedding import Embedder
 from bot.search.embedding.local import choose_embedder
-from bot.search.judge.judge import HostJudge
 from bot.storage import Store, open_store
 
 if TYPE_CHECKING:
+    from bot.search.judge.judge import HostJudge
     from bot.search.judge.prompt import Endpoint
 
 

@@ -10,10 +10,11 @@ from itertools import islice
 from bot.deliveries.dead_letters import DeadLetter, DeadLetters
 from bot.deliveries.events import EvaluationEvent
 from bot.deliveries.inbox import Inbox
-from bot.domain.decisions import Decision
+from bot.domain.decisions import Decision, DecisionOutcome
 from bot.domain.entities import same_login
 from bot.domain.errors import DoppelError
 from bot.domain.feedback import FeedbackKind, FeedbackSignal, KeptCalibration, Role
+from bot.interfaces.dashboard import views
 from bot.interfaces.dashboard.views import IssuePair, side_by_side
 from bot.quality.calibration import WINDOW, Point, Threshold, feedback_since, points, threshold_in_force
 from bot.quality.digest import WEEK, CommentRating, Digest, digest_of
@@ -122,16 +123,22 @@ class DashboardData:
     def pair(self, repository: StoredRepository, number: int, other: int) -> IssuePair | None:
         """Two issues side by side; None if the index does not have both."""
         with self._index.view(repository.id) as view:
-            texts = view.texts({number, other})
-        return side_by_side(texts[number], texts[other]) if len(texts) == 2 else None
+            texts, rows = view.texts({number, other}), view.issues([number, other])
+        if len(texts) < 2:
+            return None
+        seen = (one for look in self.of_issue(repository, number) for one in look.evidence if one.own)
+        probability = next((one.probability for one in seen if one.number == other), None)
+        states = (views.state_since(rows[number], self.clock()), views.state_since(rows[other], self.clock()))
+        return side_by_side(texts[number], texts[other], states, probability)
 
     def unjudged(self, repository: StoredRepository) -> list[Decision]:
-        """The latest decision on each issue whose comment, posted or not, nobody has judged; one page of them."""
+        """The latest look at each issue whose comment, posted or not, nobody has judged; one page of them."""
         said = feedback_since(self.store, repository.id, self.clock().timestamp() - WINDOW)
         judged = {(one.number, one.other) for one in said}
         found: dict[int, Decision] = {}
         for one in self.store.decisions.latest(repository.id, MOST_LOOKED_AT):
-            found.setdefault(one.number, one)
+            if one.outcome is not DecisionOutcome.LEFT_ALONE:
+                found.setdefault(one.number, one)
         spoke = (one for one in found.values() if one.outcome.speaks and one.shown)
         open_ = (one for one in spoke if not any((one.number, its.number) in judged for its in one.shown))
         return list(islice(open_, PAGE))

@@ -206,7 +206,9 @@ class _Pages:
     def issue(self, repository: StoredRepository, number: int) -> Page:
         found = self._data.of_issue(repository, number)
         titles = self._data.titles(repository, views.named(found) | {number})
-        rows = views.rows(found, titles, {number: found[0].at} if found else {}, self._data.clock())
+        rows = views.rows(
+            found, titles, self._data.store.decisions.last_looks(repository.id, [number]), self._data.clock()
+        )
         return render_template(
             "dashboard/issue.html",
             repository=repository,

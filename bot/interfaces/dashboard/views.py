@@ -18,6 +18,7 @@ from bot.domain.report import Reason
 from bot.quality.calibration import Point
 from bot.quality.feedback import Example
 from bot.quality.scanning.groups import DuplicateGroup
+from bot.search.index import IndexedIssue
 from bot.search.matching.explanation import ComparedText, says_something, shared_message, shared_reasons, shared_words
 from bot.text.messages import error_messages
 from bot.text.terms import raw_words, terms, terms_of
@@ -38,14 +39,26 @@ Marked = list[tuple[str, bool]]
 
 @dataclass(frozen=True, slots=True)
 class IssuePair:
-    """Titles and texts of two issues in marked parts, and what they share, strongest first."""
+    """Titles and texts of two issues in marked parts, and what they share, strongest first.
+
+    `states` say since when each is open or closed. `probability` is that of the last look at the first issue.
+    """
 
     titles: tuple[Marked, Marked]
     texts: tuple[Marked, Marked]
     reasons: tuple[Reason, ...]
+    states: tuple[str, str]
+    probability: float | None
 
 
-def side_by_side(one: Text, other: Text) -> IssuePair:
+def state_since(issue: IndexedIssue, moment: datetime) -> str:
+    """`open since` or `closed on` a day, in the zone of `moment`."""
+    closed = issue.state != "open" and issue.closed_at is not None
+    at = issue.closed_at if closed and issue.closed_at else issue.created_at
+    return f"{'closed on' if closed else 'open since'} {datetime.fromtimestamp(at, moment.tzinfo):%Y-%m-%d}"
+
+
+def side_by_side(one: Text, other: Text, states: tuple[str, str], probability: float | None) -> IssuePair:
     """Compare two issues by their words alone; only the beginning of a long text."""
     both = tuple((title, body[:LONGEST]) for title, body in (one, other))
     own = tuple((title, _HEADING.sub("", body)) for title, body in both)
@@ -55,7 +68,7 @@ def side_by_side(one: Text, other: Text) -> IssuePair:
     message = shared_message(mine, theirs, error_messages("\n".join(own[0])))
     words = shared_words(mine, theirs, (term for term in order[0] if term in shared))
     titles, texts = zip(*((_marked(title, shared), _marked(body, shared)) for title, body in both), strict=True)
-    return IssuePair(titles, texts, shared_reasons(message, *words))
+    return IssuePair(titles, texts, shared_reasons(message, *words), states, probability)
 
 
 def _marked(text: str, shared: Collection[str]) -> Marked:
@@ -200,7 +213,7 @@ _BINS = 5
 class DecisionRow:
     """One decision in a list, with its likeliest candidate, if any.
 
-    `asks`: people are asked whether it was right, since it is the newest of its issue and named the candidate.
+    `newest`: it is the last look at its issue. `asks`: it also named the candidate, so people are asked about it.
     """
 
     number: int
@@ -211,6 +224,7 @@ class DecisionRow:
     reason: str
     threshold: float
     best: Evidence | None
+    newest: bool
     asks: bool
 
 
@@ -248,7 +262,8 @@ def rows(
             reason=one.reason,
             threshold=one.threshold,
             best=one.evidence[0] if one.evidence else None,
-            asks=one.at == last.get(one.number) and any(best.own and best.shown for best in one.evidence[:1]),
+            newest=(newest := one.at == last.get(one.number)),
+            asks=newest and any(best.own and best.shown for best in one.evidence[:1]),
         )
         for one in decisions
     ]

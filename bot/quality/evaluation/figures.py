@@ -163,8 +163,21 @@ def evaluate(
         at=at,
         unmarked=likeliest(judged),
         period=(min(arrived), max(arrived)) if arrived else None,
-        advice=advise([row for row in curve if row.cut in LISTED_THRESHOLDS], found.queries, silent),
+        advice=_advice(judged, arrived),
     )
+
+
+def _advice(judged: Sequence[JudgedArrival], arrived: Sequence[datetime]) -> Advice:
+    """The advice, without the last month's unmarked issues: nobody has triaged these, and some are duplicates.
+
+    Where these are most of what is unmarked, they count, since little else is known.
+    """
+    marked, silent = split(judged)
+    old = [one for one in silent if max(arrived) - one.arrived >= MONTH]
+    if len(old) >= max(others_needed(0), len(silent) / 2):
+        silent = old
+    counted = [*marked, *silent]
+    return advise([outcome_at(counted, cut) for cut in sorted(LISTED_THRESHOLDS)], len(marked), len(silent))
 
 
 def advise(cuts: Sequence[ThresholdOutcome], duplicates: int, silent: int) -> Advice:

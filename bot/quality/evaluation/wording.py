@@ -162,7 +162,8 @@ def advice(found: Evaluation) -> str:
         case AdviceReason.NOTHING_BEARABLE:
             return (
                 f"No threshold from {threshold(LEAST)} on catches a known duplicate and surely comments on no more "
-                f"than {bearable} of the other issues: let it answer when it is asked, and not by itself."
+                f"than {bearable} of the other issues: let it answer when it is asked, and not by itself "
+                "(mode: shadow)."
                 f"{_no_false_alarm_bearable(found)}"
             )
         case AdviceReason.CATCHES:

@@ -138,7 +138,10 @@ def _numbered(begun: bytes, at: int) -> tuple[bytes, int]:
 def _fenced(head: str, text: JudgeIssue, most: int, boundary: str) -> str:
     title = " ".join(without_invisible(text.title).split())[:TITLE_MAX]
     body = without_invisible(text.body)
-    body = body if len(body) <= most else body[:most].rstrip() + " […]"
+    if len(body) > most:
+        # The error often stands at the end of a long log.
+        begin = most * 2 // 3
+        body = f"{body[:begin].rstrip()}\n[…]\n{body[begin - most :].lstrip()}"
     return f"{head}\n<<< {boundary}\n{title}\n\n{body or '(no text)'}\n{boundary} >>>"
 
 
