@@ -100,6 +100,14 @@ class _ThreadRecovery:
     def _is_ours(self, author: Actor) -> bool:
         return self._services.comments.ours(author, None) or same_login(author.login, self._services.github.login())
 
+    def _held(self, comment: Comment, commands: int) -> bool:
+        """Whether this account carried the commands out: it gives a 👍 then, a 👎 if one of them failed, and neither
+        over a limit. Another account's thumbs are not known.
+        """
+        ours = same_login(self._own[comment.id].author.login, self._services.github.login())
+        thumb = self._thread.thumbs.get(comment.id, "+1")
+        return not ours or thumb == "+1" or (thumb == "-1" and commands > 1)
+
     def _heed(self, comment: Comment) -> None:
         app = self._services.github.login().removesuffix("[bot]")
         parsed = parse(comment.body, self._repo, hosts_of(self._services.settings.github_api_url), app)
@@ -107,7 +115,7 @@ class _ThreadRecovery:
         hashed = hash_texts(said_at, *(one.line for one in parsed))
         if not self._store.handled_commands.begin(*text, said_at=said_at, text_hash=hashed, delivery=_NOTE):
             return
-        for one in parsed:
+        for one in parsed if self._held(comment, len(parsed)) else ():
             if isinstance(one, Command) and allowed(one.row.who, self._right(comment.author), self._is_author(comment)):
                 self._take(one, comment)
         self._store.handled_commands.end(*text, text_hash=hashed)

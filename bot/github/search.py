@@ -189,16 +189,18 @@ PHRASES = ("duplicates not", "duplicates mute", "dup not", "dup mute")
 """What the commands that hold for good have in common, in each way of writing them."""
 
 _PAGE, _COMMENTS = 25, 100
-# GitHub shows a thousand results of a search.
-_PAGES = 1_000 // _PAGE
+# GitHub shows so many results of a search; the rest is searched from the last of these on.
+_REACHABLE = 1_000
 
 _FOUND = f"""fragment found on SearchResultItemConnection {{
-  pageInfo {{ endCursor hasNextPage }}
+  issueCount pageInfo {{ endCursor hasNextPage }}
   nodes {{ ... on Issue {{
-    number author {{ __typename login }} duplicateOf {{ number repository {{ nameWithOwner }} }}
+    number updatedAt author {{ __typename login }} duplicateOf {{ number repository {{ nameWithOwner }} }}
     comments(last: {_COMMENTS}) {{
       pageInfo {{ hasPreviousPage }}
-      nodes {{ body createdAt updatedAt url author {{ __typename login }} }}
+      nodes {{
+        body createdAt updatedAt url author {{ __typename login }} reactionGroups {{ content viewerHasReacted }}
+      }}
     }}
   }} }}
 }}"""
@@ -207,7 +209,8 @@ _FOUND = f"""fragment found on SearchResultItemConnection {{
 @dataclass(frozen=True, slots=True)
 class Thread:
     """An issue's number and author, the issue of this repository that it is closed as a duplicate of, 0 for none, and
-    its latest comments, oldest first, without the Apps that wrote them. `whole`: there are no earlier ones.
+    its latest comments, oldest first, without the Apps that wrote them. `whole`: there are no earlier ones. `thumbs`
+    are the caller's own reactions to these comments by id: "+1", "-1" or neither.
     """
 
     number: int
@@ -215,34 +218,43 @@ class Thread:
     original: int
     comments: tuple[Comment, ...]
     whole: bool
+    thumbs: Mapping[int, str]
 
 
 def threads(api: Api, repo: RepoRef, since: str = "") -> Iterator[Thread]:
-    """The threads that were changed at `since` (ISO 8601, empty: ever) or later, a thousand of each phrase at most.
+    """The threads that were changed at `since` (ISO 8601, empty: ever) or later, oldest change first.
 
     Raises GitHubError, RateLimited, Unavailable.
     """
     operation = f"search the comments of {repo} for commands"
-    changed = f" updated:>={since}" if since else ""
-    wanted = {f"s{at}": f'repo:{repo} is:issue in:comments "{phrase}"{changed}' for at, phrase in enumerate(PHRASES)}
-    after: dict[str, str | None] = dict.fromkeys(wanted)
+    phrases = {f"s{at}": phrase for at, phrase in enumerate(PHRASES)}
+    begin, after = dict.fromkeys(phrases, since), dict[str, str | None].fromkeys(phrases)
     seen: set[int] = set()
-    for _ in range(_PAGES):
+    while after:
+        wanted = {name: _search(repo, phrases[name], begin[name]) for name in after}
         data, errors = api.graphql(operation, _query(after), {**_named("q", wanted), **_named("a", after)})
         if not data:
             raise GitHubError(operation, 200, errors[0].message if errors else "the answer is empty")
         for name in list(after):
             found = data.get(name) or {}
-            for node in found.get("nodes") or ():
-                if node and node.get("number") and node["number"] not in seen:
+            nodes = [node for node in found.get("nodes") or () if node and node.get("number")]
+            for node in nodes:
+                if node["number"] not in seen:
                     seen.add(node["number"])
                     yield _thread(node, repo)
             page = found.get("pageInfo") or {}
             after[name] = page.get("endCursor")
             if not page.get("hasNextPage"):
-                del after[name]
-        if not after:
-            return
+                last = nodes[-1]["updatedAt"] if nodes else ""
+                if found.get("issueCount", 0) > _REACHABLE and last > begin[name]:
+                    begin[name], after[name] = last, None
+                else:
+                    del after[name]
+
+
+def _search(repo: RepoRef, phrase: str, since: str) -> str:
+    changed = f" updated:>={since}" if since else ""
+    return f'repo:{repo} is:issue in:comments "{phrase}"{changed} sort:updated-asc'
 
 
 def _query(after: Mapping[str, object]) -> str:
@@ -262,19 +274,30 @@ def _thread(node: Mapping[str, Any], repo: RepoRef) -> Thread:
     original = node.get("duplicateOf") or {}
     here = bool(original) and name_key(original["repository"]["nameWithOwner"]) == repo.key
     comments = node.get("comments") or {}
+    read = [one for one in comments.get("nodes") or () if one]
     return Thread(
         node["number"],
         _actor(node.get("author")),
         original["number"] if here else 0,
-        tuple(_comment(one) for one in comments.get("nodes") or () if one),
+        tuple(map(_comment, read)),
         not (comments.get("pageInfo") or {}).get("hasPreviousPage"),
+        {_comment_id(one): _thumb(one) for one in read},
     )
+
+
+def _comment_id(node: Mapping[str, Any]) -> int:
+    """GraphQL's own number has 31 bits, of which comments have more: theirs ends the address."""
+    return int(node["url"].rpartition("-")[2])
+
+
+def _thumb(node: Mapping[str, Any]) -> str:
+    given = {one["content"] for one in node.get("reactionGroups") or () if one.get("viewerHasReacted")}
+    return "+1" if "THUMBS_UP" in given else "-1" if "THUMBS_DOWN" in given else ""
 
 
 def _comment(node: Mapping[str, Any]) -> Comment:
     return Comment(
-        # GraphQL's own number has 31 bits, of which comments have more: theirs ends the address.
-        id=int(node["url"].rpartition("-")[2]),
+        id=_comment_id(node),
         body=node["body"],
         author=_actor(node.get("author")),
         app_id=None,

@@ -117,6 +117,30 @@ def test_x3_an_evicted_cache_loses_no_decision(project: Project) -> None:
     assert project.last.outputs["outcome"] == "left alone"
 
 
+def test_x3_what_was_refused_is_not_recovered_as_if_it_had_held(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not though the person may give the command by now; and threads are found beyond what one search shows."""
+    monkeypatch.setattr("bot.github.search._REACHABLE", 2)
+    monkeypatch.setattr("bot.github.search._PAGE", 1)
+    monkeypatch.setattr("bot.simulator.search.index.REACHABLE", 2)
+    number = duplicate(project)
+    project.write(number, "/duplicates not #1", "stranger")
+    for at in range(4):
+        other = project.open(f"Thumbnail {at} is blurred", "It looks like 64 pixels on a screen of 4,000.")
+        project.write(other.number, "/duplicates mute")
+        project.sim.clock.advance(60)
+    project.sim.set_permission(project.repo, "stranger", "triage")
+    project.runner.evict()
+    project.sim.edit_issue(project.repo, number, title=f"{SECOND} again")
+    project.settle()
+    assert "[#1](" in project.said(number)[0]
+    for at in range(4):
+        project.sim.edit_issue(project.repo, number + 1 + at, title=f"Another thumbnail, {at}")
+        project.settle()
+        assert project.last.outputs["outcome"] == "left alone", at
+
+
 def test_x3_a_damaged_cache_is_noticed_and_made_anew(project: Project) -> None:
     duplicate(project)
     (kept,) = (project.runner.folder / "cache" / project.runner.cache[-1]).iterdir()

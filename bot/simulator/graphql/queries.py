@@ -15,6 +15,7 @@ from bot.simulator.graphql.projects import sees_projects
 from bot.simulator.graphql.repositories import readable
 from bot.simulator.graphql.table import Info, Resolver, Resolvers, kind_of
 from bot.simulator.rest.search import find
+from bot.simulator.search import index as engine
 from bot.simulator.state.accounts import Account
 from bot.simulator.state.discussions import Discussion
 from bot.simulator.state.issues import Comment, Issue
@@ -121,5 +122,5 @@ def search(_: Any, info: Info, query: str, type: str, **args: Any) -> dict[str, 
         "nodes": [edge["node"] for edge in edges],
         **_NO_COUNTS,
         "issueCount": total,
-        "pageInfo": page_info(edges, start > 0, start + len(keys) < min(total, 1_000)),
+        "pageInfo": page_info(edges, start > 0, start + len(keys) < min(total, engine.REACHABLE)),
     }
