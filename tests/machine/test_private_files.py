@@ -147,8 +147,8 @@ def test_files_are_written_here_and_nowhere_else() -> None:
     found = {str(path.relative_to(package)) for path in package.rglob("*.py") if writes.search(path.read_text("utf-8"))}
     assert found == {
         "platform/private_files.py",
-        "app/cli/shared/files.py",  # compresses what goes into a file of private_files
-        "app/demo/processes.py",  # a log that private_files has made
+        "app/cli/shared/console.py",  # compresses what goes into a file of private_files
+        "app/demo/show.py",  # a log that private_files has made
         "app/cli/action.py",  # the runner's own files for summary and outputs
         "app/action/state.py",  # the runner's folder for one job
     }

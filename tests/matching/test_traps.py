@@ -237,16 +237,16 @@ def test_a_text_of_empty_words_has_nothing_in_common_with_anything(index: Index,
 
 
 def test_what_both_have_written_is_named_and_no_more(index: Index) -> None:
-    crash = "(worker) SourceProblem to fetch tile 12/2171/1322: 403 today"
+    crash = "(worker) Failed to fetch tile 12/2171/1322: 403 today"
     fill(index, an_issue(20, "Maps rotate since 2014, could be the imported tiles", crash))
     target = an_issue(
         30,
         "Rotated maps of 2014: could be an import of tiles",
-        "`(browser) SourceProblem to fetch tile 9/271/161: 403 today`",
+        "`(browser) Failed to fetch tile 9/271/161: 403 today`",
     )
     with Matcher(index).session(1, target) as session:
         shared = shared_by(next(match for match in session.judge() if match.number == 20))
-    assert shared[ReasonCode.MESSAGE] == ("SourceProblem to fetch tile … 403 today",)
+    assert shared[ReasonCode.MESSAGE] == ("Failed to fetch tile … 403 today",)
     assert set(shared[ReasonCode.TITLES]) == {"maps", "tiles"}
 
 
