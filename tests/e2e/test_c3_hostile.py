@@ -74,7 +74,7 @@ def test_c3_many_forms_of_the_largest_size_cost_no_more_than_a_few(
 ) -> None:
     read = list[str]()
     monkeypatch.setattr(
-        issue_forms, "supplied_by", lambda name, text: (read.append(name), boilerplate_of(name, text))[1]
+        issue_forms, "boilerplate_of", lambda name, text: (read.append(name), boilerplate_of(name, text))[1]
     )
     for number in range(20):
         doppel.sim.write_file(doppel.repo, f".github/ISSUE_TEMPLATE/f{number:02}.yml", BUSY)
