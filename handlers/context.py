@@ -54,15 +54,19 @@ class IssueContext:
     settings: LoadedSettings
     installation: int | None
     _finders: dict[tuple[bool, bool, bool], Finder] = field(default_factory=dict)
+    _issue: list[Issue] = field(default_factory=list)
 
-    @cached_property
+    @property
     def issue(self) -> Issue:
-        """The issue as GitHub has it now; the event's payload may be old."""
-        return self.github.issue(self.repo, self.number)
+        """The issue as GitHub has it now, read once; the event's payload may be old."""
+        # Python 3.11's cached_property would make all threads of the process wait for one thread's request.
+        if not self._issue:
+            self._issue.append(self.github.issue(self.repo, self.number))
+        return self._issue[0]
 
     def reload(self) -> None:
         """Read the issue again on next use: a command has changed it."""
-        self.__dict__.pop("issue", None)
+        self._issue.clear()
         self._finders.clear()
 
     @property

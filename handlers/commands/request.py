@@ -31,16 +31,20 @@ class CommandRequest:
         self.command_id = event.comment_id
         self.edited = event.action == "edited"
         self.login = event.sender.login
+        self._permission: Permission | None = None
 
     @property
     def issue(self) -> Issue:
         """The issue as GitHub has it now."""
         return self.context.issue
 
-    @cached_property
+    @property
     def permission(self) -> Permission:
         """What they may do in the repository; read once, and only if it matters."""
-        return self.context.github.permission(self.context.repo, self.login)
+        # Like `IssueContext.issue` no cached_property, since it asks GitHub.
+        if self._permission is None:
+            self._permission = self.context.github.permission(self.context.repo, self.login)
+        return self._permission
 
     @cached_property
     def say(self) -> Messages:
