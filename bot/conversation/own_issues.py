@@ -90,7 +90,7 @@ def keep_issue(github: RepoClient, store: OwnIssues, draft: IssueDraft, now: flo
         try:
             github.close(repo, number, "not_planned")
         except (GitHubError, Retryable):
-            # The next attempt finds both by their markers and closes this one.
+            # The next attempt finds both issues by their markers, and closes this one.
             store.set(repo_id, None, now)
             raise
     return stored_number

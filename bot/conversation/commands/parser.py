@@ -132,7 +132,7 @@ def _parse_line(line: str, here: CommentRepository) -> ParsedLine | None:
     if word.startswith("@"):
         # `command_lines` has already compared the App's name.
         word, rest = COMMAND, rest[1:]
-    if [plain(one).lower() for one in rest[:2]] == ["duplicate", "of"]:
+    if [plain(part).lower() for part in rest[:2]] == ["duplicate", "of"]:
         rest = rest[1:]
     head = plain(rest[0]).lower().rstrip(".,;:!") if rest else ""
     spec = COMMANDS_BY_NAME[ALIASES.get(head) or CommandName(head)] if head in _KNOWN_WORDS else None

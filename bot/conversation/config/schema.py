@@ -84,14 +84,14 @@ class _Section(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _normalize_off(cls, given: Any) -> Any:
+    def _normalize_off(cls, section: Any) -> Any:
         """YAML 1.1 reads the choice `off` as `false`."""
-        if not isinstance(given, dict):
-            return given
+        if not isinstance(section, dict):
+            return section
         fields = cls.model_fields
         return {
             key: normalize_off(value) if key in fields and "off" in get_args(fields[key].annotation) else value
-            for key, value in given.items()
+            for key, value in section.items()
         }
 
 
@@ -122,9 +122,9 @@ class SourceConfig(_Section):
 
     @model_validator(mode="before")
     @classmethod
-    def _switched(cls, given: Any) -> Any:
-        """On, off, or a mapping with what shall differ from the source's own defaults."""
-        return {"enabled": given} if is_switch(given) else given
+    def _accept_switch(cls, value: Any) -> Any:
+        """Accept a switch, or a mapping with the differences from the source's defaults."""
+        return {"enabled": value} if is_switch(value) else value
 
 
 class JudgeConfig(_Section):
@@ -145,9 +145,9 @@ class JudgeConfig(_Section):
 
     @model_validator(mode="before")
     @classmethod
-    def _switched(cls, given: Any) -> Any:
-        """On, off, or a mapping with what shall differ from the defaults."""
-        return {"enabled": given} if is_switch(given) else given
+    def _accept_switch(cls, value: Any) -> Any:
+        """Accept a switch, or a mapping with the differences from the defaults."""
+        return {"enabled": value} if is_switch(value) else value
 
 
 class IgnoreConfig(_Section):
@@ -197,9 +197,9 @@ Source = Annotated[SourceConfig, _switch_or_keys(SourceConfig)]
 
 
 class RepoConfig(_Section):
-    """Everything that `.github/doppel.yml` can say. `RepoConfig()` is what holds without a file.
+    """All settings of `.github/doppel.yml`. `RepoConfig()` has the defaults, which apply without a file.
 
-    Where `min_confidence` is None, `bot.quality.calibration` says which threshold is in force.
+    If `min_confidence` is None, `bot.quality.calibration` chooses the threshold.
     """
 
     mode: Literal["comment", "shadow", "off"] = "comment"

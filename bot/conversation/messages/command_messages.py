@@ -91,7 +91,7 @@ class AnswerTexts(MessageGroup):
     undo_not_holds = message("`undo` has undone a `not`, but somebody else also used `not`.", variables.issue)
     undo_of = message("`undo` has undone an `of`, and the issue is open again.", variables.issue)
     undo_of_closed = message("`undo` has undone an `of`; the issue stays closed, as it was before.", variables.issue)
-    undo_nothing = message("There is no command to undo.")
+    undo_nothing = message("The person has used no command that `undo` could undo.")
     muted = message("The command `mute` is done.")
     muted_already = message("`mute` was already used.")
     muted_recheck = message("The bot has updated the comment of a muted issue.")

@@ -167,7 +167,7 @@ class LabelTexts(MessageGroup):
     """The suggested label."""
 
     label_rationale = message(
-        "The reason for the suggested label. GitHub shows plain text without a link.", variables.percent_number
+        "The reason for the suggested label, which GitHub shows as plain text without a link.", variables.percent_number
     )
 
 

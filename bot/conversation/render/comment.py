@@ -146,11 +146,11 @@ def explain(
     facts.append(say.explain_found_by(sources=sources) if sources else say.explain_not_found())
     facts += [
         say.explain_duplicate(
-            issue=place.issue(one.number),
-            confidence=confidence_words(one.confidence or 0.0, say, likely),
-            sources=source_names(one, say),
+            issue=place.issue(duplicate.number),
+            confidence=confidence_words(duplicate.confidence or 0.0, say, likely),
+            sources=source_names(duplicate, say),
         )
-        for one in duplicates[:ALSO_MAX]
+        for duplicate in duplicates[:ALSO_MAX]
     ]
     blocks = [
         say.explain_heading(issue=place.issue(candidate.number), title=escape(candidate.title)),
@@ -251,7 +251,8 @@ def _heading(report: Report, view: CommentView, shown: tuple[Candidate, ...]) ->
 
 def _nearest(report: Report, place: RepoLinks, view: CommentView) -> list[str]:
     """The closest issue that is not likely enough, and the option that shows it."""
-    best = next((one for one in report.considered if one.kind == "issue" and not one.repo), None)
+    issues = (candidate for candidate in report.considered if candidate.kind == "issue" and not candidate.repo)
+    best = next(issues, None)
     if best is None or best.confidence < MENTION_FROM:
         return []
     # Rounded down, so that the option shows the issue.
@@ -270,7 +271,7 @@ def _asked(view: CommentView, shown: tuple[Candidate, ...]) -> list[str]:
         sentences.append(view.say.from_confidence(percent=view.options.confidence))
     if view.options.threshold is not None:
         sentences.append(view.say.from_threshold(percent=view.options.threshold))
-        if any(one.similarity < view.options.threshold for one in shown):
+        if any(candidate.similarity < view.options.threshold for candidate in shown):
             sentences.append(view.say.from_threshold_original())
     return [" ".join(sentences)] if sentences else []
 
@@ -282,7 +283,7 @@ def _unasked(view: CommentView) -> list[str]:
     if not view.unasked:
         return [view.say.unasked_none(percent=view.threshold)]
     # In code, since the list above already has the links.
-    issues = view.say.comma().join(code(f"{one.repo}#{one.number}") for one in view.unasked)
+    issues = view.say.comma().join(code(f"{candidate.repo}#{candidate.number}") for candidate in view.unasked)
     return [view.say.unasked(issues=issues, percent=view.threshold)]
 
 
