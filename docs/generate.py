@@ -66,7 +66,8 @@ def words_tables() -> str:
     return "\n\n".join(
         f"### {place}\n\n| text | variables | what it is for |\n|---|---|---|\n"
         + "\n".join(
-            f"| `{one.name}` | {' '.join(f'`{name}`' for name in one.variables) or '–'} | {one.says} |" for one in texts
+            f"| `{one.name}` | {' '.join(f'`{name}`' for name in one.variables) or '–'} | {one.purpose} |"
+            for one in texts
         )
         for place, texts in places.items()
     )

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Collection
 
 from bot.conversation.config.schema import RepoConfig
-from bot.conversation.marker import answered_by
+from bot.conversation.marker import answered_comment_id
 from bot.deliveries.events import DEFERRED, INDEXED, OVERTAKEN, CommentEvent, IssueEvent, own_issue_event
 from bot.domain.entities import Actor
 from bot.storage.commands import UsageLimit
@@ -184,7 +184,7 @@ def comment_deleted(event: CommentEvent, services: Services) -> None:
     """
     # Anybody can write a marker.
     ours = services.comments.ours(Actor(event.author, is_bot=True), event.app)
-    place = answered_by(event.body) if ours else None
+    place = answered_comment_id(event.body) if ours else None
     comments, where = services.store.comments, (event.repository.id, event.number)
     if place is not None and comments.get(*where, place) is None:
         # If the issue is gone, nothing is noted of it: NotFound ends this.

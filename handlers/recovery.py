@@ -15,7 +15,7 @@ from functools import cached_property
 from bot.conversation.commands.parser import parse
 from bot.conversation.commands.table import Command, CommandName, Requirement, allowed
 from bot.conversation.comments import hash_texts
-from bot.conversation.marker import answered_by
+from bot.conversation.marker import answered_comment_id
 from bot.domain.entities import NOBODY, Actor, Comment, Permission, Repository, name_key, same_login
 from bot.domain.errors import GitHubError, Retryable
 from bot.domain.feedback import Rejection, Role, UserVerdict, UserVerdictKind
@@ -94,7 +94,7 @@ class _ThreadRecovery:
     @cached_property
     def _own(self) -> dict[int, Comment]:
         """The bot's comments by what they answer."""
-        placed = ((answered_by(one.body), one) for one in reversed(self._thread.comments))
+        placed = ((answered_comment_id(one.body), one) for one in reversed(self._thread.comments))
         return {place: one for place, one in placed if place is not None and self._is_ours(one.author)}
 
     def _is_ours(self, author: Actor) -> bool:
@@ -116,7 +116,9 @@ class _ThreadRecovery:
         if not self._store.handled_commands.begin(*text, said_at=said_at, text_hash=hashed, delivery=_NOTE):
             return
         for one in parsed if self._held(comment, len(parsed)) else ():
-            if isinstance(one, Command) and allowed(one.row.who, self._right(comment.author), self._is_author(comment)):
+            if isinstance(one, Command) and allowed(
+                one.spec.who, self._right(comment.author), self._is_author(comment)
+            ):
                 self._take(one, comment)
         self._store.handled_commands.end(*text, text_hash=hashed)
 

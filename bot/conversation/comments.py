@@ -1,12 +1,12 @@
 """The bot's comments on GitHub: one advisory comment for each issue, one reply for each comment with commands (C2).
 
-A comment is known by its row in the store *and* by its hidden marker. An attempt claims the row before it asks GitHub
-to create anything. A claim is identified by its time, and expires, since its holder may be dead. An attempt without an
-answer may have succeeded, so the next one waits until GitHub must have finished with it, and then looks for the marker,
-which counts only in comments that the bot wrote.
+The bot recognises its comment by the row in the store *and* by the hidden marker. An attempt claims the row before it
+asks GitHub to create anything. A claim is identified by its time, and expires, since its holder may be dead. A request
+without an answer may have succeeded, so the next attempt waits until GitHub must have finished that request, and then
+looks for the marker, which counts only in comments that the bot wrote.
 
-A machine can stand still longer than its claim holds, just before it sends its request. So a comment counts as written
-only if the row is unchanged afterwards. Otherwise this attempt deletes its own comment, or leaves that to another one.
+A machine can freeze just before it sends its request, until its claim has expired. So a comment counts as written only
+if the row is unchanged afterwards. Otherwise this attempt deletes its own comment, or leaves that to another attempt.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from bot.storage.comments import Comments
 class CommentSlot:
     """The place of one comment: an issue, and the comment whose commands it answers (ADVISORY: none).
 
-    `is_marked` recognises the body of a comment that belongs here. `since`, if known, bounds the search for it: an
-    issue can have 2,500 comments.
+    `is_marked` recognises the body of a comment that belongs here. `since`, if known, limits the search for the comment
+    to later ones: an issue can have 2,500 comments.
     """
 
     repo_id: int
@@ -48,8 +48,8 @@ class CommentSlot:
 class CommentDraft:
     """A comment's new content, and the candidates `shown` in it.
 
-    `body_hash` tells whether an edit is needed, and ignores differences that are no reason for one; None is unlike any.
-    `text_hash` is of the text that the comment answers, None if it answers none yet.
+    An edit is needed if `body_hash` differs from the stored hash. It ignores differences that do not deserve an edit;
+    None differs from every hash. `text_hash` is the hash of the answered text, None if the comment answers none yet.
     """
 
     body: str
@@ -58,20 +58,20 @@ class CommentDraft:
     shown: Sequence[int] = ()
 
     def unwritten(self) -> CommentDraft:
-        """The same before GitHub has taken it: it answers nothing yet, and nobody knows what the comment says."""
+        """The draft before GitHub has accepted it: it answers nothing yet, and the comment's text is unknown."""
         return replace(self, body_hash=None, text_hash=None)
 
 
 LEASE = 35.0
-"""Seconds that a claim holds. A request may wait twenty for its turn (the patience of `bot.github`), and GitHub ends it
-after ten more; after that an unanswered write has happened or never will."""
+"""Seconds that a claim is valid. A request may wait twenty seconds for its turn (the patience of `bot.github`), and
+GitHub ends it after ten more; an unanswered write has then either happened or never will."""
 
-# Seconds before the next try, at the earliest, while another attempt is at the comment.
+# The shortest wait in seconds while another attempt handles the comment.
 _LEAST_WAIT = 1.0
 
 
 class CommentRow:
-    """One attempt's access to the row of a slot; claims hold for `lease` seconds."""
+    """One attempt's access to the row of a slot; claims expire after `lease` seconds."""
 
     def __init__(self, store: Comments, slot: CommentSlot, clock: Callable[[], datetime], lease: float) -> None:
         self.slot = slot
@@ -80,12 +80,12 @@ class CommentRow:
         self._clock = clock
         self._lease = lease
 
-    def kept(self) -> StoredComment | None:
+    def stored(self) -> StoredComment | None:
         """The stored comment; None if there never was a row."""
         return self._store.get(*self._where)
 
     def claim(self) -> tuple[ClaimOutcome, float]:
-        """Claim the comment; returns the answer, never `BUSY`, and the claim's time. Raises Retryable if taken."""
+        """Claim the comment; returns the outcome, never `BUSY`, and the claim's time. Raises Retryable if busy."""
         since = self._now()
         claim = self._store.claim(*self._where, now=since, lease=self._lease)
         if claim is ClaimOutcome.BUSY:
@@ -95,7 +95,7 @@ class CommentRow:
         return claim, since
 
     def renew(self, since: float) -> float:
-        """Renew the claim of `since`; returns its new time. Raises Retryable if another attempt has taken it."""
+        """Renew the claim of `since`; returns its new time. Raises Retryable if another attempt has the claim."""
         now = self._now()
         if not self._store.renew(*self._where, since=since, now=now):
             raise self._overtaken(self._lease)
@@ -103,7 +103,7 @@ class CommentRow:
 
     @contextmanager
     def claimed(self, since: float) -> Iterator[None]:
-        """Release the claim of `since` if GitHub certainly wrote nothing, and keep it if it may have."""
+        """Release the claim of `since` if GitHub certainly wrote nothing; keep it if GitHub may have written."""
         try:
             yield
         except (GitHubError, RateLimited, Overtaken):
@@ -113,7 +113,7 @@ class CommentRow:
             raise Retryable(str(unanswered), after=max(self._lease, unanswered.after or 0)) from unanswered
 
     def settle(self, draft: CommentDraft, comment_id: int | None, since: float) -> float | None:
-        """Note that this comment, or none, has the draft's content; the time of the note, or None if overtaken."""
+        """Record that this comment, or none, has the draft's content; returns its new time, or None if overtaken."""
         now = self._now()
         settled = self._store.settle(
             *self._where,
@@ -127,26 +127,26 @@ class CommentRow:
         return now if settled else None
 
     def settle_claimed(self, draft: CommentDraft, comment_id: int | None, since: float) -> float:
-        """Like `settle`, before a write on GitHub: raises Retryable if another attempt has the claim."""
+        """Like `settle`, but raises Retryable if another attempt has the claim; for use before a write on GitHub."""
         now = self.settle(draft, comment_id, since)
         if now is None:
             raise self._overtaken(self._lease)
         return now
 
     def answer_silently(self, text_hash: str | None, shown: Sequence[int] = ()) -> None:
-        """Note that a text with these candidates was answered by writing nothing."""
+        """Record that the bot answered a text with these candidates by writing nothing."""
         self._store.answer_silently(*self._where, text_hash=text_hash, shown=shown, now=self._now())
 
     def mark_deleted(self, comment_id: int) -> None:
-        """Note that a maintainer deleted this comment."""
+        """Record that a maintainer deleted this comment."""
         self._store.mark_deleted(self.slot.repo_id, self.slot.number, comment_id, self._now())
 
     def lose(self) -> None:
-        """Note that nobody knows which comment it is."""
+        """Record that the slot's comment is unknown."""
         self._store.lose(*self._where)
 
     def doubt(self) -> Retryable:
-        """Note that nobody knows what the comment says; returns the error with which the attempt must end."""
+        """Record that the comment's text is unknown; returns the error with which the attempt must end."""
         self._store.doubt(*self._where, now=self._now())
         return self._overtaken(_LEAST_WAIT)
 
@@ -158,10 +158,10 @@ class CommentRow:
 
 
 class CommentKeeper:
-    """Writes comments so that no retry, crash, redelivery or second worker makes two of one.
+    """Writes comments so that no retry, crash, redelivery or second worker posts a comment twice.
 
-    `ours` tells whose comments are the bot's. `alone` says that everybody who writes them shares this store, so that
-    nobody can post at the same moment unseen.
+    `ours` recognises the bot's comments by their author. `alone` says that all writers of these comments share this
+    store, so that no other writer can post at the same moment unnoticed.
     """
 
     def __init__(
@@ -186,33 +186,33 @@ class CommentKeeper:
         """Make the slot's comment say what the draft says; False if a maintainer deleted it.
 
         `look` searches GitHub even if the store has no row: the comment may have come with a transfer, or the store may
-        be new or restored. Without `create` it only edits an existing comment. `anew` edits it even if it says so
-        already, since somebody may have deleted or changed it without an event. Raises Retryable while another attempt
-        is at the same comment.
+        be new or restored. Without `create`, only an existing comment is edited. `anew` edits the comment even if the
+        stored hash is the same, since somebody may have deleted or changed the comment without an event. Raises
+        Retryable while another attempt handles the same comment.
         """
         row = self._row(slot)
-        kept = row.kept()
-        if kept is not None and kept.state is CommentState.DELETED:
+        stored = row.stored()
+        if stored is not None and stored.state is CommentState.DELETED:
             return False
-        if kept is not None and kept.comment_id is not None:
-            said = None if anew else kept.body_hash
-            return self._edit(github, row, draft, kept.comment_id, said, kept.updated_at)
-        # A silent row need not be checked each time, though it may come from a backup.
-        look = look and (create or kept is None or kept.state is CommentState.INTENDED)
-        if not create and not look and (kept is None or kept.state is CommentState.SILENT):
+        if stored is not None and stored.comment_id is not None:
+            known_hash = None if anew else stored.body_hash
+            return self._edit(github, row, draft, stored.comment_id, known_hash, stored.updated_at)
+        # Do not search for every silent row, although a row from a backup may be outdated.
+        look = look and (create or stored is None or stored.state is CommentState.INTENDED)
+        if not create and not look and (stored is None or stored.state is CommentState.SILENT):
             row.answer_silently(draft.text_hash, draft.shown)
             COMMENTS.labels("silent").inc()
             return True
         claim, since = row.claim()
         if claim is ClaimOutcome.SETTLED:
-            # Another attempt has just finished it; this call finds its comment.
+            # Another attempt has just finished, so that the row now has a comment.
             return self.keep(github, slot, draft, create=create, anew=anew)
         with row.claimed(since):
             own = self._find(github, slot) if look or claim is ClaimOutcome.DOUBTFUL else None
         if own is not None:
-            # Until the edit has succeeded, it answers nothing.
-            found = row.settle_claimed(draft.unwritten(), own.id, since)
-            return self._edit(github, row, draft, own.id, None, found)
+            # Until the edit has succeeded, the comment answers nothing.
+            settled = row.settle_claimed(draft.unwritten(), own.id, since)
+            return self._edit(github, row, draft, own.id, None, settled)
         if create:
             return self._create(github, row, draft, since)
         row.settle_claimed(draft, None, since)
@@ -220,29 +220,29 @@ class CommentKeeper:
         return True
 
     def stands(self, github: RepoClient, slot: CommentSlot, *, look: bool) -> bool:
-        """Whether there is a comment to keep up to date. `look` as for `keep`."""
-        kept = self._row(slot).kept()
-        if kept is not None:
-            return kept.state is CommentState.POSTED
+        """Whether the slot has a comment to keep up to date. `look` as for `keep`."""
+        stored = self._row(slot).stored()
+        if stored is not None:
+            return stored.state is CommentState.POSTED
         return look and self._find(github, slot) is not None
 
     def remove(self, github: RepoClient, slot: CommentSlot, text_hash: str, *, look: bool = False) -> None:
         """Answer a text with silence, and delete the comment that answered the former text.
 
-        `look` as for `keep`. Raises Retryable while another attempt is at the same comment.
+        `look` as for `keep`. Raises Retryable while another attempt handles the same comment.
         """
         row = self._row(slot)
-        kept = row.kept()
-        if look if kept is None else kept.state is CommentState.INTENDED:
+        stored = row.stored()
+        if look if stored is None else stored.state is CommentState.INTENDED:
             self._remove_doubtful(github, row, text_hash)
             return
-        if kept is not None and kept.state is CommentState.POSTED and kept.comment_id is not None:
-            _delete(github, slot, kept.comment_id)
-            self._store.silence(slot.repo_id, slot.number, kept.comment_id)
+        if stored is not None and stored.state is CommentState.POSTED and stored.comment_id is not None:
+            _delete(github, slot, stored.comment_id)
+            self._store.silence(slot.repo_id, slot.number, stored.comment_id)
         row.answer_silently(text_hash)
 
     def _remove_doubtful(self, github: RepoClient, row: CommentRow, text_hash: str) -> None:
-        """The same for a comment that may exist: an attempt has ended without an answer, or the store has no row."""
+        """Remove a comment that may exist: an attempt has ended without an answer, or the store has no row."""
         claim, since = row.claim()
         if claim is ClaimOutcome.SETTLED:
             self.remove(github, row.slot, text_hash)
@@ -254,7 +254,7 @@ class CommentKeeper:
         row.settle_claimed(CommentDraft("", None, text_hash), None, since)
 
     def _create(self, github: RepoClient, row: CommentRow, draft: CommentDraft, since: float) -> bool:
-        """Post the comment if the claim of `since` still holds: the search for an earlier one takes time."""
+        """Post the comment if the claim of `since` is still valid: the search for an earlier comment takes time."""
         slot, since = row.slot, row.renew(since)
         with row.claimed(since):
             comment = github.create_comment(slot.repo, slot.number, draft.body)
@@ -262,21 +262,21 @@ class CommentKeeper:
             return self._give_way(github, row, comment.id)
         COMMENTS.labels("posted").inc()
         if not self._alone and (first := self._find(github, slot)) is not None and first.id != comment.id:
-            # Ours came second and is gone by now. What it said is said by the other.
+            # Our comment came second, and `_find` has deleted it. Edit the first one instead.
             since = row.settle_claimed(draft.unwritten(), first.id, settled)
             return self._edit(github, row, draft, first.id, None, since)
         if arrived := current().arrived:
-            # `arrived` is by the queue's clock, not by the one that tests replace.
+            # `arrived` is a time of the queue's clock, not of the clock that tests replace.
             COMMENT_SECONDS.observe(max(0.0, time.time() - arrived))
         return True
 
     def _give_way(self, github: RepoClient, row: CommentRow, comment_id: int) -> bool:
-        """Handle a comment that came too late: another attempt took the claim before it was written."""
-        kept = row.kept()
-        if kept is None or (kept.comment_id == comment_id and kept.state is CommentState.POSTED):
-            # The issue is gone, or the other attempt has found this very comment.
+        """Handle a comment that came too late: another attempt took the claim before GitHub wrote the comment."""
+        stored = row.stored()
+        if stored is None or (stored.comment_id == comment_id and stored.state is CommentState.POSTED):
+            # The issue is gone, or the other attempt has adopted this very comment.
             return True
-        if kept.state is not CommentState.DELETED and kept.comment_id is None:
+        if stored.state is not CommentState.DELETED and stored.comment_id is None:
             # The other attempt is still running, or chose silence before this comment existed.
             raise row.doubt()
         try:
@@ -284,31 +284,37 @@ class CommentKeeper:
         except DoppelError:
             row.lose()
             raise
-        return kept.state is not CommentState.DELETED
+        return stored.state is not CommentState.DELETED
 
     def _edit(
-        self, github: RepoClient, row: CommentRow, draft: CommentDraft, comment_id: int, said: str | None, since: float
+        self,
+        github: RepoClient,
+        row: CommentRow,
+        draft: CommentDraft,
+        comment_id: int,
+        known_hash: str | None,
+        since: float,
     ) -> bool:
-        """Edit the comment unless it says so already. `said` is the known hash of its body, if any."""
-        changes = said is None or said != draft.body_hash
+        """Edit the comment unless its body has the draft's hash. `known_hash` is the hash of its body, if known."""
+        changes = known_hash is None or known_hash != draft.body_hash
         if changes:
             try:
                 github.update_comment(row.slot.repo, comment_id, draft.body)
             except NotFound:
-                # Its `issue_comment.deleted` is still on its way, or never came.
+                # The event `issue_comment.deleted` is still on its way, or was lost.
                 row.mark_deleted(comment_id)
                 return False
         if row.settle(draft, comment_id, since) is None:
-            kept = row.kept()
-            if kept is None or kept.state is CommentState.DELETED:
-                return kept is None
-            # Nobody knows which of the two edits came last.
+            stored = row.stored()
+            if stored is None or stored.state is CommentState.DELETED:
+                return stored is None
+            # It is unknown which of the two edits came last.
             raise row.doubt()
         COMMENTS.labels("edited" if changes else "unchanged").inc()
         return True
 
     def _find(self, github: RepoClient, slot: CommentSlot) -> Comment | None:
-        """Our comment; of several the first, since people may have reacted to it. It deletes the others."""
+        """Find our comment. Keeps the first of several, since people may have reacted to it, and deletes the others."""
         own = [
             comment
             for comment in github.comments(slot.repo, slot.number, since=slot.since)
@@ -328,7 +334,7 @@ def _delete(github: RepoClient, slot: CommentSlot, comment_id: int) -> None:
 
 
 def hash_texts(*texts: str) -> str:
-    """A short hash of some texts. Their lengths keep `("ab", "c")` and `("a", "bc")` apart."""
+    """A short hash of some texts. The lengths of the texts keep `("ab", "c")` and `("a", "bc")` apart."""
     whole = hashlib.sha256()
     for text in texts:
         encoded = text.encode(errors="replace")

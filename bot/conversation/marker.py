@@ -1,6 +1,6 @@
-"""The hidden first line by which the bot finds its own comments and issues again (C2).
+"""The hidden first line by which the bot recognises its own comments and issues (C2).
 
-A marker counts only at the very beginning of a text that the bot wrote; callers check the author (`author.py`).
+A marker counts only at the very beginning of a text that the bot wrote; callers check the author with `IsOurs`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from bot.domain.entities import Actor, same_login
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """The beginning of every text of one kind. After `start` comes a fingerprint."""
+    """The beginning of every text of one kind. A fingerprint follows `start`."""
 
     start: str
 
@@ -28,7 +28,7 @@ class Marker:
         return body.startswith(self.start)
 
 
-# The advisory comment, the issue with the backlog scan, and the one with the digest.
+# The advisory comment, the issue of the backlog scan, and the issue of the digest.
 ADVICE, SCAN, DIGEST = (Marker(f"<!-- doppel:{name} v1") for name in ("advice", "scan", "digest"))
 
 _STARTS = "|".join(re.escape(marker.start) for marker in (ADVICE, SCAN, DIGEST))
@@ -38,7 +38,7 @@ _REPLIES = re.compile(rf"{re.escape(_REPLY)} ([0-9]{{1,18}}) -->")
 
 
 def fingerprint(body: str) -> str:
-    """The fingerprint of what the bot's own comment or issue says, without the time; empty if it has none."""
+    """The fingerprint of the bot's own comment or issue, which ignores the time; empty if the text has no marker."""
     found = _FINGERPRINT.match(body)
     return found[1] if found else ""
 
@@ -49,12 +49,12 @@ def reply_marker(comment_id: int) -> str:
 
 
 def is_reply_to(body: str, comment_id: int) -> bool:
-    """Whether this is the text of the reply to that comment."""
+    """Whether this text is the reply to that comment."""
     return body.startswith(reply_marker(comment_id))
 
 
-def answered_by(body: str) -> int | None:
-    """What a bot's comment answers, by its marker: a comment's id, or 0 for the issue; None without a marker."""
+def answered_comment_id(body: str) -> int | None:
+    """The id of the comment that a bot's comment answers, by its marker: 0 for the issue, None without a marker."""
     if ADVICE.begins(body):
         return 0
     found = _REPLIES.match(body)
@@ -62,17 +62,18 @@ def answered_by(body: str) -> int | None:
 
 
 ACTIONS = "github-actions[bot]"
-"""Who writes with the token that GitHub gives to a workflow."""
+"""The author of comments written with the token that GitHub gives to a workflow."""
 
 IsOurs = Callable[[Actor, int | None], bool]
-"""Whether what this author wrote through that App, None for none, is the bot's own if it bears the marker."""
+"""Whether a marked text by this author counts as the bot's own. The second argument is the id of the App through which
+the text was written, if any."""
 
 
 def of_app(app_id: int | None) -> IsOurs:
-    """The App's own. A person who acts through the App bears its id too, and is no bot."""
+    """The App's own texts. A person acting through the App carries its id too, so the author must also be a bot."""
     return lambda author, app: author.is_bot and (app == app_id or same_login(author.login, ACTIONS))
 
 
 def of_token(login: Callable[[], str]) -> IsOurs:
-    """For a workflow, which cannot know what App ran here before: any bot's, and those of whoever the token is."""
+    """Texts by any bot, or by the token's owner: a workflow cannot know which App ran here before."""
     return lambda author, app: author.is_bot or same_login(author.login, login())

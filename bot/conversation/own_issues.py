@@ -1,9 +1,10 @@
 """The bot's own issues, one of each kind in a repository: opened once, then edited (D8, C7).
 
-An issue is known by its row in the store, or else by its hidden marker, which counts only in issues of this App.
+The bot recognises its issue by the row in the store, or else by the hidden marker, which counts only in issues of this
+App.
 
-A machine can stand still longer than its claim holds, just before it opens the issue. The bot closes one that comes too
-late, now or at the next attempt, since people may use the first one already.
+A machine can freeze just before it opens the issue, until its claim has expired and another machine has opened one. The
+bot closes the later issue, now or at the next attempt, since people may already use the first.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ from bot.storage.repositories import OwnIssueKind, OwnIssues
 _MARKERS = {OwnIssueKind.SCAN: SCAN, OwnIssueKind.DIGEST: DIGEST}
 
 TITLE_MAX = 256
-"""Characters, GitHub's limit; a repository's own templates can be longer."""
+"""GitHub's limit in characters; titles from a repository's own templates can be longer."""
 
 
 @dataclass(frozen=True, slots=True)
 class IssueDraft:
-    """The content of an own issue. `login` is the App's; a new issue gets the `title`.
+    """The content of one of the bot's own issues. `login` is the App's; only a new issue gets the `title`.
 
-    `body` makes the new text from the present one, which is empty for a new issue.
+    `body` makes the new text from the present text, which is empty for a new issue.
     """
 
     repo_id: int
@@ -38,12 +39,12 @@ class IssueDraft:
     body: Callable[[str], str]
 
 
-def is_own_issue(issue: Issue, kept: Collection[int] = ()) -> bool:
-    """Whether this is one of the bot's own issues, which are never indexed, found or answered.
+def is_own_issue(issue: Issue, numbers: Collection[int] = ()) -> bool:
+    """Whether this is one of the bot's own issues, which the bot never indexes, finds or answers.
 
-    `kept` are the numbers that the store has for the repository: somebody may have edited the marker away.
+    `numbers` are the own issues that the store has for the repository: somebody may have removed the marker.
     """
-    return issue.number in kept or any(is_kind(issue, kind) for kind in OwnIssueKind)
+    return issue.number in numbers or any(is_kind(issue, kind) for kind in OwnIssueKind)
 
 
 def is_kind(issue: Issue, kind: OwnIssueKind) -> bool:
@@ -51,26 +52,26 @@ def is_kind(issue: Issue, kind: OwnIssueKind) -> bool:
     return issue.author.is_bot and _MARKERS[kind].begins(issue.body)
 
 
-def keep_issue(github: RepoClient, store: OwnIssues, wanted: IssueDraft, now: float, *, reopen: bool = True) -> int:
+def keep_issue(github: RepoClient, store: OwnIssues, draft: IssueDraft, now: float, *, reopen: bool = True) -> int:
     """Open or edit the issue; returns its number.
 
-    A closed issue is reopened, or without `reopen` left alone; a deleted one is opened anew. Raises what GitHub raises,
-    and Retryable while an earlier attempt may still succeed.
+    A closed issue is reopened, or left alone without `reopen`; a new issue replaces a deleted one. Raises GitHub's
+    errors, and Retryable while an earlier attempt may still succeed.
     """
-    repo_id, repo = wanted.repo_id, wanted.repo
-    kept = store.get(repo_id)
-    if kept is not None and kept.number is not None:
+    repo_id, repo = draft.repo_id, draft.repo
+    stored = store.get(repo_id)
+    if stored is not None and stored.number is not None:
         try:
-            return _edit(github, wanted, github.issue(repo, kept.number), reopen)
+            return _edit(github, draft, github.issue(repo, stored.number), reopen)
         except NotFound:
             store.drop(repo_id)
-            kept = None
-    # A time far ahead of this clock is from before the clock was set back.
-    if kept is not None and abs(now - kept.updated_at) < LEASE:
+            stored = None
+    # If `updated_at` is far in the future, the clock was set back: do not wait.
+    if stored is not None and abs(now - stored.updated_at) < LEASE:
         raise Retryable(f"another attempt is opening the issue of the {store.kind} in {repo}", after=LEASE)
-    own = [issue for issue in github.issues_of(repo, wanted.login) if is_kind(issue, store.kind)]
+    own = [issue for issue in github.issues_of(repo, draft.login) if is_kind(issue, store.kind)]
     if own:
-        number = _edit(github, wanted, own[0], reopen)
+        number = _edit(github, draft, own[0], reopen)
         for late in own[1:]:
             if late.state == "open":
                 github.close(repo, late.number, "not_planned")
@@ -78,29 +79,29 @@ def keep_issue(github: RepoClient, store: OwnIssues, wanted: IssueDraft, now: fl
         return number
     store.set(repo_id, None, now)
     try:
-        number = github.create_issue(repo, wanted.title, wanted.body("")).number
+        number = github.create_issue(repo, draft.title, draft.body("")).number
     except (GitHubError, RateLimited):
         store.drop(repo_id)
         raise
     except Unavailable as unanswered:
         raise Retryable(str(unanswered), after=max(LEASE, unanswered.after or 0)) from unanswered
-    noted = store.opened(repo_id, number, now)
-    if noted != number:
+    stored_number = store.opened(repo_id, number, now)
+    if stored_number != number:
         try:
             github.close(repo, number, "not_planned")
         except (GitHubError, Retryable):
-            # The next attempt finds both by their markers and closes this one.
+            # The next attempt finds both issues by their markers, and closes this one.
             store.set(repo_id, None, now)
             raise
-    return noted
+    return stored_number
 
 
-def _edit(github: RepoClient, wanted: IssueDraft, issue: Issue, reopen: bool) -> int:
+def _edit(github: RepoClient, draft: IssueDraft, issue: Issue, reopen: bool) -> int:
     if issue.state == "closed" and not reopen:
         return issue.number
-    body = wanted.body(issue.body)
+    body = draft.body(issue.body)
     if fingerprint(issue.body) != fingerprint(body):
-        github.edit_issue(wanted.repo, issue.number, body)
+        github.edit_issue(draft.repo, issue.number, body)
     if issue.state == "closed":
-        github.reopen(wanted.repo, issue.number)
+        github.reopen(draft.repo, issue.number)
     return issue.number

@@ -125,7 +125,7 @@ def _first(mode: HostMode, *places: tuple[RepoRef, bool, Callable[[], str | None
         try:
             text = read()
         except Invalid:
-            too_large = ConfigError.saying(1, 1, lambda say, _: say.file_too_large())
+            too_large = ConfigError.translatable(1, 1, lambda say, _: say.file_too_large())
             return LoadedSettings(_in_mode(RepoConfig(), mode), (too_large,), source, private)
         except Forbidden:
             # Access is suspended or does not cover files, or the App is not installed on the owner's repository.

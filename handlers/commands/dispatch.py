@@ -166,8 +166,8 @@ def _run(request: CommandRequest, parsed: ParsedLine, *, again: bool) -> Command
     try:
         if again:
             request.context.reload()
-        if not request.may(parsed.row.who):
-            return request.refuse(request.replies.forbidden(parsed.row))
+        if not request.may(parsed.spec.who):
+            return request.refuse(request.replies.forbidden(parsed.spec))
         return HANDLERS[parsed.name](request, parsed)
     except GitHubError as refusal:
         # The answers to the commands before it must not get lost.

@@ -366,7 +366,7 @@ def test_c4_the_table_is_what_the_parser_reads(row: object) -> None:
     """Every row's own syntax, filled in, is read as that row's command."""
     found = one(row.syntax.replace("#N", "#7"))  # type: ignore[attr-defined]
     assert isinstance(found, Command)
-    assert found.row is row
+    assert found.spec is row
 
 
 def test_c5_who_may_is_in_the_table() -> None:

@@ -10,7 +10,7 @@ from datetime import datetime
 import pytest
 
 from bot.conversation.comments import LEASE, CommentDraft, CommentKeeper, CommentSlot, hash_texts
-from bot.conversation.marker import answered_by, of_app
+from bot.conversation.marker import answered_comment_id, of_app
 from bot.domain.entities import Comment, RepoRef
 from bot.domain.errors import Forbidden, Retryable
 from bot.github.client import GitHub
@@ -123,7 +123,7 @@ def test_c1_a_comment_deleted_before_its_number_was_known_is_not_posted_again(sc
         scene.keep("one")
     (written,) = scene.sim.comments("acme/app", 1)
     scene.sim.delete_comment(written, "acme")
-    place = answered_by(written.body)
+    place = answered_comment_id(written.body)
     assert scene.store.comments.mark_deleted(scene.slot.repo_id, 1, written.id, scene.sim.clock.timestamp(), place)
     scene.wait(LEASE)
     assert not scene.keep("one")

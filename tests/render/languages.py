@@ -165,7 +165,7 @@ BROKEN = (
     "ignore: {associations: x, types: x}",
     "ignore: {associations: [x], types: [[x]]}",
 )
-TOO_LARGE = ConfigError.saying(1, 1, lambda say, _: say.file_too_large())
+TOO_LARGE = ConfigError.translatable(1, 1, lambda say, _: say.file_too_large())
 
 
 def comments(say: Messages) -> list[str]:

@@ -57,7 +57,7 @@ def test_c6_a_catalogue_that_is_not_as_declared_is_refused(change: dict[str, str
 
 
 def test_c6_every_text_is_explained() -> None:
-    assert [text.name for text in TEXTS.values() if not (text.says.endswith((".", "…”.")) and text.place)] == []
+    assert [text.name for text in TEXTS.values() if not (text.purpose.endswith((".", "…”.")) and text.place)] == []
 
 
 # What all or several languages write alike.

@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from bot.conversation.marker import answered_by
+from bot.conversation.marker import answered_comment_id
 from bot.conversation.render.escape import RepoLinks, escape
 from bot.deliveries.events import CommentEvent, Event, Ignored, IssueEvent
 from bot.deliveries.payloads import parse
@@ -97,7 +97,7 @@ class WorkflowJob:
         event = parse(self.event, self.payload)
         if isinstance(event, Ignored) or event.action in ("deleted", "transferred"):
             return event
-        if isinstance(event, CommentEvent) and answered_by(event.body) is not None:
+        if isinstance(event, CommentEvent) and answered_comment_id(event.body) is not None:
             # Written with a person's token, the bot's own words start workflows.
             return Ignored("what the bot itself wrote is not a command")
         if not isinstance(event, IssueEvent | CommentEvent):

@@ -1,4 +1,4 @@
-"""Parses the commands of a comment, and suggests the nearest one for a misspelt line."""
+"""Parses the commands of a comment, and suggests the nearest command for a misspelt line."""
 
 from __future__ import annotations
 
@@ -34,33 +34,33 @@ from bot.text.titles import plain
 LIMIT_MAX = 10
 
 _NUMBER = re.compile(r"#?([0-9]{1,12})")
-_FULL = re.compile(rf"({PLACE})#([0-9]{{1,12}})")
+_WITH_REPOSITORY = re.compile(rf"({PLACE})#([0-9]{{1,12}})")
 
 
 @dataclass(frozen=True, slots=True)
 class CommentRepository:
-    """The repository of a comment; `hosts` are those of its GitHub (`bot.platform.addresses.hosts_of`)."""
+    """The repository of a comment. `hosts` are the host names of its GitHub (`bot.platform.addresses.hosts_of`)."""
 
     repo: RepoRef
     hosts: frozenset[str]
 
     def number(self, word: str) -> int | CommandProblem:
         """The number of an issue of this repository, written in any form that `issue` reads."""
-        named = self.issue(word)
-        if isinstance(named, CommandProblem):
-            return named
-        return CommandProblem.OTHER_REPOSITORY if named[0] else named[1]
+        parsed = self.issue(word)
+        if isinstance(parsed, CommandProblem):
+            return parsed
+        return CommandProblem.OTHER_REPOSITORY if parsed[0] else parsed[1]
 
     def issue(self, word: str) -> tuple[str, int] | CommandProblem:
         """Read `#12`, `12`, `owner/repo#12` or the address of an issue, pull request or discussion.
 
-        The first part is `owner/repo` of another repository, else empty.
+        Returns `owner/repo` of another repository, empty for this one, and the number.
         """
         word = plain(word).rstrip(".,;:!")
         where, is_here = str(self.repo), True
         if match := _NUMBER.fullmatch(word):
             digits = match[1]
-        elif match := _FULL.fullmatch(word):
+        elif match := _WITH_REPOSITORY.fullmatch(word):
             where, digits = match[1], match[2]
         elif match := ISSUE.fullmatch(word):
             is_here, where, digits = host_of(match[1]) in self.hosts, match[2], match[3]
@@ -74,7 +74,7 @@ class CommentRepository:
 
 
 def read_option(word: str, options: CommandOptions) -> CommandOptions | CommandProblem | None:
-    """`options` with this one added; None if `word` is no option."""
+    """`options` with the option `word` added; None if `word` is not an option."""
     word = plain(word).lower()
     if word in ("open", "closed", "all"):
         return replace(options, state=word)  # type: ignore[arg-type]
@@ -86,14 +86,14 @@ def read_option(word: str, options: CommandOptions) -> CommandOptions | CommandP
     if key == "limit":
         limit = int(value) if re.fullmatch(r"[0-9]{1,3}", value) else 0
         return replace(options, limit=limit) if 1 <= limit <= LIMIT_MAX else CommandProblem.OPTION_VALUE
-    share = _share(value)
-    if share is None:
+    fraction = _fraction(value)
+    if fraction is None:
         return CommandProblem.OPTION_VALUE
-    return replace(options, confidence=share) if key == "confidence" else replace(options, threshold=share)
+    return replace(options, confidence=fraction) if key == "confidence" else replace(options, threshold=fraction)
 
 
-def _share(text: str) -> float | None:
-    """A number from 0 to 1, or as a percentage."""
+def _fraction(text: str) -> float | None:
+    """A number from 0 to 1, or a percentage."""
     match = re.fullmatch(r"([0-9]{1,3}(?:\.[0-9]{0,6})?|\.[0-9]{1,6})(%?)", text)
     if match is None:
         return None
@@ -102,168 +102,170 @@ def _share(text: str) -> float | None:
 
 
 COMMANDS_MAX = 5
-"""The most commands of one comment; a longer list is a mistake or an attack."""
+"""The most commands in one comment; a longer list is a mistake or an attack."""
 
 WORDS_MAX = 200
-"""The most characters of a search's words, as for titles (F3)."""
+"""The most characters in the words of a search, the same as for titles (F3)."""
 
 
 def parse(body: str, repo: RepoRef, hosts: frozenset[str] = GITHUB_HOSTS, app: str = "") -> tuple[ParsedLine, ...]:
-    """Read the commands of a comment in `repo`, each line once.
+    """Read the commands of a comment in `repo`; a repeated line counts once.
 
-    `hosts` are those of its GitHub (`bot.platform.addresses.hosts_of`); `app` is the App's name, if the comment may use
-    it. After `COMMANDS_MAX` commands an `InvalidCommand` with TOO_MANY ends the list.
+    `hosts` are the host names of its GitHub (`bot.platform.addresses.hosts_of`); `app` is the App's name, if comments
+    may mention the App. After `COMMANDS_MAX` commands an `InvalidCommand` with TOO_MANY ends the list.
     """
     here = CommentRepository(repo, hosts)
     found: list[ParsedLine] = []
     for line in dict.fromkeys(command_lines(body, app)):
-        parsed = _line(line, here)
+        parsed = _parse_line(line, here)
         if parsed is None:
             continue
         if len(found) == COMMANDS_MAX:
-            found.append(InvalidCommand(_short(line), CommandName.RECHECK, CommandProblem.TOO_MANY))
+            found.append(InvalidCommand(_shorten(line), CommandName.RECHECK, CommandProblem.TOO_MANY))
             break
         found.append(parsed)
     return tuple(found)
 
 
-def _line(line: str, here: CommentRepository) -> ParsedLine | None:
+def _parse_line(line: str, here: CommentRepository) -> ParsedLine | None:
     word, *rest = line.split()
     if word.startswith("@"):
-        # `command_lines` has checked the App's name.
+        # `command_lines` has already compared the App's name.
         word, rest = COMMAND, rest[1:]
-    if [plain(one).lower() for one in rest[:2]] == ["duplicate", "of"]:
+    if [plain(part).lower() for part in rest[:2]] == ["duplicate", "of"]:
         rest = rest[1:]
     head = plain(rest[0]).lower().rstrip(".,;:!") if rest else ""
-    row = COMMANDS_BY_NAME[ALIASES.get(head) or CommandName(head)] if head in _KNOWN else None
-    if word.lower() == SHORT_COMMAND and (row or not rest or read_option(rest[0], CommandOptions())):
+    spec = COMMANDS_BY_NAME[ALIASES.get(head) or CommandName(head)] if head in _KNOWN_WORDS else None
+    if word.lower() == SHORT_COMMAND and (spec or not rest or read_option(rest[0], CommandOptions())):
         word = COMMAND
     if plain(word).lower().rstrip(MARKS) == COMMAND != word.lower():
-        return _with_mark(line, word, rest, here)
+        return _with_punctuation(line, word, rest, here)
     if word.lower() != COMMAND:
-        return _other_word(line, word, row, rest, here)
-    if row is None or row.takes is Arguments.OPTIONS:
+        return _other_word(line, word, spec, rest, here)
+    if spec is None or spec.takes is Arguments.OPTIONS:
         return _recheck(line, rest, here)
-    if row.takes is Arguments.NUMBER:
-        return _with_number(line, row, rest[1:], here)
-    if row.takes is Arguments.WORDS:
-        return _search(line, row, line.split(None, 3 if line.startswith("@") else 2)[-1] if rest[1:] else "")
+    if spec.takes is Arguments.NUMBER:
+        return _with_number(line, spec, rest[1:], here)
+    if spec.takes is Arguments.WORDS:
+        return _search(line, spec, line.split(None, 3 if line.startswith("@") else 2)[-1] if rest[1:] else "")
     return (
-        InvalidCommand(line, row.name, CommandProblem.TOO_MUCH, _short(rest[1]))
+        InvalidCommand(line, spec.name, CommandProblem.TOO_MUCH, _shorten(rest[1]))
         if rest[1:]
-        else Command(row.name, line)
+        else Command(spec.name, line)
     )
 
 
-def _with_mark(line: str, word: str, rest: Sequence[str], here: CommentRepository) -> MisspeltCommand | None:
-    """`/duplicates, help` and the like: a misspelt command, if it would be one without the mark.
+def _with_punctuation(line: str, word: str, rest: Sequence[str], here: CommentRepository) -> MisspeltCommand | None:
+    """`/duplicates, help` and the like: a misspelt command, if the line is a command without the punctuation mark.
 
-    `/duplicates: #12, #13` is a list of duplicates, and a line that ends in a colon may begin one.
+    `/duplicates: #12, #13` is a list of duplicates, and a line that ends in a colon may introduce such a list.
     """
-    meant = _line(" ".join((COMMAND, *rest)), here)
+    meant = _parse_line(" ".join((COMMAND, *rest)), here)
     unfinished = not rest and plain(word[-1]) in ",;:、"
     if unfinished or not isinstance(meant, Command):
         return None
-    return MisspeltCommand(line, _short(word), _suggest(meant.row, rest, here))
+    return MisspeltCommand(line, _shorten(word), _suggested_syntax(meant.spec, rest, here))
 
 
 def _other_word(
-    line: str, word: str, row: CommandSpec | None, rest: Sequence[str], here: CommentRepository
+    line: str, word: str, spec: CommandSpec | None, rest: Sequence[str], here: CommentRepository
 ) -> MisspeltCommand | None:
-    """`/duplicate`, `/dupes` and the like: other bots may own these, so only clear cases are answered."""
-    near = word.lower() in (SHORT_COMMAND, "/dups", "/dupe", "/dupes") or OSA.distance(word.lower(), COMMAND) <= 2
-    if not near or (rest and row is None):
+    """`/duplicate`, `/dupes` and the like: other bots may use these words, so only clear cases are answered."""
+    similar = word.lower() in (SHORT_COMMAND, "/dups", "/dupe", "/dupes") or OSA.distance(word.lower(), COMMAND) <= 2
+    if not similar or (rest and spec is None):
         return None
-    return MisspeltCommand(line, _short(word), _suggest(row or COMMANDS_BY_NAME[CommandName.RECHECK], rest, here))
+    return MisspeltCommand(
+        line, _shorten(word), _suggested_syntax(spec or COMMANDS_BY_NAME[CommandName.RECHECK], rest, here)
+    )
 
 
 def _recheck(line: str, words: Sequence[str], here: CommentRepository) -> ParsedLine:
     options = CommandOptions()
     for at, word in enumerate(words):
-        read = read_option(word, options)
-        if isinstance(read, CommandOptions):
-            options = read
-        elif read is CommandProblem.OPTION_VALUE:
-            return InvalidCommand(line, CommandName.RECHECK, read, _short(word))
+        parsed = read_option(word, options)
+        if isinstance(parsed, CommandOptions):
+            options = parsed
+        elif parsed is CommandProblem.OPTION_VALUE:
+            return InvalidCommand(line, CommandName.RECHECK, parsed, _shorten(word))
         else:
-            return MisspeltCommand(line, _short(word), _meant(word, words[at:], here))
+            return MisspeltCommand(line, _shorten(word), _likely_meant(word, words[at:], here))
     return Command(CommandName.RECHECK, line, options=options)
 
 
-def _meant(word: str, words: Sequence[str], here: CommentRepository) -> str:
-    """The command that an unknown word was probably meant for; empty if none is near."""
+def _likely_meant(word: str, words: Sequence[str], here: CommentRepository) -> str:
+    """The command that the author of an unknown word probably meant; empty if no command is similar."""
     if isinstance(here.number(word), int):
-        return _suggest(COMMANDS_BY_NAME[CommandName.EXPLAIN], ["", word], here)
+        return _suggested_syntax(COMMANDS_BY_NAME[CommandName.EXPLAIN], ["", word], here)
     word = word[:40].lower().rstrip(".,;:!")
     bare = word.partition("=")[0]
-    # `close #12` is not meant for `closed`: no option is followed by an issue.
-    near = _NAMES if len(words) > 1 and isinstance(here.number(words[1]), int) else list(_SUGGESTIBLE)
-    found = process.extractOne(bare, near, scorer=OSA.normalized_similarity, score_cutoff=0.5)
+    # `close #12` does not mean `closed`: no option is followed by an issue.
+    candidates = _NAMES if len(words) > 1 and isinstance(here.number(words[1]), int) else list(_SUGGESTIBLE)
+    found = process.extractOne(bare, candidates, scorer=OSA.normalized_similarity, score_cutoff=0.5)
     if found is None:
         return ""
     if found[0] in _NAMES:
-        return _suggest(COMMANDS_BY_NAME[CommandName(found[0])], words, here)
+        return _suggested_syntax(COMMANDS_BY_NAME[CommandName(found[0])], words, here)
     return f"{COMMAND} {_SUGGESTIBLE[found[0]]}"
 
 
-def _suggest(row: CommandSpec, words: Sequence[str], here: CommentRepository) -> str:
-    """The command's syntax with the number that was given, and nothing else of the comment."""
-    number = here.number(words[1]) if row.takes is Arguments.NUMBER and len(words) > 1 else None
-    return row.syntax.replace("#N", f"#{number}") if isinstance(number, int) else row.syntax
+def _suggested_syntax(spec: CommandSpec, words: Sequence[str], here: CommentRepository) -> str:
+    """The command's syntax with the number from the comment, and no other text of the comment."""
+    number = here.number(words[1]) if spec.takes is Arguments.NUMBER and len(words) > 1 else None
+    return spec.syntax.replace("#N", f"#{number}") if isinstance(number, int) else spec.syntax
 
 
 def _with_number(
-    line: str, row: CommandSpec, words: Sequence[str], here: CommentRepository
+    line: str, spec: CommandSpec, words: Sequence[str], here: CommentRepository
 ) -> Command | InvalidCommand:
     if not words:
-        return InvalidCommand(line, row.name, CommandProblem.NUMBER_MISSING)
-    named = here.issue(words[0])
-    if isinstance(named, CommandProblem):
-        return InvalidCommand(line, row.name, named, _short(words[0]))
-    repo, number = named
-    if repo and not row.elsewhere:
-        return InvalidCommand(line, row.name, CommandProblem.OTHER_REPOSITORY, _short(words[0]))
+        return InvalidCommand(line, spec.name, CommandProblem.NUMBER_MISSING)
+    parsed = here.issue(words[0])
+    if isinstance(parsed, CommandProblem):
+        return InvalidCommand(line, spec.name, parsed, _shorten(words[0]))
+    repo, number = parsed
+    if repo and not spec.elsewhere:
+        return InvalidCommand(line, spec.name, CommandProblem.OTHER_REPOSITORY, _shorten(words[0]))
     if len(words) > 1:
-        return InvalidCommand(line, row.name, CommandProblem.TOO_MUCH, _short(words[1]))
-    return Command(row.name, line, number, repo=repo)
+        return InvalidCommand(line, spec.name, CommandProblem.TOO_MUCH, _shorten(words[1]))
+    return Command(spec.name, line, number, repo=repo)
 
 
-# Quotation marks of all languages of the bot, and quoted parts that may contain them.
+# Typographic quotation marks, which become `"`. Complete quoted parts match first and are left alone.
 _QUOTES = re.compile(r'"[^"]*"|`[^`]*`|[“”„«»「」『』＂]')
-# A quoted part, by straight quotes or backticks, or a word. No part can be matched in two ways.
-_PART = re.compile(r'"([^"]*)"|`([^`]*)`|([^\s"`]+)')
+# A part in straight quotes or backticks, or a word. No text can match in two ways, so matching takes linear time.
+_WORD_OR_QUOTED = re.compile(r'"([^"]*)"|`([^`]*)`|([^\s"`]+)')
 
 
-def _search(line: str, row: CommandSpec, asked: str) -> Command | InvalidCommand:
-    """Read `search WORDS… OPTIONS`; `asked` follows the command's word.
+def _search(line: str, spec: CommandSpec, arguments: str) -> Command | InvalidCommand:
+    """Read `search WORDS… OPTIONS`; `arguments` is the text after `search`.
 
     People also search for words like `open`, so a bare option counts only at the end, and never in quotes.
     """
-    text = _QUOTES.sub(lambda found: found[0] if len(found[0]) > 1 else '"', asked)
-    parts = [(match[0], (match[1] or match[2] or match[3] or "").strip()) for match in _PART.finditer(text)]
-    options, words, ending = CommandOptions(), [], True
+    text = _QUOTES.sub(lambda found: found[0] if len(found[0]) > 1 else '"', arguments)
+    parts = [(match[0], (match[1] or match[2] or match[3] or "").strip()) for match in _WORD_OR_QUOTED.finditer(text)]
+    options, words, at_end = CommandOptions(), [], True
     for raw, word in reversed(parts):
-        read = read_option(raw, options) if ending or "=" in raw else None
-        if isinstance(read, CommandOptions):
-            options = read
-        elif read is CommandProblem.OPTION_VALUE:
-            return InvalidCommand(line, row.name, read, _short(raw))
+        parsed = read_option(raw, options) if at_end or "=" in raw else None
+        if isinstance(parsed, CommandOptions):
+            options = parsed
+        elif parsed is CommandProblem.OPTION_VALUE:
+            return InvalidCommand(line, spec.name, parsed, _shorten(raw))
         else:
-            ending = False
+            at_end = False
             words.append(" ".join(word.split()))
     words = [word for word in reversed(words) if word]
     if not words:
-        return InvalidCommand(line, row.name, CommandProblem.WORDS_MISSING)
+        return InvalidCommand(line, spec.name, CommandProblem.WORDS_MISSING)
     if len(" ".join(words)) > WORDS_MAX:
-        return InvalidCommand(line, row.name, CommandProblem.WORDS_TOO_LONG)
-    return Command(row.name, line, words=tuple(words), options=options)
+        return InvalidCommand(line, spec.name, CommandProblem.WORDS_TOO_LONG)
+    return Command(spec.name, line, words=tuple(words), options=options)
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= 60 else text[:59] + "…"
 
 
-_NAMES = [row.name.value for row in COMMANDS if row.name]
-_KNOWN = {*_NAMES, *ALIASES}
+_NAMES = [spec.name.value for spec in COMMANDS if spec.name]
+_KNOWN_WORDS = {*_NAMES, *ALIASES}
 _SUGGESTIBLE = {name: name for name in _NAMES}
 _SUGGESTIBLE |= {option.partition("=")[0]: option for option in OPTIONS}

@@ -1,4 +1,4 @@
-"""The one table of commands, which parser, help and documentation are made from (C4, C5); what the parser returns."""
+"""The table of commands, from which parser, help and documentation are made (C4, C5), and the parser's results."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from enum import StrEnum
 from bot.domain.entities import Permission, StateFilter
 
 COMMAND, SHORT_COMMAND = "/duplicates", "/dup"
-"""How a command begins, and a short form. `@doppel duplicates`, with the App's own name, works too."""
+"""The word that begins a command, and its short form. `@doppel duplicates`, with the App's own name, works too."""
 
 
 class CommandName(StrEnum):
-    """The commands; a re-check has no word of its own."""
+    """The commands; `/duplicates` without a further word is a re-check."""
 
     RECHECK = ""
     SEARCH = "search"
@@ -27,7 +27,7 @@ class CommandName(StrEnum):
 
 
 ALIASES = {"close": CommandName.OF}
-"""Other words for a command; `duplicate of` stands for `of` too."""
+"""Other words for a command; `duplicate of` also means `of`."""
 
 
 class Requirement(StrEnum):
@@ -39,7 +39,7 @@ class Requirement(StrEnum):
 
 
 class Arguments(StrEnum):
-    """What follows the command's word."""
+    """The arguments after the command's word."""
 
     NOTHING = "nothing"
     OPTIONS = "options"
@@ -49,7 +49,7 @@ class Arguments(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CommandSpec:
-    """A command: its arguments, its syntax, and who may use it. `elsewhere`: it takes issues of other repositories."""
+    """A command: its arguments, its syntax, and who may use it. `elsewhere` accepts issues of other repositories."""
 
     name: CommandName
     takes: Arguments
@@ -59,12 +59,13 @@ class CommandSpec:
 
 
 COMMANDS_LIMIT = 20
-"""Commands of a person without triage access within LIMIT_SECONDS, in all repositories of an installation (C5)."""
+"""The most commands within LIMIT_SECONDS by one person without triage access, in all repositories of an installation
+(C5)."""
 
 LIMIT_SECONDS = 3600.0
 
 OPTIONS = ("open", "closed", "all", "confidence=0.1", "threshold=0.4", "limit=3", "fresh")
-"""Options of a re-check and, after the words, of a search."""
+"""Options of a re-check, and of a search after its words."""
 
 COMMANDS: tuple[CommandSpec, ...] = (
     CommandSpec(CommandName.RECHECK, Arguments.OPTIONS, COMMAND, Requirement.ANYONE),
@@ -80,13 +81,13 @@ COMMANDS: tuple[CommandSpec, ...] = (
 )
 """All commands, in the order of the help."""
 
-COMMANDS_BY_NAME: dict[CommandName, CommandSpec] = {row.name: row for row in COMMANDS}
+COMMANDS_BY_NAME: dict[CommandName, CommandSpec] = {spec.name: spec for spec in COMMANDS}
 
 
 def allowed(who: Requirement, permission: Permission, is_author: bool) -> bool:
-    """Whether somebody meets a requirement; `is_author` is whether they opened the issue.
+    """Whether somebody meets a requirement; `is_author`: they opened the issue.
 
-    GitHub's word `permission` knows neither triage nor maintain, so its booleans are used.
+    GitHub's field `permission` never says triage or maintain, so this uses GitHub's booleans.
     """
     triage = permission.triage or permission.push or permission.maintain or permission.admin
     return {
@@ -98,7 +99,7 @@ def allowed(who: Requirement, permission: Permission, is_author: bool) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class CommandOptions:
-    """What a command asks to differ from the repository's settings; None: nothing."""
+    """The values with which a command overrides the repository's settings; None overrides nothing."""
 
     state: StateFilter | None = None
     confidence: float | None = None
@@ -108,13 +109,13 @@ class CommandOptions:
 
     @property
     def narrow(self) -> bool:
-        """Whether fewer issues are looked at or shown; then an empty list does not mean that nothing is left."""
+        """Whether the options hide issues, so that an empty list does not mean that no candidate is left."""
         return self.state in ("open", "closed") or self.confidence is not None or self.threshold is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command that can be carried out. `line` is how it was written; `repo` is `owner/repo` of another repository."""
+    """A valid command. `line` is its text in the comment; `repo` is `owner/repo` of another repository."""
 
     name: CommandName
     line: str
@@ -124,14 +125,14 @@ class Command:
     repo: str = ""
 
     @property
-    def row(self) -> CommandSpec:
-        """What the table says of this command."""
+    def spec(self) -> CommandSpec:
+        """This command's entry in the table."""
         return COMMANDS_BY_NAME[self.name]
 
 
 @dataclass(frozen=True, slots=True)
 class MisspeltCommand:
-    """A line for the bot with an unknown word. `suggestion` is the nearest whole command, empty if none is near."""
+    """A line for the bot with an unknown word. `suggestion` is the nearest complete command, or empty."""
 
     line: str
     word: str
@@ -153,7 +154,7 @@ class CommandProblem(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class InvalidCommand:
-    """A known command that cannot be carried out; `value` is the wrong part, shortened."""
+    """A known command with a mistake; `value` is the wrong part, shortened."""
 
     line: str
     name: CommandName
@@ -161,8 +162,8 @@ class InvalidCommand:
     value: str = ""
 
     @property
-    def row(self) -> CommandSpec:
-        """What the table says of this command."""
+    def spec(self) -> CommandSpec:
+        """This command's entry in the table."""
         return COMMANDS_BY_NAME[self.name]
 
 

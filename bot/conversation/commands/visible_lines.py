@@ -1,7 +1,7 @@
-"""Finds the command lines of a comment: those that a reader of the rendered comment sees as a line of text.
+"""Finds the command lines of a comment: the lines that a reader of the rendered comment sees as text.
 
-Lines in code or quotes talk about commands. Nobody sees lines in HTML comments and tags, link titles and addresses,
-image descriptions and definitions. markdown-it finds all these, with the rules that can hide a line.
+Lines in code or quotes talk about commands. Readers do not see lines in HTML comments and tags, link titles and
+addresses, image descriptions and definitions. markdown-it finds all these; only the rules that can hide a line are on.
 """
 
 from __future__ import annotations
@@ -19,57 +19,57 @@ from bot.text.invisible import UNFINISHED, hidden_by
 from bot.text.titles import plain
 
 LINES_MAX = 6_000
-"""A comment of more lines has no commands: ten thousand blocks take a second to parse.
+"""In a comment with more lines, commands are ignored: ten thousand blocks take a second to parse.
 
-It is not cut, since a hidden part may end, or a link be defined, behind any place.
+The comment is not cut instead, since the end of a hidden part, or the definition of a link, may come after the cut.
 """
 
 BRACKETS_MAX = 4_000
-"""Nor has one with more brackets that may begin a link: thirty thousand take two seconds."""
+"""In a comment with more brackets that may begin a link, commands are ignored too: thirty thousand take two seconds."""
 
 MARKS = ".,;:!。、"
-"""Punctuation that may follow a word; full-width marks are made plain first."""
+"""Punctuation that may follow a word. Full-width marks are converted to ASCII first."""
 
-# A slash and a word that begins like ours, so that `/duplicate` and `/dupes` are seen too; our own also with a mark.
+# A slash and a word that begins like ours, so that `/duplicate` and `/dupes` match too; our own word also with a mark.
 _START = re.compile(rf"/(?:du[a-z]{{1,12}}|duplicates[{MARKS}．，；：！])(?!\S)", re.IGNORECASE)
-# Marks that keyboards and editors add by themselves. A zero-width space is not among them: people write it on purpose,
-# to disarm a command.
-_OF_DIRECTION = "\ufeff\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
-_UNSEEN = dict.fromkeys(map(ord, _OF_DIRECTION))
-# Within a line they may be what keeps two marks of Markdown apart.
-_LEADING = re.compile(rf"^( {{0,3}})[{_OF_DIRECTION}]+(?=[/／])", re.MULTILINE)
-# Only the command itself is made plain: full-width signs mean nothing to Markdown, and words to search for stay.
-_WIDE = re.compile(r"^ {0,3}(?:／[a-z]|[/／][ａ-ｚ])[a-zａ-ｚ]{0,20}", re.IGNORECASE | re.MULTILINE)
-# The end of a word. An underscore is none of it, but Markdown for slanted letters.
-_ENDS = r"(?![^\W_])"
-# Characters that tell one command from another: no search takes more, and comparing all took half a minute.
-_TELLING_MAX = 400
-# More HTML comments between the words of a line are an attack.
+# Marks that keyboards and editors insert by themselves. The zero-width space is missing here: people write it on
+# purpose, to disarm a command.
+_INVISIBLE_MARKS = "\ufeff\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+_WITHOUT_MARKS = dict.fromkeys(map(ord, _INVISIBLE_MARKS))
+# Invisible marks before a command. Within a line they stay, since they may separate two marks of Markdown.
+_LEADING = re.compile(rf"^( {{0,3}})[{_INVISIBLE_MARKS}]+(?=[/／])", re.MULTILINE)
+# Only the command's word is converted to ASCII: Markdown ignores full-width signs, and search words stay as written.
+_FULL_WIDTH = re.compile(r"^ {0,3}(?:／[a-z]|[/／][ａ-ｚ])[a-zａ-ｚ]{0,20}", re.IGNORECASE | re.MULTILINE)
+# The end of a word. An underscore does not continue the word: it may be Markdown's mark for emphasis.
+_END_OF_WORD = r"(?![^\W_])"
+# Commands are compared by this many characters: no search uses more, and comparing whole lines took half a minute.
+_COMPARED_MAX = 400
+# More HTML comments than this between the words of a line are an attack.
 _COMMENTS_MAX = 20
 _INDENT = re.compile(r" {0,3}(?=[/@])")
-# The App's own name and the command's word, as people write who command other bots.
+# The App's own name and the command's word, as in commands to other bots.
 _MENTION = re.compile(r"@([A-Za-z0-9-]{1,40})(?:\[bot\])?[,:]? +dup(?:licates)?(?!\S)", re.IGNORECASE)
-# Python has more spaces than Markdown and browsers; for these, the others are letters.
+# Spaces in Python that are letters to Markdown and browsers.
 _SPACES = dict.fromkeys((*range(0x1C, 0x20), *map(ord, "\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000")), "\ufffc")
 _SPACES |= dict.fromkeys(range(0x2000, 0x200B), "\ufffc") | dict.fromkeys(map(ord, "\v\f"), " ")
 _BLOCKS = ["blockquote", "code", "fence", "heading", "hr", "html_block", "lheading", "list", "reference"]
 _INLINE = ["autolink", "backticks", "escape", "html_inline", "image", "link", "newline"]
 _FOOTNOTE = re.compile(r"\[\^[^\]\s]+\]:")
-# As GitHub looks for formulas in what Markdown has made: their text may be one that is not shown.
+# The beginning and the end of a formula. GitHub looks for formulas in the rendered text, and may not show their text.
 _FORMULA = re.compile(r"(?<!\S)\$(?:\$|(?=\S))"), re.compile(r"(?:\$|(?<=\S))\$(?!\w)")
 
 
 def command_lines(body: str, app: str = "") -> list[str]:
-    """The trimmed lines that begin with a command word after at most three spaces.
+    """The trimmed lines that begin with a command's word after at most three spaces.
 
-    `app` is the App's name, after which `duplicates` is a command word too; may be empty.
+    After the App's name `app`, if not empty, `duplicates` is a command's word too.
     """
     body = body[:BODY_MAX].replace("\r\n", "\n").replace("\r", "\n")
     body = _LEADING.sub(r"\1", body)
-    body = _WIDE.sub(lambda word: plain(word[0]), body)
-    read = body.translate(_UNSEEN).lower()
+    body = _FULL_WIDTH.sub(lambda word: plain(word[0]), body)
+    text = body.translate(_WITHOUT_MARKS).lower()
     if (
-        not ("/du" in read or (app and f"@{app.lower()}" in read))
+        not ("/du" in text or (app and f"@{app.lower()}" in text))
         or body.count("\n") >= LINES_MAX
         or body.count("[") > BRACKETS_MAX
     ):
@@ -100,50 +100,50 @@ def command_lines(body: str, app: str = "") -> list[str]:
 
 
 def is_written(line: str, before: str, now: str) -> bool:
-    """Whether a command's line that a body has `now` stood there at least as often `before` its edit.
+    """Whether a comment had a command's line at least as often `before` its edit as `now`.
 
-    Any place counts: code, quotes, HTML comments, or a line with such comments in it. A very long line is known by its
-    beginning.
+    Lines anywhere count: in code, in quotes, in HTML comments, or with HTML comments inside. Of a very long line only
+    the beginning is compared.
     """
-    wanted = _flat(line)[:_TELLING_MAX]
-    return any(0 < count(wanted, before) >= count(wanted, now) for count in (_written, _written_past_comments))
+    prefix = _normalized(line)[:_COMPARED_MAX]
+    return any(0 < count(prefix, before) >= count(prefix, now) for count in (_count, _count_past_comments))
 
 
-def _written(line: str, text: str) -> int:
-    return len(_telling(line).findall(_flat(text)))
+def _count(line: str, text: str) -> int:
+    return len(_prefix_pattern(line).findall(_normalized(text)))
 
 
-def _written_past_comments(line: str, text: str) -> int:
-    # Full-width signs make no HTML comment, so that only what stands between comments is made plain.
-    text = " ".join(text[:BODY_MAX].translate(_UNSEEN).split())
+def _count_past_comments(line: str, text: str) -> int:
+    # Full-width signs do not form HTML comments, so the text is converted to ASCII only outside such comments.
+    text = " ".join(text[:BODY_MAX].translate(_WITHOUT_MARKS).split())
     word = line.partition(" ")[0]
-    return sum(_reads(line, text, found.start()) for found in re.finditer(re.escape(word), plain(text)))
+    return sum(_is_seen_at(line, text, found.start()) for found in re.finditer(re.escape(word), plain(text)))
 
 
-def _reads(line: str, text: str, at: int) -> bool:
-    """Whether a reader sees the line from that place on; assumed behind very many comments."""
+def _is_seen_at(line: str, text: str, at: int) -> bool:
+    """Whether a reader sees the line at this place; assumed after more than `_COMMENTS_MAX` HTML comments."""
     seen = ""
-    for comments, (begin, end) in enumerate(_visible(text, at, len(text))):
+    for comments, (begin, end) in enumerate(_visible_pieces(text, at, len(text))):
         if comments > _COMMENTS_MAX:
             return True
-        # So much of a piece tells; it may be as long as the text.
-        seen = _flat(f"{seen} {text[begin : min(end, begin + len(line) + 4)]}")
+        # A piece may be as long as the text; its beginning is enough to compare.
+        seen = _normalized(f"{seen} {text[begin : min(end, begin + len(line) + 4)]}")
         if len(seen) > len(line) or not line.startswith(seen):
             break
-    return _telling(line).match(seen) is not None
+    return _prefix_pattern(line).match(seen) is not None
 
 
-def _telling(line: str) -> re.Pattern[str]:
-    # What was cut can have been so in the middle of a word.
-    return re.compile(re.escape(line) + (_ENDS if len(line) < _TELLING_MAX else ""))
+def _prefix_pattern(line: str) -> re.Pattern[str]:
+    # A line that was cut may end in the middle of a word.
+    return re.compile(re.escape(line) + (_END_OF_WORD if len(line) < _COMPARED_MAX else ""))
 
 
-def _flat(text: str) -> str:
-    return " ".join(plain(text[:BODY_MAX].translate(_UNSEEN)).split())
+def _normalized(text: str) -> str:
+    return " ".join(plain(text[:BODY_MAX].translate(_WITHOUT_MARKS)).split())
 
 
-def _visible(text: str, at: int, end: int) -> Iterator[tuple[int, int]]:
-    """Where the pieces of a line outside HTML comments begin and end; the last is empty if a comment ends later."""
+def _visible_pieces(text: str, at: int, end: int) -> Iterator[tuple[int, int]]:
+    """The bounds of the pieces outside HTML comments; the last piece is empty if a comment ends beyond `end`."""
     while at < end and (start := text.find("<!--", at, end)) >= 0 and (stop := text.find("-->", start + 4)) >= 0:
         yield at, start
         at = stop + 3
@@ -153,36 +153,39 @@ def _visible(text: str, at: int, end: int) -> Iterator[tuple[int, int]]:
 class _Paragraph:
     """A paragraph's text for Markdown, and its lines in the comment.
 
-    Only the lines still have what Markdown removes, such as the dash of a list, so they tell whether a line begins with
-    the command.
+    Only the lines still contain the marks that Markdown removes, such as the dash of a list, so the lines decide
+    whether a line begins with the command.
     """
 
     def __init__(self, content: str, source: list[str]) -> None:
         self._content, self._source = content, source
-        begin, end = (list(one.finditer(content)) for one in _FORMULA)
+        begin, end = (list(pattern.finditer(content)) for pattern in _FORMULA)
         self._formula = (begin[0].start(), end[-1].start()) if begin and end else (0, 0)
 
     def command(self, at: int, app: str) -> str:
-        """The line at that place without its HTML comments; empty if it is no command."""
+        """The line at this place without its HTML comments; empty if the line is not a command."""
         row = self._content.count("\n", 0, at)
         line = self._source[row]
         start = _INDENT.match(line)
         if (
             start is None
             or self._formula[0] < at < self._formula[1]
-            or not _begins(line.translate(_UNSEEN), start.end(), app)
+            or not _begins(line.translate(_WITHOUT_MARKS), start.end(), app)
         ):
             return ""
-        # A comment that ends in a later line hides the rest of this one.
+        # An HTML comment that ends in a later line hides the rest of this line.
         text = "\n".join(self._source[row:]) if "<!--" in line else line
-        seen = (text[begin:end].translate(_UNSEEN).strip() for begin, end in _visible(text, start.end(), len(line)))
+        seen = (
+            text[begin:end].translate(_WITHOUT_MARKS).strip()
+            for begin, end in _visible_pieces(text, start.end(), len(line))
+        )
         return " ".join(seen).strip()
 
 
 def _begins(line: str, at: int, app: str) -> bool:
-    """Whether a line has a command's word at that place."""
-    called = _MENTION.match(line, at)
-    return bool(_START.match(line, at)) or (called is not None and called[1].lower() == app.lower())
+    """Whether a line has a command's word at this place."""
+    mention = _MENTION.match(line, at)
+    return bool(_START.match(line, at)) or (mention is not None and mention[1].lower() == app.lower())
 
 
 _TOO_DEEP = "too deep"
@@ -191,17 +194,17 @@ _TOO_DEEP = "too deep"
 @cache
 def _markdown() -> MarkdownIt:
     markdown = MarkdownIt("zero", {"html": True}).enable([*_BLOCKS, *_INLINE])
-    markdown.block.ruler.before("reference", "footnote", _footnote, {"alt": ["paragraph", "reference"]})
-    markdown.inline.ruler.before("text", "depth", _depth)
-    markdown.inline.ruler.before("text", "slash", _slash)
-    # Wherever it leads, a link is one, whose title is not seen.
+    markdown.block.ruler.before("reference", "footnote", _skip_footnote, {"alt": ["paragraph", "reference"]})
+    markdown.inline.ruler.before("text", "depth", _note_depth)
+    markdown.inline.ruler.before("text", "slash", _note_line_start)
+    # Accept every address: readers do not see a link's title, whatever its address.
     markdown.validateLink = lambda url: True  # type: ignore[method-assign]
     markdown.normalizeLink = lambda url: url  # type: ignore[method-assign]
     return markdown
 
 
-def _slash(state: StateInline, silent: bool) -> bool:
-    """Note a line that begins with a slash or a name, and leave the rest to Markdown."""
+def _note_line_start(state: StateInline, silent: bool) -> bool:
+    """Record that a line begins with a slash or a mention, and leave the rest to Markdown."""
     text, at = state.src, state.pos
     if text[at] not in "/@" or text[max(0, at - 4) : at].rstrip(" ")[-1:] not in ("", "\n"):
         return False
@@ -211,14 +214,14 @@ def _slash(state: StateInline, silent: bool) -> bool:
     return True
 
 
-def _depth(state: StateInline, silent: bool) -> bool:
-    """Note that brackets nest so deeply that markdown-it no longer recognises links."""
+def _note_depth(state: StateInline, silent: bool) -> bool:
+    """Record that brackets nest so deeply that markdown-it no longer recognises links."""
     if state.level >= state.md.options["maxNesting"]:
         state.env[_TOO_DEEP] = True
     return False
 
 
-def _footnote(state: StateBlock, first: int, end: int, silent: bool) -> bool:
+def _skip_footnote(state: StateBlock, first: int, end: int, silent: bool) -> bool:
     """Skip a footnote, which GitHub shows elsewhere or not at all."""
     at = state.bMarks[first] + state.tShift[first]
     if state.is_code_block(first) or not _FOOTNOTE.match(state.src, at):

@@ -11,7 +11,7 @@ from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import core_schema
 
-from bot.conversation.config.field_types import OFF_SPELT, wanted
+from bot.conversation.config.field_types import OFF_SPELLINGS, accepted_values
 from bot.conversation.config.schema import MIN_CONFIDENCE, SOURCES, RepoConfig, Source
 from bot.conversation.messages.catalogue import english
 
@@ -21,18 +21,18 @@ SCHEMA_NAME = "doppel.schema.json"
 
 
 class _Schema(GenerateJsonSchema):
-    """With a choice's `off` in each spelling that YAML knows, and without null, which no setting takes."""
+    """Accepts every YAML spelling of the choice `off`, and never null, which no setting accepts."""
 
     def literal_schema(self, schema: core_schema.LiteralSchema) -> JSON:
         choices = schema["expected"]
-        return {"anyOf": [{"enum": [*choices, False]}, OFF_SPELT]} if "off" in choices else {"enum": choices}
+        return {"anyOf": [{"enum": [*choices, False]}, OFF_SPELLINGS]} if "off" in choices else {"enum": choices}
 
     def nullable_schema(self, schema: core_schema.NullableSchema) -> JSON:
         return self.generate_inner(schema["schema"])
 
 
 def json_schema() -> JSON:
-    """The JSON Schema of `.github/doppel.yml`; it accepts what the parser accepts without a problem."""
+    """The JSON Schema of `.github/doppel.yml`; it accepts the files in which the parser finds no problem."""
     return {
         "$schema": _Schema.schema_dialect,
         **RepoConfig.model_json_schema(schema_generator=_Schema),
@@ -42,24 +42,24 @@ def json_schema() -> JSON:
 
 
 def schema_text() -> str:
-    """The JSON Schema as the file that is published."""
+    """The text of the published JSON Schema."""
     return json.dumps(json_schema(), indent=2, ensure_ascii=False).replace("\\n", " ") + "\n"
 
 
 def settings_table() -> str:
-    """Every setting with what it takes, its default and what it does, as a Markdown table."""
+    """Every setting with its accepted values, its default and its effect, as a Markdown table."""
     rows = ["| setting | takes | default | what it does |", "|---|---|---|---|"]
     for path, field, default in _settings(RepoConfig()):
-        takes = wanted(field, english(), lambda word: f"`{word}`")
-        says = " ".join((field.description or "").split())
-        rows.append(f"| `{path}` | {takes} | {default} | {says} |")
+        takes = accepted_values(field, english(), lambda word: f"`{word}`")
+        effect = " ".join((field.description or "").split())
+        rows.append(f"| `{path}` | {takes} | {default} | {effect} |")
     return "\n".join(rows)
 
 
 def sources_table() -> str:
-    """Every source that can be named under `sources`."""
+    """Every source that `sources` can name, as a Markdown table."""
     return "\n".join(
-        ["| source | what it is |", "|---|---|", *(f"| `{name}` | {says} |" for name, says in SOURCES.items())]
+        ["| source | what it is |", "|---|---|", *(f"| `{name}` | {text} |" for name, text in SOURCES.items())]
     )
 
 
@@ -67,10 +67,10 @@ def _settings(defaults: BaseModel, path: str = "") -> Iterator[tuple[str, FieldI
     for name, field in type(defaults).model_fields.items():
         default = getattr(defaults, name)
         if name == "sources":
-            # All sources take the same, so one row stands for them.
-            one = FieldInfo.from_annotation(Source)
-            one.description = field.description
-            yield "sources.NAME", one, "none"
+            # All sources accept the same values, so one row stands for all of them.
+            source = FieldInfo.from_annotation(Source)
+            source.description = field.description
+            yield "sources.NAME", source, "none"
         elif isinstance(default, BaseModel):
             yield from _settings(default, f"{path}{name}.")
         else:

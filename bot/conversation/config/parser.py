@@ -1,4 +1,4 @@
-"""`.github/doppel.yml` → `RepoConfig` and what is wrong with the file."""
+"""Reads `.github/doppel.yml` into a `RepoConfig` and a list of errors."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from typing import Any, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
-from bot.conversation.config.field_types import meant, wanted
+from bot.conversation.config.field_types import TRANSLATABLE, accepted_values, likely_meant
 from bot.conversation.config.schema import SOURCES, RepoConfig
 from bot.conversation.config.yaml_tree import ConfigError, Quote, YamlNode, nearest, printable, read_tree
 from bot.conversation.messages.catalogue import Messages
 from bot.domain.likelihood import HIGHEST
 
 PROBLEMS_MAX = 100
-"""More problems than this are not listed: nobody reads them, and a hostile file can have thousands."""
+"""The most problems that are listed: nobody reads more, and a hostile file can have thousands."""
 
 
 def parse_config(text: str) -> tuple[RepoConfig, tuple[ConfigError, ...]]:
-    """Read a settings file: what is valid counts, what is wrong keeps its default and is listed by position.
+    """Read a settings file. Invalid settings keep their defaults, and the errors are listed by position.
 
-    Never raises, whatever the text; costs at most two or three seconds for the largest file that is read (64 KiB) at
-    its worst, once for all events of a repository while it stays the same.
+    Never raises. The worst file of 64 KiB takes two or three seconds, once: the result is cached while the file is
+    unchanged.
     """
-    return _parsed(text)
+    return _parse_cached(text)
 
 
 @lru_cache(maxsize=128)
-def _parsed(text: str) -> tuple[RepoConfig, tuple[ConfigError, ...]]:
+def _parse_cached(text: str) -> tuple[RepoConfig, tuple[ConfigError, ...]]:
     tree, problems = read_tree(text)
-    config = _model(tree, problems)
+    config = _valid_settings(tree, problems)
     for name in ("min_confidence", "likely"):
         if (getattr(config, name) or 0) > HIGHEST:
             problems.append(_never_reached(tree.value[name], getattr(config, name)))
@@ -39,72 +39,75 @@ def _parsed(text: str) -> tuple[RepoConfig, tuple[ConfigError, ...]]:
     return config, tuple(problems[:PROBLEMS_MAX])
 
 
-def _model(tree: YamlNode, problems: list[ConfigError]) -> RepoConfig:
-    """The settings of what is valid; the rest is noted and taken out of the tree, until the model takes all of it."""
+def _valid_settings(tree: YamlNode, problems: list[ConfigError]) -> RepoConfig:
+    """The valid settings. Moves errors from the tree to `problems` until the model accepts the rest."""
     while True:
         try:
             return RepoConfig.model_validate(tree.plain())
-        except ValidationError as refused:
-            errors = refused.errors(include_url=False)
-            # Backwards, so that the places in a list hold. What is wrong under a key that is unknown does not matter.
+        except ValidationError as invalid:
+            errors = invalid.errors(include_url=False)
+            # Delete from the end, so that earlier list indexes stay valid; unknown keys first, so that errors below
+            # them are dropped.
             errors.sort(key=lambda error: "[key]" in error["loc"])
-            problems += filter(None, (_taken_out(tree, error["loc"], error) for error in reversed(errors)))
+            problems += filter(None, (_remove_invalid(tree, error["loc"], error) for error in reversed(errors)))
 
 
-def _taken_out(tree: YamlNode, loc: tuple[int | str, ...], error: Any) -> ConfigError | None:
+def _remove_invalid(tree: YamlNode, loc: tuple[int | str, ...], error: Any) -> ConfigError | None:
     is_key = loc[-1] == "[key]" or error["type"] == "extra_forbidden"
-    *above, last = loc[:-1] if loc[-1] == "[key]" else loc
-    holder, field = tree, FieldInfo(annotation=RepoConfig)
-    for step in above:
-        if isinstance(holder.value, dict) and step not in holder.value:
+    *parents, last = loc[:-1] if loc[-1] == "[key]" else loc
+    parent, field = tree, FieldInfo(annotation=RepoConfig)
+    for step in parents:
+        if isinstance(parent.value, dict) and step not in parent.value:
             return None
-        holder, field = holder.value[step], _inside(field, step)
-    if isinstance(holder.value, dict) and last not in holder.value:
+        parent, field = parent.value[step], _field_of(field, step)
+    if isinstance(parent.value, dict) and last not in parent.value:
         return None
-    node: YamlNode = holder.value[last]
+    node: YamlNode = parent.value[last]
     if error["type"] == "too_long" and isinstance(node.value, list):
         count, most = len(node.value), error["ctx"]["max_length"]
         del node.value[most:]
-        return ConfigError.saying(node.line, node.column, lambda say, _: say.list_too_long(count=count, most=most))
-    del holder.value[last]
-    place = holder.keys[str(last)] if is_key else node
-    if error["type"] == "said":
-        return ConfigError.saying(place.line, place.column, error["ctx"]["says"], error["ctx"]["hint"])
+        return ConfigError.translatable(
+            node.line, node.column, lambda say, _: say.list_too_long(count=count, most=most)
+        )
+    del parent.value[last]
+    place = parent.keys[str(last)] if is_key else node
+    if error["type"] == TRANSLATABLE:
+        return ConfigError.translatable(place.line, place.column, error["ctx"]["wording"], error["ctx"]["hint"])
     if is_key:
-        return _unknown(place, str(last), getattr(field.annotation, "model_fields", SOURCES))
-    taken = _inside(field, last)
+        return _unknown_key(place, str(last), getattr(field.annotation, "model_fields", SOURCES))
+    expected = _field_of(field, last)
 
-    def says(say: Messages, quote: Quote) -> str:
-        return say.wrong_value(value=_what(node, say, quote), wanted=wanted(taken, say, str))
+    def wording(say: Messages, quote: Quote) -> str:
+        return say.wrong_value(value=_in_words(node, say, quote), wanted=accepted_values(expected, say, str))
 
-    return ConfigError.saying(node.line, node.column, says, meant(taken, node))
+    return ConfigError.translatable(node.line, node.column, wording, likely_meant(expected, node))
 
 
-def _inside(field: FieldInfo, step: int | str) -> FieldInfo:
-    """What the model takes at a key of a mapping, or as an item of a list."""
+def _field_of(field: FieldInfo, step: int | str) -> FieldInfo:
+    """The field that the model has for a key of a mapping, or for an item of a list."""
     kind: Any = field.annotation
     if isinstance(kind, type) and issubclass(kind, BaseModel):
         return kind.model_fields[str(step)]
     return FieldInfo.from_annotation(get_args(kind)[0 if get_origin(kind) is tuple else 1])
 
 
-def _unknown(key: YamlNode, name: str, known: Iterable[str]) -> ConfigError:
-    def says(say: Messages, quote: Quote) -> str:
+def _unknown_key(key: YamlNode, name: str, known: Iterable[str]) -> ConfigError:
+    def wording(say: Messages, quote: Quote) -> str:
         if name == "close_after":
             return say.closing_gone()
         return say.unknown_setting(name=say.quoted(value=quote(printable(name))))
 
-    return ConfigError.saying(key.line, key.column, says, nearest(name, known))
+    return ConfigError.translatable(key.line, key.column, wording, nearest(name, known))
 
 
 def _never_reached(node: YamlNode, value: float) -> ConfigError:
-    return ConfigError.saying(
+    return ConfigError.translatable(
         node.line, node.column, lambda say, _: say.never_reached(value=f"{value:g}", highest=f"{HIGHEST:g}")
     )
 
 
-def _what(node: YamlNode, say: Messages, quote: Quote) -> str:
-    """How a message speaks of what stands in the file."""
+def _in_words(node: YamlNode, say: Messages, quote: Quote) -> str:
+    """How a message describes a value of the file."""
     if isinstance(node.value, dict):
         return say.a_mapping()
     if isinstance(node.value, list):

@@ -1,6 +1,6 @@
 """The settings of one repository (C6). Parser, JSON Schema and documentation are made from these models.
 
-The docstring under a field is its description in both.
+The docstring under a field describes the field in the schema and in the documentation.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from annotated_types import Ge, Le, MaxLen
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from bot.conversation.config.field_types import (
-    REACHABLE,
+    MAXIMUM_FOR_EDITORS,
     SWITCH,
     Accepts,
     Association,
@@ -29,23 +29,23 @@ from bot.conversation.config.field_types import (
     Switch,
     Templates,
     Unique,
+    accepted_keys,
     is_switch,
-    off,
-    wants_keys,
+    normalize_off,
 )
 from bot.conversation.messages.catalogue import Messages
 from bot.domain.entities import NUMBER_MAX, Issue
 from bot.domain.likelihood import LIKELY
 
 CONFIG_PATH = ".github/doppel.yml"
-"""Where the file lies, in the repository itself or in its owner's `.github` repository."""
+"""The path of the file, in the repository itself or in its owner's `.github` repository."""
 
-# GitHub's titles have at most 256 characters; a longer text is compared by its beginning.
+# GitHub's titles have at most 256 characters; of a longer text only the beginning is compared.
 _TITLE_MAX = 1_000
 
 
 def glob_matches(glob: str, title: str) -> bool:
-    """Whether the glob matches the whole title. The standard library's pattern tries no star twice."""
+    """Whether the glob matches the whole title. The pattern of `fnmatch` does not backtrack over its stars."""
     return _pattern(glob.lower().strip()).match(title[:_TITLE_MAX].lower().strip()) is not None
 
 
@@ -58,10 +58,10 @@ MIN_CONFIDENCE = 0.24
 """The default of `min_confidence`, which feedback can move."""
 
 JUDGE_FLOOR = 0.05
-"""About three of ten arrivals have something likelier: 19 to 38 of 100 on four trackers (docs/guides/judge.md)."""
+"""About three of ten new issues have a likelier candidate: 19 to 38 of 100 on four trackers (docs/guides/judge.md)."""
 
 ASKED_MOST = 5
-"""The least number of candidates for whoever asks (P6)."""
+"""Somebody who asks gets at least this many candidates (P6)."""
 
 SOURCES: dict[str, str] = {
     "github-search": "GitHub's issue search by words. On until the bot's own index of the repository is ready; with "
@@ -76,7 +76,7 @@ SOURCES: dict[str, str] = {
     "siblings": "The repositories named under `siblings`. On where any are named.",
     "known-issues": "The issues named under `known_issues`. On where any are named.",
 }
-"""Every source of H6 by the name that settings and reports use."""
+"""Every source of H6 with its description, by its name in settings and reports."""
 
 
 class _Section(BaseModel):
@@ -84,14 +84,14 @@ class _Section(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _off(cls, given: Any) -> Any:
+    def _normalize_off(cls, section: Any) -> Any:
         """YAML 1.1 reads the choice `off` as `false`."""
-        if not isinstance(given, dict):
-            return given
+        if not isinstance(section, dict):
+            return section
         fields = cls.model_fields
         return {
-            key: off(value) if key in fields and "off" in get_args(fields[key].annotation) else value
-            for key, value in given.items()
+            key: normalize_off(value) if key in fields and "off" in get_args(fields[key].annotation) else value
+            for key, value in section.items()
         }
 
 
@@ -122,9 +122,9 @@ class SourceConfig(_Section):
 
     @model_validator(mode="before")
     @classmethod
-    def _switched(cls, given: Any) -> Any:
-        """On, off, or a mapping with what shall differ from the source's own defaults."""
-        return {"enabled": given} if is_switch(given) else given
+    def _accept_switch(cls, value: Any) -> Any:
+        """Accept a switch, or a mapping with the differences from the source's defaults."""
+        return {"enabled": value} if is_switch(value) else value
 
 
 class JudgeConfig(_Section):
@@ -134,7 +134,7 @@ class JudgeConfig(_Section):
     """Whether the judge is asked."""
     private: Switch = False
     """Whether a private repository's texts may go to the judge, if the host allows it."""
-    floor: Annotated[float, Ge(0), Le(1), Probability, REACHABLE] = JUDGE_FLOOR
+    floor: Annotated[float, Ge(0), Le(1), Probability, MAXIMUM_FOR_EDITORS] = JUDGE_FLOOR
     """From which probability on a candidate is worth asking about. A lower one finds more and costs more."""
     critic: Switch = False
     """Whether what the judge calls the same is read a second time, each pair alone, to find what speaks against it."""
@@ -145,9 +145,9 @@ class JudgeConfig(_Section):
 
     @model_validator(mode="before")
     @classmethod
-    def _switched(cls, given: Any) -> Any:
-        """On, off, or a mapping with what shall differ from the defaults."""
-        return {"enabled": given} if is_switch(given) else given
+    def _accept_switch(cls, value: Any) -> Any:
+        """Accept a switch, or a mapping with the differences from the defaults."""
+        return {"enabled": value} if is_switch(value) else value
 
 
 class IgnoreConfig(_Section):
@@ -167,8 +167,8 @@ class IgnoreConfig(_Section):
     """Issues of one of these types are left alone."""
 
 
-def _or_switch(schema: dict[str, Any]) -> None:
-    """A switch stands for the mapping, to editors too."""
+def _allow_switch(schema: dict[str, Any]) -> None:
+    """Let editors accept a switch in place of the mapping, as the parser does."""
     schema["anyOf"] = [*SWITCH, {"$ref": schema.pop("$ref")}]
 
 
@@ -178,17 +178,17 @@ def _source_name(name: str) -> str:
     return name
 
 
-def _each_source(schema: dict[str, Any]) -> None:
-    """Name each source to editors."""
-    one = {"anyOf": [*SWITCH, schema["additionalProperties"]]}
-    schema["properties"] = {name: {"description": says, **one} for name, says in SOURCES.items()}
+def _list_sources(schema: dict[str, Any]) -> None:
+    """List every source in the schema, so that editors can complete it."""
+    source = {"anyOf": [*SWITCH, schema["additionalProperties"]]}
+    schema["properties"] = {name: {"description": description, **source} for name, description in SOURCES.items()}
     schema["additionalProperties"] = False
 
 
 def _switch_or_keys(model: type[BaseModel]) -> Accepts:
     return Accepts(
         lambda say, code: say.either(
-            first=say.comma().join((code("on"), code("off"))), last=wants_keys(model.model_fields, say, code)
+            first=say.comma().join((code("on"), code("off"))), last=accepted_keys(model.model_fields, say, code)
         )
     )
 
@@ -197,21 +197,21 @@ Source = Annotated[SourceConfig, _switch_or_keys(SourceConfig)]
 
 
 class RepoConfig(_Section):
-    """Everything that `.github/doppel.yml` can say. `RepoConfig()` is what holds without a file.
+    """All settings of `.github/doppel.yml`. `RepoConfig()` has the defaults, which apply without a file.
 
-    Where `min_confidence` is None, `bot.quality.calibration` says which threshold is in force.
+    If `min_confidence` is None, `bot.quality.calibration` chooses the threshold.
     """
 
     mode: Literal["comment", "shadow", "off"] = "comment"
     """`comment` posts comments; `shadow` only records what the bot would have posted unasked; `off` does nothing."""
-    min_confidence: Annotated[float | None, Ge(0), Le(1), Probability, REACHABLE] = None
+    min_confidence: Annotated[float | None, Ge(0), Le(1), Probability, MAXIMUM_FOR_EDITORS] = None
     """From which probability on the bot comments unasked: how likely a careful reader of both texts would call them
     the same report. A value set here is never moved."""
     calibrate: Switch = True
     """Whether feedback moves `min_confidence` if you have not set it."""
     digest: Literal["issue", "off"] = "off"
     """`issue` keeps one issue that shows what the bot did in the last week, for maintainers to judge."""
-    likely: Annotated[float, Ge(0), Le(1), Probability, REACHABLE] = LIKELY
+    likely: Annotated[float, Ge(0), Le(1), Probability, MAXIMUM_FOR_EDITORS] = LIKELY
     """How likely, in the same sense, the first candidate must be for the comment to begin with “Probably reported
     before” instead of “Possibly related”."""
     max_candidates: Annotated[int, Ge(1), Le(10)] = 3
@@ -222,12 +222,12 @@ class RepoConfig(_Section):
     """How GitHub's search is used."""
     sources: Annotated[
         dict[Annotated[str, AfterValidator(_source_name)], Source],
-        Accepts(lambda say, code: wants_keys(SOURCES, say, code)),
-        Field(json_schema_extra=_each_source),
+        Accepts(lambda say, code: accepted_keys(SOURCES, say, code)),
+        Field(json_schema_extra=_list_sources),
     ] = {}
     """Whether and how a source is searched: `on`, `off`, or a mapping, which switches it on unless it says
     `enabled: off`. The defaults are listed below."""
-    judge: Annotated[JudgeConfig, _switch_or_keys(JudgeConfig), Field(json_schema_extra=_or_switch)] = JudgeConfig()
+    judge: Annotated[JudgeConfig, _switch_or_keys(JudgeConfig), Field(json_schema_extra=_allow_switch)] = JudgeConfig()
     """Whether and how a language model judges the likeliest candidates, where the host has one."""
     ignore: IgnoreConfig = IgnoreConfig()
     """Which issues are left alone."""
@@ -268,11 +268,11 @@ class RepoConfig(_Section):
 
     @property
     def language_of_lists(self) -> str:
-        """The language of lists of many issues: `auto` is English here."""
+        """The language of lists of many issues, for which `auto` means English."""
         return "en" if self.language == "auto" else self.language
 
     def why_ignored(self, issue: Issue) -> str | None:
-        """The path of the setting that makes the bot skip this issue and what matched, for logs; None if none does."""
+        """Which setting makes the bot skip this issue, and what matched, for logs; None if no setting does."""
         if issue.author.is_bot and not self.bots:
             return "a bot opened it"
         if _has(self.ignore.authors, issue.author.login):

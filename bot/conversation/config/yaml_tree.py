@@ -1,7 +1,7 @@
-"""Reads YAML that strangers can write into a tree with positions, and describes errors with hints.
+"""Reads a stranger's YAML into a tree with positions, and describes errors with hints.
 
-It reads ruamel's events instead of using its loaders: nothing is constructed, aliases ("bombs") and tags are refused,
-depth is bounded, duplicate keys are seen, and keys that were complete before a syntax error are kept.
+The reader uses ruamel's events rather than its loaders. It constructs no objects, refuses aliases ("bombs") and tags,
+limits the depth, notices duplicate keys, and keeps the keys that were complete before a syntax error.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from bot.conversation.messages.catalogue import Messages, english
 
 Quote = Callable[[str], str]
-"""Makes a piece of the file, or a word for it, fit to be shown."""
+"""Formats part of the file, or a literal word, for display."""
 
 Wording = Callable[[Messages, Quote], str]
 
@@ -29,26 +29,26 @@ class ConfigError:
     """One error in a settings file.
 
     `line` and `column` count from 1. `hint` is the nearest valid key or word, if any. `message` is English and may
-    quote the file; `in_words` says it in another language.
+    quote the file; `text_in` translates the message.
     """
 
     line: int
     column: int
     message: str
     hint: str = ""
-    says: Wording | None = field(default=None, compare=False, repr=False)
+    wording: Wording | None = field(default=None, compare=False, repr=False)
 
     @classmethod
-    def saying(cls, line: int, column: int, says: Wording, hint: str = "") -> ConfigError:
-        """An error with a message in every language."""
-        return cls(line, column, says(english(), str), hint, says)
+    def translatable(cls, line: int, column: int, wording: Wording, hint: str = "") -> ConfigError:
+        """An error whose message exists in every language."""
+        return cls(line, column, wording(english(), str), hint, wording)
 
-    def in_words(self, say: Messages, quote: Quote) -> str:
-        """The message; what it quotes of the file goes through `quote`."""
-        return self.says(say, quote) if self.says else quote(self.message)
+    def text_in(self, say: Messages, quote: Quote) -> str:
+        """The message in another language. `quote` formats the parts of the file that the message quotes."""
+        return self.wording(say, quote) if self.wording else quote(self.message)
 
     def to_json(self) -> dict[str, object]:
-        """For programs."""
+        """The error without its translations, for programs."""
         return {"line": self.line, "column": self.column, "message": self.message, "hint": self.hint}
 
     def __str__(self) -> str:
@@ -57,13 +57,13 @@ class ConfigError:
 
 
 def printable(text: str, most: int = 60) -> str:
-    """A piece of the file on one short line, without control characters."""
+    """Part of the file on one short line, without control characters."""
     shown = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text[:most])
     return shown + ("…" if len(text) > most else "")
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """The known word that was probably meant, by edit distance with transpositions; empty if none is near."""
+    """The most similar known word, by edit distance with transpositions; empty if no known word is similar."""
     found = process.extractOne(
         word[:60].lower(), list(known), scorer=OSA.normalized_similarity, score_cutoff=0.6, processor=str.lower
     )
@@ -75,13 +75,13 @@ SIZE_MAX = 64 * 1024
 
 _DEPTH_MAX = 8
 _NUMBER = re.compile(r"[-+]?(?:[0-9]{1,18}(?:\.[0-9]{0,30})?|\.[0-9]{1,30})(?:[eE][-+]?[0-9]{1,3})?")
-_NAMELESS = frozenset(("while scanning an alias", "while scanning an anchor"))
-_WORDS: dict[str, bool | None] = {"true": True, "false": False, "null": None, "~": None, "": None}
+_MISSING_NAME = frozenset(("while scanning an alias", "while scanning an anchor"))
+_LITERALS: dict[str, bool | None] = {"true": True, "false": False, "null": None, "~": None, "": None}
 
 
 @dataclass(slots=True)
 class YamlNode:
-    """A scalar, list or mapping at a place of the file. `text` is a scalar as written; `keys` are a mapping's keys."""
+    """A scalar, list or mapping with its position. `text` is the scalar as written; `keys` are the mapping's keys."""
 
     line: int
     column: int
@@ -90,7 +90,7 @@ class YamlNode:
     keys: dict[str, YamlNode] = field(default_factory=dict)
 
     def plain(self) -> Any:
-        """The values alone. An empty one is `...`, which no setting accepts."""
+        """The values without positions. An empty value becomes `Ellipsis`, so that every setting rejects it."""
         if isinstance(self.value, list):
             return [item.plain() for item in self.value]
         if isinstance(self.value, dict):
@@ -100,8 +100,8 @@ class YamlNode:
 
 def scalar(text: str) -> str | int | float | bool | None:
     """An unquoted scalar by YAML 1.2's core rules, where `on`, `off`, `yes` and `no` are words."""
-    if text.lower() in _WORDS:
-        return _WORDS[text.lower()]
+    if text.lower() in _LITERALS:
+        return _LITERALS[text.lower()]
     if not _NUMBER.fullmatch(text):
         return text
     number = float(text)
@@ -109,58 +109,58 @@ def scalar(text: str) -> str | int | float | bool | None:
 
 
 def read_tree(text: str, *, strict: bool = True) -> tuple[YamlNode, list[ConfigError]]:
-    """Read a settings file; an empty one is an empty mapping. Never raises.
+    """Read a settings file; an empty file is an empty mapping. Never raises.
 
-    After an error the mapping holds the top-level keys that were complete before it. Without `strict`, for other files,
-    anchors and tags are ignored, and an alias is an empty value.
+    After an error the mapping holds the top-level keys that were complete before the error. Without `strict`, for
+    files that are not settings, the reader ignores anchors and tags, and reads an alias as an empty value.
     """
     reader = _Reader(strict)
     try:
         if len(text) > SIZE_MAX:
-            raise _Refused(1, 1, lambda say: say.file_too_long(most=str(SIZE_MAX)))
+            raise _RefusedYaml(1, 1, lambda say: say.file_too_long(most=str(SIZE_MAX)))
         reader.read(text)
-    except _Refused as refused:
+    except _RefusedYaml as refused:
         reader.errors.append(refused.error)
     except MarkedYAMLError as error:
-        reader.errors.append(_no_yaml(error))
+        reader.errors.append(_syntax_error(error))
     except (YAMLError, ValueError, OverflowError) as error:
-        # For characters that YAML does not allow, the parser knows no line, and for escaped ones no position.
+        # The parser gives no line for forbidden characters, and no position for escaped ones.
         before = text[: getattr(error, "position", 0)]
         line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
-        reader.errors.append(ConfigError.saying(line, column, lambda say, _: say.no_yaml_character()))
+        reader.errors.append(ConfigError.translatable(line, column, lambda say, _: say.no_yaml_character()))
     return reader.root, reader.errors
 
 
-class _Refused(Exception):
-    """The file uses something that settings do not need."""
+class _RefusedYaml(Exception):
+    """The file uses a feature of YAML that settings do not need."""
 
-    def __init__(self, line: int, column: int, says: Callable[[Messages], str]) -> None:
+    def __init__(self, line: int, column: int, wording: Callable[[Messages], str]) -> None:
         super().__init__()
-        self.error = ConfigError.saying(line, column, lambda say, _: says(say))
+        self.error = ConfigError.translatable(line, column, lambda say, _: wording(say))
 
 
-def _refused(event: Any, says: Callable[[Messages], str]) -> _Refused:
-    return _Refused(event.start_mark.line + 1, event.start_mark.column + 1, says)
+def _refused_at(event: Any, wording: Callable[[Messages], str]) -> _RefusedYaml:
+    return _RefusedYaml(event.start_mark.line + 1, event.start_mark.column + 1, wording)
 
 
-def _no_yaml(error: MarkedYAMLError) -> ConfigError:
+def _syntax_error(error: MarkedYAMLError) -> ConfigError:
     mark = error.problem_mark or error.context_mark
-    if error.context in _NAMELESS:
-        # People write `[Bug]*` and `*[Bug]*` for titles, where the parser misses a name.
+    if error.context in _MISSING_NAME:
+        # People write titles as `[Bug]*` or `*[Bug]*`, which the parser takes for an alias without a name.
         mark = error.context_mark or mark
-        return ConfigError.saying(mark.line + 1, mark.column + 1, lambda say, _: say.anchors())
+        return ConfigError.translatable(mark.line + 1, mark.column + 1, lambda say, _: say.anchors())
     line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-    # The parser's own words may quote the file.
+    # The parser's message may quote the file.
     problem = printable(str(error.problem or error.context), 200)
-    return ConfigError.saying(line, column, lambda say, quote: say.no_yaml(problem=quote(problem)))
+    return ConfigError.translatable(line, column, lambda say, quote: say.no_yaml(problem=quote(problem)))
 
 
-def _twice(key: YamlNode, line: int) -> ConfigError:
-    return ConfigError.saying(key.line, key.column, lambda say, _: say.key_twice(line=line))
+def _duplicate_key(key: YamlNode, line: int) -> ConfigError:
+    return ConfigError.translatable(key.line, key.column, lambda say, _: say.key_twice(line=line))
 
 
 class _Reader:
-    """One pass over the events of one file; `root` fills as top-level keys are completed."""
+    """Reads the events of one file; `root` receives each top-level key as soon as its value is complete."""
 
     def __init__(self, strict: bool) -> None:
         self.strict = strict
@@ -175,23 +175,23 @@ class _Reader:
             if isinstance(event, events.DocumentStartEvent):
                 documents += 1
                 if documents > 1:
-                    raise _refused(event, Messages.several_documents)
+                    raise _refused_at(event, Messages.several_documents)
             elif isinstance(event, events.MappingStartEvent):
                 self.check(event)
                 self.mapping(1, self.root)
             elif isinstance(event, events.ScalarEvent) and not event.value and event.style is None:
-                # A file of comments alone, or one that says nothing after its dashes.
+                # The file holds only comments, or nothing follows its `---`.
                 self.check(event)
             elif isinstance(event, (events.ScalarEvent, events.SequenceStartEvent, events.AliasEvent)):
-                raise _refused(event, Messages.no_mapping)
+                raise _refused_at(event, Messages.no_mapping)
 
     def node(self, event: Any, depth: int) -> YamlNode:
         self.check(event)
         if depth > _DEPTH_MAX:
-            raise _refused(event, Messages.too_deep)
+            raise _refused_at(event, Messages.too_deep)
         node = YamlNode(event.start_mark.line + 1, event.start_mark.column + 1, None)
         if isinstance(event, events.ScalarEvent):
-            # Escapes can name half a character, which no database and no request accepts.
+            # An escape can produce a lone surrogate, which databases and requests reject.
             node.text = event.value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
             node.value = scalar(node.text) if event.style is None else node.text
         elif isinstance(event, events.SequenceStartEvent):
@@ -203,24 +203,24 @@ class _Reader:
         return node
 
     def mapping(self, depth: int, into: YamlNode) -> None:
-        """Read key by key into a node, so that an error further on leaves the earlier ones there."""
+        """Read key by key into a node, so that the node keeps the earlier keys when a later key is wrong."""
         into.value = {}
         while not isinstance(event := next(self.events), events.MappingEndEvent):
             key = self.node(event, depth + 1)
             if isinstance(key.value, (list, dict)):
-                raise _refused(event, Messages.key_no_word)
+                raise _refused_at(event, Messages.key_no_word)
             value = self.node(next(self.events), depth + 1)
             if value.value is None and not value.text:
-                # The parser places a missing value at the next token, which can be lines below.
+                # The parser places a missing value at the next token, possibly several lines below.
                 value.line, value.column = event.end_mark.line + 1, event.end_mark.column + 2
             if first := into.keys.get(key.text):
-                self.errors.append(_twice(key, first.line))
+                self.errors.append(_duplicate_key(key, first.line))
                 continue
             into.keys[key.text], into.value[key.text] = key, value
 
     def check(self, event: Any) -> None:
         """Refuse anchors, aliases and tags."""
         if self.strict and (isinstance(event, events.AliasEvent) or event.anchor is not None):
-            raise _refused(event, Messages.anchors)
+            raise _refused_at(event, Messages.anchors)
         if self.strict and event.tag is not None:
-            raise _refused(event, Messages.tags)
+            raise _refused_at(event, Messages.tags)

@@ -1,1 +1,1 @@
-"""The bot's messages in six languages, and those that a repository puts in their place."""
+"""The bot's messages in six languages, and the templates with which a repository replaces them."""

@@ -1,4 +1,4 @@
-"""Reads the messages of each language from the files beside this module, and checks them against the declarations."""
+"""Reads the messages of each language from the `.toml` files, and compares them with the declarations."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ class Messages(
     """All messages of the bot, in one language."""
 
     def with_own(self, own: Mapping[str, Template]) -> Self:
-        """Replace some messages by templates, each for every number. Unknown names are ignored."""
+        """Replace some messages by templates; a template replaces all plural forms. Unknown names are ignored."""
         if "people_decide" in own:
-            # A repository's own wording holds for both.
+            # A repository's own text replaces both variants.
             own = {"people_decide_still": own["people_decide"], **own}
         forms = {name: {"other": template} for name, template in own.items() if name in self._forms}
         return type(self)(self.locale, {**self._forms, **forms}, self)
@@ -50,22 +50,22 @@ LANGUAGES = ("en", "zh", "ja", "es", "de", "fr")
 PLAIN = frozenset(("digest_title", "scan_title", "label_rationale"))
 """Messages that GitHub shows as plain text."""
 
-_BETWEEN = frozenset(("comma", "settings_hint"))
-"""Messages that stand directly beside other text, which may be a stranger's."""
+_ADJACENT = frozenset(("comma", "settings_hint"))
+"""Messages directly beside another text, which may be a stranger's."""
 
-_UNSAID = frozenset(("found", "related"))
-"""Messages with plural forms that need not show the number."""
+_NUMBER_OPTIONAL = frozenset(("found", "related"))
+"""Messages whose plural forms may omit the number."""
 
 _CATEGORIES = frozenset(("zero", "one", "two", "few", "many", "other"))
 
 
 class CatalogueError(Exception):
-    """A catalogue differs from the declarations, which is an error of the program."""
+    """A catalogue does not match the declarations, because of an error in the program."""
 
 
 @cache
 def messages(language: str) -> Messages:
-    """The bot's texts in one of its languages. Raises Unsound if the catalogue is not as declared."""
+    """The messages in one language. Raises CatalogueError if the catalogue does not match the declarations."""
     data = tomllib.loads(
         resources.files("bot.conversation.messages").joinpath(f"{language}.toml").read_text(encoding="utf-8")
     )
@@ -74,40 +74,40 @@ def messages(language: str) -> Messages:
 
 
 def english() -> Messages:
-    """The English messages, the default and those of the command line."""
+    """The English messages, which are the default, and the messages of the command line."""
     return messages("en")
 
 
 def messages_for(language: str, own: Mapping[str, str]) -> Messages:
-    """The messages in a language; a repository's `own` templates, made harmless, replace some."""
-    spoken = messages(language)
-    return spoken.with_own({name: _own(name, text) for name, text in own.items()}) if own else spoken
+    """The messages in a language. A repository's `own` templates, made harmless, replace some messages."""
+    default = messages(language)
+    return default.with_own({name: _own_template(name, text) for name, text in own.items()}) if own else default
 
 
-def _own(name: str, text: str) -> Template:
+def _own_template(name: str, text: str) -> Template:
     template = Template.parse(" ".join(text.split()))
-    return template if name in PLAIN else template.harmless(between=name in _BETWEEN)
+    return template if name in PLAIN else template.harmless(between=name in _ADJACENT)
 
 
 def read(language: str, data: Mapping[str, Any]) -> dict[str, Forms]:
-    """Read the texts of a catalogue. Raises Unsound naming what is wrong."""
+    """Read the messages of a catalogue. Raises CatalogueError with a description of the difference."""
     texts = declared(Messages)
-    if wrong := set(texts) ^ set(data):
-        raise CatalogueError(f"{language}: declared or written, and not both: {', '.join(sorted(wrong))}")
-    found: dict[str, Forms] = {}
-    for name, written in data.items():
-        forms = {"other": written} if isinstance(written, str) else written
+    if unmatched := set(texts) ^ set(data):
+        raise CatalogueError(f"{language}: declared or written, and not both: {', '.join(sorted(unmatched))}")
+    catalogue: dict[str, Forms] = {}
+    for name, entry in data.items():
+        forms = {"other": entry} if isinstance(entry, str) else entry
         counted = COUNT in texts[name].variables
         if "other" not in forms or not set(forms) <= (_CATEGORIES if counted else {"other"}):
             raise CatalogueError(f"{language}: {name} has the forms {', '.join(forms)}")
-        found[name] = {form: Template.parse(text) for form, text in forms.items()}
+        catalogue[name] = {form: Template.parse(text) for form, text in forms.items()}
         variables = set(texts[name].variables)
-        for form, template in found[name].items():
-            has = set(template.variables)
-            # "One" can be said without a number.
-            may_lack = {COUNT} if form != "other" or name in _UNSAID else set()
-            if not has <= variables or variables - has - may_lack:
+        for form, template in catalogue[name].items():
+            used = set(template.variables)
+            # A text can say "one" without the number.
+            optional = {COUNT} if form != "other" or name in _NUMBER_OPTIONAL else set()
+            if not used <= variables or variables - used - optional:
                 raise CatalogueError(
-                    f"{language}: {name} ({form}) has the variables {sorted(has)}, not {sorted(variables)}"
+                    f"{language}: {name} ({form}) has the variables {sorted(used)}, not {sorted(variables)}"
                 )
-    return found
+    return catalogue

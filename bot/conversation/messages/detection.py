@@ -1,8 +1,9 @@
 """Detects in which of the bot's languages an issue is written, by its script and its function words. Pure.
 
-Libraries were tried on `tests/words/texts.py`. py3langid is as often right, but takes 120 MB of memory and a second at
-the start of every worker; langdetect takes short Chinese for Korean; lingua is a wheel of 96 MB. An answer in a wrong
-language annoys more than one in English, so a text that is short, mixed or in another language counts as English.
+Libraries were tried on `tests/words/texts.py`. py3langid is right equally often, but needs 120 MB of memory and
+a second at the start of every worker; langdetect mistakes short Chinese for Korean; lingua's wheel has 96 MB. An answer
+in a wrong language annoys more than an answer in English, so a text that is short, mixed or in another language counts
+as English.
 """
 
 from __future__ import annotations
@@ -15,28 +16,28 @@ from bot.text.words import UNSPACED, separate_scripts
 
 FALLBACK = "en"
 
-# The characters of an issue that are read; these are enough.
+# Only this many characters of an issue are read.
 _READ_MAX = 8_000
-# Boilerplate: headings, check boxes, and GitHub's text for an empty field.
-_SUPPLIED = re.compile(r"^ {0,3}#{1,6}\s.*$|^[^\S\n]*[-*] \[[ xX]\].*$|^_No response_[^\S\n]*$", re.MULTILINE)
+# Headings, check boxes, and GitHub's text for an empty field.
+_BOILERPLATE = re.compile(r"^ {0,3}#{1,6}\s.*$|^[^\S\n]*[-*] \[[ xX]\].*$|^_No response_[^\S\n]*$", re.MULTILINE)
 _FENCED = re.compile(r"^ {0,3}(```(?=`*[^`\n]*$)|~~~).*?(?:^ {0,3}\1|\Z)", re.MULTILINE | re.DOTALL)
 # Indented code and log lines, and text between backticks or angle brackets.
 _CODE = re.compile(r"^(?: {4}|\t).*$|`[^`\n]*`|<[^>\n]{0,200}>", re.MULTILINE)
-# An address, a path or a name from code contains this. In scripts without spaces a full stop may also stand between two
-# sentences.
-_JOINED = re.compile(rf"\S://\S|(?![{UNSPACED}])\w[./\\_@=](?![{UNSPACED}])\w")
+# Part of an address, a path or a name from code. In scripts without spaces, a full stop may also separate sentences.
+_NOT_PROSE = re.compile(rf"\S://\S|(?![{UNSPACED}])\w[./\\_@=](?![{UNSPACED}])\w")
 _KANA = re.compile(r"[\u3041-\u309f\u30a1-\u30ff\uff66-\uff9f]")
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 
-# A Han character or a kana counts as half a word in Latin letters.
-_PER_WORD = 2
-_CJK_LEAST = 4
-# In the Japanese text with fewest kana, a fifth of the letters are kana.
-_KANA_LEAST = 0.08
+# Two Han characters or kana count as one word in Latin letters.
+_CJK_PER_WORD = 2
+_CJK_MIN = 4
+# The lowest share of kana in Japanese. In the test text with the fewest kana, a fifth of the letters are kana.
+_KANA_MIN = 0.08
 
-# Words that are in nearly every text of a language and rare in the others, without those that English has too ("die",
-# "in", "no", "on"). Languages that the bot does not speak are here so that none is taken for a related one.
+# Words that occur in nearly every text of a language and rarely in other languages, without words that English has too
+# ("die", "in", "no", "on"). The languages that the bot does not speak keep their texts from being taken for a related
+# language that the bot speaks.
 _FUNCTION_WORDS = {
     "en": "the and is are it to of this that with when not for be was have has does doesn't there but you my can if i "
     "from which should would",
@@ -56,30 +57,31 @@ _FUNCTION_WORDS = {
     "da": "og er ikke jeg et en den det med når på af til som for der kan men har ved ingen skjer sker",
     "sv": "och är inte jag ett en den det med när på av till som för kan men har vid ingen att",
 }
-_SETS = {language: frozenset(words.split()) for language, words in _FUNCTION_WORDS.items()}
-_SPOKEN = tuple(language for language in LANGUAGES if language in _SETS and language != FALLBACK)
-_LEAST, _SHARE, _BEFORE_ENGLISH, _BEFORE_OTHERS = 3, 0.15, 2.0, 1.2
+_WORD_SETS = {language: frozenset(words.split()) for language, words in _FUNCTION_WORDS.items()}
+_SPOKEN = tuple(language for language in LANGUAGES if language in _WORD_SETS and language != FALLBACK)
+# The best language needs this many function words, this share of all words, and this lead over other languages.
+_WORDS_MIN, _SHARE_MIN, _LEAD_OVER_ENGLISH, _LEAD_OVER_OTHERS = 3, 0.15, 2.0, 1.2
 
 
 def language_of(title: str, body: str) -> str:
     """The language in which to answer an issue: `en`, `zh`, `ja`, `es`, `de` or `fr`. Code does not count."""
-    text = _CODE.sub(" ", without_noise(_SUPPLIED.sub("", _FENCED.sub("", f"{title}\n\n{body}"[:_READ_MAX]))))
-    # Without spaces between words, a name from code would remove the whole sentence.
-    prose = " ".join(run for run in separate_scripts(text).split() if not _JOINED.search(run))
+    text = _CODE.sub(" ", without_noise(_BOILERPLATE.sub("", _FENCED.sub("", f"{title}\n\n{body}"[:_READ_MAX]))))
+    # Scripts are separated first: in Chinese or Japanese, a name from code would otherwise remove the whole sentence.
+    prose = " ".join(run for run in separate_scripts(text).split() if not _NOT_PROSE.search(run))
     words = [word.lower().replace("’", "'") for word in _WORD.findall(prose)]
     kana, han = len(_KANA.findall(prose)), len(_HAN.findall(prose))
     latin = [word for word in words if word[0] < "\u0250"]
-    if kana + han >= max(_CJK_LEAST, _PER_WORD * len(latin)):
-        return "ja" if kana >= _KANA_LEAST * (kana + han) else "zh"
+    if kana + han >= max(_CJK_MIN, _CJK_PER_WORD * len(latin)):
+        return "ja" if kana >= _KANA_MIN * (kana + han) else "zh"
     if len(latin) < len(words) / 2:
         return FALLBACK
-    counts = {language: sum(word in known for word in latin) for language, known in _SETS.items()}
+    counts = {language: sum(word in known for word in latin) for language, known in _WORD_SETS.items()}
     best = max(_SPOKEN, key=counts.__getitem__)
     others = max(count for language, count in counts.items() if language not in (best, FALLBACK))
     sure = (
-        counts[best] >= _LEAST
-        and counts[best] >= _SHARE * len(latin)
-        and counts[best] > _BEFORE_ENGLISH * counts[FALLBACK]
-        and counts[best] >= _BEFORE_OTHERS * others
+        counts[best] >= _WORDS_MIN
+        and counts[best] >= _SHARE_MIN * len(latin)
+        and counts[best] > _LEAD_OVER_ENGLISH * counts[FALLBACK]
+        and counts[best] >= _LEAD_OVER_OTHERS * others
     )
     return best if sure else FALLBACK

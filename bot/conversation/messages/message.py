@@ -1,7 +1,8 @@
-"""Declares messages: each has a name, variables and a purpose. A catalogue has its text in each language.
+"""Declares messages: each has a name, variables and a purpose. The catalogues have the texts in each language.
 
-A class attribute declares a message, with its variables as one of the functions in `variables`. Callers call it like a
-method, so mypy checks its name and its variables. `catalogue` checks that each language's file has exactly these.
+A class attribute declares a message; a function in `variables` declares the message's variables. Callers call a message
+like a method, so mypy checks the name and the variables. `catalogue` checks that each language's file has exactly the
+declared messages and variables.
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ from typing import Generic, ParamSpec, Self, overload
 
 from bot.conversation.messages.template import Template
 
-# Babel is imported on first use, because most commands need no texts.
+# Babel is imported on first use, because most commands need no messages.
 
 
 @lru_cache(maxsize=1_000, typed=True)
 def _decimal(number: float, language: str) -> str:
-    """Cached: Babel is slow, and a hostile file can have thousands of errors."""
+    """Cached, since Babel is slow, and a hostile file can have thousands of errors."""
     from babel.numbers import format_decimal
 
     return str(format_decimal(number, locale=language))
@@ -44,7 +45,7 @@ class Locale:
         return _decimal(number, self.language)
 
     def percent(self, share: float) -> str:
-        """A share in percent, rounded to 1% to 99% unless it is exactly 0 or 1."""
+        """A share in percent. Only exactly 0 and 1 become 0% and 100%: other shares are rounded to 1% to 99%."""
         from babel.numbers import format_percent
 
         rounded = round(share * 100)
@@ -53,7 +54,7 @@ class Locale:
         return str(format_percent((rounded if rounded or share <= 0 else 1) / 100, locale=self.language))
 
     def day(self, day: date) -> str:
-        """A day."""
+        """A day in the notation of `days`."""
         from babel.dates import format_date
 
         return str(format_date(day, self.days, locale=self.language))
@@ -69,13 +70,13 @@ COUNT = "count"
 """The variable that chooses the plural form: "1 result", "2 results"."""
 
 Forms = Mapping[str, Template]
-"""The forms of a message by CLDR's plural categories; `other` is always there."""
+"""The forms of a message by CLDR's plural categories; `other` always exists."""
 
 
 class MessageGroup:
-    """Messages in one language, some perhaps a repository's own. Immutable.
+    """Messages in one language; a repository's templates may replace some. Immutable.
 
-    `plain` are the bot's own, for when a repository's are too long.
+    `plain` are the bot's own messages, for use where a repository's templates are too long.
     """
 
     def __init__(self, locale: Locale, forms: Mapping[str, Forms], plain: Self | None = None) -> None:
@@ -84,14 +85,14 @@ class MessageGroup:
         self.plain: Self = plain or self
 
     def fill(self, name: str, values: Mapping[str, object]) -> str:
-        """Fill a message by its name; code that knows the name calls its method."""
+        """Fill a message by its name. Code that knows the name calls the message as a method instead."""
         forms = self._forms[name]
         count = values.get(COUNT)
         form = self.locale.form(count) if isinstance(count, int) and len(forms) > 1 else "other"
         return forms.get(form, forms["other"]).fill({key: self._shown(value) for key, value in values.items()})
 
     def _shown(self, value: object) -> str:
-        """Format numbers, shares and days for the language; strings are Markdown already."""
+        """Format numbers, shares and days for the language. Strings are Markdown already."""
         if isinstance(value, int):
             return self.locale.number(value)
         if isinstance(value, float):
@@ -102,13 +103,13 @@ class MessageGroup:
 
 
 class Message(Generic[P]):
-    """The declaration of a message, as `docs/words.md` lists it: what it `says`, in which `place`."""
+    """The declaration of a message. `docs/words.md` shows its `purpose` under the heading `place`."""
 
     name, place = "", ""
 
-    def __init__(self, says: str, shape: Callable[P, None]) -> None:
-        self.says = says
-        self.variables = tuple(inspect.signature(shape).parameters)
+    def __init__(self, purpose: str, declaration: Callable[P, None]) -> None:
+        self.purpose = purpose
+        self.variables = tuple(inspect.signature(declaration).parameters)
 
     def __set_name__(self, owner: type[MessageGroup], name: str) -> None:
         self.name, self.place = name, (owner.__doc__ or "").rstrip(".")
@@ -121,17 +122,17 @@ class Message(Generic[P]):
         return self if texts is None else partial(self, texts)
 
     def __call__(self, texts: MessageGroup, /, *args: P.args, **kwargs: P.kwargs) -> str:
-        """The message, filled with values: Markdown, numbers, shares (`float`), days and moments."""
+        """Fill the message with values: Markdown, numbers, shares (`float`), days and moments."""
         return texts.fill(self.name, {**dict(zip(self.variables, args, strict=False)), **kwargs})
 
 
 @overload
-def message(says: str) -> Message[[]]: ...
+def message(purpose: str) -> Message[[]]: ...
 @overload
-def message(says: str, shape: Callable[P, None]) -> Message[P]: ...
-def message(says: str, shape: Callable[..., None] = lambda: None) -> Message[...]:
-    """Declare a message, with the variables of a function in `variables`."""
-    return Message(says, shape)
+def message(purpose: str, declaration: Callable[P, None]) -> Message[P]: ...
+def message(purpose: str, declaration: Callable[..., None] = lambda: None) -> Message[...]:
+    """Declare a message with the parameters of a function in `variables`."""
+    return Message(purpose, declaration)
 
 
 def declared(texts: type[MessageGroup]) -> dict[str, Message[...]]:

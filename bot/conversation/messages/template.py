@@ -1,7 +1,7 @@
 """Templates such as `"{count} results"`: texts with gaps. A repository's own templates are made harmless.
 
-A repository's own template may have emphasis and code spans. Everything else that Markdown, HTML or GitHub would act on
-stays text, even if a value completes it, as after "https:" or "@".
+A repository's own template may have emphasis and code spans. All other Markdown, HTML, mentions and links are shown as
+text, even if a value completes them, as after "https:" or "@".
 """
 
 from __future__ import annotations
@@ -15,36 +15,36 @@ from string import Formatter
 from bot.text.invisible import JOINERS, without_invisible
 
 TEMPLATE_MAX = 600
-"""Characters of a repository's own template."""
+"""The most characters in a repository's own template."""
 
 GAPS_MAX = 10
-"""Gaps in a repository's own template; each may hold a title."""
+"""The most gaps in a repository's own template; each gap may hold a title."""
 
 _ZERO_WIDTH_SPACE = "\N{ZERO WIDTH SPACE}"
 _NAME = re.compile("[a-z][a-z0-9_]*")
 
 
 class MalformedTemplate(ValueError):
-    """A template has a lone brace, or more than a name between two braces. The message quotes it."""
+    """A template has a single brace, or more than a name between two braces. The error's text quotes the braces."""
 
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """Pairs of a piece of text and the variable that follows it; the last pair has an empty name."""
+    """Pairs of a piece of text and the variable after the piece; the last pair has an empty name."""
 
     parts: tuple[tuple[str, str], ...]
 
     @classmethod
     def parse(cls, text: str) -> Template:
-        """Read a template. `{name}` is a gap, `{{` and `}}` are braces; Malformed for anything else in braces."""
+        """Read a template. `{name}` is a gap; `{{` and `}}` are braces. Raises MalformedTemplate for other braces."""
         parts: list[tuple[str, str]] = []
         before = ""
         try:
-            for literal, name, wanted, conversion in Formatter().parse(text):
+            for literal, name, format_spec, conversion in Formatter().parse(text):
                 before += literal
-                if wanted or conversion or (name is not None and not _NAME.fullmatch(name)):
-                    what = f"!{conversion}" if conversion else f":{wanted}" if wanted else ""
-                    raise MalformedTemplate(f"{{{name}{what}}}")
+                if format_spec or conversion or (name is not None and not _NAME.fullmatch(name)):
+                    suffix = f"!{conversion}" if conversion else f":{format_spec}" if format_spec else ""
+                    raise MalformedTemplate(f"{{{name}{suffix}}}")
                 if name:
                     parts.append((before, name))
                     before = ""
@@ -56,7 +56,7 @@ class Template:
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """The names of the gaps, in their order."""
+        """The names of the gaps, in order."""
         return tuple(name for _, name in self.parts if name)
 
     def fill(self, values: Mapping[str, str]) -> str:
@@ -64,7 +64,7 @@ class Template:
         return "".join(literal + (values[name] if name else "") for literal, name in self.parts)
 
     def harmless(self, *, between: bool = False) -> Template:
-        """Make a stranger's template harmless, whatever fills the gaps, and with `between`, whatever is beside it."""
+        """Make a stranger's template harmless for all values in gaps; with `between`, also for all adjacent texts."""
         pieces = [_harmless(literal) for literal, _ in self.parts]
         if between:
             pieces[0] = _ZERO_WIDTH_SPACE + pieces[0]
@@ -79,7 +79,7 @@ class Template:
         return Template(tuple((piece, name) for piece, (_, name) in zip(pieces, self.parts, strict=True)))
 
 
-# Characters that could form one token with the value beside them.
+# Characters that could form one token with an adjacent value.
 _JOINS_BEFORE = re.compile(r"[0-9A-Za-z`@#:/.\-_\\&=*+~!(\[]\Z")
 _JOINS_AFTER = re.compile(r"[0-9A-Za-z`@#:/.\-_&=*+~(\[]")
 # The beginning of a list, a rule, a heading or an underline.
@@ -88,7 +88,7 @@ _CODE = re.compile(r"(`+[^`]+`+)")
 _BALANCED = re.compile(r"(`+)[^`]+\1")
 _SPECIAL = re.compile(r"[\\`\[\]|~]")
 _ACTIVE = re.compile(
-    # An emoji's name may also end with the piece, since text follows it.
+    # The piece may also end within an emoji's name, since text follows the piece.
     r"[@#]|:(?=//)|:(?=(?![0-9]{2}:)[a-z0-9_+-]{1,40}(?::|\Z))|(?<![0-9A-Za-z])(?:www|mailto:|xmpp:|GH-)|duplicate(?=\s*of)",
     re.IGNORECASE,
 )
@@ -99,7 +99,7 @@ def _harmless(piece: str) -> str:
     line = re.sub(r"\s+", " ", "".join(char if _visible(char) else " " for char in without_invisible(piece)))
     spans = _CODE.split(line)
     return "".join(
-        # Only the bot's own first line may look like its marker, even in code.
+        # Only the first line of the bot's comments may look like a marker, even in code.
         span.replace("<!--", f"<{_ZERO_WIDTH_SPACE}!--") if _BALANCED.fullmatch(span) else _plain(span)
         for span in spans
     )
@@ -117,9 +117,9 @@ def _plain(text: str) -> str:
 
 
 ANY_SPACE = r"\s\x1c-\x1f\x85\ufeff"
-"""A class for regular expressions: everything that is a space in Python or JavaScript, so that they agree."""
+"""Every space of Python or JavaScript, for a character class, so that the two languages agree."""
 
-# Logins are ASCII. GitHub also sees a mention after a letter beyond ASCII.
+# Logins are ASCII. A letter before `@` prevents a mention only if the letter is ASCII.
 _FORBIDDEN = re.compile(
     r"(?a:(?<![\w/])@[\w-]+(?:/[\w-]+)?)|#[0-9]+|(?<![0-9A-Za-z])(?ai:GH)-[0-9]+|<!--"
     rf"|(?ai:duplicate)[{ANY_SPACE}]+(?ai:of)|[^{ANY_SPACE}]+/(?ai:issues|pull|discussions)/[0-9]+"
@@ -127,10 +127,10 @@ _FORBIDDEN = re.compile(
 
 
 def forbidden_part(text: str) -> str:
-    """The part of a template that mentions people, links to an issue, or looks like a marker; or "".
+    """The part of a template that mentions people, links to an issue, or looks like a marker; "" if there is none.
 
-    `harmless` disarms it, but its author should know.
+    `harmless` disarms this part, but the template's author should know.
     """
-    # The search takes quadratic time, so it stops where a text must end.
+    # The search takes quadratic time, so it stops after `TEMPLATE_MAX` characters.
     found = _FORBIDDEN.search(text, 0, TEMPLATE_MAX)
     return found[0] if found else ""

@@ -1,4 +1,4 @@
-"""The variables of messages with their types, by which mypy checks each call of a message."""
+"""The variables of messages with their types, so that mypy can check each call of a message."""
 
 from __future__ import annotations
 

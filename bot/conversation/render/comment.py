@@ -35,15 +35,16 @@ ALSO_MAX = 10
 def candidate_lines(
     candidate: Candidate, place: RepoLinks, say: Messages, likely: float = LIKELY, closer: Closer | None = None
 ) -> list[str]:
-    """The lines of one list item in Markdown: title, state, the strongest reason (C3), and its duplicates.
+    """The lines of one list item in Markdown: title, state, the strongest reason (C3), and duplicates.
 
-    `likely` is the setting; `closer` what closed the issue, if known. A table would scroll sideways on a phone.
+    `likely` is the setting; `closer` is the commit or pull request that closed the issue, if known. A table would
+    scroll sideways on a phone.
     """
     judged = [] if candidate.confidence is None else [confidence_words(candidate.confidence, say, likely)]
     state = [*judged, closed_words(candidate, place, say, closer)]
     if closer and closer.release:
         state.append(say.may_be_fixed(release=escape(closer.release, 60)))
-    elif mended(candidate):
+    elif may_be_back(candidate):
         state.append(say.state_regression())
     state.append(say.reported(day=candidate.created_at.date()))
     if candidate.workflow_state:
@@ -60,7 +61,7 @@ def candidate_lines(
 
 
 def also_words(candidate: Candidate, place: RepoLinks, say: Messages) -> str:
-    """The other issues that report the same as this one."""
+    """The other issues that report the same problem as this candidate."""
     issues = [place.issue(number) for number in candidate.also[:ALSO_MAX]]
     if len(candidate.also) > ALSO_MAX:
         issues.append(say.also_more(count=len(candidate.also) - ALSO_MAX))
@@ -88,7 +89,7 @@ def state_words(candidate: Candidate, say: Messages) -> str:
 
 
 def closed_words(candidate: Candidate, place: RepoLinks, say: Messages, closer: Closer | None = None) -> str:
-    """The same with the day on which it was closed, and with what closed it."""
+    """Open, or closed and why, with the day and the commit or pull request that closed the candidate."""
     state = state_words(candidate, say)
     if candidate.state == "open" or candidate.closed_at is None:
         return state
@@ -98,14 +99,14 @@ def closed_words(candidate: Candidate, place: RepoLinks, say: Messages, closer: 
     return say.closed_on(state, day)
 
 
-def mended(candidate: Candidate) -> bool:
-    """Whether to say that a problem may be back: it was closed as completed, and is not unlikely the same (C3)."""
-    told = candidate.confidence is None or likelihood(candidate.confidence) is not Likelihood.UNLIKELY
-    return candidate.regression and told
+def may_be_back(candidate: Candidate) -> bool:
+    """Whether to say that a problem may be back: the issue was closed as completed, and may report the same (C3)."""
+    may_be_same = candidate.confidence is None or likelihood(candidate.confidence) is not Likelihood.UNLIKELY
+    return candidate.regression and may_be_same
 
 
 def confidence_words(confidence: float, say: Messages, likely: float = LIKELY) -> str:
-    """The learned probability in words, with the number behind them (P4)."""
+    """The learned probability in words, followed by the number (P4)."""
     match likelihood(confidence, likely):
         case Likelihood.VERY_LIKELY:
             return say.very_likely(percent=confidence)
@@ -125,14 +126,15 @@ def explain(
     duplicates: Sequence[Candidate] = (),
     likely: float = LIKELY,
 ) -> str:
-    """What speaks for `candidate` being the same as the report's issue, and which searches found it.
+    """The reasons why `candidate` may be the same as the report's issue, and the searches that found the candidate.
 
-    It need not be one of the report's candidates: one without sources is said to have been found by none of them.
-    `duplicates` of it that were found, likeliest first, are told after that: they may be why the comment shows it.
+    The candidate may be missing in the report: without sources, the text says that no search found it. The text then
+    lists the `duplicates` of the candidate that were found, likeliest first: the comment may show the candidate because
+    of a duplicate.
     """
     state = closed_words(candidate, place, say)
     facts = [
-        f"{state} · {say.state_regression()}" if mended(candidate) else state,
+        f"{state} · {say.state_regression()}" if may_be_back(candidate) else state,
         say.titles_alike(percent=candidate.similarity),
     ]
     if candidate.confidence is None:
@@ -144,11 +146,11 @@ def explain(
     facts.append(say.explain_found_by(sources=sources) if sources else say.explain_not_found())
     facts += [
         say.explain_duplicate(
-            issue=place.issue(one.number),
-            confidence=confidence_words(one.confidence or 0.0, say, likely),
-            sources=source_names(one, say),
+            issue=place.issue(duplicate.number),
+            confidence=confidence_words(duplicate.confidence or 0.0, say, likely),
+            sources=source_names(duplicate, say),
         )
-        for one in duplicates[:ALSO_MAX]
+        for duplicate in duplicates[:ALSO_MAX]
     ]
     blocks = [
         say.explain_heading(issue=place.issue(candidate.number), title=escape(candidate.title)),
@@ -157,20 +159,24 @@ def explain(
     asked = [query_line(query, say) for query in report.queries if query.source in candidate.sources]
     if asked:
         blocks += [sentence(say.explain_queries()), bullets(asked)]
-    # Where a source failed, that no search found the issue says little (F9).
+    # If a source failed, it means little that no search found the issue (F9).
     blocks.append(problems_block(report.problems, say))
     return "\n\n".join(filter(None, blocks))
 
 
 @dataclass(frozen=True, slots=True)
 class CommentView:
-    """What the comment needs besides the report.
+    """The data that the comment needs besides the report.
 
-    `checked_at` is in the host's zone. `had_candidates`: the comment so far shows some. `asked`: a command asked, with
-    `words` and `options`; only then `settings_problems` are listed (C6), or counted if `settings_private`. `labels`:
-    the bot sets the label by itself. `threshold` is the least probability of an unasked comment, `moved` threshold and
-    default if feedback has moved it, `likely` the setting, and `unasked` the candidates that the bot would have named
-    by itself (None: not said). `closers` are what closed issues here, by number.
+    - `checked_at` is in the host's time zone.
+    - `had_candidates`: the existing comment shows candidates.
+    - `asked`: a command asked, with `words` and `options`. Only then `settings_problems` are listed (C6), or counted if
+      `settings_private`.
+    - `labels`: the bot sets the label by itself.
+    - `threshold` is the lowest probability of an unasked comment; `moved` is the threshold and the default, if feedback
+      has moved the threshold; `likely` is the setting.
+    - `unasked` are the candidates that the bot would have named by itself; with None the comment does not mention them.
+    - `closers` are the commits and pull requests that closed issues of this repository, by the number of the issue.
     """
 
     checked_at: datetime
@@ -193,13 +199,13 @@ class CommentView:
 def render_comment(report: Report, view: CommentView) -> str:
     """The whole comment in Markdown, with its marker as the first line.
 
-    Without candidates it says that nothing was found, or that the search was not complete (F9).
+    Without candidates the comment says that nothing was found, or that the search was not complete (F9).
     """
     shown = report.candidates
-    # Hostile titles can exceed the limit; the least likely candidates go first. One always fits, thanks to `escape`.
+    # Hostile titles can exceed the limit: drop the least likely candidates. One always fits, thanks to `escape`.
     while len(body := _body(report, view, shown)) > BODY_MAX and len(shown) > 1:
         shown = shown[:-1]
-    # Only a repository's own texts can still be too long.
+    # Only a repository's own texts can still make the comment too long.
     return body if len(body) <= BODY_MAX else render_comment(report, replace(view, say=view.say.plain))
 
 
@@ -217,19 +223,19 @@ def _body(report: Report, view: CommentView, shown: tuple[Candidate, ...]) -> st
         problems_block(report.problems, say),
         settings_block(view.settings_problems, view.settings_private, say),
         *([say.bar_moved(*view.moved)] if view.moved else []),
-        correction_block(next((one for one in shown if one.own), next(iter(shown), None)), say),
+        correction_block(next((candidate for candidate in shown if candidate.own), next(iter(shown), None)), say),
     ]
     checked = say.checked(time=view.checked_at)
     # The fingerprint excludes the time, so that an unchanged comment is not edited.
-    said = "\n\n".join([*blocks, *inside])
+    without_time = "\n\n".join([*blocks, *inside])
     content = "\n\n".join([*blocks, fold(say.summary(), [*inside, checked])])
-    return f"{ADVICE.line(said)}\n{break_phrase(content)}\n"
+    return f"{ADVICE.line(without_time)}\n{break_phrase(content)}\n"
 
 
 def _heading(report: Report, view: CommentView, shown: tuple[Candidate, ...]) -> str:
     say = view.say
     if shown:
-        # Without a model any candidate counts.
+        # Without a model there are no probabilities, so every candidate counts as likely enough.
         best = view.threshold if shown[0].confidence is None else shown[0].confidence
         if view.asked and best < view.threshold:
             return say.closest()
@@ -239,34 +245,35 @@ def _heading(report: Report, view: CommentView, shown: tuple[Candidate, ...]) ->
         return say.degraded_nothing()
     if report.outcome is SearchOutcome.INCONCLUSIVE:
         return say.inconclusive()
-    otherwise = view.words or view.options.narrow
-    return say.nothing_left() if view.had_candidates and not otherwise else say.nothing()
+    other_search = view.words or view.options.narrow
+    return say.nothing_left() if view.had_candidates and not other_search else say.nothing()
 
 
 def _nearest(report: Report, place: RepoLinks, view: CommentView) -> list[str]:
     """The closest issue that is not likely enough, and the option that shows it."""
-    best = next((one for one in report.considered if one.kind == "issue" and not one.repo), None)
+    issues = (candidate for candidate in report.considered if candidate.kind == "issue" and not candidate.repo)
+    best = next(issues, None)
     if best is None or best.confidence < MENTION_FROM:
         return []
-    # Rounded down, so that it is shown.
+    # Rounded down, so that the option shows the issue.
     option = code(f"confidence={math.floor(best.confidence * 100) / 100:g}")
     return [view.say.nearest(issue=place.issue(best.number), percent=best.confidence, option=option)]
 
 
 def _asked(view: CommentView, shown: tuple[Candidate, ...]) -> list[str]:
-    """The words and options of a command, which explain the list."""
-    said = []
+    """The words and options of the command, which explain the list."""
+    sentences = []
     if view.words:
-        said.append(view.say.searched_for(words=" ".join(code(word) for word in view.words)))
+        sentences.append(view.say.searched_for(words=" ".join(code(word) for word in view.words)))
     if view.options.state in ("open", "closed"):
-        said.append(view.say.only_open() if view.options.state == "open" else view.say.only_closed())
+        sentences.append(view.say.only_open() if view.options.state == "open" else view.say.only_closed())
     if view.options.confidence is not None:
-        said.append(view.say.from_confidence(percent=view.options.confidence))
+        sentences.append(view.say.from_confidence(percent=view.options.confidence))
     if view.options.threshold is not None:
-        said.append(view.say.from_threshold(percent=view.options.threshold))
-        if any(one.similarity < view.options.threshold for one in shown):
-            said.append(view.say.from_threshold_original())
-    return [" ".join(said)] if said else []
+        sentences.append(view.say.from_threshold(percent=view.options.threshold))
+        if any(candidate.similarity < view.options.threshold for candidate in shown):
+            sentences.append(view.say.from_threshold_original())
+    return [" ".join(sentences)] if sentences else []
 
 
 def _unasked(view: CommentView) -> list[str]:
@@ -275,8 +282,8 @@ def _unasked(view: CommentView) -> list[str]:
         return []
     if not view.unasked:
         return [view.say.unasked_none(percent=view.threshold)]
-    # In code, since they are linked above.
-    issues = view.say.comma().join(code(f"{one.repo}#{one.number}") for one in view.unasked)
+    # In code, since the list above already has the links.
+    issues = view.say.comma().join(code(f"{candidate.repo}#{candidate.number}") for candidate in view.unasked)
     return [view.say.unasked(issues=issues, percent=view.threshold)]
 
 

@@ -17,19 +17,19 @@ from bot.domain.judge_protocol import JUDGE
 from bot.domain.report import Candidate, QueryRun, Report
 
 QUERIES_MAX = 19
-"""The most that all sources can ask about one issue: seven searches by words and twelve others."""
+"""The most queries of all sources for one issue: seven searches by words and twelve other queries."""
 
 PROBLEMS_MAX = 10
 
 
 def fold(summary: str, blocks: Iterable[str]) -> str:
-    """A closed `<details>`. The empty lines let GitHub read the inside as Markdown again, which the summary is not."""
+    """A closed `<details>`. After the empty lines GitHub reads Markdown again; the summary has to be HTML."""
     inside = "\n\n".join(block for block in blocks if block)
     return f"<details>\n<summary>{_as_html(summary)}</summary>\n\n{inside}\n\n</details>"
 
 
 def _as_html(text: str) -> str:
-    """The Markdown that a message may contain, as HTML."""
+    """Converts the Markdown of a message to HTML."""
     return str(_inline().renderInline(text))
 
 
@@ -40,23 +40,23 @@ def _inline() -> MarkdownIt:
 
 
 def bullets(lines: Iterable[str]) -> str:
-    """A Markdown list of lines that are Markdown themselves."""
+    """A Markdown list; the lines are Markdown already."""
     return "\n".join(f"- {line}" for line in lines)
 
 
 def sentence(text: str) -> str:
-    """`text` with a capital first letter, as the lines of a list begin."""
+    """`text` with a capital first letter, for a line of a list."""
     return text[:1].upper() + text[1:]
 
 
 def source_name(source: str, say: Messages) -> str:
-    """A source in words, or by its own name if it is another version's."""
+    """A source in words, or by its own name if this version does not know the source."""
     name = f"source_{source.replace('-', '_')}"
     return say.fill(name, {}) if hasattr(Messages, name) else code(source, 60)
 
 
 def queries_block(report: Report, say: Messages) -> str:
-    """Every query with its source and hit count (F7, F8), and whether it came from the cache (T5)."""
+    """Every query with its source and hit count (F7, F8), and whether the answer came from the cache (T5)."""
     if not report.queries:
         return ""
     shown = [query_line(query, say) for query in report.queries[:QUERIES_MAX]]
@@ -72,14 +72,14 @@ def found_by_block(shown: Sequence[Candidate], say: Messages) -> str:
     for candidate in shown:
         if candidate.sources:
             sources = source_names(candidate, say)
-            # In code, so that it is neither a reference nor one more link to the same issue.
-            named = code(f"{candidate.repo}#{candidate.number}")
-            lines.append(f"{named} – {say.explain_found_by(sources=sources)}")
+            # In code, so that the number is neither a reference nor another link to the same issue.
+            issue = code(f"{candidate.repo}#{candidate.number}")
+            lines.append(f"{issue} – {say.explain_found_by(sources=sources)}")
     return bullets(lines)
 
 
 def source_names(candidate: Candidate, say: Messages) -> str:
-    """The names of the sources that found it."""
+    """The names of the sources that found the candidate."""
     return say.comma().join(source_name(source, say) for source in candidate.sources)
 
 
@@ -91,46 +91,46 @@ def query_line(query: QueryRun, say: Messages) -> str:
     if query.problem:
         notes.append(remark_words(query.problem, say))
     if query.cached:
-        # Square brackets are part of the note; without a definition of that name they are no link.
+        # The note contains square brackets, which make no link without a definition of that name.
         notes.append(say.cached(time=escape(query.cached, 20)))
     return say.query(query=code(query.query), notes=say.comma().join(notes), source=source_name(query.source, say))
 
 
 def problems_block(problems: Sequence[SourceProblem], say: Messages) -> str:
-    """The sources that failed, and those that were not asked, each with its reason (F9)."""
+    """The sources that failed, and the sources that were not asked, each with a reason (F9)."""
     blocks = []
     for heading, skipped in ((say.problems(), False), (say.skipped(), True)):
-        some = [one for one in problems if one.skipped is skipped][:PROBLEMS_MAX]
-        if lines := [line for line in (_problem(one, say) for one in some) if line]:
+        chosen = [problem for problem in problems if problem.skipped is skipped][:PROBLEMS_MAX]
+        if lines := [line for line in (_problem(problem, say) for problem in chosen) if line]:
             blocks.append(f"{heading}\n\n{bullets(lines)}")
     return "\n\n".join(blocks)
 
 
 def _problem(problem: SourceProblem, say: Messages) -> str:
-    """`source: reason`. Without its judge the search is degraded, but complete."""
+    """`source: reason`. Without the judge the search is degraded, but complete."""
     if problem.source == JUDGE:
         return f"{code(f'degraded: {JUDGE}')}: {remark_words(problem.remark, say)}"
-    own = problem.remark.code is not RemarkCode.OTHERS
-    return f"{escape(problem.source)}: {remark_words(problem.remark, say)}" if own else escape(str(problem))
+    translated = problem.remark.code is not RemarkCode.OTHERS
+    return f"{escape(problem.source)}: {remark_words(problem.remark, say)}" if translated else escape(str(problem))
 
 
 def settings_block(problems: Sequence[ConfigError], private: bool, say: Messages) -> str:
-    """The errors in the settings file, by line and column (C6), or their number if it is `private`."""
+    """The errors in the settings file, by line and column (C6), or only their number if the file is `private`."""
     if private:
         return private_settings(problems, say)
     return f"{say.settings_problems()}\n\n{settings_list(problems, say)}" if problems else ""
 
 
 def private_settings(problems: Sequence[ConfigError], say: Messages) -> str:
-    """The number of errors in a file that readers of the comment may not see."""
+    """The number of errors in a settings file that readers of the comment may not see."""
     return say.settings_private(count=len(problems)) if problems else ""
 
 
 def settings_list(problems: Sequence[ConfigError], say: Messages) -> str:
-    """The problems of a settings file as a list."""
+    """The errors in a settings file as a list."""
     lines = []
     for problem in problems[:PROBLEMS_MAX]:
-        line = say.settings_line(line=problem.line, column=problem.column, message=problem.in_words(say, escape))
+        line = say.settings_line(line=problem.line, column=problem.column, message=problem.text_in(say, escape))
         lines.append(line + say.settings_hint(hint=code(problem.hint, 80)) if problem.hint else line)
     if len(problems) > PROBLEMS_MAX:
         lines.append(say.settings_more(count=len(problems) - PROBLEMS_MAX))
@@ -138,9 +138,9 @@ def settings_list(problems: Sequence[ConfigError], say: Messages) -> str:
 
 
 def correction_block(first: Candidate | None, say: Messages) -> str:
-    """The commands that people may want next about the first candidate, if any, and who may give them.
+    """The commands that people may want next, about the first candidate if there is one, and who may use them.
 
-    `of` is left out for a closed issue, where the discussion cannot continue.
+    A closed candidate gets no `of`, since the discussion cannot continue in a closed issue.
     """
     if first is None:
         names: tuple[CommandName, ...] = (CommandName.SEARCH, CommandName.MUTE)
@@ -151,13 +151,13 @@ def correction_block(first: Candidate | None, say: Messages) -> str:
     else:
         names = (CommandName.NOT, CommandName.EXPLAIN, CommandName.SEARCH)
     lines = []
-    for row in (COMMANDS_BY_NAME[name] for name in (*names, CommandName.HELP)):
-        command = row.syntax if first is None else row.syntax.replace("#N", f"{first.repo}#{first.number}")
-        # What is shown over there is for the people there to decide.
-        elsewhere = row.name is CommandName.NOT and first is not None and first.repo
-        says = say.command_not_elsewhere() if elsewhere else command_words(row.name, say)
-        if row.who is Requirement.ANYONE:
-            lines.append(say.command_anyone(command=code(command), says=says))
+    for spec in (COMMANDS_BY_NAME[name] for name in (*names, CommandName.HELP)):
+        command = spec.syntax if first is None else spec.syntax.replace("#N", f"{first.repo}#{first.number}")
+        # Only the people of the other repository decide what the bot shows in that repository.
+        elsewhere = spec.name is CommandName.NOT and first is not None and first.repo
+        effect = say.command_not_elsewhere() if elsewhere else command_words(spec.name, say)
+        if spec.who is Requirement.ANYONE:
+            lines.append(say.command_anyone(command=code(command), says=effect))
         else:
-            lines.append(say.command_for(command=code(command), says=says, who=who_words(row.who, say)))
+            lines.append(say.command_for(command=code(command), says=effect, who=who_words(spec.who, say)))
     return f"{say.correct()}\n\n{bullets(lines)}"

@@ -1,8 +1,8 @@
-"""Strangers' text → Markdown that shows exactly that text and does nothing else.
+"""Turns a stranger's text into Markdown that shows exactly that text and has no other effect.
 
-Three steps: `clean` removes invisible characters and those that reorder a line, `disarm` breaks what GitHub acts on in
-the *rendered* text (mentions, references, addresses), and `escape` keeps Markdown and HTML from being interpreted.
-GitHub looks for mentions and references after Markdown, so a backslash does not help; a zero-width space does.
+Three steps: `clean` removes invisible characters and characters that reorder a line; `disarm` breaks the mentions,
+references and addresses that GitHub recognises in the *rendered* text; `escape` escapes Markdown and HTML. GitHub looks
+for mentions and references after it has rendered Markdown, so a backslash does not help, but a zero-width space does.
 
 Sources: GitHub docs, "Autolinked references and URLs", "Marking issues or pull requests as a duplicate" and "Writing
 mathematical expressions"; the GFM specification.
@@ -21,19 +21,19 @@ from bot.text.invisible import JOINERS, is_ignorable, without_invisible
 
 ZERO_WIDTH_SPACE = "\N{ZERO WIDTH SPACE}"
 TEXT_MAX = 200
-"""Characters of a title or another text that are shown. GitHub's titles have at most 256."""
+"""The most characters of a title or another text that are shown. GitHub's titles have at most 256."""
 
-# Characters that are read; a hostile text may have millions.
+# Only this many characters are read; a hostile text may have millions.
 _READ_MAX = 20_000
-# Escaping makes dollar signs longest; without a bound a few hostile titles would fill a comment.
+# A dollar sign grows most when escaped. Without this limit a few hostile titles would fill a comment.
 _GROWTH_MAX = 5
-# More marks on a letter form a tower that covers the lines above.
+# More combining marks on a letter form a tower that covers the lines above.
 _MARKS_MAX = 3
 _BLANK = "\N{BRAILLE PATTERN BLANK}"
 
 
 def clean(text: str, limit: int = TEXT_MAX) -> str:
-    """`text` on one line, without controls, invisible characters and bidirectional marks, cut to `limit` with `…`."""
+    """`text` on one line, without control, invisible and bidirectional characters, cut to `limit` with `…`."""
     kept: list[str] = []
     marks = 0
     for char in text[:_READ_MAX]:
@@ -47,7 +47,7 @@ def clean(text: str, limit: int = TEXT_MAX) -> str:
         elif category != "Cf":
             marks = 0
         if category == "Cs":
-            # A lone surrogate, which JSON can carry but no request body can.
+            # A lone surrogate, which JSON allows but request bodies do not.
             kept.append("\N{REPLACEMENT CHARACTER}")
         elif category in ("Cc", "Zl", "Zp") or char == _BLANK:
             kept.append(" ")
@@ -61,7 +61,7 @@ _PHRASE = re.compile(rf"duplicate(?=[\s{JOINERS}]*of)", re.IGNORECASE)
 _HEX = re.compile(r"(?<![0-9A-Za-z])[0-9a-fA-F]{7,}(?![0-9A-Za-z])")
 _ACTIVE = re.compile(
     r"@"  # mentions of people and teams, owner/repo@commit, mail addresses
-    # References to issues would leave a back-link there. An underscore before one, or before an address, ends a word.
+    # A reference would leave a back-link in the issue. An underscore ends a word before a reference or an address.
     r"|#(?=[0-9])|(?<![0-9A-Za-z])GH-(?=[0-9])"
     r"|:(?=//)|(?<![0-9A-Za-z])(?:(?:mailto|xmpp):|www(?=\.))"  # addresses that become links by themselves
     r"|:(?=(?![0-9]{2}:)[a-z0-9_+-]{1,40}:)",  # names of emoji, but not the time of day
@@ -70,29 +70,29 @@ _ACTIVE = re.compile(
 
 
 def disarm(text: str) -> str:
-    """Break with zero-width spaces what GitHub acts on wherever it stands in rendered text."""
+    """Break with zero-width spaces everything that GitHub recognises anywhere in rendered text."""
     text = _ACTIVE.sub(lambda found: found[0] + ZERO_WIDTH_SPACE, text)
-    # Seven hexadecimal digits may name a commit; six never do.
+    # Seven hexadecimal digits may name a commit; six digits never do.
     text = _HEX.sub(lambda found: ZERO_WIDTH_SPACE.join(re.findall(".{1,6}", found[0])), text)
     return break_phrase(text)
 
 
 def break_phrase(text: str) -> str:
-    """Break the words with which GitHub marks an issue as a duplicate of another, also across lines."""
+    """Break the phrase by which GitHub marks an issue as a duplicate of another issue, also across lines."""
     return _PHRASE.sub(lambda found: found[0] + ZERO_WIDTH_SPACE, text)
 
 
 _SPECIAL = re.compile(r"[\\`*\[\]|~]")
-# Between two letters or digits an underscore is text already, and `snake_case` stays readable in mails.
+# Between two letters or digits Markdown ignores an underscore, and `snake_case` stays readable in mails.
 _UNDERSCORE = re.compile(r"(?<![0-9A-Za-z])_|_(?![0-9A-Za-z])")
 _ENTITY = re.compile(r"&(?=[#A-Za-z])")
 _LINE_START = re.compile(r"(?:[-+=#]|[0-9]{1,9}(?=[.)]))")
 
 
 def escape(text: str, limit: int = TEXT_MAX) -> str:
-    """Markdown that shows `text`, cleaned and disarmed, and nothing else; safe anywhere in a line, also at its start.
+    """Markdown that shows only `text`, cleaned and disarmed; safe anywhere in a line, also at its start.
 
-    The result is empty if nothing is left, and has at most five times `limit` characters: a text that needs much
+    The result is empty if no character is left. It has at most five times `limit` characters: a text that needs much
     escaping is cut shorter.
     """
     text = clean(text, limit)
@@ -105,7 +105,7 @@ def _markdown(text: str) -> str:
     text = _ENTITY.sub("&amp;", text).replace("<", "&lt;").replace(">", "&gt;")
     text = _UNDERSCORE.sub(r"\\_", _SPECIAL.sub(r"\\\g<0>", text))
     if start := _LINE_START.match(text):
-        # A list, a heading or an underline begins here; of "1." the point is what has to be escaped.
+        # A list, a heading or an underline begins here. In "1." the full stop has to be escaped.
         at = start.end() if start[0].isdigit() else 0
         text = f"{text[:at]}\\{text[at:]}"
     return no_formula(text)[0]
@@ -115,17 +115,17 @@ _DOLLAR = re.compile(r"(?<!<span>)\$")
 
 
 def no_formula(*texts: str) -> list[str]:
-    """Escaped texts of one paragraph, in which two dollar signs would make a formula.
+    """Escape the dollar signs in escaped texts of one paragraph, where two dollar signs would make a formula.
 
-    A `<span>` is the one way that GitHub documents to prevent it.
+    A `<span>` is the only way that GitHub documents.
     """
     several = sum(text.count("$") for text in texts) > 1
     return [_DOLLAR.sub("<span>$</span>", text) if several else text for text in texts]
 
 
 def code(text: str, limit: int = 300) -> str:
-    """A code span that shows `text`; a dash if nothing is left. In code GitHub acts on one phrase alone."""
-    # Only the bot's own first line may look like its marker.
+    """A code span that shows `text`, or a dash if no character is left. In code GitHub only recognises one phrase."""
+    # Only the first line of the bot's comments may look like a marker.
     text = break_phrase(clean(text, limit)).replace("<!--", f"<{ZERO_WIDTH_SPACE}!--") or "–"
     fence = "`" * (max((len(run) for run in re.findall("`+", text)), default=0) + 1)
     pad = " " if text.startswith("`") or text.endswith("`") else ""
@@ -137,34 +137,35 @@ _PATHS: dict[ItemKind, str] = {"issue": "issues", "pull request": "pull", "discu
 
 @dataclass(frozen=True, slots=True)
 class RepoLinks:
-    """Links in a comment in `repo` (`OWNER/REPO`), whose GitHub may be an Enterprise Server."""
+    """Links in a comment in `repo` (`OWNER/REPO`). `enterprise`: its GitHub is an Enterprise Server."""
 
     repo: str
     enterprise: bool = False
 
     def issue(self, number: int, repo: str = "") -> str:
-        """A link to an issue that leaves no back-link there (C3); `repo` is OWNER/REPO of another repository.
+        """A link to an issue that leaves no back-link in the issue (C3); `repo` is OWNER/REPO of another repository.
 
-        GitHub does not recognise the redirecting host as a reference; Dependabot and Renovate use it too. Enterprise
-        Server has none, so there the number stands in a code span.
+        GitHub does not recognise the redirecting host as a reference; Dependabot and Renovate use that host too.
+        Enterprise Server has no such host, so its users see the number in a code span.
         """
         return self._link(repo, repo or self.repo, "issues", number)
 
     def discussion(self, number: int) -> str:
-        """The same for a discussion."""
+        """Like `issue`, for a discussion."""
         return self._link("", self.repo, _PATHS["discussion"], number)
 
-    def candidate(self, one: Candidate) -> str:
-        """The same for a candidate, which may lie in another repository, or be no issue."""
-        return self._link(one.repo, one.repo or self.repo, _PATHS[one.kind], one.number)
+    def candidate(self, candidate: Candidate) -> str:
+        """Like `issue`, for a candidate of any kind, perhaps of another repository."""
+        repo = candidate.repo
+        return self._link(repo, repo or self.repo, _PATHS[candidate.kind], candidate.number)
 
     def closer(self, closer: Closer) -> str:
-        """The same for what closed an issue."""
+        """Like `issue`, for the pull request or the commit that closed an issue."""
         if closer.pull:
             return self._link("", self.repo, _PATHS["pull request"], closer.pull)
-        named = code(closer.commit[:7])
+        short_hash = code(closer.commit[:7])
         address = f"https://redirect.github.com/{quote(self.repo, safe='/')}/commit/{quote(closer.commit)}"
-        return named if self.enterprise else f"[{named}]({address})"
+        return short_hash if self.enterprise else f"[{short_hash}]({address})"
 
     def _link(self, shown: str, repo: str, path: str, number: int) -> str:
         if self.enterprise:

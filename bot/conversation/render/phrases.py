@@ -14,19 +14,19 @@ from bot.domain.report import Candidate, Reason, ReasonCode
 
 
 def duration(seconds: float, say: Messages) -> str:
-    """Seconds, at least two, or minutes."""
+    """A duration in seconds, at least two, or in minutes."""
     if seconds <= 90:
         return say.seconds(count=max(2, math.ceil(seconds)))
     return say.minutes(count=round(seconds / 60))
 
 
 def command_words(name: CommandName, say: Messages) -> str:
-    """What a command does."""
+    """A description of a command."""
     return say.fill(f"command_{name.name.lower()}", {})
 
 
 def option_words(option: str, say: Messages) -> str:
-    """What an option does; `option` is as the table of commands has it."""
+    """A description of an option; `option` is written as in `OPTIONS`."""
     return say.fill(f"option_{option.partition('=')[0]}", {})
 
 
@@ -41,14 +41,14 @@ def help_text(say: Messages) -> str:
 
 
 def commands_list(say: Messages) -> str:
-    """What can be written, what it does, and who may."""
+    """The commands with their effects and who may use them, and the options."""
     commands = []
-    for row in COMMANDS:
-        command, says = code(row.syntax), command_words(row.name, say)
-        if row.who is Requirement.ANYONE:
-            commands.append(say.command(command=command, says=says))
+    for spec in COMMANDS:
+        command, effect = code(spec.syntax), command_words(spec.name, say)
+        if spec.who is Requirement.ANYONE:
+            commands.append(say.command(command=command, says=effect))
         else:
-            commands.append(say.command_for(command=command, says=says, who=who_words(row.who, say)))
+            commands.append(say.command_for(command=command, says=effect, who=who_words(spec.who, say)))
     options = [say.command(command=code(option), says=option_words(option, say)) for option in OPTIONS]
     limit = say.help_limit(most=COMMANDS_LIMIT, wait=duration(LIMIT_SECONDS, say))
     blocks = ["\n".join(f"- {line}" for line in lines) for lines in (commands, options)]
@@ -60,30 +60,29 @@ _VECTORS = "vectors"
 
 
 def reason_words(candidate: Candidate, say: Messages) -> list[str]:
-    """The strongest reasons; without any, that the semantic index found it, if it did."""
+    """The strongest reasons; without any, the fact that the semantic index found the candidate, if it did."""
     return reasons_in(candidate.reasons, say) or ([say.by_meaning()] if _VECTORS in candidate.sources else [])
 
 
 def strongest(reasons: Sequence[Reason]) -> Sequence[Reason]:
-    """The one reason to show (C3), with GitHub's opinion (F8a) and what speaks against it.
+    """The one reason to show (C3), and after it GitHub's opinion (F8a) and a difference in surface.
 
-    It is the first one, but several words of titles go before a single identifier.
+    The first reason is shown, but several shared words of titles are preferred to a single shared identifier.
     """
-    beside = [reason for reason in reasons if reason.shared in (ReasonCode.GITHUB, ReasonCode.SURFACE)]
-    own = [reason for reason in reasons if reason not in beside]
+    extra = [reason for reason in reasons if reason.shared in (ReasonCode.GITHUB, ReasonCode.SURFACE)]
+    own = [reason for reason in reasons if reason not in extra]
     if own and own[0].shared is ReasonCode.IDENTIFIERS and len(own[0].quoted) == 1:
-        own = [one for one in own if one.shared is ReasonCode.TITLES and len(one.quoted) > 1][:1] or own
-    return [*own[:1], *beside]
+        own = [reason for reason in own if reason.shared is ReasonCode.TITLES and len(reason.quoted) > 1][:1] or own
+    return [*own[:1], *extra]
 
 
 def reasons_in(reasons: Sequence[Reason], say: Messages) -> list[str]:
-    """The reasons as Markdown, without those whose quotes show nothing."""
-    return [said for said in (_said(reason, list(map(escape, reason.quoted)), say) for reason in reasons) if said][
-        :REASONS_MAX
-    ]
+    """The reasons as Markdown, without reasons whose quotes have no visible character."""
+    texts = (_reason_text(reason, list(map(escape, reason.quoted)), say) for reason in reasons)
+    return [text for text in texts if text][:REASONS_MAX]
 
 
-def _said(reason: Reason, quoted: Sequence[str], say: Messages) -> str:
+def _reason_text(reason: Reason, quoted: Sequence[str], say: Messages) -> str:
     quote = ", ".join(quoted)
     match reason.shared:
         case ReasonCode.COPY:
@@ -108,7 +107,7 @@ def _said(reason: Reason, quoted: Sequence[str], say: Messages) -> str:
 
 
 def remark_words(remark: Remark, say: Messages) -> str:
-    """A remark as Markdown in the comment's language; others' words stay as they are."""
+    """A remark as Markdown in the comment's language. Texts of other programs are not translated."""
     match remark.code, remark.values:
         case RemarkCode.NOT_FOUND_AND_LEFT, (int(missing), int(left)):
             return say.comma().join([say.remark_not_found(count=missing), say.remark_left(count=left)])

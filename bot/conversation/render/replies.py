@@ -1,6 +1,6 @@
-"""The short replies to commands, one method each; they answer Markdown without a marker.
+"""The short answers to commands, as Markdown without a marker; each answer has a method.
 
-`render_reply` puts the answers to all commands of one comment into the one reply that this comment gets (C2).
+`render_reply` joins the answers to all commands of one comment into one reply (C2).
 """
 
 from __future__ import annotations
@@ -20,36 +20,36 @@ from bot.domain.entities import BODY_MAX
 
 
 def render_reply(comment_id: int, answers: Sequence[tuple[str, str]], *, partial: bool = False) -> str:
-    """The reply to a comment: pairs of the command's line as it was written and the answer to it.
+    """The reply to a comment. `answers` pairs each command's line in the comment with its answer.
 
-    Where there are several, or the comment holds further ones (`partial`), each answer follows its command.
+    If there are several answers, or the comment has further commands (`partial`), the reply quotes each command.
     """
     if len(answers) == 1 and not partial:
         text = answers[0][1]
     else:
         text = "\n\n".join(f"{code(line, 100)}\n\n{answer}" for line, answer in answers)
     body = f"{reply_marker(comment_id)}\n{break_phrase(text)}\n"
-    # Nothing that is cut between lines is cut in half: no text of ours or of strangers has more than one.
+    # Cutting between lines splits no sentence or title: each has only one line.
     return body if len(body) <= BODY_MAX else body[: body.rindex("\n", 0, BODY_MAX) + 1]
 
 
 @dataclass(frozen=True, slots=True)
 class Replies:
-    """What commands in one place are answered, in the words of its language."""
+    """The answers to commands on one issue, in the issue's language."""
 
     say: Messages
     place: RepoLinks
 
     def misspelt(self, found: MisspeltCommand) -> str:
-        """Not a command of ours; the nearest one where one is near (C4)."""
+        """An unknown command, and the nearest command if one is similar (C4)."""
         word = code(found.word, 60)
         if not found.suggestion:
             return self.say.misspelt_far(word=word)
         return self.say.misspelt(word=word, suggestion=code(found.suggestion))
 
     def invalid(self, found: InvalidCommand) -> str:
-        """A known command that cannot be carried out as it is written, and how to write it."""
-        say, value, syntax = self.say, code(found.value, 60), code(found.row.syntax)
+        """A known command with a mistake, and how to write it."""
+        say, value, syntax = self.say, code(found.value, 60), code(found.spec.syntax)
         match found.problem:
             case CommandProblem.NUMBER_MISSING:
                 return say.number_missing(syntax=syntax)
@@ -62,31 +62,31 @@ class Replies:
             case CommandProblem.WORDS_TOO_LONG:
                 return say.words_too_long(most=WORDS_MAX)
             case CommandProblem.OPTION_VALUE:
-                examples = " ".join(code(one) for one in OPTIONS if "=" in one)
+                examples = " ".join(code(option) for option in OPTIONS if "=" in option)
                 return say.option_value(value=value, most=LIMIT_MAX, examples=examples)
             case CommandProblem.TOO_MUCH:
                 return say.too_much(value=value, syntax=syntax)
             case CommandProblem.TOO_MANY:
                 return say.too_many(most=COMMANDS_MAX)
 
-    def forbidden(self, row: CommandSpec) -> str:
-        """The one who asked may not use this command (C5)."""
-        return self.say.forbidden(command=code(row.syntax), who=who_words(row.who, self.say))
+    def forbidden(self, spec: CommandSpec) -> str:
+        """The person who asked may not use this command (C5)."""
+        return self.say.forbidden(command=code(spec.syntax), who=who_words(spec.who, self.say))
 
     def rate_limited(self, most: int, seconds: float) -> str:
-        """Somebody asks too often: more than `most` commands within so many seconds, after which they may again."""
+        """Somebody sent more than `most` commands within `seconds`, and has to wait that long."""
         return self.say.rate_limited(most=most, wait=duration(seconds, self.say))
 
     def noted_different(self, number: int, already: bool = False, repo: str = "") -> str:
-        """The answer to `not`; `repo` is OWNER/REPO where the issue lies elsewhere."""
+        """The answer to `not`; `repo` is OWNER/REPO of another repository."""
         issue = self.place.issue(number, repo)
         if already:
             return self.say.not_already(issue=issue)
         return self.say.not_elsewhere(issue=issue) if repo else self.say.not_done(issue=issue)
 
     def closed_for(self, asked: int, root: int, *, closed: bool = False) -> str:
-        """The answer to `of`: `asked` is the number that was given, `root` the open issue of its chain, or a `closed`
-        one where there is none.
+        """The answer to `of #asked`. `root` is the open issue in the chain of duplicates, or a `closed` issue if no
+        issue of the chain is open.
         """
         if closed:
             return self.say.of_done_closed(issue=self.place.issue(root))
@@ -95,24 +95,24 @@ class Replies:
         return self.say.of_done_root(asked=self.place.issue(asked), issue=self.place.issue(root))
 
     def refused_root(self, asked: int, root: int, refused: str) -> str:
-        """Why `of` is `refused`, after what leads from the number that was given to the issue of which that speaks."""
+        """Why `of #asked` is `refused`. The reason is about `root`, so the answer first names both issues."""
         if asked == root:
             return refused
         return self.say.of_leads(asked=self.place.issue(asked), issue=self.place.issue(root), says=refused)
 
     def undone_not(self, number: int, holds: bool = False, repo: str = "") -> str:
-        """`undo` after `not`; `holds`: somebody else has said it too, and has not taken it back."""
+        """`undo` after `not`; `holds`: somebody else also said `not`, and has not undone it."""
         issue = self.place.issue(number, repo)
         return self.say.undo_not_holds(issue=issue) if holds else self.say.undo_not(issue=issue)
 
     def undone_of(self, number: int, reopened: bool = True) -> str:
-        """`undo` after `of`; `reopened`: the issue is open now, as it was before unless it had been closed."""
+        """`undo` after `of`; `reopened`: the issue is open again."""
         issue = self.place.issue(number)
         return self.say.undo_of(issue=issue) if reopened else self.say.undo_of_closed(issue=issue)
 
     def scan_begun(self, count: int, seconds: float, title: str, known: int | None) -> str:
-        """The answer to `scan`: so many issues, in about so many seconds; `known` is the issue of an earlier one, and
-        `title` what one will be called else.
+        """The answer to `scan`, which reads `count` issues in about `seconds`. `known` is the issue of an earlier scan;
+        otherwise a new issue will have the `title`.
         """
         wait = duration(seconds, self.say)
         if known is None:
@@ -120,7 +120,7 @@ class Replies:
         return self.say.scan_begun_known(count=count, wait=wait, issue=self.place.issue(known))
 
     def scan_not_ready(self, seen: int | None, expected: int | None) -> str:
-        """`scan` before all issues were read; `seen` is None where nobody has begun."""
+        """`scan` before all issues were read; `seen` is None if reading has not begun."""
         if seen is None:
             return self.say.scan_not_begun()
         return self.say.scan_not_ready(
@@ -128,11 +128,11 @@ class Replies:
         )
 
     def github_refused(self, detail: str) -> str:
-        """GitHub refused for good; `detail` is its own message. Says how to mend it."""
+        """GitHub refused for good, with the message `detail`; the answer says how to solve that."""
         return self.say.github_refused(detail=escape(detail).rstrip("."))
 
     def settings_problems(self, problems: Sequence[ConfigError], source: str, private: bool = False) -> str:
-        """What is wrong with a settings file; `source` says where it lies. Of a `private` one the number is told."""
+        """The errors in the settings file at `source`, or only their number if the file is `private`."""
         if private:
             return private_settings(problems, self.say)
         return f"{self.say.settings_intro(source=code(source))}\n\n{settings_list(problems, self.say)}"
