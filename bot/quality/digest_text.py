@@ -1,4 +1,5 @@
-"""A digest as people read it: in sentences, and as the body of the digest's issue with a checkbox for each answer.
+"""Renders a digest as sentences, as Markdown, and as the body of the digest's issue, with a checkbox for each answer.
+
 Pure.
 """
 
@@ -19,19 +20,19 @@ from bot.quality.digest import CommentRating, Digest, DigestLine, Pair, checkbox
 from bot.quality.illness import Illness
 
 LINES_MOST = 50
-"""Issues in the digest's issue, the latest; each has two lines and two boxes."""
+"""The digest's issue lists at most this many issues, the latest ones, each with two lines and two boxes."""
 
 _COMMANDS: Mapping[FeedbackKind, CommandName] = {FeedbackKind.NOT: CommandName.NOT, FeedbackKind.OF: CommandName.OF}
 
 
 def sentences(found: Digest, zone: datetime, say: Messages) -> str:
-    """The whole digest in a few sentences; days are shown in the zone of `zone`."""
+    """The whole digest in a few sentences, with days in the time zone of `zone`."""
     since, until = (datetime.fromtimestamp(moment, zone.tzinfo).date() for moment in (found.since, found.until))
-    said = [say.digest_looked(since, until, say.issues(count=found.looked), found.new)]
+    texts = [say.digest_looked(since, until, say.issues(count=found.looked), found.new)]
     if found.commented or not (found.would or found.watching):
-        said.append(say.digest_commented(count=found.commented))
+        texts.append(say.digest_commented(count=found.commented))
     if found.would or found.watching:
-        said.append(say.digest_would(count=found.would))
+        texts.append(say.digest_would(count=found.would))
     counts = (
         (CommentRating.RIGHT, say.digest_right),
         (CommentRating.WRONG, say.digest_wrong),
@@ -39,16 +40,16 @@ def sentences(found: Digest, zone: datetime, say: Messages) -> str:
         (CommentRating.UNKNOWN, say.digest_unknown),
     )
     if parts := [words(count=found.count(standing)) for standing, words in counts if found.count(standing)]:
-        said.append(say.digest_so_far(parts=say.comma().join(parts)))
+        texts.append(say.digest_so_far(parts=say.comma().join(parts)))
     if found.missed:
-        said.append(say.digest_missed(count=found.missed))
+        texts.append(say.digest_missed(count=found.missed))
     if found.asked:
-        said.append(say.digest_judge(found.asked, f"{found.cost:.2f}"))
-    return " ".join(said)
+        texts.append(say.digest_judge(found.asked, f"{found.cost:.2f}"))
+    return " ".join(texts)
 
 
 def threshold_words(threshold: Threshold, say: Messages) -> str:
-    """Which threshold is in force, and where it comes from."""
+    """A sentence with the threshold in force and its origin."""
     if threshold.origin is ThresholdOrigin.SETTINGS:
         return say.bar_settings(threshold.value)
     if threshold.origin is ThresholdOrigin.FEEDBACK:
@@ -57,22 +58,27 @@ def threshold_words(threshold: Threshold, say: Messages) -> str:
 
 
 def standing_words(line: DigestLine, say: Messages, *, brief: bool = False) -> str:
-    """What people have said about one comment, and how; `brief` names only the commands, for a terminal."""
+    """What people have said about one comment, and how they said it.
+
+    With `brief`, for a terminal, commands appear without their arguments.
+    """
     standing = {
         CommentRating.RIGHT: say.standing_right,
         CommentRating.WRONG: say.standing_wrong,
         CommentRating.DISPUTED: say.standing_disputed,
         CommentRating.UNKNOWN: say.standing_unknown,
     }[line.standing]()
-    how = say.comma().join(_COMMANDS[kind] if brief and kind in _COMMANDS else _said(kind, say) for kind in line.said)
+    how = say.comma().join(
+        _COMMANDS[kind] if brief and kind in _COMMANDS else _feedback_name(kind, say) for kind in line.said
+    )
     return say.standing_by(standing, how) if how else standing
 
 
 @dataclass(frozen=True, slots=True)
 class DigestView:
-    """A digest and what is shown with it: titles of its issues, the threshold in force, and what is wrong, if anything.
+    """A digest and everything shown with it: the titles of its issues, the threshold in force, and an illness, if any.
 
-    `checked` is in the zone in which days are shown.
+    Days are shown in the time zone of `checked`.
     """
 
     found: Digest
@@ -84,30 +90,30 @@ class DigestView:
     ill: Illness | None = None
 
     def named(self, number: int) -> str:
-        """An issue with its title, if that is known."""
+        """An issue's link, followed by its title if the title is known."""
         title = escape(self.titles.get(number, ""))
         return f"{self.place.issue(number)} {title}" if title else self.place.issue(number)
 
-    def said(self) -> list[str]:
+    def summary(self) -> list[str]:
         """The sentences above the list of issues."""
         ill = {
             Illness.GIVEN_UP: self.say.ill_given_up,
             Illness.REFUSED: self.say.ill_refused,
             Illness.LATE: self.say.ill_late,
         }
-        told = [ill[self.ill]()] if self.ill else []
-        return [*told, sentences(self.found, self.checked, self.say), threshold_words(self.threshold, self.say)]
+        warning = [ill[self.ill]()] if self.ill else []
+        return [*warning, sentences(self.found, self.checked, self.say), threshold_words(self.threshold, self.say)]
 
 
 def render_digest(view: DigestView, ticked: Mapping[Pair, bool]) -> str:
     """The body of the digest's issue, with its marker as the first line, in at most 65,536 characters.
 
-    `ticked` are the boxes that are ticked already. The text pings nobody and leaves no back-links.
+    `ticked` holds the boxes that are already ticked. The text pings nobody and leaves no back-links.
     """
     lines = view.found.lines[:LINES_MOST]
     while len(body := _body(view, lines, ticked)) > BODY_MAX and lines:
         lines = lines[:-1]
-    # Only a repository's own texts can be too long even so.
+    # A body without any lines can be too long only because of the repository's own texts.
     return body if len(body) <= BODY_MAX else render_digest(replace(view, say=view.say.plain), ticked)
 
 
@@ -116,41 +122,41 @@ def markdown(view: DigestView) -> str:
     rows = ["| issue | reported before as | how likely | so far |", "|---|---|---|---|"]
     percent = view.say.locale.percent
     for line in view.found.lines:
-        said = (percent(line.probability), standing_words(line, view.say))
-        rows.append(f"| {' | '.join((view.named(line.number), view.named(line.other), *said))} |")
+        verdict = (percent(line.probability), standing_words(line, view.say))
+        rows.append(f"| {' | '.join((view.named(line.number), view.named(line.other), *verdict))} |")
     table = "\n".join(rows) if view.found.lines else ""
-    return break_phrase("\n\n".join(part for part in (*view.said(), table) if part)) + "\n"
+    return break_phrase("\n\n".join(part for part in (*view.summary(), table) if part)) + "\n"
 
 
 def _body(view: DigestView, lines: tuple[DigestLine, ...], ticked: Mapping[Pair, bool]) -> str:
-    say, blocks = view.say, view.said()
+    say, blocks = view.say, view.summary()
     if lines:
         blocks.append(say.digest_how())
     blocks += [_item(view, line, ticked) for line in lines]
-    if left := len(view.found.lines) - len(lines):
-        blocks.append(say.digest_more(count=left))
+    if omitted := len(view.found.lines) - len(lines):
+        blocks.append(say.digest_more(count=omitted))
     inside = "\n\n".join(blocks)
-    # The time does not count for the fingerprint: an issue that says the same need not be edited.
+    # The fingerprint leaves out the time, so that an otherwise unchanged issue is not edited.
     text = break_phrase(f"{inside}\n\n{say.checked(time=view.checked)}")
     return f"{DIGEST.line(inside)}\n{text}\n"
 
 
 def _item(view: DigestView, line: DigestLine, ticked: Mapping[Pair, bool]) -> str:
     pair, say = (line.number, line.other), view.say
-    did = say.digest_named if line.posted else say.digest_would_name
+    sentence = say.digest_named if line.posted else say.digest_would_name
     number, other = no_formula(view.named(line.number), view.named(line.other))
     return "\n".join(
         [
             f"- {number}",
-            f"  {did(other, line.probability, standing_words(line, say))}",
+            f"  {sentence(other, line.probability, standing_words(line, say))}",
             f"  {checkbox(pair, True, ticked.get(pair) is True)} {say.box_same()}",
             f"  {checkbox(pair, False, ticked.get(pair) is False)} {say.box_other()}",
         ]
     )
 
 
-def _said(kind: FeedbackKind, say: Messages) -> str:
-    """How people said something; commands are the same in every language."""
+def _feedback_name(kind: FeedbackKind, say: Messages) -> str:
+    """Names the way in which people gave feedback. Commands are the same in every language."""
     if kind in _COMMANDS:
         return code(COMMANDS_BY_NAME[_COMMANDS[kind]].syntax)
     ways = {

@@ -1,4 +1,4 @@
-"""People's feedback as labelled pairs, and what they decided about pairs."""
+"""Turns people's feedback into labelled pairs, and into decisions about pairs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def decisions_on_pairs(store: Store, repo_id: int) -> Decided:
     """What people decided about all pairs of a repository's issues, by commands, votes and closings."""
     signals = store.signals.deciding(repo_id, DECIDING)
     verdicts = store.verdicts.since(repo_id, 0.0)
-    # A reaction is about the pairs of its comment; all else names its pair.
+    # A reaction judges the pairs of its comment. All other feedback names its pair.
     decisions = store.decisions.of_issues(repo_id, {one.number for one in signals if not one.other})
     return decide_pairs(examples(decisions, signals, verdicts), store.verdicts.originals(repo_id))
 
@@ -34,13 +34,14 @@ DECIDING = frozenset(
         FeedbackKind.OF,
     }
 )
-"""How people decide; a new title may have other reasons."""
+"""Feedback of these kinds decides a pair. A new title does not: people change titles for other reasons too."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """`same` and `different` are pairs. `originals` has the issue of which another one is a duplicate: the earlier one
-    of a pair, or the one that `of` named.
+    """The pairs that people called the `same` or `different`.
+
+    `originals` maps duplicates to originals: the earlier issue of a pair, or the issue that an `of` command named.
     """
 
     same: frozenset[Pair] = frozenset()
@@ -49,7 +50,7 @@ class Decided:
 
     def different_from(self, number: int) -> set[int]:
         """The issues that are different from this one."""
-        return {one for pair in self.different if number in pair for one in pair} - {number}
+        return {issue for pair in self.different if number in pair for issue in pair} - {number}
 
 
 UNDECIDED = Decided()
@@ -60,22 +61,23 @@ def pair_of(one: int, other: int) -> Pair:
 
 
 def decide_pairs(made: Iterable[Example], closed_for: Mapping[int, int]) -> Decided:
-    """What holds after everything that was said; `closed_for` has the issues that commands closed, with their
-    originals.
+    """The decisions that follow from all examples.
+
+    `closed_for` maps issues that were closed by commands to their originals.
     """
     last: dict[Pair, Example] = {}
-    # Of contradicting statements at the same time, "different" wins.
-    for one in sorted(made, key=lambda one: (one.weight, one.at, not one.same)):
-        if one.kind in DECIDING:
-            last[pair_of(one.number, one.other)] = one
-    same = frozenset(pair for pair, one in last.items() if one.same)
+    # If statements made at the same time contradict each other, "different" wins.
+    for example in sorted(made, key=lambda example: (example.weight, example.at, not example.same)):
+        if example.kind in DECIDING:
+            last[pair_of(example.number, example.other)] = example
+    same = frozenset(pair for pair, example in last.items() if example.same)
     different = frozenset(last) - same
     commanded = {number: of for number, of in closed_for.items() if pair_of(number, of) not in different}
     return Decided(same, different, {later: earlier for earlier, later in sorted(same)} | commanded)
 
 
 RIGHT: Mapping[Role, float] = {Role.TRIAGE: 1.0, Role.AUTHOR: 0.5, Role.OTHER: 0.0}
-"""Weights by who says it: triagers know all issues, the author knows one, and a stranger may have many accounts."""
+"""The weight of a role: triagers know all issues, the author knows one, and a stranger may have many accounts."""
 
 WORTH: Mapping[FeedbackKind, float] = {
     FeedbackKind.REACTION: 1.0,
@@ -87,15 +89,15 @@ WORTH: Mapping[FeedbackKind, float] = {
     FeedbackKind.NOT: 1.0,
     FeedbackKind.OF: 1.0,
 }
-"""Weights by how it is said: a new title may have other reasons."""
+"""The weight of each kind of feedback. People change titles for other reasons too."""
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One labelled pair: whether `number` and `other` report the same thing, as `login` said by `kind` at `at`.
+    """One labelled pair: whether `number` and `other` report the same thing, according to feedback by `login`.
 
-    `weight` is in (0, 1]. `probability` is the bot's own at the time, None if the pair was not among the best; `shown`
-    tells whether the comment named it.
+    `weight` is in (0, 1]. `probability` is the bot's estimate at that time, and None if the pair was not among the
+    best candidates. `shown` tells whether the comment named the pair.
     """
 
     number: int
@@ -133,16 +135,16 @@ def examples(
         one
         for signal in signals
         if signal.at >= since
-        for one in _of_signal(_on_commented_issue(signal, by_issue), by_issue)
+        for one in _examples_of_signal(_on_commented_issue(signal, by_issue), by_issue)
         if one.weight > 0
     ]
-    said = [_on_commented_issue(_of_verdict(one), by_issue) for one in _valid_verdicts(verdicts) if one.at >= since]
+    said = [_on_commented_issue(_verdict_signal(one), by_issue) for one in _valid_verdicts(verdicts) if one.at >= since]
     made += [_example(one, one.other, [it for it in by_issue.get(one.number, ()) if it.at <= one.at]) for one in said]
     return sorted(made, key=lambda one: (one.at, one.number, one.other, one.login))
 
 
 def _valid_verdicts(verdicts: Iterable[UserVerdict]) -> Iterator[UserVerdict]:
-    """All verdicts but each `of` on whose issue there is a later one."""
+    """All verdicts, except each `of` that a later `of` on the same issue replaces."""
     last: dict[int, UserVerdict] = {}
     for verdict in sorted(verdicts, key=lambda one: (one.at, one.id)):
         if verdict.kind is UserVerdictKind.OF:
@@ -153,54 +155,55 @@ def _valid_verdicts(verdicts: Iterable[UserVerdict]) -> Iterator[UserVerdict]:
 
 
 def _on_commented_issue(signal: FeedbackSignal, by_issue: Mapping[int, Sequence[Decision]]) -> FeedbackSignal:
-    """The signal as one of the other issue, if only that one had this pair among its candidates.
+    """The signal with its issues swapped, if the pair was a candidate only on the other issue.
 
-    An earlier issue can be closed in favour of a later one that the bot has commented on, and `not` be said there.
+    People can close an earlier issue in favour of a later one on which the bot commented, or give `not` on the earlier
+    issue.
     """
     here, there = signal.number, signal.other
-    if not there or _knows(by_issue.get(here, ()), there) or not _knows(by_issue.get(there, ()), here):
+    if not there or _has_candidate(by_issue.get(here, ()), there) or not _has_candidate(by_issue.get(there, ()), here):
         return signal
     return replace(signal, number=there, other=here)
 
 
-def _knows(decisions: Iterable[Decision], number: int) -> bool:
-    return any(one.about(number) for one in decisions)
+def _has_candidate(decisions: Iterable[Decision], number: int) -> bool:
+    return any(decision.about(number) for decision in decisions)
 
 
-def _of_signal(signal: FeedbackSignal, by_issue: Mapping[int, Sequence[Decision]]) -> Iterator[Example]:
+def _examples_of_signal(signal: FeedbackSignal, by_issue: Mapping[int, Sequence[Decision]]) -> Iterator[Example]:
     decisions = by_issue.get(signal.number, ())
     before = [one for one in decisions if one.at < signal.at + _SECOND] or list(decisions[:1])
     if signal.other:
         yield _example(signal, signal.other, before)
         return
-    # Earlier versions stored every closing; one without an original says nothing.
+    # Earlier versions also stored closings without an original, which say nothing about a pair.
     if signal.kind is not FeedbackKind.CLOSED:
-        yield from _of_vote(signal, before)
+        yield from _examples_of_reaction(signal, before)
 
 
-def _of_vote(signal: FeedbackSignal, before: Sequence[Decision]) -> Iterator[Example]:
-    """A reaction to the comment: 👎 says that no issue in it is the same, 👍 that the first one is."""
+def _examples_of_reaction(signal: FeedbackSignal, before: Sequence[Decision]) -> Iterator[Example]:
+    """The examples from a reaction: 👎 rejects every issue that the comment names, and 👍 confirms the first one."""
     comment = next((one for one in reversed(before) if one.outcome.speaks and one.shown), None)
     named = [one for one in comment.evidence if one.shown] if comment else []
-    # The first can be of another repository.
+    # The first issue can belong to another repository.
     for one in named[:1] if signal.same else named:
         if one.own:
             yield _example(signal, one.number, before)
 
 
-def _of_verdict(verdict: UserVerdict) -> FeedbackSignal:
+def _verdict_signal(verdict: UserVerdict) -> FeedbackSignal:
     same = verdict.kind is UserVerdictKind.OF
-    # An earlier version kept `of` for people with triage, and did not note it.
-    usual = Role.TRIAGE if same else Role.AUTHOR
-    who = Role(verdict.details.get("who", usual))
+    # An earlier version allowed `of` only with triage access, and did not store the role.
+    default_role = Role.TRIAGE if same else Role.AUTHOR
+    role = Role(verdict.details.get("who", default_role))
     return FeedbackSignal(
-        verdict.number, FeedbackKind(verdict.kind.value), verdict.actor, verdict.other, same, who, verdict.at
+        verdict.number, FeedbackKind(verdict.kind.value), verdict.actor, verdict.other, same, role, verdict.at
     )
 
 
 def _example(signal: FeedbackSignal, other: int, before: Sequence[Decision]) -> Example:
-    """The example, with the probability by the last decision that had this pair among its best."""
-    known = next((one for decision in reversed(before) if (one := decision.about(other))), None)
+    """The example, with the probability from the last decision that has this pair among its candidates."""
+    known = next((evidence for decision in reversed(before) if (evidence := decision.about(other))), None)
     return Example(
         number=signal.number,
         other=other,
@@ -216,6 +219,6 @@ def _example(signal: FeedbackSignal, other: int, before: Sequence[Decision]) -> 
 
 
 def by_issue(made: Iterable[Example]) -> dict[int, list[Example]]:
-    """The examples by the issue that they are about."""
-    ordered = sorted(made, key=lambda one: (one.number, one.at))
-    return {number: list(group) for number, group in groupby(ordered, key=lambda one: one.number)}
+    """The examples of each issue, earliest first."""
+    ordered = sorted(made, key=lambda example: (example.number, example.at))
+    return {number: list(group) for number, group in groupby(ordered, key=lambda example: example.number)}

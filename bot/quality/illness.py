@@ -1,6 +1,7 @@
-"""In which repositories the bot is ill: its last check failed, or issues arrive and are not checked.
+"""Finds the repositories in which the bot is ill: the last check failed, or new issues are not checked.
 
-The half-hourly round reads new issues into the index even if their deliveries never come.
+The half-hourly round indexes new issues even if their deliveries never arrive, so issues that the bot missed show up in
+the index.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ from bot.storage import Store
 from bot.storage.schema import decisions, indexed_issues, repositories
 
 LATE_AFTER = 3_600.0
-"""Seconds within which an issue should be checked. A delivery takes seconds, and a retry minutes."""
+"""The bot should check an issue within this many seconds. A delivery takes seconds, and a retry takes minutes."""
 
 
 class Illness(StrEnum):
-    """What is wrong in a repository, the worst first, in words for whoever can mend it."""
+    """What is wrong in a repository, the worst first, worded for somebody who can fix the problem."""
 
     GIVEN_UP = "its last delivery was given up; the log and doppel jobs say why"
     REFUSED = "GitHub refused the last comment; the decision says why"
@@ -33,10 +34,10 @@ class Illness(StrEnum):
 def illnesses(store: Store, queue: sa.Engine, now: float) -> Mapping[int, Illness]:
     """The repositories in which the bot is ill, by id; `now` is in seconds since 1970.
 
-    Repositories with `mode: off`, archived and suspended ones are left out. Raises QueueUnavailable and
+    Leaves out repositories that are archived, suspended, or set to `mode: off`. Raises QueueUnavailable and
     SQLAlchemyError.
     """
-    # It loads the client of GitHub, and with it ssl, which gevent has to have patched before in a web process.
+    # Imported late: this module loads the GitHub client and ssl, and in a web process gevent must patch ssl first.
     from bot.search.repository_settings import last_read
 
     dead = sa.select(jobs.c.repository, sa.func.max(jobs.c.number)).where(is_dead()).group_by(jobs.c.repository)
@@ -47,38 +48,38 @@ def illnesses(store: Store, queue: sa.Engine, now: float) -> Mapping[int, Illnes
             if not connection.execute(_done_since(repo_id, number)).first()
         }
     here = repositories.c.repo_id
-    at_last = sa.select(decisions.c.at, decisions.c.reason).where(decisions.c.repo_id == here)
-    at_last = at_last.order_by(decisions.c.at.desc(), decisions.c.id.desc()).limit(1)
+    last_decision = sa.select(decisions.c.at, decisions.c.reason).where(decisions.c.repo_id == here)
+    last_decision = last_decision.order_by(decisions.c.at.desc(), decisions.c.id.desc()).limit(1)
     newest = sa.select(indexed_issues.c.created_at).where(indexed_issues.c.repo_id == here)
     newest = newest.order_by(indexed_issues.c.number.desc()).limit(1)
-    read = sa.select(
+    query = sa.select(
         here,
-        # Without any decision, count from when the repository became known.
-        sa.func.coalesce(at_last.with_only_columns(decisions.c.at).scalar_subquery(), repositories.c.updated_at),
-        at_last.with_only_columns(decisions.c.reason).scalar_subquery(),
+        # Without any decision, count from the time when the repository became known.
+        sa.func.coalesce(last_decision.with_only_columns(decisions.c.at).scalar_subquery(), repositories.c.updated_at),
+        last_decision.with_only_columns(decisions.c.reason).scalar_subquery(),
         newest.scalar_subquery(),
     ).where(~repositories.c.suspended, ~repositories.c.archived)
     with store.engine.connect() as connection:
-        rows = connection.execute(read).all()
+        rows = connection.execute(query).all()
     found = {}
-    for repo_id, looked, reason, opened in rows:
+    for repo_id, checked_at, reason, opened_at in rows:
         if repo_id in given_up:
             found[repo_id] = Illness.GIVEN_UP
         elif (reason or "").startswith(REFUSED):
             found[repo_id] = Illness.REFUSED
-        elif opened is not None and looked < opened < now - LATE_AFTER:
+        elif opened_at is not None and checked_at < opened_at < now - LATE_AFTER:
             found[repo_id] = Illness.LATE
-    return {repo_id: one for repo_id, one in found.items() if last_read(store, repo_id).mode != "off"}
+    return {repo_id: illness for repo_id, illness in found.items() if last_read(store, repo_id).mode != "off"}
 
 
 def _done_since(repo_id: int, number: int) -> sa.Select[Any]:
-    """A query for a later job of the repository that was done."""
+    """A query for later jobs of the repository that are done."""
     return sa.select(jobs.c.number).where(
         state("done"), jobs.c.queue == QUEUE, jobs.c.repository == repo_id, jobs.c.number > number
     )
 
 
 def count_by_illness(found: Mapping[int, Illness]) -> dict[str, int]:
-    """How many repositories have each illness, by its name. Totals name no repository."""
+    """The number of repositories with each illness, by the illness's name."""
     counts = Counter(found.values())
-    return {one.name.lower(): counts[one] for one in Illness}
+    return {illness.name.lower(): counts[illness] for illness in Illness}

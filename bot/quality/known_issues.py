@@ -1,4 +1,4 @@
-"""A repository as the command line, the dashboard and agents search it: settings, finder, and people's decisions."""
+"""Searches a repository for the command line, the dashboard and agents, with its settings and people's decisions."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from bot.text.github_urls import named_by
 from bot.text.terms import read
 
 SHADOW = "mode: shadow"
-"""The reason for silence of a bot that checks issues all the same."""
+"""The reason for silence in a repository where the bot checks issues without commenting."""
 
 
 @dataclass(frozen=True, slots=True)
 class CommentPreview:
-    """What the bot's own comment on an issue would say, by the settings of the repository.
+    """The comment that the bot would post on an issue by itself, by the settings of the repository.
 
-    `named` are the candidates at or over `threshold`; the upper tier begins at `likely`. `silence` says why the bot
-    would post nothing all the same, and is empty if it would.
+    `named` holds the candidates at or above `threshold`; the upper tier begins at `likely`. `silence` says why the bot
+    would not post the comment, and is empty if the bot would post it.
     """
 
     named: tuple[Candidate, ...]
@@ -41,7 +41,7 @@ class CommentPreview:
         return any(_identity(one) == _identity(candidate) for one in self.named)
 
     def word(self, candidate: Candidate) -> Likelihood | None:
-        """The candidate's probability as a word (P4); None if no model judged it."""
+        """The candidate's probability as a word (P4); None if no model judged the candidate."""
         return None if candidate.confidence is None else likelihood(candidate.confidence, self.likely)
 
 
@@ -53,7 +53,8 @@ def _identity(candidate: Candidate) -> tuple[str, str, int]:
 class RepositoryWords:
     """One repository's word statistics for the finder, without the words of the `target` itself.
 
-    The first check counts the target. With its words, a re-check would send other queries than that check.
+    The first check of an issue adds the issue's words to the statistics. If a later check counted these words, it would
+    send different queries.
     """
 
     words: WordCounts
@@ -61,11 +62,11 @@ class RepositoryWords:
     target: Issue
 
     def total(self) -> int:
-        """How many other issues were counted."""
+        """The number of counted issues, without the target."""
         return self.words.total(self.repo_id, but=self.target.number)
 
     def counts(self, words: Collection[str]) -> Mapping[str, int]:
-        """In how many other issues each word occurs."""
+        """The number of other issues in which each word occurs."""
         counts = self.words.counts(self.repo_id, words)
         if not self.words.includes(self.repo_id, self.target.number):
             return counts
@@ -79,9 +80,9 @@ class RepositoryWords:
 
 @dataclass(frozen=True, slots=True)
 class KnownRepository:
-    """The repository `id`: its settings, a finder for these, and this host's `store`, if there is one.
+    """A repository that can be searched: its settings, a finder with these settings, and the host's `store`, if any.
 
-    `indexed` says whether the finder searches this host's index, which is then complete.
+    `indexed` says whether the finder searches this host's index. The finder does so only if the index is complete.
     """
 
     id: int
@@ -98,29 +99,29 @@ class KnownRepository:
         return self.store is not None and self.store.muted.is_muted(self.id, number)
 
     def options_for(self, target: Issue, options: FindOptions) -> FindOptions:
-        """The options with people's verdicts here, and a mark on issues that the target's text names already."""
-        return replace(options, **self._decided(target), named=named_by(target), show_named=True)
+        """The options, together with people's verdicts and the issues that the target's text already names."""
+        return replace(options, **self._verdict_options(target), named=named_by(target), show_named=True)
 
-    def unasked(self, target: Issue, gathered: Gathered) -> CommentPreview:
-        """The bot's comment on these hits, if the issue were opened now (P6)."""
+    def comment_preview(self, target: Issue, gathered: Gathered) -> CommentPreview:
+        """The comment that the bot would post for these hits if the issue were opened now (P6)."""
         config, threshold = self.settings.config, self.threshold().value
-        options = replace(bot_options(config, target, threshold, **self._decided(target)), explained=False)
+        options = replace(bot_options(config, target, threshold, **self._verdict_options(target)), explained=False)
         report = self.finder.find(target, options, gathered)
         muted = "/duplicates mute" if self.is_muted(target.number) else ""
-        # The bot never answers pull requests, whatever the settings say (C1).
+        # No setting makes the bot comment on pull requests (C1).
         ignored = "it is a pull request" if target.is_pull_request else config.why_ignored(target) or ""
         mode = "" if config.mode == "comment" else f"mode: {config.mode}"
-        # A muted or ignored issue is not checked in shadow mode either.
+        # Shadow mode does not check muted or ignored issues either, so for them the mode is not the reason.
         silence = muted or ignored or mode if mode == SHADOW else mode or muted or ignored
         return CommentPreview(report.candidates, threshold, config.likely, silence)
 
-    def _decided(self, target: Issue) -> dict[str, Any]:
-        """People's verdicts about the target, as fields of `FindOptions`. The bot's own issues are rejected too."""
+    def _verdict_options(self, target: Issue) -> dict[str, Any]:
+        """People's verdicts about the target, as fields of `FindOptions`, which reject the bot's own issues too."""
         if self.store is None:
             return {"rejected": (), "rejected_elsewhere": (), "duplicates": {}}
-        decided = decisions_on_pairs(self.store, self.id)
+        decisions = decisions_on_pairs(self.store, self.id)
         return {
-            "rejected": decided.different_from(target.number) | self.store.own_issues(self.id),
+            "rejected": decisions.different_from(target.number) | self.store.own_issues(self.id),
             "rejected_elsewhere": self.store.elsewhere.rejected(self.id, target.number),
-            "duplicates": decided.originals,
+            "duplicates": decisions.originals,
         }

@@ -1,9 +1,8 @@
-"""Reads the reactions to the bot's comments in one repository and folds comments that were voted down; and reads what
-became of its suggestions.
+"""Reads the reactions to the bot's comments in one repository, folds rejected comments, and reads decided suggestions.
 
-A 👎 of the issue's author or of somebody with triage access folds the comment, once, unless somebody with triage access
-gives it a 👍. If the 👎 is taken back or overruled, the comment is unfolded and never folded again. A comment that a
-person has folded or unfolded stays as it is.
+A 👎 by the issue's author or by somebody with triage access folds the comment once, unless somebody with triage access
+gives a 👍. If people take the 👎 back or overrule it, the bot unfolds the comment and never folds it again. The bot
+leaves a comment alone once a person has folded or unfolded it.
 """
 
 from __future__ import annotations
@@ -25,39 +24,40 @@ from bot.storage.feedback import WatchedComment
 logger = logging.getLogger(__name__)
 
 WATCHED_FOR = 30 * 86_400.0
-"""Seconds after it was last written for which a comment's reactions are read; hardly anybody votes later."""
+"""Reactions to a comment are read for this many seconds after its last edit; hardly anybody votes later."""
 
 MOST_WATCHED = 500
-"""Comments of one repository, those written last."""
+"""Reactions are read for at most this many comments of a repository, the latest ones."""
 
 MOST_REQUESTS = 250
-"""Requests for one installation in one turn: a twentieth of what GitHub grants it in the hour between two turns."""
+"""Requests for one installation in one turn: a twentieth of the hourly limit, and turns are an hour apart."""
 
 SHARE_LEFT = 0.5
-"""Reading stops where less than this share of the hour's budget is left: new issues need it more."""
+"""Reading stops once less than this share of the hourly limit is left: new issues need the rest more."""
 
 
 @dataclass(slots=True)
 class RequestBudget:
-    """The requests to GitHub that are left in this turn, for one installation."""
+    """The number of requests to GitHub that one installation may still make in this turn."""
 
     requests: int = MOST_REQUESTS
 
     def take(self) -> bool:
-        """Count one more request; return whether it may be made."""
+        """Count a request; return whether the budget allows the request."""
         self.requests -= 1
         return self.requests >= 0
 
     def heed(self, page: VotesPage) -> None:
-        """End the turn if too little is left of the hour's limit."""
+        """End the turn if too little of the hourly limit is left."""
         if page.remaining is not None and page.limit and page.remaining < SHARE_LEFT * page.limit:
             self.requests = 0
 
 
 @dataclass(slots=True)
 class ReactionPoll:
-    """One look at the reactions in a repository. `rights` caches who may triage; `suggests` says whether the bot makes
-    suggestions there.
+    """Reads the reactions in a repository once.
+
+    `rights` caches whether each person has triage access; `suggests` says whether the bot makes suggestions.
     """
 
     github: RepoClient
@@ -70,67 +70,67 @@ class ReactionPoll:
     suggests: bool = False
 
     def look(self) -> int:
-        """Read the reactions to the latest comments, last one first; return how many comments were read.
+        """Read the reactions to the latest comments, the last comment first; return the number of comments read.
 
-        Raises RateLimited and Unavailable; what was read until then is stored.
+        Raises RateLimited and Unavailable. Reactions read before the error are stored.
         """
         watched = self.store.watched.latest(self.repo_id, self.now - WATCHED_FOR, MOST_WATCHED)
         read = 0
-        for together in batches(watched, PAGE):
-            part = [known for one in together if (known := self._named(one)) is not None]
-            self._keep(part)
-            if not part or not self.allowance.take():
+        for batch in batches(watched, PAGE):
+            comments = [known for comment in batch if (known := self._with_node_id(comment)) is not None]
+            self._store_comments(comments)
+            if not comments or not self.allowance.take():
                 break
-            page = self.github.votes([one.node_id for one in part])
+            page = self.github.votes([comment.node_id for comment in comments])
             self.allowance.heed(page)
-            for one in part:
-                if (votes := page.found.get(one.node_id)) is not None:
-                    self._keep([self._take(one, votes)])
-                    self._take_suggestions(one.number)
+            for comment in comments:
+                if (votes := page.found.get(comment.node_id)) is not None:
+                    self._store_comments([self._store_votes(comment, votes)])
+                    self._store_decided_suggestion(comment.number)
                     read += 1
         return read
 
-    def _keep(self, watched: Sequence[WatchedComment]) -> None:
-        """Store the state of these comments, but nothing about an issue that was erased meanwhile."""
+    def _store_comments(self, watched: Sequence[WatchedComment]) -> None:
+        """Store the state of these comments, except for issues that were erased meanwhile."""
         self.store.watched.put(self.repo_id, watched)
-        for one in watched:
-            if self.store.comments.get(self.repo_id, one.number) is None:
-                self.store.forget_issue(self.repo_id, one.number)
+        for comment in watched:
+            if self.store.comments.get(self.repo_id, comment.number) is None:
+                self.store.forget_issue(self.repo_id, comment.number)
 
-    def _named(self, one: WatchedComment) -> WatchedComment | None:
-        """The comment with its name in GraphQL, which takes one request, once."""
-        if one.node_id:
-            return one
+    def _with_node_id(self, comment: WatchedComment) -> WatchedComment | None:
+        """The comment with its GraphQL node id, which costs one request for each comment."""
+        if comment.node_id:
+            return comment
         if not self.allowance.take():
             return None
         try:
-            return replace(one, node_id=self.github.comment(self.repo, one.comment_id).node_id)
+            return replace(comment, node_id=self.github.comment(self.repo, comment.comment_id).node_id)
         except NotFound:
-            # Its `issue_comment.deleted` is on its way, or was lost.
-            self.store.comments.mark_deleted(self.repo_id, one.number, one.comment_id, self.now)
+            # The `issue_comment.deleted` event has not arrived yet, or was lost.
+            self.store.comments.mark_deleted(self.repo_id, comment.number, comment.comment_id, self.now)
             return None
 
-    def _take(self, one: WatchedComment, votes: Votes) -> WatchedComment:
+    def _store_votes(self, comment: WatchedComment, votes: Votes) -> WatchedComment:
         signals = self.store.signals
-        before = signals.of_issue(self.repo_id, one.number, FeedbackKind.REACTION)
+        before = signals.of_issue(self.repo_id, comment.number, FeedbackKind.REACTION)
         known = {signal.login: signal.who for signal in before}
-        said: list[FeedbackSignal] = []
-        for vote in _last_of_each(votes.votes):
+        reactions: list[FeedbackSignal] = []
+        for vote in _last_votes(votes.votes):
             login = name_key(vote.login)
-            if who := known.get(login) or self._who(login, votes.author):
-                said.append(FeedbackSignal(one.number, FeedbackKind.REACTION, login, 0, vote.up, who, vote.at))
-        said += _unread_votes(before, votes)
-        signals.replace(self.repo_id, one.number, FeedbackKind.REACTION, said)
+            if who := known.get(login) or self._role(login, votes.author):
+                reactions.append(FeedbackSignal(comment.number, FeedbackKind.REACTION, login, 0, vote.up, who, vote.at))
+        reactions += _unread_votes(before, votes)
+        signals.replace(self.repo_id, comment.number, FeedbackKind.REACTION, reactions)
         if votes.locked:
-            # What was said counts, but nothing is done there (C1).
-            return one
-        step, fold = decide_fold(one.fold, votes.folded, FOLDED_AS, said)
-        return replace(one, fold=self._do(one, step, fold))
+            # The votes count, but the bot changes nothing on a locked issue (C1).
+            return comment
+        step, fold = decide_fold(comment.fold, votes.folded, FOLDED_AS, reactions)
+        return replace(comment, fold=self._apply(comment, step, fold))
 
-    def _take_suggestions(self, number: int) -> None:
-        """Store what a maintainer said to a suggestion on this issue, about the candidate that it was made for.
+    def _store_decided_suggestion(self, number: int) -> None:
+        """Store a maintainer's decision on a suggestion for this issue, as feedback on the suggested candidate.
 
-        Each issue takes a request until one suggestion is decided.
+        Costs one request for each issue until a suggestion is decided.
         """
         if not self.suggests or self.store.signals.of_issue(self.repo_id, number, FeedbackKind.SUGGESTION):
             return
@@ -142,24 +142,25 @@ class ReactionPoll:
             duplicate = one.action == CLOSE or (one.action == ADD_LABEL and duplicate_label([one.value]))
             if not duplicate or one.state not in ("approved", "dismissed"):
                 continue
-            # A label names no candidate: what the comment named first when the maintainer decided, in whole seconds.
+            # A label names no candidate. Take the first candidate of the comment at the time of the decision, which
+            # GitHub gives in whole seconds.
             named = dict.fromkeys(first for at, first in reversed(firsts) if int(at) <= one.at)
-            other = next((first for first in named if one.action != CLOSE or self._is(first, one.target)), None)
+            other = next((first for first in named if one.action != CLOSE or self._has_id(first, one.target)), None)
             if other is not None:
-                # GitHub gives the id of who decided; no login contains a space.
+                # GitHub gives an id, not a login. The space keeps the name apart from all logins.
                 who, same = f"id {one.by}", one.state == "approved"
                 said = FeedbackSignal(number, FeedbackKind.SUGGESTION, who, other, same, Role.TRIAGE, one.at)
                 self.store.signals.put(self.repo_id, said)
 
-    def _is(self, number: int, issue_id: int) -> bool:
-        """Whether an issue has this database id; False if that cannot be asked in this turn."""
+    def _has_id(self, number: int, issue_id: int) -> bool:
+        """Whether an issue has this database id; False if the budget allows no request."""
         try:
             return self.allowance.take() and self.github.issue(self.repo, number).id == issue_id
         except NotFound:
             return False
 
-    def _who(self, login: str, author: str) -> Role | None:
-        """A person's role here; None if it cannot be asked in this turn."""
+    def _role(self, login: str, author: str) -> Role | None:
+        """A person's role in the repository; None if the budget allows no request."""
         if login not in self.rights:
             if not self.allowance.take():
                 return None
@@ -168,27 +169,27 @@ class ReactionPoll:
             return Role.TRIAGE
         return Role.AUTHOR if same_login(login, author) else Role.OTHER
 
-    def _do(self, one: WatchedComment, step: FoldStep, fold: Fold) -> Fold:
+    def _apply(self, comment: WatchedComment, step: FoldStep, fold: Fold) -> Fold:
         if step is FoldStep.NOTHING:
             return fold
         if not self.allowance.take():
-            return one.fold
+            return comment.fold
         try:
-            (self.github.fold if step is FoldStep.FOLD else self.github.unfold)(one.node_id)
+            (self.github.fold if step is FoldStep.FOLD else self.github.unfold)(comment.node_id)
         except GitHubError as refusal:
-            # Locked or archived, for example; do not try every hour.
-            logger.warning("%s#%d: the comment cannot be folded or unfolded: %s", self.repo, one.number, refusal)
+            # The issue is locked or archived, for example: do not try again every hour.
+            logger.warning("%s#%d: the comment cannot be folded or unfolded: %s", self.repo, comment.number, refusal)
             return Fold.LEFT
         except Unavailable as failure:
-            # GitHub can fail at one comment each time; the others' votes must be read all the same.
-            logger.warning("%s#%d: the comment is not folded or unfolded yet: %s", self.repo, one.number, failure)
-            return one.fold
-        logger.info("%s#%d: the comment is %s by a vote", self.repo, one.number, step.name.lower() + "ed")
+            # GitHub may fail on the same comment every time: still read the votes on all other comments.
+            logger.warning("%s#%d: the comment is not folded or unfolded yet: %s", self.repo, comment.number, failure)
+            return comment.fold
+        logger.info("%s#%d: the comment is %s by a vote", self.repo, comment.number, step.name.lower() + "ed")
         return fold
 
 
 def _unread_votes(before: Iterable[FeedbackSignal], votes: Votes) -> list[FeedbackSignal]:
-    """Earlier votes that count and lie behind more later votes than are read: a crowd must not remove them."""
+    """Stored votes too old to be among the votes read now: a crowd must not push out votes that count."""
     read = {name_key(vote.login) for vote in votes.votes}
     return [
         signal
@@ -197,7 +198,7 @@ def _unread_votes(before: Iterable[FeedbackSignal], votes: Votes) -> list[Feedba
     ]
 
 
-def _last_of_each(votes: Iterable[Vote]) -> list[Vote]:
+def _last_votes(votes: Iterable[Vote]) -> list[Vote]:
     """Each person's last vote."""
     last: dict[str, Vote] = {}
     for vote in sorted(votes, key=lambda one: (one.at, one.up)):
@@ -212,9 +213,10 @@ class FoldStep(Enum):
 
 
 def decide_fold(fold: Fold, present: str, ours: str, votes: Iterable[FeedbackSignal]) -> tuple[FoldStep, Fold]:
-    """What to do on GitHub, and the state to store after that.
+    """The step to take on GitHub, and the state to store afterwards.
 
-    `present` is the reason with which GitHub shows the comment folded, empty if it is not; `ours` is the bot's own.
+    `present` is the reason that GitHub shows for a folded comment, and empty for an open comment. `ours` is the reason
+    that the bot gives.
     """
     votes = list(votes)
     against = any(not vote.same and vote.who is not Role.OTHER for vote in votes)

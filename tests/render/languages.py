@@ -300,7 +300,7 @@ def digests(say: Messages) -> list[str]:
         render_digest(DigestView(found, titles, moved, PLACE, CHECKED_AT, say), ticked),
         render_digest(DigestView(quiet, {}, settings, PLACE, CHECKED_AT, say), {}),
         render_digest(DigestView(busy, {}, usual, PLACE, CHECKED_AT, say), {})[-200:],
-        *("\n".join(DigestView(quiet, {}, usual, PLACE, CHECKED_AT, say, ill).said()) for ill in Illness),
+        *("\n".join(DigestView(quiet, {}, usual, PLACE, CHECKED_AT, say, ill).summary()) for ill in Illness),
         say.bar_moved(0.3, 0.2),
     ]
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.quality.training.arrivals import Arrival
-from bot.quality.training.learning import LATER, LATER_ALONE, SHARES, ordered, orders_of, stretched, thinned
+from bot.quality.training.learning import LATER, LATER_ONLY, SHARES, ordered, orders_of, stretched, thinned
 from bot.search.matching import features
 
 
@@ -32,7 +32,7 @@ def test_what_came_last_stays_together_but_for_chance() -> None:
 
 def test_where_it_is_told_from_small_ones_alone_nothing_is_left_out_by_chance() -> None:
     one = arrival(10_000, list(range(0, 10_000, 5)), [0] * 2_000)
-    smaller = thinned(one, 0.01, np.random.default_rng(1), LATER_ALONE)
+    smaller = thinned(one, 0.01, np.random.default_rng(1), LATER_ONLY)
     assert smaller is not None
     assert smaller.earlier == 100
     assert smaller.back.tolist() == list(range(0, 100, 5))

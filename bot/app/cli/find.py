@@ -96,7 +96,7 @@ def find(
             )
             report = known.finder.find(target, known.options_for(target, options), gathered)
             # The same hits as the bot would judge them.
-            bots = known.unasked(target, gathered)
+            bots = known.comment_preview(target, gathered)
     except NotFound as problem:
         gone = "there is no such issue, or it cannot be read with what Doppel is set up with"
         raise UserError(f"{ref}: {problem.detail if problem.status == _MOVED else gone}") from problem

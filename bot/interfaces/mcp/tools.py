@@ -290,7 +290,7 @@ def _found(known: KnownRepository, target: Issue, options: FindOptions, *, draft
     gathered = known.finder.gather(target, state=options.state)
     report = known.finder.find(target, known.options_for(target, options), gathered)
     texts = known.finder.own_texts(target, report.candidates, [hit.issue for hit in gathered.hits])
-    return FindAnswer.of(report, target, known.unasked(target, gathered), texts, draft=draft)
+    return FindAnswer.of(report, target, known.comment_preview(target, gathered), texts, draft=draft)
 
 
 def _reading(session: str) -> str:

@@ -1,8 +1,8 @@
-"""The two diagrams of an evaluation, as SVG elements and as one file. Pure.
+"""Draws the two diagrams of an evaluation, as SVG elements and as one file. Pure.
 
-The first shows the share of comments that name a marked issue against the share of duplicates caught, the second the
-confidence against the marks. Shapes have classes and no colours, which the page's style sets. No text of an issue is in
-them.
+The first diagram shows the share of comments that name a marked issue against the share of duplicates caught. The
+second diagram shows the confidence against the marks. Shapes have classes but no colours, so that a page's style can
+set the colours. The diagrams contain no text of any issue.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from bot.quality.evaluation.figures import Evaluation
 from bot.quality.evaluation.measures import CalibrationBin, ThresholdOutcome
 from bot.quality.evaluation.wording import basis, counts, finding, interval, percent, threshold
 
-# Thresholds that are labelled where there is room, the most useful first.
+# Thresholds to label while there is room, the most useful first.
 _NAMED = (0.9, 0.5, 0.7, 0.3, 0.1, 0.2, 0.4, 0.6, 0.8, 0.05, 0.15)
-# Where the axis of the duplicates caught may end, so that its fifths are round numbers.
+# Possible ends of the axis of duplicates caught, chosen so that its fifths are round numbers.
 _REACHES = (0.1, 0.25, 0.5, 0.75, 1.0)
-# A share of fewer comments or answers than this says nothing.
+# A share of fewer comments or answers is meaningless.
 _LEAST = 5
-# Pixels of a letter and of a line of small text, and how far a name may stand out of its diagram.
+# In pixels: the width of a letter, the height of a line of small text, and how far a label may leave the diagram.
 _CHARACTER, _LINE, _OVER = 7.5, 14.0, 20.0
 
 NOTES = ("each point is a threshold: min_confidence", "below the dashed line marks are missing")
@@ -30,7 +30,7 @@ NOTES = ("each point is a threshold: min_confidence", "below the dashed line mar
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """A diagram's square. Both axes begin at 0; the horizontal one ends at `right`, the vertical one at 1."""
+    """A diagram's square. Both axes begin at 0. The horizontal axis ends at `right`, the vertical axis at 1."""
 
     left: float
     bottom: float
@@ -45,7 +45,7 @@ class Panel:
 
 
 def inline(found: Evaluation) -> tuple[str, str]:
-    """The diagrams as two SVG elements, for a page that has the style and tables with the same figures."""
+    """The diagrams as two SVG elements, for a page that provides the style and shows the same figures in tables."""
     names = ("How fewer comments are marked as a threshold catches more", "How often the first candidate is marked")
     panel = Panel(60, 326, 250)
     pieces = (
@@ -59,13 +59,13 @@ def inline(found: Evaluation) -> tuple[str, str]:
 
 
 def reach(curve: Iterable[ThresholdOutcome]) -> float:
-    """Where the axis of the duplicates caught ends."""
+    """The end of the axis of duplicates caught."""
     most = max((row.caught for row in curve), default=0.0)
     return next(reach for reach in _REACHES if reach >= most)
 
 
 def speaking_panel(found: Evaluation, panel: Panel) -> list[str]:
-    """Marked comments against duplicates caught, over all thresholds; some thresholds are labelled."""
+    """The share of marked comments against the duplicates caught, for all thresholds, with labels on some."""
     parts = _frame(panel, "What a threshold does", "known duplicates caught", "comments that are marked")
     places = {
         row.cut: (panel.x(row.caught), panel.y(row.precision))
@@ -77,49 +77,49 @@ def speaking_panel(found: Evaluation, panel: Panel) -> list[str]:
     names = {found.advice.threshold: "recommended", found.at.cut: "as set"}
     if found.advice.threshold == found.at.cut:
         names = {found.at.cut: "as set and recommended"}
-    taken: list[tuple[tuple[float, float], float]] = []
+    label_boxes: list[tuple[tuple[float, float], float]] = []
     dots = []
     for cut in (*names, *_NAMED):
         if cut not in places:
             continue
         x, y = places[cut]
-        words = f"{threshold(cut)} {names[cut]}" if cut in names else threshold(cut)
-        wide = 8 + _CHARACTER * len(words)
-        # What would leave the diagram stands to the left of its point, higher than the falling curve is there; where
-        # that would be in the title, below it.
-        left = x + wide > panel.left + panel.size + _OVER
+        label = f"{threshold(cut)} {names[cut]}" if cut in names else threshold(cut)
+        width = 8 + _CHARACTER * len(label)
+        # A label that would leave the diagram goes to the left of its point, above the falling curve. If the label
+        # would then overlap the title, it goes below the point.
+        left = x + width > panel.left + panel.size + _OVER
         rise = 6.0 if not left else 22.0 if y - 2 * _LINE >= panel.y(1) - _LINE else -18.0
-        box = (x - wide if left else x, y - rise - 8)
-        if all(_apart(box, wide, *other) for other in taken):
-            taken.append((box, wide))
+        box = (x - width if left else x, y - rise - 8)
+        if all(_apart(box, width, *other) for other in label_boxes):
+            label_boxes.append((box, width))
             kind = "mark" if cut in names else "faint"
             dots.append(_dot(x, y, 5.0 if cut in names else 3.5, "mark" if cut in names else "dot"))
-            parts.append(text(x + 8, y - rise, words, kind, "end" if left else "start"))
+            parts.append(text(x + 8, y - rise, label, kind, "end" if left else "start"))
     return parts + dots
 
 
-def _apart(one: tuple[float, float], wide: float, other: tuple[float, float], as_wide: float) -> bool:
-    return one[0] + wide < other[0] or other[0] + as_wide < one[0] or abs(one[1] - other[1]) > _LINE
+def _apart(box: tuple[float, float], width: float, other_box: tuple[float, float], other_width: float) -> bool:
+    return box[0] + width < other_box[0] or other_box[0] + other_width < box[0] or abs(box[1] - other_box[1]) > _LINE
 
 
 def reliability_panel(bins: Sequence[CalibrationBin], panel: Panel) -> list[str]:
-    """The marked share of the first candidates in each tenth of the confidence, with 95% intervals and counts.
+    """The marked share of first candidates in each tenth of the confidence, with 95% intervals and counts.
 
-    Tenths of few answers are smaller dots without a line.
+    Tenths with few answers are smaller dots, and the curve leaves them out.
     """
     parts = _frame(
         panel, "The confidence and the marks", "confidence of the first candidate", "first candidates that are marked"
     )
     parts.append(f'<line class="ideal" x1="{panel.x(0)}" y1="{panel.y(0)}" x2="{panel.x(1)}" y2="{panel.y(1)}"/>')
-    told = (one for one in bins if one.count >= _LEAST)
-    points = " ".join(f"{panel.x(one.confidence):.1f},{panel.y(one.right):.1f}" for one in told)
+    reliable = (bin for bin in bins if bin.count >= _LEAST)
+    points = " ".join(f"{panel.x(bin.confidence):.1f},{panel.y(bin.right):.1f}" for bin in reliable)
     parts.append(f'<polyline class="curve" points="{points}"/>')
-    for one in bins:
-        x = panel.x(one.confidence)
-        low, high = wilson(one.right, one.count)
+    for bin in bins:
+        x = panel.x(bin.confidence)
+        low, high = wilson(bin.right, bin.count)
         parts.append(f'<line class="bar" x1="{x:.1f}" y1="{panel.y(low):.1f}" x2="{x:.1f}" y2="{panel.y(high):.1f}"/>')
-        parts.append(_dot(x, panel.y(one.right), 4 if one.count >= _LEAST else 2.5, "dot"))
-        parts.append(text(panel.x(one.low + 0.05), panel.bottom + 56, _short(one.count), "faint", "middle"))
+        parts.append(_dot(x, panel.y(bin.right), 4 if bin.count >= _LEAST else 2.5, "dot"))
+        parts.append(text(panel.x(bin.low + 0.05), panel.bottom + 56, _short(bin.count), "faint", "middle"))
     parts.append(text(panel.left - 8, panel.bottom + 56, "answers", "faint", "end"))
     return parts
 
@@ -174,7 +174,7 @@ _STYLE = """
 
 
 def picture(found: Evaluation, name: str) -> str:
-    """The SVG document of an evaluation; `name` says what was evaluated. It has light and dark colours."""
+    """An evaluation as an SVG document in light and dark colours; `name` says what was evaluated."""
     title = f"How Doppel would have done: {name if len(name) <= _NAME_MAX else name[: _NAME_MAX - 1] + '…'}"
     words = f"{basis(found)} {finding(found)}"
     known, bounds = found.retrieval, interval(found.rr_intervals.get(5))

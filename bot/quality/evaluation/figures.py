@@ -1,6 +1,6 @@
-"""One evaluation with all its figures, and the threshold that they recommend. Pure.
+"""One evaluation with all its figures, and the threshold that the figures recommend. Pure.
 
-`wording.py` and docs/evaluate.md say what the figures mean to a maintainer.
+`wording.py` and docs/evaluate.md explain the figures to maintainers.
 """
 
 from __future__ import annotations
@@ -33,30 +33,32 @@ from bot.quality.evaluation.measures import (
 )
 
 CURVE = tuple(step / 100 for step in range(1, 100))
-"""The thresholds that are drawn."""
+"""The thresholds in the diagram."""
 
 LISTED_THRESHOLDS = frozenset(CURVE[4::5])
-"""Those of them that are listed and may be recommended."""
+"""The thresholds in the table; only these can be recommended."""
 
 FEW = 20
-"""With fewer known duplicates nothing is recommended."""
+"""A recommendation needs this many known duplicates."""
 
 BEARABLE = 0.08
-"""At a recommended threshold at most this share of the unmarked issues gets a comment, at 95 %. Many of these comments
-are right: readers call two to five times as many pairs the same as are marked."""
+"""At a recommended threshold we are 95 % sure that at most this share of the unmarked issues gets a comment. Many of
+these comments are right: readers call two to five times as many pairs the same as people mark."""
 
 LEAST = 0.15
-"""The lowest threshold to recommend: from here on, readers find at least three of four comments useful (P5)."""
+"""The lowest threshold to recommend. At this threshold, readers find at least three of four comments useful (P5)."""
 
 MONTH = timedelta(days=365.25 / 12)
 RECENT = timedelta(days=365)
-"""The average month is one of the last year."""
+"""Monthly averages cover this last stretch of the history."""
 
 
 @dataclass(frozen=True, slots=True)
 class Monthly:
-    """One month at one threshold: arriving issues, comments, those that name a marked original, and those that name the
-    same report first if the confidence holds.
+    """One month at one threshold: the numbers of arriving issues and of comments.
+
+    `right` counts the comments that name a marked original. `said` is the number of comments that name the same report
+    first, as predicted by the confidence.
     """
 
     issues: float
@@ -66,7 +68,7 @@ class Monthly:
 
 
 class AdviceReason(StrEnum):
-    """Why a threshold is recommended, or none is."""
+    """Why a threshold is recommended, or why no threshold is recommended."""
 
     FEW_DUPLICATES = "too few known duplicates"
     FEW_OTHERS = "too few issues that nobody marked"
@@ -76,7 +78,7 @@ class AdviceReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """`threshold` is None if none can be recommended, for that `reason`."""
+    """The recommended threshold, or None, with the `reason`."""
 
     threshold: float | None
     reason: AdviceReason
@@ -84,11 +86,12 @@ class Advice:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """All figures. `asked` arrivals were sampled from the `arrivals` that can be judged; `silent` ones have no mark.
+    """All figures of an evaluation.
 
-    `at` is the outcome at `min_confidence`. `unmarked` are the likeliest pairs without a mark, for somebody to read.
-    `period` is the first and last day of the arrivals. `monthly` has an average month for each threshold, `last_month`
-    the thirty days before the last arrival.
+    `arrivals` counts the issues that can be judged, and `asked` those that were sampled for the evaluation. `silent`
+    counts the sampled issues without a mark. `at` is the outcome at `min_confidence`. `unmarked` lists the likeliest
+    pairs without a mark, for somebody to read. `period` holds the times of the first and the last arrival. `monthly`
+    has an average month for each threshold, and `last_month` the thirty days before the last arrival.
     """
 
     issues: int
@@ -114,7 +117,7 @@ class Evaluation:
         return tuple(row for row in self.curve if row.cut in LISTED_THRESHOLDS)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values for `json.dumps`; intervals are [low, high], shares lie in [0, 1]."""
+        """Plain values for `json.dumps`; intervals are [low, high], and shares lie in [0, 1]."""
         return {
             "issues": self.issues,
             "arrivals": self.arrivals,
@@ -142,7 +145,10 @@ class Evaluation:
 def evaluate(
     judged: Sequence[JudgedArrival], *, issues: int, arrived: Sequence[datetime], min_confidence: float
 ) -> Evaluation:
-    """The figures of `judged` arrivals; `arrived` are the times of all that could be judged among `issues`."""
+    """The figures of the `judged` arrivals.
+
+    `issues` is the number of all issues; `arrived` has the times of all issues that can be judged.
+    """
     curve = tuple(outcome_at(judged, cut) for cut in CURVE)
     at = outcome_at(judged, min_confidence)
     found, silent = retrieval(judged), len(split(judged)[1])
@@ -168,9 +174,9 @@ def evaluate(
 
 
 def _advice(judged: Sequence[JudgedArrival], arrived: Sequence[datetime]) -> Advice:
-    """The advice, without the last month's unmarked issues: nobody has triaged these, and some are duplicates.
+    """The advice, leaving out unmarked issues of the last month: nobody has triaged these, and some are duplicates.
 
-    Where these are most of what is unmarked, they count, since little else is known.
+    If leaving them out would discard most of the unmarked issues, they are kept.
     """
     marked, silent = split(judged)
     old = [one for one in silent if max(arrived) - one.arrived >= MONTH]
@@ -181,10 +187,10 @@ def _advice(judged: Sequence[JudgedArrival], arrived: Sequence[datetime]) -> Adv
 
 
 def advise(cuts: Sequence[ThresholdOutcome], duplicates: int, silent: int) -> Advice:
-    """The threshold that catches most duplicates while surely few unmarked issues get a comment.
+    """The threshold that catches most duplicates, while few unmarked issues get a comment at 95 % certainty.
 
-    Marks say how much is caught, not how many comments are wrong. Where people called comments wrong, no more may be
-    wrong than are right by mark.
+    Marks show how many duplicates are caught, not how many comments are wrong. People may have called comments wrong:
+    at the chosen threshold, such comments must not outnumber the comments that are right by mark.
     """
     if duplicates < FEW:
         return Advice(None, AdviceReason.FEW_DUPLICATES)
@@ -192,28 +198,28 @@ def advise(cuts: Sequence[ThresholdOutcome], duplicates: int, silent: int) -> Ad
         return Advice(None, AdviceReason.FEW_OTHERS)
     quiet = [row for row in cuts if row.caught and wilson(row.false_alarms, silent)[1] <= BEARABLE]
     useful = [row for row in quiet if row.cut >= LEAST and row.wrong <= row.right]
-    # Of those that catch the same, the highest speaks least.
+    # Among thresholds that catch equally many duplicates, the highest causes the fewest comments.
     if chosen := max(useful, key=lambda row: (row.caught, row.cut), default=None):
         return Advice(chosen.cut, AdviceReason.CATCHES)
     return Advice(None, AdviceReason.NOTHING_BEARABLE)
 
 
 def others_needed(alarms: int) -> int:
-    """How many unmarked issues it takes until this many comments on them are surely BEARABLE."""
+    """The least number of unmarked issues among which this many comments are a BEARABLE share, at 95 % certainty."""
     return next(number for number in count(max(alarms, 1)) if wilson(alarms / number, number)[1] <= BEARABLE)
 
 
 def monthly_arrivals(arrived: Sequence[datetime]) -> float:
-    """How many issues arrive in an average month of the last year, or of a shorter history.
+    """The number of issues that arrive in an average month of the last year, or of a shorter history.
 
     A history of less than a month counts as one month.
     """
     if not arrived:
         return 0.0
     last = max(arrived)
-    # Differences alone: before the first year of the calendar there is no moment.
+    # Compare differences: subtracting RECENT from a very early date would raise OverflowError.
     recent = sum(last - moment <= RECENT for moment in arrived)
-    # A year that began quietly is a year all the same.
+    # Divide by the whole period, even if no issue arrived in its first months.
     return recent / max(min(last - min(arrived), RECENT) / MONTH, 1.0)
 
 
@@ -229,7 +235,7 @@ def _last_month(
 
 
 def _month(row: ThresholdOutcome, arrivals: float, weight: float) -> Monthly:
-    """The outcome `row` of arrivals of this weight, scaled to a month with so many arrivals."""
+    """The outcome `row` of arrivals with the total `weight`, scaled to a month with the given number of arrivals."""
     share = arrivals / weight if weight else 0.0
     return Monthly(arrivals, row.comments * share, row.right * share, row.said * share)
 
@@ -238,36 +244,36 @@ ROUNDS = 1_000
 
 
 def retrieval_intervals(judged: Sequence[JudgedArrival]) -> dict[int, Interval]:
-    """For each k the interval that holds RR@k at LEVEL; empty without duplicates.
+    """For each k the confidence interval of RR@k at LEVEL; empty without duplicates.
 
-    Wilson's, since a bootstrap of duplicates that were all found would be certain.
+    These are Wilson intervals: if every duplicate was found, a bootstrap interval would have no width.
     """
-    queries, _ = split(judged)
-    ranks = [one.rank for one in queries]
+    duplicates, _ = split(judged)
+    ranks = [one.rank for one in duplicates]
     found = {k: sum(rank is not None and rank <= k for rank in ranks) for k in DEPTHS}
     return {k: wilson(hits / len(ranks), len(ranks)) for k, hits in found.items() if ranks}
 
 
 def caught_intervals(judged: Sequence[JudgedArrival]) -> dict[float, Interval]:
-    """For each share of comments on unmarked issues, the bootstrap interval of the share of duplicates caught.
+    """For each share of unmarked issues with a comment, the bootstrap interval of the share of duplicates caught.
 
-    Each round draws both kinds of issues and derives the threshold anew. If all rounds agree, the interval is Wilson's.
-    Empty if a kind is missing.
+    Each round resamples duplicates and unmarked issues, and finds the threshold again. If all rounds agree, the result
+    is a Wilson interval instead. Empty if there are no duplicates or no unmarked issues.
     """
-    queries, silent = split(judged)
-    if not queries or not silent:
+    duplicates, silent = split(judged)
+    if not duplicates or not silent:
         return {}
     rng = np.random.default_rng(0)
-    until = np.array([one.caught_until for one in queries])
+    caught_until = np.array([one.caught_until for one in duplicates])
     tops = np.array([one.top for one in silent])
     caught: dict[float, list[float]] = {share: [] for share in SHARES}
     for _ in range(ROUNDS):
-        repeated = until[rng.integers(len(until), size=len(until))]
-        fresh = -np.sort(-tops[rng.integers(len(tops), size=len(tops))])
+        drawn = caught_until[rng.integers(len(caught_until), size=len(caught_until))]
+        drawn_tops = -np.sort(-tops[rng.integers(len(tops), size=len(tops))])
         for share, values in caught.items():
-            # ndarray is a sequence of floats to us, though not to its type.
-            values.append(float((repeated >= lowest_threshold(fresh, share)).mean()))  # type: ignore[arg-type]
-    return {share: _interval(np.array(values), len(until)) for share, values in caught.items()}
+            # An ndarray works as a sequence of floats, but its type does not say so.
+            values.append(float((drawn >= lowest_threshold(drawn_tops, share)).mean()))  # type: ignore[arg-type]
+    return {share: _interval(np.array(values), len(caught_until)) for share, values in caught.items()}
 
 
 def _interval(values: np.ndarray[tuple[int, ...], np.dtype[np.float64]], count: int) -> Interval:

@@ -1,7 +1,7 @@
-"""A repository's issues with the duplicates that its members marked: read from GitHub, kept in a file, given as rows.
+"""Reads a repository's issues with their marked duplicates from GitHub, keeps them in a file, and makes rows of them.
 
-The rows have no labels: GitHub tells those of today, and a replay must not see what came later. A comment that names
-`mozilla/rust#12` may mean an issue of rust-lang/rust under its former name, to which GitHub redirects.
+The rows have no labels: GitHub gives today's labels, and a replay must not see later changes. A comment that names
+`mozilla/rust#12` may mean an issue of rust-lang/rust, because GitHub redirects a repository's former name.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from bot.text.github_urls import named_issues
 MEMBERS = frozenset({"OWNER", "MEMBER", "COLLABORATOR"})
 
 _MARKS = {"MarkedAsDuplicateEvent": StatementKind.MARKS, "UnmarkedAsDuplicateEvent": StatementKind.UNMARKS}
-# GitHub's "Close with comment" does one right after the other.
+# GitHub's "Close with comment" adds the comment and closes the issue right afterwards.
 _TOGETHER = timedelta(minutes=5)
 # Labels such as `duplicate`, `type: duplicate`, `status/duplicate`.
 _LABEL = re.compile(r"(?:^|[^a-z])(?:duplicate|dupe)(?:[^a-z]|$)", re.IGNORECASE)
@@ -43,9 +43,9 @@ LabelledRow = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class PastRecord:
-    """One issue as it is kept, without the texts of its comments. Times are ISO 8601.
+    """One issue as the file stores it, without the texts of comments. Times are ISO 8601.
 
-    `closed_by` is who closed somebody else's issue, which needs triage access; empty if nobody did.
+    `closed_by` is the person who closed somebody else's issue, which needs triage access; empty without such a person.
     """
 
     number: int
@@ -64,16 +64,16 @@ class PastRecord:
 
     @classmethod
     def from_json(cls, row: Mapping[str, Any]) -> PastRecord:
-        """The record that `to_json` wrote. Raises KeyError, TypeError or ValueError for anything else."""
-        said = (Statement(**one | {"kind": StatementKind(one["kind"])}) for one in row["statements"])
-        return cls(**{**row, "statements": tuple(said)})
+        """The record from a row that `to_json` wrote. Raises KeyError, TypeError or ValueError for any other row."""
+        statements = (Statement(**fields | {"kind": StatementKind(fields["kind"])}) for fields in row["statements"])
+        return cls(**{**row, "statements": tuple(statements)})
 
 
 def _statement(comment: Mapping[str, Any], repo: RepoRef, closing: Mapping[str, Any] | None) -> Statement | None:
     """What a comment says about duplicates; `closing` is the event by which a person closed the issue."""
     author = comment["author"] or {}
     if author.get("__typename") == "Bot":
-        # Bots name candidates all the time, this one first of all.
+        # Bots often name candidates, and this bot most of all.
         return None
     login = author.get("login")
     return read_comment(
@@ -92,7 +92,7 @@ def _together(comment: Mapping[str, Any], closing: Mapping[str, Any]) -> bool:
 
 
 def record(node: Mapping[str, Any], repo: RepoRef) -> PastRecord:
-    """The record of an issue as `bot.github.changes` gives it."""
+    """The record of an issue from a node that `bot.github.changes` returned."""
     author = node["author"] or {}
     # An App that closes old issues has no opinion on duplicates.
     closings = [event for event in node["closings"]["nodes"] if event and event["actor"]]
@@ -117,7 +117,7 @@ def record(node: Mapping[str, Any], repo: RepoRef) -> PastRecord:
 
 
 def _login(author: Mapping[str, Any]) -> str:
-    """The login as REST writes it; GraphQL leaves out the `[bot]` of an App's."""
+    """The login as REST writes it; GraphQL leaves out `[bot]` at the end of an App's login."""
     login = author.get("login") or NOBODY
     return f"{login.removesuffix('[bot]')}[bot]" if author.get("__typename") == "Bot" else login
 
@@ -128,9 +128,9 @@ def _mark(event: Mapping[str, Any]) -> Statement:
 
 
 def rows(records: Iterable[PastRecord], repo: RepoRef) -> list[LabelledRow]:
-    """The rows in order of arrival; `duplicate_of` only where it is certain.
+    """The rows in order of arrival, with `duplicate_of` only for certain duplicates.
 
-    GitHub tells who is a member today. Whoever has closed another person's issue was a member then.
+    GitHub lists only today's members. A person who has closed another person's issue was also a member at some time.
     """
     ordered = sorted(records, key=lambda one: (one.created_at, one.number))
     known = {one.number for one in ordered}
@@ -149,15 +149,15 @@ def _row(one: PastRecord, known: set[int], maintainers: Collection[str], repo: R
     }
     certain, original = conclusion(one.statements, maintainers, closed_as_duplicate=one.closed_as_duplicate)
     if certain and one.closed_at is None:
-        # It was reopened, so somebody disagrees.
+        # Somebody reopened the issue, and so disagrees.
         return row | {"maybe_related": True}
     if certain and original in known and original != one.number:
         row["duplicate_of"] = original
-        if _names(one, original, repo):
+        if _text_names(one, original, repo):
             row["body_mentions_master"] = True
     elif certain:
         row["dup_unknown_master"] = True
-    elif any(said.kind is StatementKind.HINTS for said in one.statements):
+    elif any(statement.kind is StatementKind.HINTS for statement in one.statements):
         row["maybe_related"] = True
     return row
 
@@ -165,30 +165,30 @@ def _row(one: PastRecord, known: set[int], maintainers: Collection[str], repo: R
 def conclusion(
     statements: Sequence[Statement], maintainers: Collection[str], *, closed_as_duplicate: bool
 ) -> tuple[bool, int | None]:
-    """Whether an issue is a duplicate, and of which number (None: not known). The last statement counts.
+    """Whether an issue is a duplicate, and the original's number (None: not known). The last statement counts.
 
-    A plain statement by one of the `maintainers` counts even if they are no members today. A mark that was taken back
-    cancels earlier statements about the same original. If the issue was closed or labelled as a duplicate, a hint names
-    the original.
+    A plain statement by one of the `maintainers` counts even if they are not members today. Removing a mark cancels
+    earlier statements about the same original. If the issue was closed or labelled as a duplicate, a hint is enough to
+    name the original.
     """
     certain, original = False, None
     hint = None
-    for said in statements:
-        if said.kind in (StatementKind.SAYS, StatementKind.MARKS) or said.by in maintainers:
-            certain, original = True, said.of
-        elif said.kind is StatementKind.UNMARKS and said.of == original:
+    for statement in statements:
+        if statement.kind in (StatementKind.SAYS, StatementKind.MARKS) or statement.by in maintainers:
+            certain, original = True, statement.of
+        elif statement.kind is StatementKind.UNMARKS and statement.of == original:
             certain, original = False, None
-        elif said.kind is StatementKind.HINTS:
-            hint = said.of
+        elif statement.kind is StatementKind.HINTS:
+            hint = statement.of
     if closed_as_duplicate and not certain:
         return True, hint
     return certain, original
 
 
-def _names(one: PastRecord, number: int, repo: RepoRef) -> bool:
-    """Whether an issue's text names another of its repository, which the finder therefore leaves out.
+def _text_names(one: PastRecord, number: int, repo: RepoRef) -> bool:
+    """Whether an issue's text names the issue `number`. The finder never suggests such an issue.
 
-    The file does not keep the repository's host, so addresses on any host count.
+    The file does not store the repository's host, so addresses on any host count.
     """
     host = rf"(?<=://)[^/\s]+(?=/{re.escape(str(repo))}/)"
     text = re.sub(host, "github.com", f"{one.title}\n{one.body}", flags=re.IGNORECASE)
@@ -201,7 +201,7 @@ def erase_history(home: Path, repo_id: int) -> None:
 
 
 def stored_issues(home: Path, repo_id: int) -> Iterator[dict[str, Any]]:
-    """The issues in a repository's file, in the order in which they were read; lines after a broken one are lost."""
+    """The issues in a repository's file, in the order of reading, up to the first broken line."""
     with suppress(FileNotFoundError, ValueError), _file(home, repo_id).open(encoding="utf-8") as file:
         for line in file:
             if "issue" in (row := json.loads(line)):
@@ -230,49 +230,49 @@ def _file(home: Path, repo_id: int) -> Path:
 
 
 class HistoryFile:
-    """The history of one repository in a file of JSON lines, with `records` by number.
+    """The history of one repository in a file of JSON lines, with `records` by issue number.
 
-    `etag` is that of the last complete reading, else empty. Raises UserError if the file cannot be read or written, or
-    was erased meanwhile.
+    `etag` is the ETag of the last complete reading, or empty if the last reading was not completed. Raises UserError if
+    the file cannot be read or written, or was erased meanwhile.
     """
 
     def __init__(self, home: Path, repo_id: int, repo: RepoRef, *, fresh: bool = False) -> None:
         self.records: dict[int, PastRecord] = {}
         self.etag = ""
         self._path = _file(home, repo_id)
-        self._first = {"version": READING, "repository": str(repo)}
+        self._header = {"version": READING, "repository": str(repo)}
         lines = [] if fresh else self._lines()
         if lines and lines[0].get("version") == READING:
             for line in lines[1:]:
-                self._take(line)
+                self._load_line(line)
         else:
-            self._write([self._first])
+            self._write([self._header])
 
     @property
     def newest(self) -> str:
-        """When the last changed issue was changed; empty if there is none."""
+        """The time of the latest change to any issue; empty without issues."""
         return max((record.updated_at for record in self.records.values()), default="")
 
     def add(self, records: Iterable[PastRecord]) -> None:
-        """Write issues to the file at once."""
+        """Write issues to the file immediately."""
         rows: list[dict[str, Any]] = [{"issue": record.to_json()} for record in records]
         self._append(rows)
         for row in rows:
-            self._take(row)
+            self._load_line(row)
 
     def finish(self, etag: str) -> None:
-        """Note that everything has been read."""
+        """Store that the reading is complete."""
         self._append([{"etag": etag}])
         self.etag = etag
 
-    def _take(self, line: dict[str, Any]) -> None:
+    def _load_line(self, line: dict[str, Any]) -> None:
         if "issue" in line:
             record = PastRecord.from_json(line["issue"])
             self.records[record.number] = record
         self.etag = line.get("etag", "")
 
     def _lines(self) -> list[dict[str, Any]]:
-        """The parsed lines, up to the first broken one: a process may have ended while it wrote."""
+        """The parsed lines, up to the first broken line: a process may have ended while writing."""
         lines: list[dict[str, Any]] = []
         try:
             with self._path.open(encoding="utf-8") as file:
@@ -281,7 +281,7 @@ class HistoryFile:
         except FileNotFoundError:
             pass
         except ValueError:
-            # Written anew, so that what is appended does not follow half a line.
+            # Rewrite the file, so that new lines are not appended to half a line.
             self._write(lines)
         except OSError as problem:
             raise UserError(f"{self._path}: {problem.strerror}") from None
@@ -296,7 +296,7 @@ class HistoryFile:
             raise UserError(f"{self._path}: {problem.strerror}; DOPPEL_HOME names the folder") from None
 
     def _append(self, lines: Iterable[dict[str, Any]]) -> None:
-        """Raises UserError if that fails, or if the file is gone: an erased history must not come back."""
+        """Append lines. Raises UserError on failure, and if the file is gone: an erased history must not come back."""
         try:
             with open_kept(self._path) as file:
                 file.seek(0, os.SEEK_END)
@@ -307,54 +307,56 @@ class HistoryFile:
             raise UserError(f"{self._path}: {problem.strerror}; what was read before is kept") from None
 
 
-# A busy repository changes while it is read. What changes during the second round waits for the next evaluation.
+# A busy repository changes during the reading. The next evaluation reads issues that change during the second round.
 _ROUNDS = 2
 
 
 def read_history(
     github: RepoClient, repo: RepoRef, home: Path, tell: Callable[[int, int], None], *, fresh: bool = False
 ) -> tuple[int, list[LabelledRow]]:
-    """Read what changed on GitHub; return the repository's id and its rows in order of arrival.
+    """Read the changed issues from GitHub; return the repository's id and its rows in order of arrival.
 
-    `home` is the folder with the histories; `fresh` reads everything again. `tell` is called with the issues read and
-    their total. Raises NotFound, Forbidden, RateLimited and Unavailable, after which the next call goes on, and
-    UserError as `HistoryFile` does.
+    `home` is the folder with the histories; `fresh` reads everything again. `tell` is called with the number of issues
+    read and their total. Raises NotFound, Forbidden, RateLimited and Unavailable; the next call then continues the
+    reading. Raises UserError as `HistoryFile` does.
     """
     found = github.repository(repo)
-    kept = HistoryFile(home, found.id, found.ref, fresh=fresh)
+    history = HistoryFile(home, found.id, found.ref, fresh=fresh)
     for _ in range(_ROUNDS):
-        page = github.changed_issues(found.ref, since=kept.newest, etag=kept.etag)
+        page = github.changed_issues(found.ref, since=history.newest, etag=history.etag)
         if page.unchanged:
             break
-        if not page.more and all(_is_known(kept.records.get(issue.number), issue.updated_at) for issue in page.issues):
-            kept.finish(page.etag)
+        if not page.more and all(
+            _is_known(history.records.get(issue.number), issue.updated_at) for issue in page.issues
+        ):
+            history.finish(page.etag)
             break
         read = 0
-        for part in github.history(found.ref, kept.newest):
-            kept.add(record(node, found.ref) for node in part.issues)
-            read += len(part.issues)
-            tell(read, part.total)
-    records = list(kept.records.values())
+        for batch in github.history(found.ref, history.newest):
+            history.add(record(node, found.ref) for node in batch.issues)
+            read += len(batch.issues)
+            tell(read, batch.total)
+    records = list(history.records.values())
     former = find_former_names(github, found.id, chain.from_iterable(one.statements for one in records))
     return found.id, rows(
         (replace(one, statements=resolve_former_names(one.statements, former)) for one in records), found.ref
     )
 
 
-def _is_known(kept: PastRecord | None, updated_at: datetime) -> bool:
-    return kept is not None and datetime.fromisoformat(kept.updated_at) >= updated_at
+def _is_known(stored: PastRecord | None, updated_at: datetime) -> bool:
+    return stored is not None and datetime.fromisoformat(stored.updated_at) >= updated_at
 
 
-#: At most so many repositories are asked about, the most named ones.
+#: At most this many repositories are looked up, starting with the most frequently named.
 MOST_FORMER_NAMES = 5
 
 
-def find_former_names(github: RepoClient, repo_id: int, said: Iterable[Statement]) -> frozenset[str]:
-    """Those repositories named in statements that redirect to this one today, in small letters.
+def find_former_names(github: RepoClient, repo_id: int, statements: Iterable[Statement]) -> frozenset[str]:
+    """The repositories that statements name and that redirect to this repository today, in small letters.
 
-    Raises RateLimited and Unavailable; a repository that cannot be read is another one.
+    Raises RateLimited and Unavailable. A repository that cannot be read is not a former name of this repository.
     """
-    places = Counter(one.elsewhere.partition("#")[0] for one in said if one.elsewhere)
+    places = Counter(statement.elsewhere.partition("#")[0] for statement in statements if statement.elsewhere)
     found = set()
     for place, _ in places.most_common(MOST_FORMER_NAMES):
         with suppress(NotFound, Forbidden, InvalidArgument):
@@ -363,11 +365,11 @@ def find_former_names(github: RepoClient, repo_id: int, said: Iterable[Statement
     return frozenset(found)
 
 
-def resolve_former_names(said: Iterable[Statement], former: Collection[str]) -> tuple[Statement, ...]:
-    """The statements, with references to former names turned into references to this repository. Pure."""
+def resolve_former_names(statements: Iterable[Statement], former: Collection[str]) -> tuple[Statement, ...]:
+    """The statements, after turning references to former names into references to this repository. Pure."""
 
-    def resolved(one: Statement) -> Statement:
-        place, _, number = one.elsewhere.partition("#")
-        return replace(one, of=int(number), elsewhere="") if place in former else one
+    def resolved(statement: Statement) -> Statement:
+        place, _, number = statement.elsewhere.partition("#")
+        return replace(statement, of=int(number), elsewhere="") if place in former else statement
 
-    return tuple(map(resolved, said))
+    return tuple(map(resolved, statements))

@@ -1,4 +1,4 @@
-"""The judge in an evaluation (J7): its questions as rows, its answers read back, and what both are worth. Pure."""
+"""The judge in an evaluation (J7): writes its questions as rows, reads its answers, and measures their effect. Pure."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from bot.search.judge.prompt import (
 
 Found = tuple[tuple[Id, float], ...]
 Answers = Mapping[str, Mapping[int, JudgedPair]]
-"""What was said of each candidate, by the key of the question."""
+"""The judge's answer about each candidate, by the key of the question."""
 
 TOKENS_OUT = 40
-"""An entry of an answer has about so many."""
+"""The estimated number of tokens in an answer's entry."""
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeQuestion:
-    """One arrival's question; `ids` are its candidates' ids in the file, by their numbers in the replay."""
+    """One arrival's question; `ids` maps the candidates' numbers in the replay to ids in the file."""
 
     id: Id
     key: str
@@ -40,12 +40,12 @@ class JudgeQuestion:
 
     @property
     def tokens(self) -> tuple[int, int]:
-        """The estimated numbers of tokens that go in and come out."""
+        """The estimated numbers of input and output tokens."""
         asked = len(self.question.numbers) + bool(self.question.copy) + bool(self.question.other)
         return estimated_tokens(self.question.system) + estimated_tokens(self.question.user), TOKENS_OUT * asked
 
     def row(self) -> dict[str, Any]:
-        """The question word for word, as an endpoint gets it."""
+        """The question as a row, word for word as an endpoint receives it."""
         asked = self.question
         return {
             "question": self.key,
@@ -58,7 +58,7 @@ class JudgeQuestion:
 
 
 def questions(answered: Iterable[ReplayAnswer]) -> list[JudgeQuestion]:
-    """The questions that a judge would be asked about these arrivals."""
+    """The questions to a judge about these arrivals."""
     return [
         JudgeQuestion(
             one.id,
@@ -73,7 +73,10 @@ def questions(answered: Iterable[ReplayAnswer]) -> list[JudgeQuestion]:
 
 @dataclass(frozen=True, slots=True)
 class RecordedAnswers:
-    """`said` by the question's key; how many answers are `unusable` (J3), or `strange`: to other questions."""
+    """The answers (`said`) by the question's key.
+
+    `unusable` counts unusable answers (J3), and `strange` counts answers to unknown questions.
+    """
 
     said: dict[str, Mapping[int, JudgedPair]] = field(default_factory=dict)
     unusable: int = 0
@@ -81,12 +84,12 @@ class RecordedAnswers:
 
 
 def read_answers(rows: Iterable[tuple[Any, str]], asked: Sequence[JudgeQuestion]) -> RecordedAnswers:
-    """Answers from rows with their places; of two to one question the later counts.
+    """Answers from rows with their places. The last answer to a question counts.
 
-    Raises UserError naming the place of a row that is not of the form of an answer.
+    Raises UserError naming the place of a row that is not an answer.
     """
     by_key = {one.key: one for one in asked}
-    said: dict[str, Mapping[int, JudgedPair]] = {}
+    answers: dict[str, Mapping[int, JudgedPair]] = {}
     unusable, strange = set[str](), 0
     for row, place in rows:
         if not isinstance(row, Mapping) or not isinstance(row.get("question"), str) or "answer" not in row:
@@ -97,42 +100,42 @@ def read_answers(rows: Iterable[tuple[Any, str]], asked: Sequence[JudgeQuestion]
             strange += 1
             continue
         try:
-            said[key] = check_answer(row["answer"], by_key[key].question)
+            answers[key] = check_answer(row["answer"], by_key[key].question)
             unusable.discard(key)
         except UnusableAnswer:
-            said.pop(key, None)
+            answers.pop(key, None)
             unusable.add(key)
-    return RecordedAnswers(said, len(unusable), strange)
+    return RecordedAnswers(answers, len(unusable), strange)
 
 
 def with_verdicts(
-    found: Found, one: JudgeQuestion, said: Mapping[int, JudgedPair]
+    found: Found, asked: JudgeQuestion, answers: Mapping[int, JudgedPair]
 ) -> tuple[tuple[Id, float, JudgeVerdict | None], ...]:
     """The candidates with their probabilities after the verdicts, best first."""
-    verdicts = {one.ids[number]: what.verdict for number, what in said.items()}
-    told = [
+    verdicts = {asked.ids[number]: answer.verdict for number, answer in answers.items()}
+    judged = [
         (id, probability(before, verdict) if (verdict := verdicts.get(id)) else before, verdict) for id, before in found
     ]
-    return tuple(sorted(told, key=lambda row: -row[1]))
+    return tuple(sorted(judged, key=lambda row: -row[1]))
 
 
 def named_in_comment(
-    told: Iterable[tuple[Id, float, JudgeVerdict | None]], threshold: float, *, related: bool = False
+    judged: Iterable[tuple[Id, float, JudgeVerdict | None]], threshold: float, *, related: bool = False
 ) -> Found:
     """The candidates that a comment may name.
 
-    It leaves out what the judge calls related, unless a repository asks for it, and what the judge was not shown
-    although it is likely enough.
+    Leaves out candidates that the judge calls related (unless `related` is set), and likely candidates that the judge
+    did not see.
     """
     return tuple(
-        (id, sure)
-        for id, sure, verdict in told
-        if (verdict is not None or sure < threshold) and (related or verdict is not JudgeVerdict.RELATED)
+        (id, confidence)
+        for id, confidence, verdict in judged
+        if (verdict is not None or confidence < threshold) and (related or verdict is not JudgeVerdict.RELATED)
     )
 
 
 def outcome_with_as_many_comments(judged: Sequence[JudgedArrival], comments: float) -> ThresholdOutcome:
-    """The outcome without the judge, at the threshold that gives about as many comments."""
+    """The outcome without the judge, at the threshold that leads to about the same number of comments."""
     tops = sorted({round(one.top, 6) for one in judged if one.found}, reverse=True)
     low, high = 0, len(tops)
     while low < high:

@@ -1,4 +1,4 @@
-"""Each repository's newest evaluation, and the state of the one that somebody started on the dashboard."""
+"""Stores each repository's newest evaluation, and the state of a run that somebody started on the dashboard."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from bot.storage.engine import TableGateway, write
 from bot.storage.schema import evaluations as table
 
 DAY, SOON, LOST = 86_400.0, 600.0, 8 * 3600.0
-"""Seconds from the click until a repository can be evaluated again: where that ended as it should, where it failed, and
-where nothing is heard of it any more."""
+"""Seconds from the click until a repository can be evaluated again: after a successful run (DAY), after a failed run
+(SOON), and after a run that never reported its end (LOST)."""
 
 _evaluation: TypeAdapter[Evaluation] = TypeAdapter(Evaluation)
 
 
 class Stage(StrEnum):
-    """The state of a run. `NONE`: nobody started one here; the result comes from the command line."""
+    """The state of a run. `NONE` means that nobody started a run on the dashboard, only on the command line."""
 
     NONE = "none"
     WAITING = "waiting"
@@ -36,7 +36,7 @@ class Stage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class EvaluationRun:
-    """`problem` says what delays it or why it failed; `chain` names its job, `asked_at` is in seconds since 1970."""
+    """`problem` says why the run is delayed or failed; `chain` names its job; `asked_at` is in seconds since 1970."""
 
     stage: Stage = Stage.NONE
     chain: str = ""
@@ -46,7 +46,7 @@ class EvaluationRun:
 
 @dataclass(frozen=True, slots=True)
 class StoredEvaluation:
-    """The state of the run, and the newest result with its time (None: there is none)."""
+    """The state of the run, and the newest result with its time, if there is a result."""
 
     run: EvaluationRun
     result: Evaluation | None = None
@@ -54,22 +54,22 @@ class StoredEvaluation:
 
 
 def seconds_until_allowed(run: EvaluationRun, now: float) -> float:
-    """Seconds until this repository may be evaluated again; 0: at once. Pure.
+    """Seconds until this repository may be evaluated again; 0 means now. Pure.
 
-    One run at a time and at most one a day; a failed one may be repeated sooner.
+    A repository has one run at a time and at most one a day. A failed run may be repeated sooner.
     """
     if run.stage is Stage.NONE:
         return 0.0
-    lasts = LOST if run.stage.runs else DAY if run.stage is Stage.DONE else SOON
-    # What is far ahead of this clock is from before that was set back.
-    return 0.0 if run.asked_at > now + lasts else max(0.0, run.asked_at + lasts - now)
+    wait = LOST if run.stage.runs else DAY if run.stage is Stage.DONE else SOON
+    # If `asked_at` is too far in the future, the clock was set back: do not wait.
+    return 0.0 if run.asked_at > now + wait else max(0.0, run.asked_at + wait - now)
 
 
 class EvaluationRuns(TableGateway):
     """The `evaluations` table. Safe to share between threads and processes."""
 
     def get(self, repo_id: int) -> StoredEvaluation:
-        """The stored run and result. A result that another version wrote, and this one cannot read, counts as none."""
+        """The stored run and result, without a result if another version wrote it and this version cannot read it."""
         row = self._first(sa.select(table).where(table.c.repo_id == repo_id))
         if row is None:
             return StoredEvaluation(EvaluationRun())
@@ -79,7 +79,7 @@ class EvaluationRuns(TableGateway):
             return StoredEvaluation(_run(row))
 
     def begin(self, repo_id: int, chain: str, now: float) -> bool:
-        """Start a run; False if none is allowed yet. Of two simultaneous calls one returns True."""
+        """Start a run; False if no run is allowed yet. Of two simultaneous calls, only one returns True."""
         fresh = self._insert(table).values(repo_id=repo_id, **asdict(EvaluationRun()))
         with write(self._engine) as connection:
             connection.execute(fresh.on_conflict_do_nothing())
@@ -91,12 +91,12 @@ class EvaluationRuns(TableGateway):
         return True
 
     def note(self, repo_id: int, chain: str, stage: Stage, problem: str = "") -> None:
-        """Store the state of a run, unless a newer one has begun."""
+        """Store the state of a run, unless a newer run has begun."""
         mine = sa.and_(table.c.repo_id == repo_id, table.c.chain == chain)
         self._change(sa.update(table).where(mine).values(stage=stage, problem=problem))
 
     def keep(self, repo_id: int, result: Evaluation, now: float) -> None:
-        """Store a result in place of the previous one."""
+        """Store a result in place of the previous result."""
         made = {"result": _evaluation.dump_json(result).decode(), "made_at": now}
         insert = self._insert(table).values(repo_id=repo_id, **asdict(EvaluationRun()), **made)
         self._change(insert.on_conflict_do_update(index_elements=["repo_id"], set_=made))

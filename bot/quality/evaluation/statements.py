@@ -1,8 +1,8 @@
-"""What a comment says about its issue being a duplicate. Pure.
+"""Finds out whether a comment calls its issue a duplicate. Pure.
 
-GitHub itself understands `Duplicate of #12` at the beginning of a comment by somebody with write access; people say it
-in more ways. "This is not a duplicate of #7" denies it; "This does not work any more, duplicate of #7" says it.
-"Duplicate of issue 7 in the other tracker" is about another repository.
+GitHub itself understands only `Duplicate of #12` at the beginning of a comment by somebody with write access, but
+people word the statement in many ways. "This is not a duplicate of #7" denies the statement, while "This does not work
+any more, duplicate of #7" makes it. "Duplicate of issue 7 in the other tracker" is about another repository.
 """
 
 from __future__ import annotations
@@ -13,14 +13,15 @@ from enum import StrEnum
 
 from bot.domain.entities import RepoRef, name_key
 
-# Characters before a claim in which a "not" or "maybe" may stand.
+# A "not" or "maybe" counts if it stands within this many characters before a claim.
 _CONTEXT = 120
-#: The version of the files with histories: another one is read from GitHub again. Raise it when more is understood.
+#: The version of the history files. A file of another version is read from GitHub again. Raise the version whenever
+#: this module starts to understand more statements.
 READING = 6
 
 
 class StatementKind(StrEnum):
-    """`SAYS`: it is a duplicate. `HINTS`: it may be one. `MARKS` and `UNMARKS` are GitHub's own events."""
+    """`SAYS` means a duplicate, `HINTS` a possible duplicate. `MARKS` and `UNMARKS` are GitHub's own events."""
 
     SAYS = "says"
     HINTS = "hints"
@@ -30,11 +31,11 @@ class StatementKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """`of` is the original's number in the same repository; None if it is in another one, or not visible.
+    """`of` is the original's number; None if the original is not visible or belongs to another repository.
 
-    `elsewhere` names such an original as `owner/name#12` in small letters; it may be a former name of this repository.
-    `by` is the login of a person who says it plainly but is no member today: if they were a member then, it counts as
-    said.
+    `elsewhere` names an original in another repository as `owner/name#12`, in small letters. The name may be a former
+    name of this repository. `by` is the login of a person whose statement is plain but who is not a member today: if
+    that person turns out to have been a member, the statement counts like `SAYS`.
     """
 
     kind: StatementKind
@@ -44,21 +45,21 @@ class Statement:
     elsewhere: str = ""
 
 
-# Code and quotations are not what the commenter says, nor is what nobody sees or what was struck out. Three ticks with
-# others in their line are no fence but a span ("GitHub Flavored Markdown Spec", 4.5).
-_NOT_SAID = re.compile(
+# Code, quotations, HTML comments and struck-out text are not statements of the commenter. Three backticks followed by
+# another backtick in the same line begin a code span, not a fence ("GitHub Flavored Markdown Spec", 4.5).
+_INVISIBLE_OR_QUOTED = re.compile(
     r"^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,}).*?(?:^ {0,3}\1|\Z)|`[^`\n]*`|^ {0,3}>.*?$|<!--.*?(?:-->|\Z)|~~[^~\n]+~~",
     re.MULTILINE | re.DOTALL,
 )
-# As long as GitHub lets names be: without a limit a long line of hyphens would be read from each of them to its end.
+# GitHub's own limits. Without a limit, matching a long line of hyphens would take quadratic time.
 _PLACE = r"[\w-]{1,39}/[\w.-]{1,100}"
 _ISSUE = (
     rf"[\[(<]?(?:(?P<here>{_PLACE})?(?:#|GH-)|https?://[^\s/]+/(?P<there>{_PLACE})/(?:issues|pull)/)"
     r"(?P<number>[1-9]\d{0,8})\b"
 )
 _REFERENCE = re.compile(rf"(?<![\w/]){_ISSUE}", re.IGNORECASE)
-# A near-duplicate and half of one are none. A number without a sign is one only in "of issue 7": what makes a duplicate
-# issue 2 times is no duplicate of anything, nor is 7.1, 100 % or 2024-05-01 an issue.
+# A "near-duplicate" or "semi-duplicate" is not a duplicate. A number without `#` counts only in "of issue 7":
+# "duplicate issue 2 times" names no issue, and neither do 7.1, 100 % or 2024-05-01.
 _CLAIM = re.compile(
     r"\b(?<!\bnear[ -])(?<!\bsemi[ -])(?<!\bhalf[ -])(?<!\bnon[ -])"
     r"(?:(?:duplicates?|dup(?:e|li)?s?):?(?:\s+(?:of|to))?|(?P<favor>in\s+favou?r\s+of)"
@@ -67,74 +68,74 @@ _CLAIM = re.compile(
     r"|(?<=\b(?:of|to)\s)(?:the\s+)?issue\s+(?P<bare>[1-9]\d{0,8})\b(?!\s?%|[.,/-]\d))",
     re.IGNORECASE,
 )
-# "This is #12 again, so closing as a duplicate": not the duplicate key or symbol that an issue may be about.
+# "This is #12 again, so closing as a duplicate", but not the duplicate key or symbol that an issue may be about.
 _CALLED_ONE = re.compile(
     r"\b(?:as|an?|is|another|known)\s+(?:duplicate|dupe?)\b(?=\s*(?:[.,;:!)(-]|\Z|\n|(?:of|and|but|so|then|thanks)\b))",
     re.IGNORECASE,
 )
 _SENTENCE_END = re.compile(r"[.!?\n]")
-# "Duplicate of #7? No, …" and "was called a duplicate of #7 but is not", where the claim has ended.
+# Denials after the claim: "Duplicate of #7? No, …" and "was called a duplicate of #7 but is not".
 _TAKEN_BACK = re.compile(
     r"\s*\?\s*(?:no|nope|nah|not\s+(?:really|at\s+all)|I\s+do(?:n['’]t|\s+not)\s+think\s+so)\b"
     r"|[^.!?\n]{0,40}?\bbut\s+(?:(?:it|this|that)(?:\s+one)?\s+)?(?:(?:is|was)(?:\s+not|n['’]t)|(?:it|that)['’]s\s+not)"
     r"(?:\s+(?:really|one|a\s+dup\w*|the\s+same))?\s*(?:[.,;!)]|$)",
     re.IGNORECASE | re.MULTILINE,
 )
-# "#11 is a duplicate of #7" is said of #11, wherever it stands.
+# "#11 is a duplicate of #7" is about #11, not about the issue on which the comment stands.
 _OF_ANOTHER = re.compile(
     r"(?:#|GH-|/(?:issues|pull)/|\bissue\s+)\d+\s+(?:is|was|are|were|(?:has|had|have)\s+been)"
     r"\s+(?:(?!this\b|it\b)\w+\s+){0,4}\Z",
     re.IGNORECASE,
 )
-# What was decided or rejected in favor of something is not the issue.
+# "In favor of #7" counts only in a closing comment or after "closed": people also decide against proposals this way.
 _CLOSED = re.compile(r"\bclos", re.IGNORECASE)
-# What is closed as the same is a duplicate, but not what was fixed by the same as something, or in the same way.
+# "Same as #7" is no claim if the issue was fixed in the same way as #7.
 _DONE = re.compile(r"\b(?:fix|sol[uv]|resol|merg|implement|done)", re.IGNORECASE)
 _DOUBTED = re.compile(
     r"\b(?:may|might|could|would|maybe|perhaps|possibl[ey]|potential(?:ly)?|probabl[ey]|likely|seems?|looks?|think"
     r"|guess|suspect|wonder|if|or|related|similar|partial(?:ly)?|unsure|(?:not|n['’]t)\s+(?:\w+\s+){0,2}(?:sure|certain))\b",
     re.IGNORECASE,
 )
-# All that some say who close an issue. It is no decision (docs/research/accuracy.md says what was read of it).
+# Some people close an issue with a bare reference. A bare reference is only a hint (see docs/research/accuracy.md).
 _BARE = re.compile(rf"(?:see(?:\s{{1,3}}also)?:?\s{{1,3}})?(?:issue\s{{1,3}})?{_ISSUE}[\])>]?[.!]?", re.IGNORECASE)
 
 
 def read_comment(
     text: str, repo: RepoRef, at: str, *, by_member: bool, by: str = "", closing: bool = False
 ) -> Statement | None:
-    """What a comment says; None if it says nothing of the kind, or denies it.
+    """The comment's statement about its issue; None without such a statement, and for a denial.
 
-    Suppositions are hints, and so are statements of people who are no members. Of several claims the first counts. A
-    comment with which the same person closes the issue (`closing`) is certain: a supposition counts as said, and "a
-    duplicate" beside a single reference names that one. A bare reference is a hint.
+    Guesses are hints, and so are statements by people who are not members. The first of several claims counts. If the
+    commenter closes the issue with the comment (`closing`), guesses are certain too, and "a duplicate" beside a single
+    reference names that issue. A bare reference in a closing comment is a hint.
     """
-    said = _NOT_SAID.sub(" ", text)
-    taken_back = False
-    for claim in _CLAIM.finditer(said):
-        before = _sentence_before(said, claim.start())
-        if denied(before) or _OF_ANOTHER.search(before) or _TAKEN_BACK.match(said, claim.end()):
-            taken_back = True
+    visible = _INVISIBLE_OR_QUOTED.sub(" ", text)
+    denied_claim = False
+    for claim in _CLAIM.finditer(visible):
+        before = _sentence_before(visible, claim.start())
+        if denied(before) or _OF_ANOTHER.search(before) or _TAKEN_BACK.match(visible, claim.end()):
+            denied_claim = True
             continue
         if claim["favor"] and not (closing or _CLOSED.search(before)):
             continue
         if claim["same"] and (not closing or _DONE.search(before)):
             continue
-        end = _SENTENCE_END.search(said, claim.end())
+        end = _SENTENCE_END.search(visible, claim.end())
         unsure = _DOUBTED.search(before) or (end and end[0] == "?")
         if closing or (by_member and not unsure):
             return _statement(StatementKind.SAYS, claim, repo, at)
         return _statement(StatementKind.HINTS, claim, repo, at, "" if unsure else by)
-    return _closing_words(said, repo, at) if closing and not taken_back else None
+    return _closing_statement(visible, repo, at) if closing and not denied_claim else None
 
 
-def _closing_words(said: str, repo: RepoRef, at: str) -> Statement | None:
-    """What a comment without a claim says about the issue that was closed with it."""
-    if bare := _BARE.fullmatch(said.strip()):
+def _closing_statement(visible: str, repo: RepoRef, at: str) -> Statement | None:
+    """The statement of a comment that closes its issue but contains no claim."""
+    if bare := _BARE.fullmatch(visible.strip()):
         return _statement(StatementKind.HINTS, bare, repo, at)
-    called = _CALLED_ONE.search(said)
-    if called is None or denied(_sentence_before(said, called.start())):
+    called = _CALLED_ONE.search(visible)
+    if called is None or denied(_sentence_before(visible, called.start())):
         return None
-    named = {_statement(StatementKind.SAYS, one, repo, at) for one in _REFERENCE.finditer(said)}
+    named = {_statement(StatementKind.SAYS, one, repo, at) for one in _REFERENCE.finditer(visible)}
     return named.pop() if len(named) == 1 else None
 
 
@@ -144,20 +145,20 @@ def _sentence_before(text: str, position: int) -> str:
 
 def _statement(kind: StatementKind, issue: re.Match[str], repo: RepoRef, at: str, by: str = "") -> Statement:
     """The statement about the issue that a claim or a reference names."""
-    told = issue.groupdict()
-    place, number = told["here"] or told["there"], int(told["number"] or told["bare"])
-    if place is None and elsewhere(issue.string, issue.end(), repo):
+    groups = issue.groupdict()
+    place, number = groups["here"] or groups["there"], int(groups["number"] or groups["bare"])
+    if place is None and _in_other_tracker(issue.string, issue.end(), repo):
         return Statement(kind, None, at, by)
     if place is None or name_key(place) == repo.key:
         return Statement(kind, number, at, by)
     return Statement(kind, None, at, by, name_key(f"{place}#{number}"))
 
 
-# Two words at most, and none of those that would make a sentence of it: "#7 in the way it clones the repo".
+# A word of a tracker's name. The excluded words belong to sentences such as "#7 in the way it clones the repo".
 _WORD = (
     r"(?!(?:the|an?|of|in|on|at|it|its|is|to|and|or|how|way|when|where|which|that|cloned?|local|same)\b)[\w./-]{1,140}"
 )
-# Counted repetitions alone, so that no text takes longer than its length.
+# All repetitions are bounded, so that matching takes linear time.
 _IN_A_PLACE = re.compile(
     r"\]?[ \t]{0,3},?[ \t]{0,3}\(?(?:over[ \t]{1,3})?"
     r"(?:(?:in|on|at|of|from)[ \t]{1,3}(?:(?:the|an|your|their|its|that)[ \t]{1,3})?"
@@ -167,12 +168,12 @@ _IN_A_PLACE = re.compile(
     r"|(?:up|down)stream)\b(?=\s{0,3}(?:[.,;:!?)\]–—-]|\Z|\n|(?:and|but|so|which|where|as|since|because|now|too|is|was)\b))",
     re.IGNORECASE,
 )
-# "In our own issue tracker" is here.
+# "In our own issue tracker" means this repository.
 _HERE = frozenset({"this", "our", "own", "very", "issue", "bug", "github", "present", "current", "main"})
 
 
-def elsewhere(text: str, position: int, repo: RepoRef) -> bool:
-    """Whether the text after a number, from `position` on, says that the issue is in another place."""
+def _in_other_tracker(text: str, position: int, repo: RepoRef) -> bool:
+    """Whether the text after an issue's number, from `position` on, places the issue in another tracker."""
     found = _IN_A_PLACE.match(text, position)
     if found is None:
         return False
@@ -180,8 +181,8 @@ def elsewhere(text: str, position: int, repo: RepoRef) -> bool:
     return not words or not set(words) <= _HERE | {name_key(repo.name), repo.key}
 
 
-# Where a new clause begins: not before what goes on with the old one ("not a duplicate of #5, or of #7"), and at "and"
-# or "so" only before what has a verb or a subject of its own.
+# The beginning of a new clause. A word such as "or" continues the old clause ("not a duplicate of #5, or of #7"). Words
+# such as "and" or "so" begin a new clause only if a subject or a verb follows.
 _CLAUSE = re.compile(
     r"(?:[,;:()–—]|\s-{1,2}\s)(?!\s{0,3}(?:or|nor|which|that|whose|who)\b)"
     r"|\bbut\b"
@@ -190,18 +191,19 @@ _CLAUSE = re.compile(
     re.IGNORECASE,
 )
 _NOT = re.compile(r"\b(?:not|cannot|never|isn'?t|wasn'?t|unlike|nor)\b|n['’]t\b", re.IGNORECASE)
-# These deny what follows at once, and nothing else.
+# These words deny only the words that follow directly.
 _NO = re.compile(
     r"\b(?:no(?:\s+longer)?|neither|hardly|nearly|almost)(?:\s+an?)?(?:\s+(?:exact|real|true))?\s*\Z", re.IGNORECASE
 )
-# With these alone a clause is not over: "this is not, as far as I see, a duplicate", "I do not think, honestly, that".
+# A clause that continues with these words only is incomplete: "this is not, as far as I see, a duplicate", "I do not
+# think, honestly, that".
 _LEFT_OPEN = re.compile(
     r"(?:\s|['’](?:s|re|m)\b|\b(?:think|believe|feel|see|say|call|consider|find|agree|know|understand|get|that|this|it|he"
     r"|she|they|you|one|issue|is|was|are|were|be|been|being|have|has|had|an?|the|really|actually|exactly|quite|just"
     r"|simply|necessarily|strictly|even|yet|to|as|of|how|why|close|closed|mark|marked)\b)*",
     re.IGNORECASE,
 )
-# To be not the same is to be no duplicate, unless it is said of one issue and the claim of another.
+# "Not the same" also denies the claim, unless a number follows: the claim may then be about another issue.
 _SAMENESS = re.compile(r"\b(?:same|dup\w*|identical|related|equal|match\w*)\b", re.IGNORECASE)
 _NUMBER = re.compile(r"(?:#|GH-|/(?:issues|pull)/|\bissue\s+)\d", re.IGNORECASE)
 
@@ -211,11 +213,11 @@ def denied(before: str) -> bool:
     if _NO.search(before):
         return True
     *others, own = _CLAUSE.split(before)
-    return _NOT.search(own) is not None or any(_reaches_on(clause) for clause in others)
+    return _NOT.search(own) is not None or any(_denies_next_clause(clause) for clause in others)
 
 
-def _reaches_on(clause: str) -> bool:
-    """Whether a clause holds a denial of what comes after it."""
+def _denies_next_clause(clause: str) -> bool:
+    """Whether a denial in this clause also applies to the following clauses."""
     found = list(_NOT.finditer(clause))
     if not found:
         return False

@@ -1,6 +1,4 @@
-"""From a file of past issues to an evaluation: who is a duplicate of what, which arrivals are asked about, and what the
-finder's answers are worth.
-"""
+"""Evaluates the finder on a file of past issues: reads the marks, chooses arrivals, and judges the answers."""
 
 from __future__ import annotations
 
@@ -23,15 +21,16 @@ from bot.quality.replay.replay import ReplayAnswer, ReplayOptions
 from bot.search.ranking.grouping import components
 
 WARM = 0.2
-"""The share of issues that only arrive before the first is judged."""
+"""The share of issues that arrive before the first judged issue."""
 
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """The marks of a file. `group` joins issues that report the same thing; `marked` ones are called duplicates.
+    """The marks of a file.
 
-    `doubtful` ones may be duplicates of an unknown issue, `named` ones name their original in their text, and `astray`
-    has each `duplicate_of` that is no other issue's id in the file.
+    `group` maps each issue to its group, whose issues report the same thing. `marked` issues are called duplicates;
+    `doubtful` issues may be duplicates of an unknown issue; `named` issues name their original in their text. `astray`
+    holds each `duplicate_of` that is not the id of another issue in the file.
     """
 
     group: Mapping[Id, Id]
@@ -52,9 +51,10 @@ def read_labels(path: Path) -> Labels:
 def labels_of(rows: Sequence[Mapping[str, Any]], decided: Decided = UNDECIDED) -> Labels:
     """The labels in rows: `duplicate_of`, `maybe_related`, `dup_unknown_master`, `body_mentions_master`.
 
-    Links of `duplicate_of` form a group in either direction. People's decisions about pairs count as well: the later
-    issue of a pair that is the same is a duplicate, and a mark that they contradict makes its issue doubtful; the rows
-    must be in order of arrival then. Raises UserError naming the issue whose `duplicate_of` cannot be an id.
+    Issues linked by `duplicate_of`, in either direction, form a group. People's decisions about pairs (`decided`) count
+    as well, and then the rows must be in order of arrival: the later issue of a `same` pair is a duplicate, and an
+    issue whose mark contradicts a decision is doubtful. Raises UserError naming an issue whose `duplicate_of` cannot be
+    an id.
     """
     for row in rows:
         of = row.get("duplicate_of")
@@ -83,8 +83,8 @@ def labels_of(rows: Sequence[Mapping[str, Any]], decided: Decided = UNDECIDED) -
 def truth(issues: Sequence[PastIssue], labels: Labels, warm: float) -> Iterator[tuple[int, frozenset[Id] | None]]:
     """The positions of the arrivals that can be judged, each with its originals: the earlier members of its group.
 
-    None stands for an issue that is nobody's duplicate, so the bot should stay silent. Left out are the first `warm`
-    share, doubtful issues, and duplicates whose original is unknown or named in their text.
+    None instead of originals means that the issue is not a duplicate and that the bot should stay silent. Leaves out
+    the first `warm` share, doubtful issues, and duplicates whose original is unknown or named in their text.
     """
     size = Counter(labels.group[issue.id] for issue in issues)
     earlier: dict[Id, list[Id]] = {}
@@ -94,21 +94,21 @@ def truth(issues: Sequence[PastIssue], labels: Labels, warm: float) -> Iterator[
         members.append(issue.id)
         if position < int(len(issues) * warm):
             continue
-        # Marked, and alone in its group: its original is not in the file.
-        lost = issue.id in labels.marked and size[labels.group[issue.id]] == 1
+        # The file lacks the original of a marked issue whose group has no other member.
+        original_missing = issue.id in labels.marked and size[labels.group[issue.id]] == 1
         if originals and issue.id in labels.marked and issue.id not in labels.named:
             yield position, originals
-        if not originals and not lost and issue.id not in labels.doubtful:
+        if not originals and not original_missing and issue.id not in labels.doubtful:
             yield position, None
 
 
 def to_learn_from(issues: Sequence[PastIssue], labels: Labels, others: int, seed: int) -> dict[int, float]:
-    """The positions to learn from, with how many issues each stands for: all duplicates, and a sample of the others."""
+    """All duplicates and a sample of the other issues: positions, with the number of issues that each represents."""
     known = dict(truth(issues, labels, WARM))
-    repeated = [n for n, originals in known.items() if originals]
-    fresh = [n for n, originals in known.items() if originals is None]
-    sample = random.Random(seed).sample(fresh, min(others, len(fresh)))  # noqa: S311 - a sample, no secret
-    return dict.fromkeys(repeated, 1.0) | dict.fromkeys(sample, len(fresh) / max(len(sample), 1))
+    duplicates = [position for position, originals in known.items() if originals]
+    unmarked = [position for position, originals in known.items() if originals is None]
+    sample = random.Random(seed).sample(unmarked, min(others, len(unmarked)))  # noqa: S311 - a sample, no secret
+    return dict.fromkeys(duplicates, 1.0) | dict.fromkeys(sample, len(unmarked) / max(len(sample), 1))
 
 
 Truth = Mapping[int, frozenset[Id] | None]
@@ -116,18 +116,18 @@ Found = tuple[tuple[Id, float], ...]
 
 
 def choose(known: Truth, size: int | None, seed: int) -> dict[int, float]:
-    """The positions to ask about, with how many arrivals each stands for: all, or a seeded sample of `size`.
+    """The positions to ask about, with the number of arrivals each represents: all, or a seeded sample of `size`.
 
-    Duplicates are rare and most figures are about them, so a third of a sample are duplicates if there are enough.
+    Duplicates are rare, but most figures depend on them: a third of a sample are duplicates, if there are enough.
     """
-    repeated = [position for position, originals in known.items() if originals is not None]
-    fresh = [position for position, originals in known.items() if originals is None]
+    duplicates = [position for position, originals in known.items() if originals is not None]
+    unmarked = [position for position, originals in known.items() if originals is None]
     if size is None or size >= len(known):
         return dict.fromkeys(known, 1.0)
     rng = random.Random(seed)  # noqa: S311 - a sample to measure by, no secret
-    of_repeated = max(min(len(repeated), size // 3), size - len(fresh))
+    duplicate_count = max(min(len(duplicates), size // 3), size - len(unmarked))
     chosen: dict[int, float] = {}
-    for kind, count in ((repeated, of_repeated), (fresh, size - of_repeated)):
+    for kind, count in ((duplicates, duplicate_count), (unmarked, size - duplicate_count)):
         chosen |= dict.fromkeys(rng.sample(kind, count), len(kind) / max(count, 1))
     return dict(sorted(chosen.items()))
 
@@ -164,10 +164,10 @@ def _id(value: Any) -> Id:
 
 
 def _check(candidates: Found, position: Mapping[Id, int], arrival: int, place: str) -> None:
-    sure = [confidence for _, confidence in candidates]
-    if not all(0 <= confidence <= 1 for confidence in sure):
+    confidences = [confidence for _, confidence in candidates]
+    if not all(0 <= confidence <= 1 for confidence in confidences):
         raise UserError(f"{place}: a confidence lies between 0 and 1")
-    if sure != sorted(sure, reverse=True):
+    if confidences != sorted(confidences, reverse=True):
         raise UserError(f"{place}: the candidates are not in the order of their confidence, best first")
     for id, _ in candidates:
         if id not in position:
@@ -178,9 +178,10 @@ def _check(candidates: Found, position: Mapping[Id, int], arrival: int, place: s
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """`known` has the originals at each position that can be judged; `chosen` the positions to ask about, with weights.
+    """An evaluation's data: which arrivals to ask about, and which answers are right.
 
-    `marks` are the file's labels, `decided` is what people decided about pairs that the bot showed.
+    `known` maps each position that can be judged to its originals, and `chosen` maps the positions to ask about to
+    their weights. `marks` holds the file's labels, and `decided` people's decisions about pairs that the bot showed.
     """
 
     issues: Sequence[PastIssue]
@@ -206,20 +207,20 @@ class Trial:
         marks = labels_of([row for row, _ in rows], decided)
         known = dict(truth(issues, marks, warm))
         if not known:
-            # A warm-up of nothing leaves all to judge that can be.
+            # A lower warm-up helps if any arrival can be judged without a warm-up.
             helps = any(truth(issues, marks, 0))
             why = "a lower --from leaves more to judge" if helps else "docs/evaluate.md says what is left out"
             raise UserError(f"none of {counted(len(issues), 'issue')} can be judged; {why}")
         return cls(issues, known, choose(known, sample, seed), marks, decided)
 
     def only(self, answered: Mapping[Id, Found]) -> Trial:
-        """The same trial for those arrivals alone that were answered."""
+        """This trial, restricted to the answered arrivals."""
         chosen = {position: weight for position, weight in self.chosen.items() if self.issues[position].id in answered}
         return replace(self, chosen=chosen)
 
     def ask(self, asking: ReplayOptions, jobs: int | None, advance: Callable[[], None]) -> dict[Id, Found]:
         """Replay the issues and ask the finder; `advance` is called at each arrival."""
-        return {one.id: one.candidates for one in self.replayed(asking, jobs, advance, self.chosen)}
+        return {answer.id: answer.candidates for answer in self.replayed(asking, jobs, advance, self.chosen)}
 
     def replayed(
         self, asking: ReplayOptions, jobs: int | None, advance: Callable[[], None], positions: Collection[int]
@@ -227,10 +228,10 @@ class Trial:
         """The replay's full answers for any positions."""
         replay = partial(replay_index, jobs=jobs) if asking.indexed else replay_search
         answers = replay(self.issues, positions, asking, advance=advance)
-        return [one for one in answers if one is not None]
+        return [answer for answer in answers if answer is not None]
 
     def judged(self, found: Mapping[Id, Found]) -> list[JudgedArrival]:
-        """The chosen arrivals with the candidates found; without an entry in `found` there were none."""
+        """The chosen arrivals with the candidates found. An arrival without an entry in `found` has no candidates."""
         different = defaultdict[Id, set[Id]](set)
         for one, other in self.decided.different:
             different[one].add(other)
@@ -257,5 +258,5 @@ class Trial:
 
 
 def as_the_bot_asks() -> ReplayOptions:
-    """The bot's own sources and weights, with as many candidates as are judged."""
+    """The options with the bot's own sources and weights, and as many candidates as the figures need."""
     return ReplayOptions(top=max(DEPTHS))

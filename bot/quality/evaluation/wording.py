@@ -1,4 +1,4 @@
-"""An evaluation in sentences, for somebody who is about to choose a threshold. Pure."""
+"""Describes an evaluation in sentences, for somebody who is about to choose a threshold. Pure."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from bot.domain.likelihood import Interval
 from bot.quality.evaluation.figures import BEARABLE, FEW, LEAST, AdviceReason, Evaluation, Monthly, others_needed
 from bot.quality.evaluation.measures import HIGH, CalibrationBin, ThresholdOutcome
 
-# With fewer comments at a threshold the share that is right is a rough guess.
+# With fewer comments at a threshold, the share of right comments is a rough guess.
 _FEW_COMMENTS = 20
 
 
 def basis(found: Evaluation) -> str:
-    """What the figures were made from."""
+    """The data behind the figures."""
     known = counted(found.retrieval.queries, "known duplicate")
     text = f"{counted(found.issues, 'issue')}, of which {found.arrivals:,} can be judged"
     kinds = f"{known}, and {found.silent:,} that nobody marked."
@@ -47,31 +47,32 @@ def finding(found: Evaluation) -> str:
 
 def confidence(found: Evaluation) -> str:
     """What the confidence means compared with the marks; empty if no duplicate is known."""
-    got = found.calibration
-    if not got.answers:
+    calibration = found.calibration
+    if not calibration.answers:
         return "No candidate was found for any issue, so that nothing can be said of the confidence."
     if not found.retrieval.queries:
         return ""
-    high = [one for one in got.bins if one.low >= HIGH]
+    high = [bin for bin in calibration.bins if bin.low >= HIGH]
     whose = f"The first candidates with {percent(HIGH)} or more have" if high else "The first candidates have"
-    said, marked, answers = _means(high or got.bins)
+    expected, marked, answers = _means(high or calibration.bins)
     text = (
         "The confidence is how likely a careful reader calls the two the same, which is more than people mark. "
-        f"{whose} {percent(said)} on average, and {percent(marked)} of them are marked ({counted(answers, 'answer')})"
+        f"{whose} {percent(expected)} on average, and {percent(marked)} of them are marked "
+        f"({counted(answers, 'answer')})"
     )
-    return text + (": more than it says, so that it is too low here." if marked > said else ".")
+    return text + (": more than it says, so that it is too low here." if marked > expected else ".")
 
 
 def _means(bins: Sequence[CalibrationBin]) -> tuple[float, float, int]:
     """The mean confidence of some bins, the share that is marked, and the number of answers."""
     weight = sum(one.weight for one in bins)
-    said = sum(one.weight * one.confidence for one in bins) / weight
+    expected = sum(one.weight * one.confidence for one in bins) / weight
     marked = sum(one.weight * one.right for one in bins) / weight
-    return said, marked, sum(one.count for one in bins)
+    return expected, marked, sum(one.count for one in bins)
 
 
 def at_threshold(found: Evaluation, row: ThresholdOutcome) -> str:
-    """What the configured threshold means in an average month, and in all."""
+    """The effect of the configured threshold in an average month, and on all arrivals."""
     month = found.monthly[row.cut]
     text = (
         f"At {threshold(row.cut)}, which is set, a month with {_few(month.issues, 'issue')}, as those of the last year "
@@ -83,7 +84,7 @@ def at_threshold(found: Evaluation, row: ThresholdOutcome) -> str:
 
 
 def last_month(found: Evaluation) -> str:
-    """The last month at the recommended, or else the configured threshold; empty if nothing of it can be judged."""
+    """The last month at the recommended or else the configured threshold; empty if the last month has no arrivals."""
     cut = discussed_threshold(found)
     month = found.last_month[cut]
     if not month.issues:
@@ -92,13 +93,13 @@ def last_month(found: Evaluation) -> str:
         f"At {threshold(cut)} it would have commented on {_about(found)}{round(month.comments):,} of "
         f"{counted(round(month.issues), 'issue')} in the last month{_same_reports(found, month)}"
     )
-    # Of a file the newest issue may be years old.
+    # The newest issue of a file may be years old.
     text += "." if found.period is None else f": the 30 days up to the newest issue, of {_day(found.period[1])}."
     return f"{text} Nobody has triaged these yet, so that what is unmarked among them may be a duplicate all the same."
 
 
 def history(found: Evaluation) -> str:
-    """The same for all arrivals that can be judged."""
+    """Like `last_month`, for all arrivals that can be judged."""
     cut = discussed_threshold(found)
     row = next(row for row in (*found.curve, found.at) if row.cut == cut)
     issues = counted(found.arrivals, "issue")
@@ -114,7 +115,7 @@ def history(found: Evaluation) -> str:
 
 
 def _same_reports(found: Evaluation, row: Monthly | ThresholdOutcome) -> str:
-    """How many comments name the same report, by confidence and by mark; empty without comments."""
+    """The number of comments that name the same report, by confidence and by mark; empty without comments."""
     if not round(row.comments):
         return ""
     marked = f", {round(row.right):,} by mark" if found.retrieval.queries else ""
@@ -122,12 +123,12 @@ def _same_reports(found: Evaluation, row: Monthly | ThresholdOutcome) -> str:
 
 
 def caught(found: Evaluation, row: ThresholdOutcome) -> str:
-    """The share of the known duplicates that are caught; `–` if there are none."""
+    """The share of the known duplicates that are caught; `–` without known duplicates."""
     return percent(row.caught if found.retrieval.queries else None)
 
 
 def same(row: ThresholdOutcome) -> str:
-    """The share of comments that name the same report first, if the confidence holds; `–` without comments."""
+    """The share of comments that name the same report first, as predicted by the confidence; `–` without comments."""
     return percent(row.said / row.comments if row.comments else None)
 
 
@@ -137,14 +138,14 @@ def others(found: Evaluation, row: ThresholdOutcome) -> str:
 
 
 def _shares(found: Evaluation, row: ThresholdOutcome, catches: str, comments: str) -> str:
-    """Both shares in words, or the one that exists."""
-    said = [f"{catches} {caught(found, row)} of the known duplicates"] if found.retrieval.queries else []
-    said += [f"{comments} {others(found, row)} of the other issues"] if found.silent else []
-    return " and ".join(said)
+    """The shares of duplicates and of other issues with a comment, as far as each kind exists."""
+    parts = [f"{catches} {caught(found, row)} of the known duplicates"] if found.retrieval.queries else []
+    parts += [f"{comments} {others(found, row)} of the other issues"] if found.silent else []
+    return " and ".join(parts)
 
 
 def discussed_threshold(found: Evaluation) -> float:
-    """The threshold that the sentences are about: the recommended one, or else the configured one."""
+    """The threshold in the sentences: the recommended or else the configured threshold."""
     return found.at.cut if found.advice.threshold is None else found.advice.threshold
 
 
@@ -154,7 +155,7 @@ def _about(found: Evaluation) -> str:
 
 
 def advice(found: Evaluation) -> str:
-    """What to set and why, or why nothing is recommended."""
+    """The threshold to set and the reason, or why no threshold is recommended."""
     bearable = percent(BEARABLE)
     match found.advice.reason:
         case AdviceReason.FEW_DUPLICATES | AdviceReason.FEW_OTHERS:
@@ -176,7 +177,7 @@ def advice(found: Evaluation) -> str:
 
 
 def _too_few(found: Evaluation) -> str:
-    """The numbers that are too low, each with the one that is needed."""
+    """The numbers that are too low, each with the required number."""
     known, needed = found.retrieval.queries, others_needed(0)
     lacking = [f"{counted(known, 'known duplicate')} ({FEW} are needed)"] if known < FEW else []
     if found.silent < needed:
@@ -186,7 +187,7 @@ def _too_few(found: Evaluation) -> str:
 
 
 def _no_false_alarm_bearable(found: Evaluation) -> str:
-    """A remark if there are so few unmarked issues that a comment on a single one is too many; else empty."""
+    """A remark if one comment is already too much for the few unmarked issues; empty otherwise."""
     enough = others_needed(1)
     if found.silent >= enough:
         return ""
@@ -197,7 +198,7 @@ def _no_false_alarm_bearable(found: Evaluation) -> str:
 
 
 def unmarked(found: Evaluation) -> str:
-    """What the list of the likeliest unmarked pairs means; empty if there are none."""
+    """Explains the list of the likeliest unmarked pairs; empty without such pairs."""
     if not found.unmarked:
         return ""
     if not found.retrieval.queries:
@@ -209,7 +210,7 @@ def unmarked(found: Evaluation) -> str:
 
 
 def caution(found: Evaluation, *, of_file: bool = False) -> str:
-    """What every reader must know about the figures; `of_file` says that they are about a file, not a repository."""
+    """A caution for every reader of the figures; `of_file` says whether a file was evaluated, not a repository."""
     if not found.retrieval.queries:
         how = "Mark a few duplicates in duplicate_of" if of_file else "Close a few duplicates by GitHub's own menu"
         return f"{how}, and evaluate again: then it says how many it finds."
@@ -228,12 +229,12 @@ def _day(moment: datetime) -> str:
 
 
 def threshold(cut: float) -> str:
-    """A threshold as `.62`, in thousandths if needed; `–` above 1, where no probability is."""
+    """A threshold as `.62`, in thousandths if needed; `–` above 1, which no probability reaches."""
     return "–" if cut > 1 else f"{cut:.3f}".removeprefix("0").removesuffix("0")
 
 
 def percent(share: float | None) -> str:
-    """`22%`, below ten with a decimal; `–` for None."""
+    """A share as `22%`, with a decimal below 10%; `–` for None."""
     if share is None:
         return "–"
     digits = f"{share * 100:.0f}" if share >= 0.0995 else f"{share * 100:.1f}".removesuffix(".0")
@@ -241,12 +242,12 @@ def percent(share: float | None) -> str:
 
 
 def interval(bounds: Interval | None) -> str:
-    """`11–19%`; empty for None."""
+    """An interval as `11–19%`; empty for None."""
     return f"{bounds[0] * 100:.0f}–{bounds[1] * 100:.0f}%" if bounds else ""
 
 
 def a_month(number: float) -> str:
-    """Comments in an average month; a few a year are `<0.1`."""
+    """The comments in an average month; a few comments a year are `<0.1`."""
     return "<0.1" if 0 < number < 0.05 else f"{number:.1f}"
 
 
@@ -255,5 +256,5 @@ def _few(number: float, what: str) -> str:
 
 
 def _average(number: float) -> str:
-    """A number of issues; below ten with a decimal, since it is an average."""
+    """An average number of issues, with a decimal below ten."""
     return f"{number:,.0f}" if number >= 9.95 or number == round(number) else f"{number:.1f}"

@@ -1,1 +1,1 @@
-"""Runs past issues through the bot's finder in order of arrival, over an index or over a simulated GitHub search."""
+"""Runs past issues through the bot's finder in order of arrival, with an index or with a simulated GitHub search."""

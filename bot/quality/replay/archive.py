@@ -1,6 +1,7 @@
-"""Reads a file of past issues, one JSON object a line, plain or gzipped: `id, title, body, created_at, closed_at, …`.
+"""Reads a plain or gzipped file of past issues, with a JSON object in each line: `id, title, body, created_at, …`.
 
-Only what was known when an issue arrived is read, not `duplicate_of` or any other field.
+Reads only fields whose values were known when the issue arrived, and the time of closing. Ignores `duplicate_of` and
+other later marks.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ from bot.domain.formats import with_zone
 
 @dataclass(frozen=True, slots=True)
 class PastIssue:
-    """One issue of the file, with its `id` there, a number or a string such as `TIMOB-1`.
+    """One issue of the file. Its `id` is a number, or a string such as `TIMOB-1`.
 
-    If it is not `dated`, the file has no `created_at`, and this one is another issue's.
+    Unless the issue is `dated`, the file has no `created_at` for it, and `created_at` is another issue's time.
     """
 
     id: int | str
@@ -37,20 +38,20 @@ class PastIssue:
     dated: bool = True
 
 
-# The first moment of the calendar marks a time that the file does not have.
+# Stands for a time that is missing from the file.
 _UNKNOWN = datetime.min.replace(tzinfo=UTC)
 _EPOCH = datetime.fromtimestamp(0, UTC)
 
 _GZIPPED = b"\x1f\x8b"
 
 LINE_MAX = 16 * 1024 * 1024
-"""Characters in a line. GitHub's longest body has 65,536, and other trackers have longer ones. Without a limit one line
-of a small compressed file could fill the memory.
+"""The most characters in a line. GitHub's bodies have at most 65,536 characters, but other trackers allow more. Without
+a limit, one line of a small compressed file could fill the memory.
 """
 
 
 def read_archive(path: Path) -> list[PastIssue]:
-    """All issues in order of arrival. Raises UserError naming a line that cannot be read, or if there is no issue."""
+    """All issues in order of arrival. Raises UserError naming an unreadable line, or if the file has no issue."""
     archive = archive_of(read_rows(path))
     if not archive:
         raise UserError(f"{path}: there is no issue in it")
@@ -58,9 +59,10 @@ def read_archive(path: Path) -> list[PastIssue]:
 
 
 def archive_of(rows: Iterable[tuple[Any, str]]) -> list[PastIssue]:
-    """All issues, from rows and their places in the file. Raises UserError naming the place of a wrong row.
+    """All issues, from rows and their places in the file. Raises UserError naming the place of an invalid row.
 
-    Two issues must not share an id. Issues whose `created_at` is null come first, at the time of the first dated one.
+    Two issues must not share an id. Issues whose `created_at` is null come first, with the time of the first dated
+    issue.
     """
     issues, places = [], dict[int | str, str]()
     for row, place in rows:
@@ -69,7 +71,7 @@ def archive_of(rows: Iterable[tuple[Any, str]]) -> list[PastIssue]:
             raise UserError(f"{place}: {issue.id!r} is the id of more than one issue, see {places[issue.id]}")
         places[issue.id] = place
         issues.append(issue)
-    # Issues of one second are sorted by id; padding makes numbers compare as numbers.
+    # Issues from the same second are sorted by id. Padding makes numeric ids compare as numbers.
     issues.sort(key=lambda issue: (issue.created_at, str(issue.id).zfill(12)))
     first = next((issue.created_at for issue in issues if issue.created_at != _UNKNOWN), _EPOCH)
     return [
@@ -80,35 +82,35 @@ def archive_of(rows: Iterable[tuple[Any, str]]) -> list[PastIssue]:
 def read_rows(path: Path) -> Iterator[tuple[Any, str]]:
     """The parsed lines of a file, with their places.
 
-    Compression is recognised by the first bytes, because a pipe has no name. Raises UserError for a file that cannot be
-    read, and naming a line that is not JSON or is longer than LINE_MAX.
+    The first bytes reveal compression, because a pipe has no file name. Raises UserError for an unreadable file, and
+    naming a line that is not JSON or is longer than LINE_MAX.
     """
     try:
         with path.open("rb") as raw:
             plain = gzip.GzipFile(fileobj=raw) if raw.peek(2)[:2] == _GZIPPED else raw
-            # `-sig` drops the mark that editors on Windows put at the beginning.
+            # `-sig` drops the byte order mark that editors on Windows add.
             text = io.TextIOWrapper(plain, encoding="utf-8-sig")
             for count, line in enumerate(iter(lambda: text.readline(LINE_MAX + 1), ""), 1):
                 place = f"{path}, line {count}"
                 if len(line) > LINE_MAX:
                     raise UserError(f"{place}: longer than {LINE_MAX:,} characters")
                 if line.strip():
-                    # What `gh issue list --json` prints, for example.
+                    # `gh issue list --json` prints a list, for example.
                     if line.lstrip().startswith("["):
                         raise UserError(f"{place}: not JSON Lines but a list; jq -c '.[]' makes lines of it")
                     try:
                         row = json.loads(line)
                     except json.JSONDecodeError as problem:
-                        # Not the problem's own line number, since the decoder sees one line.
-                        says = f"not JSON: {problem.msg} at character {problem.pos + 1}"
-                        raise UserError(f"{place}: {says}") from None
+                        # The error's own line number is always 1, because the decoder sees a single line.
+                        reason = f"not JSON: {problem.msg} at character {problem.pos + 1}"
+                        raise UserError(f"{place}: {reason}") from None
                     except (ValueError, RecursionError) as problem:
                         raise UserError(f"{place}: not JSON: {problem}") from None
                     yield row, place
     except UnicodeDecodeError as problem:
         if problem.object.startswith(_GZIPPED):
             raise UserError(f"{path}: gzipped more than once; gunzip it, then it can be read") from None
-        # The decoder's position is one in its buffer, not in the file.
+        # Leave out the error's position, which refers to the decoder's buffer, not to the file.
         raise UserError(f"{path}: not UTF-8; iconv -f ENCODING -t UTF-8 makes it so") from None
     except (OSError, EOFError, zlib.error) as problem:
         raise UserError(f"{path}: cannot be read: {problem}") from None
@@ -139,7 +141,7 @@ def _issue(row: Any, place: str) -> PastIssue:
 def _time(field: str, text: Any) -> datetime:
     try:
         moment = with_zone(datetime.fromisoformat(text)).astimezone(UTC)
-        # At both ends of the calendar some moments have no seconds since 1970.
+        # Fails at both ends of the calendar, where some times have no value in seconds since 1970.
         datetime.fromtimestamp(moment.timestamp(), UTC)
         return moment
     except (TypeError, ValueError, OverflowError):

@@ -1,7 +1,7 @@
-"""Runs a replay over an index, on all processors, or over a simulated GitHub search, in this process.
+"""Runs a replay: with an index on all processors, or with a simulated GitHub search in this process.
 
-Over an index the arrivals are cut into segments, each with its own process and index. The process first reads all
-issues before its segment, so it gives the same answers as a single process would.
+With an index, the arrivals are divided into segments. Each segment has its own process and index. The process first
+indexes all issues before its segment, so its answers equal those of a single process.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from bot.search.sources.federated import only_sources
 from bot.search.sources.github import HYBRID
 from bot.storage.failures import why
 
-#: Fewer arrivals are not worth a process, which takes a second to start and has to read all that came before.
+#: A process needs this many arrivals to be worth its cost: a second to start, and the indexing of all earlier issues.
 LEAST_SEGMENT = 500
 
 _REPO = 1
@@ -49,7 +49,7 @@ _REPO = 1
 
 @dataclass(frozen=True, slots=True)
 class _Segment:
-    """The arrivals from `start` on; some are `asked` about. The index's file is made in the folder `within`."""
+    """The arrivals from `start` on, with the positions to ask about. `within` is the folder of the index's file."""
 
     start: int
     asked: frozenset[int]
@@ -64,9 +64,9 @@ def replay_index(
     jobs: int | None = None,
     advance: Callable[[], None] = lambda: None,
 ) -> Generator[ReplayAnswer | None, None, None]:
-    """Like `replay`, for all `issues`, over an index, in `jobs` processes (None: one for each processor).
+    """Like `replay`, for all `issues`, with an index, in `jobs` processes (None: one for each processor).
 
-    `advance` is called whenever an issue has arrived in any of them; answers are yielded in order.
+    `advance` is called whenever an issue has arrived in any process. Answers are yielded in order.
     """
     first = min(asked, default=len(issues))
     count = min(jobs or os.cpu_count() or 1, max(1, len(asked) // LEAST_SEGMENT))
@@ -78,23 +78,23 @@ def replay_index(
             advance()
             yield answer
     else:
-        yield from _side_by_side(issues, sorted(asked), count, asking, advance)
+        yield from _in_processes(issues, sorted(asked), count, asking, advance)
 
 
-def _side_by_side(
+def _in_processes(
     issues: Sequence[PastIssue],
     positions: Sequence[int],
     count: int,
     asking: ReplayOptions,
     advance: Callable[[], None],
 ) -> Iterator[ReplayAnswer | None]:
-    """The arrivals from the first of these positions on, in `count` processes."""
+    """Replay the arrivals from the first of these positions on, in `count` processes."""
     first = positions[0]
     starts = [first, *(positions[len(positions) * part // count] for part in range(1, count))]
     ends = [*starts[1:], len(issues)]
     segments: list[_Process] = []
     with ExitStack() as stack:
-        # This process outlives the others, so it removes their files, however they end.
+        # This process removes the files of the other processes, which may be killed.
         with _index_errors():
             made = tempfile.TemporaryDirectory(prefix="doppel-", ignore_cleanup_errors=True)
         home = Path(stack.enter_context(made))
@@ -141,40 +141,40 @@ def _answers(issues: Sequence[PastIssue], segment: _Segment) -> Iterator[ReplayA
 def _index_errors() -> Iterator[None]:
     """Raise Unavailable instead of errors about the index's file.
 
-    The caller would take the system's errors for ones about the file that it writes answers to.
+    The caller would mistake an OSError for a problem with the file of answers.
     """
     try:
         yield
     except (sa.exc.SQLAlchemyError, OSError) as failure:
         home = "a folder for temporary files"
-        # On a full disk there is no usable folder.
+        # On a full disk, gettempdir() finds no usable folder.
         with suppress(OSError):
             home = tempfile.gettempdir()
         raise Unavailable(f"the replay's index in {home} failed ({why(failure)}); TMPDIR names another place") from None
 
 
 class _Process:
-    """A segment of `count` arrivals in its own process. Answers come through a pipe and wait in `arrived`."""
+    """A segment of `count` arrivals in its own process. Answers come through a pipe, and wait in `arrived`."""
 
     def __init__(self, count: int, segment: _Segment) -> None:
-        # A fresh interpreter shares nothing by accident, such as an open database.
+        # A fresh interpreter does not accidentally share anything, such as an open database.
         context = multiprocessing.get_context("spawn")
         self.count = count
         self.arrived: deque[ReplayAnswer | Exception | None] = deque()
-        self.pipe, there = context.Pipe()
-        self.process = context.Process(target=_replay_segment, args=(there, segment), daemon=True)
+        self.pipe, child_end = context.Pipe()
+        self.process = context.Process(target=_replay_segment, args=(child_end, segment), daemon=True)
         with held_back():
             self.process.start()
-        there.close()
+        child_end.close()
 
     def give(self, issues: Sequence[PastIssue]) -> None:
-        """Send the issues; return when the process has begun to read."""
-        # If it has ended already, `receive` notices.
+        """Send the issues; return after the process has begun to read the issues."""
+        # `receive` notices if the process has already ended.
         with suppress(BrokenPipeError):
             self.pipe.send(issues)
 
     def receive(self) -> bool:
-        """Receive one message, or the end of the process; return whether it was an issue's arrival."""
+        """Receive a message or the end of the process; return True for a message about an arrival."""
         try:
             self.arrived.append(self.pipe.recv())
             return True
@@ -193,22 +193,22 @@ class _Process:
 
 
 def _receive(segments: Sequence[_Process], advance: Callable[[], None]) -> None:
-    """Receive from all processes, so that none has to wait for its turn."""
+    """Receive from all processes that have sent something, so that no process waits for another process."""
     by_pipe = {segment.pipe: segment for segment in segments if not segment.pipe.closed}
     for pipe in wait(list(by_pipe)):
         if by_pipe[pipe].receive():  # type: ignore[index]
             advance()
 
 
-def _replay_segment(there: Connection, segment: _Segment) -> None:
+def _replay_segment(pipe: Connection, segment: _Segment) -> None:
     try:
-        for answer in _answers(there.recv(), segment):
-            there.send(answer)
-    except (FutureLeak, Unavailable) as known:
-        there.send(known)
+        for answer in _answers(pipe.recv(), segment):
+            pipe.send(answer)
+    except (FutureLeak, Unavailable) as expected:
+        pipe.send(expected)
     except Exception as failure:
-        # As text, because not every error can be pickled.
-        there.send(DoppelError(f"{type(failure).__name__}: {failure}"))
+        # Send the error as text, because some errors cannot be pickled.
+        pipe.send(DoppelError(f"{type(failure).__name__}: {failure}"))
 
 
 def replay_search(
@@ -217,7 +217,7 @@ def replay_search(
     asking: ReplayOptions,
     advance: Callable[[], None] = lambda: None,
 ) -> Iterator[ReplayAnswer | None]:
-    """Like `replay`, for all `issues`; `advance` is called whenever one has arrived."""
+    """Like `replay`, for all `issues`, with a simulated search. `advance` is called whenever an issue has arrived."""
     github = ReplayGitHub()
     settings = FinderSettings(budget=asking.budget, hybrid=HYBRID in asking.sources)
     model = Model.parse(asking.weights) if asking.weights else None

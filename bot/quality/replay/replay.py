@@ -1,4 +1,4 @@
-"""The replay: every issue arrives in turn, and for some the finder is asked. None is found before it came."""
+"""Replays past issues: each issue arrives in turn, and the finder looks for duplicates among earlier issues only."""
 
 from __future__ import annotations
 
@@ -30,14 +30,25 @@ if TYPE_CHECKING:
 
 REPO = RepoRef("replay", "replay")
 
-# Fields that an issue and a document of the simulated search share.
-_SAME = ("id", "number", "title", "body", "created_at", "updated_at", "state", "state_reason", "labels", "closed_at")
+# The fields that issues share with documents of the simulated search.
+_SHARED_FIELDS = (
+    "id",
+    "number",
+    "title",
+    "body",
+    "created_at",
+    "updated_at",
+    "state",
+    "state_reason",
+    "labels",
+    "closed_at",
+)
 
 
 class ReplayGitHub:
-    """What the finder reads from GitHub. Issues are numbered from 1 in order of arrival.
+    """Stands for GitHub in a replay. Issues are numbered from 1 in order of arrival.
 
-    With `searchable=False` there is no search, which takes time and is not needed over an index.
+    `searchable=False` leaves out the search, which takes time and is not needed with an index.
     """
 
     def __init__(self, *, searchable: bool = True) -> None:
@@ -47,7 +58,7 @@ class ReplayGitHub:
         self._closed: list[int] = []
 
     def arrive(self, past: PastIssue) -> Issue:
-        """Open the next issue, and close those that were closed by then. Searches find it from now on."""
+        """Open the next issue, which searches find from now on, and close the issues that were closed by then."""
         while self._closing and self._closing[0][0] <= past.created_at:
             moment, number = heapq.heappop(self._closing)
             self._close(number, moment)
@@ -96,8 +107,8 @@ class ReplayGitHub:
         assert self._searched is not None, "it was made without a search"
         try:
             result = self._searched.search(query, per_page=per_page, search_type="hybrid" if hybrid else None)
-        except QueryError as refused:
-            raise Invalid("search issues", 422, str(refused)) from None
+        except QueryError as problem:
+            raise Invalid("search issues", 422, str(problem)) from None
         return SearchPage(
             total_count=result.total_count,
             incomplete=result.incomplete_results,
@@ -125,12 +136,12 @@ class ReplayGitHub:
             return
         from bot.simulator.search import Document
 
-        same = {name: getattr(issue, name) for name in _SAME}
-        self._searched.put(Document(repo=str(issue.repo), author=issue.author.login, **same))
+        shared = {name: getattr(issue, name) for name in _SHARED_FIELDS}
+        self._searched.put(Document(repo=str(issue.repo), author=issue.author.login, **shared))
 
 
 def _search_index() -> SearchIndex:
-    # Imported late: loading the simulator takes a third of a replay's start, and a replay over an index needs none.
+    # Imported late: the simulator takes a third of a replay's start, and a replay with an index does not need it.
     from bot.simulator.search import SearchIndex
 
     index = SearchIndex()
@@ -138,24 +149,24 @@ def _search_index() -> SearchIndex:
     return index
 
 
-#: The first batch; each later one doubles the number of issues. So batches end where vectors are centred again, and a
-#: history that is read at once gives the same index as one that comes issue by issue.
+#: The size of the first batch. Each later batch doubles the number of issues, so batches end where the index centres
+#: its vectors again. A history loaded in batches then gives the same index as a history that arrives issue by issue.
 _FIRST_BATCH = 512
 _WORD = re.compile(r"\w[\w.-]{0,98}\w")
 
 
-#: The sources of an index, and those of a search.
+#: The finder's sources with an index, and with a search.
 INDEX = (FULL_TEXT, VECTORS)
 SEARCH = ("github-search", HYBRID)
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayOptions:
-    """How a replay asks about each arrival: the sources, all of `INDEX` or all of `SEARCH`, and the finder's options.
+    """How a replay asks about each arrival: the sources, from `INDEX` or from `SEARCH`, and the finder's options.
 
-    `weights` is the text of a file of weights, empty for the shipped ones; `budget` limits the searches by words. With
-    a `floor` the replay records each arrival's question to a judge, about candidates of at least this probability, and
-    asks nobody.
+    `weights` is the text of a weights file, or empty for the shipped weights. `budget` limits the searches by words.
+    With a `floor`, the replay records the question to a judge about candidates of at least this probability, but asks
+    no judge.
     """
 
     sources: tuple[str, ...] = INDEX
@@ -168,7 +179,7 @@ class ReplayOptions:
 
     @property
     def indexed(self) -> bool:
-        """Whether the sources are an index's."""
+        """Whether all sources belong to an index."""
         return set(self.sources) <= set(INDEX)
 
     def options(self) -> FindOptions:
@@ -184,14 +195,14 @@ class ReplayOptions:
 
 
 class FutureLeak(DoppelError):
-    """An answer held an issue that had not arrived yet, so the replay's figures would be too good."""
+    """An answer contains information from after the arrival, so the replay's figures would be too good."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayAnswer:
     """One arrival, by its id in the file, and its candidates: ids with confidence, best first.
 
-    `pairs` are the question to a judge, with the replay's numbers; `ids` are the same issues in the file.
+    `pairs` is the question to a judge, with the replay's issue numbers; `ids` are the candidates' ids in the file.
     """
 
     id: int | str
@@ -201,7 +212,7 @@ class ReplayAnswer:
 
 
 class QuestionRecorder:
-    """Takes the judge's place: records the question about the last arrival, and gives no opinion."""
+    """Takes the judge's place: records the question about the last arrival without giving an opinion."""
 
     def __init__(self, floor: float) -> None:
         self.floor = floor
@@ -215,41 +226,41 @@ class QuestionRecorder:
         return before
 
     def take(self) -> JudgeQuestion | None:
-        """The question since the last call, if there was one."""
+        """The question recorded since the last call, if any."""
         pairs, self._pairs = self._pairs, None
         return pairs
 
 
 class IndexMirror:
-    """Copies what happens in a `ReplayGitHub` into one repository of an index."""
+    """Copies the issues of a `ReplayGitHub` into one repository of an index."""
 
     def __init__(self, index: Index, repo_id: int) -> None:
         self._index = index
         self._repo_id = repo_id
 
     def load(self, issues: Sequence[Issue]) -> None:
-        """Put in all issues from before the start."""
+        """Index all issues from before the start."""
         start, end = 0, _FIRST_BATCH
         while start < len(issues):
             self.put(issues[start:end])
             start, end = end, 2 * end
 
     def put(self, issues: Iterable[Issue]) -> None:
-        """Put in issues that arrived or were closed."""
+        """Index issues that arrived or were closed."""
         rows = [IndexedIssue.of(issue) for issue in issues]
         if rows:
             self._index.put(self._repo_id, rows)
 
     def follow(self, github: ReplayGitHub) -> None:
-        """Put in what was closed since the last time."""
+        """Index the issues that were closed since the last call."""
         self.put(github.take_closed())
 
 
 class FileIds:
-    """The numbers that the replay gave a file's issues, by their ids in the file.
+    """Maps ids in the file to the replay's numbers, to find the issues that a text names.
 
-    The bot never suggests issues that a text names. A file does not say which repository it is from: `#12`, or the
-    address of any issue 12, names the issue with the id 12, and the word `TIMOB-1` the one with that id.
+    The bot never suggests an issue that a text names. A file does not name its repository, so `#12` and the address of
+    any issue 12 name the issue with the id 12. The word `TIMOB-1` names the issue with the id `TIMOB-1`.
     """
 
     def __init__(self, repo: RepoRef) -> None:
@@ -262,17 +273,17 @@ class FileIds:
         self._words |= not str(id).isdecimal()
 
     def named(self, past: PastIssue) -> frozenset[str]:
-        """The earlier issues that its text names, in the form that `FindOptions` takes."""
+        """The earlier issues that the text of `past` names, as keys for `FindOptions`."""
         text = f"{past.title}\n{past.body}"
         ids = {key.rpartition("#")[2] for key in named_issues(text, self._repo)}
         if self._words:
-            # "Exit code 137" names no issue, even if others have such ids.
+            # "Exit code 137" names no issue, even if an issue has the id 137.
             ids |= {word for word in _WORD.findall(without_code(text[:BODY_MAX])) if not word.isdecimal()}
         return frozenset(IssueRef(self._repo, self._numbers[id]).key for id in ids if id in self._numbers)
 
 
 def choose_arrivals(issues: Sequence[PastIssue], warm: float, sample: int | None, seed: int) -> list[int]:
-    """The positions of the arrivals to ask about: all after the warm-up share, or a seeded sample of them."""
+    """The positions of the arrivals to ask about: all after the warm-up share, or a seeded sample of those."""
     judged = range(int(len(issues) * warm), len(issues))
     if sample is None or sample >= len(judged):
         return list(judged)
@@ -289,19 +300,20 @@ def replay(
     start: int = 0,
     judge: QuestionRecorder | None = None,
 ) -> Iterator[ReplayAnswer | None]:
-    """Let `issues` arrive one after the other; yield an answer for the positions in `asked`, None for the others.
+    """Let `issues` arrive one after the other; yield an answer for each position in `asked`, and None for the others.
 
-    The finder is asked with `options` and the issues that the text names. The `mirror` keeps its index, if it has one.
-    Issues before `start` are there from the beginning, and nothing is yielded for them. The finder learns of an issue
-    only after it has answered for it. Raises FutureLeak if a candidate had not arrived, or was not closed, by then.
+    The finder gets `options` and the issues that the text names. The `mirror`, if any, maintains the finder's index.
+    Issues before `start` exist from the beginning, and yield nothing. The finder learns of an issue only after
+    answering for that issue. Raises FutureLeak if a candidate arrived later than the issue, or is shown as closed too
+    early.
     """
     asked = frozenset(asked)
     ids = FileIds(REPO)
-    there = [github.arrive(past) for past in issues[:start]]
-    for past, issue in zip(issues, there, strict=False):
+    earlier = [github.arrive(past) for past in issues[:start]]
+    for past, issue in zip(issues, earlier, strict=False):
         ids.add(past.id, issue.number)
     if mirror is not None:
-        mirror.load([github.issue(issue.repo, issue.number) for issue in there])
+        mirror.load([github.issue(issue.repo, issue.number) for issue in earlier])
         github.take_closed()
     for position in range(start, len(issues)):
         past = issues[position]
@@ -324,7 +336,7 @@ def replay(
 
 
 def _checked(report: Report, issue: Issue, issues: Sequence[PastIssue]) -> Iterator[tuple[int | str, float]]:
-    """The candidates by their ids in the file. Raises FutureLeak if one shows what came after `issue`."""
+    """The candidates by their ids in the file. Raises FutureLeak if a candidate reveals what came after `issue`."""
     for candidate in report.candidates:
         if not 1 <= candidate.number < issue.number:
             raise FutureLeak(f"#{candidate.number} was found for #{issue.number}, which arrived before it")

@@ -1,1 +1,1 @@
-"""The backlog scan (D8): groups of issues of one repository that report the same thing, over its index."""
+"""The backlog scan (D8): groups issues of one repository that report the same thing, using its index."""

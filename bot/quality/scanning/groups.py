@@ -1,11 +1,12 @@
-"""The backlog scan's values, and the groups that it makes of them. Pure.
+"""Groups the backlog scan's answers, and defines the scan's data types. Pure.
 
-Groups come from complete linkage (Sørensen, 1948; "farthest neighbour"): each issue starts as a group, and the two
-groups whose least likely pair is the likeliest are merged, until every such pair is below the threshold. So a chain of
-weak links joins nothing, and an umbrella issue joins at most one group, whose members must resemble each other too.
+Groups come from complete linkage (Sørensen, 1948; "farthest neighbour"). Each issue starts as a group. The likelihood
+of two groups is that of their least likely pair, and the likeliest groups are merged until no two groups reach the
+threshold. So a chain of weak links joins nothing, and an umbrella issue joins at most one group, whose other members
+must resemble each other.
 
-Survivor, sums and order come from `bot/domain/merging.py` (D8): the oldest issue survives as the proposed original, 👍
-and 👎 are the counters.
+`bot/domain/merging.py` determines the original, the sums and the order (D8): the oldest issue is the proposed original,
+and the counters are 👍 and 👎.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from bot.quality.feedback import UNDECIDED, Decided, pair_of
 
 @dataclass(frozen=True, slots=True)
 class BacklogIssue:
-    """An issue of the backlog. If it is not `dated`, its `created_at` is not known."""
+    """An issue of the backlog. Unless it is `dated`, its real `created_at` is unknown."""
 
     number: int
     title: str
@@ -39,7 +40,7 @@ class BacklogIssue:
 
 @dataclass(frozen=True, slots=True)
 class ScanMatch:
-    """An earlier issue, the probability that it is the same, and the reasons (C3)."""
+    """An earlier issue, the probability that both issues are the same, and the reasons (C3)."""
 
     number: int
     confidence: float
@@ -48,7 +49,7 @@ class ScanMatch:
 
 @dataclass(frozen=True, slots=True)
 class ScanAnswer:
-    """The matches of an issue when the index had seen `sequence` changes, and the `model` that judged them."""
+    """An issue's matches after `sequence` changes of the index, and the `model` that judged the matches."""
 
     number: int
     sequence: int
@@ -58,7 +59,7 @@ class ScanAnswer:
 
 @dataclass(frozen=True, slots=True)
 class GroupMember:
-    """An issue that may repeat the original, the probability that it does, and the reasons."""
+    """An issue that may repeat the original, with the probability and the reasons."""
 
     entry: BacklogIssue
     confidence: float
@@ -67,7 +68,7 @@ class GroupMember:
 
 @dataclass(frozen=True, slots=True)
 class DuplicateGroup:
-    """Issues that may report the same thing, `members` oldest first. The counts are sums over all of them."""
+    """Issues that may report the same thing; `members` are sorted oldest first. The counts are sums over all issues."""
 
     original: BacklogIssue
     members: tuple[GroupMember, ...]
@@ -81,7 +82,7 @@ class DuplicateGroup:
 
     @property
     def gain(self) -> float:
-        """What a maintainer gains by going through the group: closed issues, weighted by the people concerned.
+        """What a maintainer gains by handling the group: issues to close, weighted by the number of people concerned.
 
         The sum over the open members of confidence × (1 + log10(1 + 👍 + 👎 + comments)).
         """
@@ -109,7 +110,10 @@ class DuplicateGroup:
 
 @dataclass(frozen=True, slots=True)
 class ScanResult:
-    """The groups among `issues` issues, with `closed` ones or without; pairs in a group have at least `threshold`."""
+    """The groups found in a backlog of `issues` issues. `closed` says whether the backlog includes closed issues.
+
+    Any pair in a group has at least the probability `threshold`.
+    """
 
     groups: tuple[DuplicateGroup, ...]
     issues: int
@@ -142,7 +146,7 @@ def _json(entry: BacklogIssue) -> dict[str, Any]:
     }
 
 
-#: The least probability of any pair in a group; for the reason see docs/research/accuracy.md.
+#: The least probability of any pair in a group; docs/research/accuracy.md gives the reason.
 THRESHOLD = 0.15
 
 
@@ -155,8 +159,8 @@ def grouped(
 ) -> list[DuplicateGroup]:
     """The groups of a backlog, the most useful for a maintainer first.
 
-    `backlog` is sorted from the oldest on; other issues are in no group. People's decisions override the answers: pairs
-    that are the same are certain, and pairs that are different are never in one group.
+    `backlog` is sorted oldest first. Groups contain only issues of the backlog. People's decisions override the
+    answers: a `same` pair is certain, and a `different` pair is never in one group.
     """
     known = {entry.number for entry in backlog}
     found = {pair: ScanMatch(pair[0], 1.0, ()) for pair in decided.same if known.issuperset(pair)}
@@ -182,29 +186,29 @@ def grouped(
     for group in merged:
         if group.absorbed:
             original = backlog[group.survivor]
-            # Complete linkage has compared each member with the original, too.
+            # Complete linkage guarantees that each member has a match with the original.
             found_pairs = [
                 (backlog[place], found[pair_of(original.number, backlog[place].number)]) for place in group.absorbed
             ]
             members = tuple(GroupMember(entry, one.confidence, one.reasons) for entry, one in found_pairs)
             comments = sum(backlog[place].comments for place in group.members)
             groups.append(DuplicateGroup(original, members, group.helpful, group.harmful, comments))
-    # Sorting is stable: of equals the older group stays first.
+    # Sorting is stable, so among equal groups the older group stays first.
     return sorted(groups, key=lambda group: -group.gain)
 
 
 Pair = tuple[int, int]
-"""Two numbers, the smaller one first."""
+"""Two issue numbers, the smaller one first."""
 
 
 def linked(likely: Mapping[Pair, float], threshold: float) -> list[tuple[int, ...]]:
     """The groups of two or more, sorted by number.
 
-    `likely` has the probability of each pair in [0, 1]; other pairs are not the same. In each group every two have at
-    least `threshold`. Among equally likely merges the one with the smaller numbers comes first, so that the order of
-    the mapping does not matter. O(n log n) in the pairs if groups are small.
+    `likely` maps pairs to probabilities in [0, 1]; missing pairs are not the same. Any two issues in a group have at
+    least `threshold`. Among equally likely merges, the merge with the smallest numbers comes first, so that the order
+    of the mapping does not matter. The time is O(n log n) in the number of pairs if groups are small.
     """
-    # The least likely pair between any two groups; a group is known by its smallest number.
+    # The probability of the least likely pair between any two groups. The smallest number identifies a group.
     near: dict[int, dict[int, float]] = {}
     for (one, other), chance in likely.items():
         if chance >= threshold:
@@ -215,7 +219,7 @@ def linked(likely: Mapping[Pair, float], threshold: float) -> list[tuple[int, ..
     heapq.heapify(heap)
     while heap:
         chance, one, other = heapq.heappop(heap)
-        # Entries of groups that have changed since are stale.
+        # Skip stale entries, whose groups have changed.
         if one in near and near[one].get(other) == -chance:
             members[one] += members.pop(other)
             _merge(near, one, other)
@@ -225,14 +229,14 @@ def linked(likely: Mapping[Pair, float], threshold: float) -> list[tuple[int, ..
 
 
 def _merge(near: dict[int, dict[int, float]], one: int, other: int) -> None:
-    """Merge `other` into `one`, which stays near only what both were near."""
-    mine, gone = near[one], near.pop(other)
-    del mine[other]
-    for third in gone:
+    """Merge `other` into `one`, and keep only the neighbours that both groups had."""
+    own_near, other_near = near[one], near.pop(other)
+    del own_near[other]
+    for third in other_near:
         if third != one:
             del near[third][other]
-    for third in list(mine):
-        if third in gone:
-            mine[third] = near[third][one] = min(mine[third], gone[third])
+    for third in list(own_near):
+        if third in other_near:
+            own_near[third] = near[third][one] = min(own_near[third], other_near[third])
         else:
-            del mine[third], near[third][one]
+            del own_near[third], near[third][one]

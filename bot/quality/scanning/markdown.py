@@ -1,6 +1,6 @@
-"""The backlog scan as Markdown, for the bot's one issue and `doppel scan --markdown`, and as an HTML page (D8).
+"""Renders the backlog scan as Markdown, for the scan's issue and `doppel scan --markdown`, and as an HTML page (D8).
 
-Links go through the redirecting host, so no issue gets a back-link; titles and reasons are strangers' text.
+Links go through the redirecting host, so that no issue gets a back-link. Titles and reasons are strangers' text.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from bot.conversation.render.phrases import REASONS_MAX, command_words, reasons_
 from bot.domain.entities import BODY_MAX
 from bot.quality.scanning.groups import BacklogIssue, DuplicateGroup, GroupMember, ScanResult
 
-# Members of a group that are shown, and how many instead where that is too long.
+# The number of members to show in a group, and smaller numbers to try if the text gets too long.
 _MEMBERS = (20, 5, 1)
-# Room for the sentence that says what was left out.
+# Room for the sentence about omitted groups.
 _RESERVED = 400
 
 
 class IssueNames(Protocol):
-    """Names issues: `RepoLinks`, or `FileIssueNames`."""
+    """Names issues. `RepoLinks` and `FileIssueNames` implement this protocol."""
 
     def issue(self, number: int) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
 class FileIssueNames:
-    """The issues of a file, by the names that they have there."""
+    """The names of a file's issues in that file."""
 
     names: Mapping[int, str]
 
@@ -45,27 +45,27 @@ class FileIssueNames:
 
 @dataclass(frozen=True, slots=True)
 class RenderedGroups:
-    """Markdown, and how many of the groups are in it."""
+    """Markdown, and the number of groups in the Markdown."""
 
     text: str
     groups: int
 
 
 def render_scan(result: ScanResult, place: RepoLinks, checked: datetime, say: Messages) -> str:
-    """The body of the one issue, with its marker as the first line; `checked` is in the zone in which it is shown.
+    """The body of the scan's issue, with the marker as the first line, in at most 65,536 characters.
 
-    At most 65,536 characters; what is left out is said.
+    The text mentions omitted groups, and shows `checked` in that value's time zone.
     """
-    # A repository's own text can say it at length.
+    # A repository's own text may make this line long.
     time = break_phrase(say.checked(time=checked))
     inside = scan_markdown(result, place, say, BODY_MAX - 200 - len(time)).text
-    # The time does not count for the fingerprint: an issue that says the same need not be edited.
+    # The fingerprint leaves out the time, so that an otherwise unchanged issue is not edited.
     text = break_phrase(f"{inside}\n\n{time}")
     return f"{SCAN.line(inside)}\n{text}\n"
 
 
 def scan_markdown(result: ScanResult, place: IssueNames, say: Messages, limit: int = BODY_MAX - 200) -> RenderedGroups:
-    """The groups that gain most in at most `limit` characters, and how many are left out."""
+    """The most useful groups in at most `limit` characters, and the number of omitted groups."""
     blocks = [heading(result, say)]
     if result.groups:
         commands = (CommandName.OF, CommandName.NOT, CommandName.SCAN)
@@ -83,21 +83,21 @@ def scan_markdown(result: ScanResult, place: IssueNames, say: Messages, limit: i
         blocks.append(block)
         room -= len(block) + 2
         shown += 1
-    if left := result.groups[shown:]:
-        closable = sum(group.closable for group in left)
-        blocks.append(say.scan_left_out(groups=say.groups(count=len(left)), issues=say.issues(count=closable)))
+    if omitted := result.groups[shown:]:
+        closable = sum(group.closable for group in omitted)
+        blocks.append(say.scan_left_out(groups=say.groups(count=len(omitted)), issues=say.issues(count=closable)))
     text = break_phrase("\n\n".join(blocks))
     # Only a repository's own texts can be too long.
     return RenderedGroups(text, shown) if len(text) <= limit else scan_markdown(result, place, say.plain, limit)
 
 
 def heading(result: ScanResult, say: Messages) -> str:
-    """How much there is to gain, in a sentence."""
-    looked = say.among_all(count=result.issues) if result.closed else say.among_open(count=result.issues)
+    """A sentence with the numbers of groups and of issues to close."""
+    backlog = say.among_all(count=result.issues) if result.closed else say.among_open(count=result.issues)
     if not result.groups:
-        return say.scan_nothing(among=looked)
+        return say.scan_nothing(among=backlog)
     return say.scan_found(
-        groups=say.groups(count=len(result.groups)), issues=say.issues(count=result.closable), among=looked
+        groups=say.groups(count=len(result.groups)), issues=say.issues(count=result.closable), among=backlog
     )
 
 
@@ -112,7 +112,7 @@ def facts(group: DuplicateGroup, say: Messages) -> str:
 
 
 def age(entry: BacklogIssue, say: Messages) -> str:
-    """Open or closed, and since when, if that is known."""
+    """The issue's state, and the date of the report if it is known."""
     state = say.state_open() if entry.state == "open" else say.state_closed()
     return f"{state} · {say.reported(day=entry.created_at.date())}" if entry.dated else state
 
@@ -130,7 +130,7 @@ def _group(rank: int, group: DuplicateGroup, place: IssueNames, most: int, say: 
 
 
 def _member(member: GroupMember, place: IssueNames, say: Messages) -> list[str]:
-    """The line of a member, and below it the reasons, marked by their indentation."""
+    """A member's line, followed by the reasons, which are indented."""
     entry = member.entry
     reasons = [f"{confidence_words(member.confidence, say)} · {age(entry, say)}", *reasons_in(member.reasons, say)]
     return [f"{place.issue(entry.number)} {escape(entry.title)}", *(f"  - {sentence(reason)}" for reason in reasons)]
@@ -164,16 +164,17 @@ class _Links:
     names: Mapping[int, str]
 
     def link(self, entry: BacklogIssue) -> str:
-        """An issue's number as a link, or its name where it has none."""
+        """An issue's number as a link, or the issue's name if there are no links."""
         if not self.home:
             return _text(self.names.get(entry.number, f"#{entry.number}"))
         return f'<a href="{quoted(self.home)}/issues/{entry.number}" rel="noreferrer">#{entry.number}</a>'
 
 
 def scan_page(result: ScanResult, name: str, checked: str, home: str, names: Mapping[int, str] | None) -> str:
-    """The whole HTML page. `name` says what was scanned, `checked` when; `home` is the repository's address.
+    """The whole HTML page.
 
-    Issues of a file have `names` instead of links.
+    `name` says what was scanned, and `checked` when. `home` is the repository's address. Issues of a file have `names`
+    instead of links.
     """
     place = _Links(home, names or {})
     title = _text(f"{english().scan_title()}: {name}")
@@ -198,10 +199,10 @@ def _section(group: DuplicateGroup, place: _Links) -> str:
 
 
 def _item(member: GroupMember, place: _Links) -> str:
-    said = f"{sentence(confidence_words(member.confidence, english()))} · {age(member.entry, english())}"
+    summary = f"{sentence(confidence_words(member.confidence, english()))} · {age(member.entry, english())}"
     reasons = "".join(f'<p class="dim">{_text(str(reason))}</p>' for reason in member.reasons[:REASONS_MAX])
     entry = member.entry
-    return f'<li>{place.link(entry)} {_text(entry.title)}<p class="dim">{_text(said)}</p>{reasons}</li>'
+    return f'<li>{place.link(entry)} {_text(entry.title)}<p class="dim">{_text(summary)}</p>{reasons}</li>'
 
 
 def _text(text: str) -> str:

@@ -1,7 +1,7 @@
-"""The backlog scan: finds for each issue the earlier ones that it repeats, and stores the answers.
+"""The backlog scan: finds the earlier issues that each issue repeats, and stores the answers.
 
-Several processes read the index and judge; this one stores. A scan that was stopped goes on from the stored answers. An
-answer holds as long as the same model judges, and neither text nor vectors of its issues have changed.
+Several processes read the index and judge issues, and one process stores the answers. A stopped scan continues with the
+stored answers. An answer is valid while the model is the same and its issues' texts and vectors have not changed.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ from bot.storage.schema import indexed_vectors as vectors
 from bot.storage.schema import lock_index
 from bot.storage.schema import scan_answers as table
 
-#: Finds the matches of many issues, part by part.
+#: Finds the matches of many issues, one batch after the other.
 MatchMany = Callable[[Sequence[int]], Iterable[list[ScanAnswer]]]
 
-#: How many candidates an answer keeps, and their least confidence, below which no threshold can be set.
+#: An answer keeps at most MOST candidates, with at least a confidence of LEAST, the lowest possible threshold.
 MOST, LEAST = 20, 0.05
 
-# Issues that are read from the index at once.
+# The number of issues to read from the index at a time.
 _AT_ONCE = 50
-# An issue needs a repository's name, but the index goes by the id.
+# An issue needs the name of a repository, although the index uses only the id.
 _ANYWHERE = RepoRef("scan", "scan")
 
 
 class BacklogMatcher:
-    """Finds matches for issues of the index, as the bot does for a new issue. Cheap to build, without state."""
+    """Finds matches for indexed issues, as the bot does for a new issue. Stateless and cheap to build."""
 
     def __init__(self, index: Index, model: Model) -> None:
         self._index = index
@@ -60,19 +60,19 @@ class BacklogMatcher:
         self._index.close()
 
     def version(self, repo_id: int) -> str:
-        """The version of weights and vectors; answers of another version are outdated."""
+        """The version of the weights and vectors. Answers of another version are outdated."""
         with self._index.view(repo_id) as view:
             return self._version(view)
 
     def ask(self, repo_id: int, numbers: Sequence[int]) -> list[ScanAnswer]:
-        """An answer for each of the issues that are (still) in the index."""
+        """An answer for each issue that is in the index."""
         answers = []
-        for part in batches(numbers, _AT_ONCE):
+        for batch in batches(numbers, _AT_ONCE):
             with self._index.view(repo_id) as view:
-                # Read before the texts, so that a later change makes the answer outdated.
+                # Read the sequence before the texts, so that a later change makes the answer outdated.
                 sequence, version = view.state.sequence, self._version(view)
-                issues, texts = view.issues(part), view.texts(part)
-            for number in part:
+                issues, texts = view.issues(batch), view.texts(batch)
+            for number in batch:
                 if number in issues and number in texts:
                     target = issues[number]._replace(body=texts[number][1]).issue(_ANYWHERE, "")
                     answers.append(ScanAnswer(number, sequence, version, self._found(repo_id, target)))
@@ -84,7 +84,7 @@ class BacklogMatcher:
     def _found(self, repo_id: int, target: Issue) -> tuple[ScanMatch, ...]:
         with self._matcher.session(repo_id, target, below=target.number, stored=True) as look:
             found = []
-            # Among equals the latest first, so that copies form one group, however many there are.
+            # Equal candidates are sorted latest first, so that any number of copies form one group.
             matches = sorted(look.judge(), key=lambda match: (-match.confidence, -match.number))
             for match in matches[:MOST]:
                 if match.confidence >= LEAST:
@@ -92,72 +92,74 @@ class BacklogMatcher:
             return tuple(found)
 
 
-#: Issues that a process gets at once: less than a second's work in a repository of 17,000, lost when it is stopped.
+#: The number of issues that a process gets at a time. Stopping a scan loses this work, which takes less than a second
+#: in a repository of 17,000 issues.
 PART = 20
-#: Up to this many are asked about in this process, because starting others would take longer.
+#: Up to this many issues are matched in this process, because starting other processes would take longer.
 FEW = 50
 
-_asker: BacklogMatcher | None = None
+_process_matcher: BacklogMatcher | None = None
 
 
 def match_in_processes(
     make: Callable[[], BacklogMatcher], repo_id: int, numbers: Sequence[int], processes: int
 ) -> Iterator[list[ScanAnswer]]:
-    """Yield answers part by part, in no order. `make` is pickled, and called once in each process.
+    """Yield batches of answers, in no particular order. `make` is pickled, and called once in each process.
 
-    If you leave the iteration early, each process stops after its present part.
+    If you leave the iteration early, each process stops after its current batch.
     """
-    parts = list(batches(numbers, PART))
+    numbers_by_batch = list(batches(numbers, PART))
     if len(numbers) <= FEW:
-        with closing(make()) as asker:
-            for part in parts:
-                yield asker.ask(repo_id, part)
+        with closing(make()) as matcher:
+            for batch in numbers_by_batch:
+                yield matcher.ask(repo_id, batch)
         return
     context = multiprocessing.get_context("spawn")
     with held_back(signal.SIGTERM):
-        pool = ProcessPoolExecutor(min(processes, len(parts)) or 1, context, _begin, (make,))
+        pool = ProcessPoolExecutor(min(processes, len(numbers_by_batch)) or 1, context, _begin, (make,))
     try:
         # The pool starts processes when it gets work.
         with held_back(signal.SIGTERM):
-            asked = [pool.submit(_ask, repo_id, part) for part in parts]
-        for done in as_completed(asked):
-            yield done.result()
+            futures = [pool.submit(_ask, repo_id, batch) for batch in numbers_by_batch]
+        for future in as_completed(futures):
+            yield future.result()
     finally:
         pool.shutdown(cancel_futures=True)
 
 
 def _begin(make: Callable[[], BacklogMatcher]) -> None:
-    global _asker
+    global _process_matcher
     end_with_parent()
-    _asker = make()
+    _process_matcher = make()
 
 
 def _ask(repo_id: int, numbers: Sequence[int]) -> list[ScanAnswer]:
-    assert _asker is not None
-    return _asker.ask(repo_id, numbers)
+    assert _process_matcher is not None
+    return _process_matcher.ask(repo_id, numbers)
 
 
 _ROWS = 2_000
 
 
 class ScanAnswers(TableGateway):
-    """The `scan_answers` table, and what a scan needs of the index's tables."""
+    """The `scan_answers` table, and the queries on the index's tables that a scan needs."""
 
     def put(self, repo_id: int, answers: Sequence[ScanAnswer]) -> None:
-        """Store answers of issues that are still there, over earlier ones."""
+        """Store the answers of issues that still exist, replacing earlier answers."""
         rows = [
-            (repo_id, one.number, one.sequence, one.model, json.dumps(list(map(_to_row, one.found)))) for one in answers
+            (repo_id, answer.number, answer.sequence, answer.model, json.dumps(list(map(_to_row, answer.found))))
+            for answer in answers
         ]
         with write(self._engine) as connection:
-            # The answer of an issue that was deleted meanwhile would stay for ever.
+            # Without the lock, an issue could be deleted meanwhile, and its answer would stay for ever.
             lock_index(connection, repo_id)
-            asked = among(connection, issues.c.number, [one.number for one in answers])
-            there = sa.select(issues.c.number).where(issues.c.repo_id == repo_id, asked)
-            numbers = set(connection.execute(there).scalars())
+            answered = among(connection, issues.c.number, [answer.number for answer in answers])
+            existing = sa.select(issues.c.number).where(issues.c.repo_id == repo_id, answered)
+            numbers = set(connection.execute(existing).scalars())
             upsert(connection, table, [row for row in rows if row[1] in numbers])
 
     def all(self, repo_id: int) -> Iterator[ScanAnswer]:
-        """All answers of a repository, read from the database piece by piece."""
+        """All answers of a repository. The database returns them in batches."""
         query = sa.select(table).where(table.c.repo_id == repo_id).order_by(table.c.number)
         with self._engine.connect() as connection:
             for row in connection.execution_options(yield_per=_ROWS).execute(query):
@@ -172,7 +174,7 @@ class ScanAnswers(TableGateway):
             connection.execute(sa.delete(table).where(mine))
 
     def outdated(self, repo_id: int) -> list[int]:
-        """The issues whose answers hold another issue that has changed since, in its text or its vectors."""
+        """The issues whose answers name another issue with a newer text or newer vectors."""
         changed: dict[int, int] = {}
         for part in (terms, vectors):
             for number, at in self._all(sa.select(part.c.number, part.c.changed).where(part.c.repo_id == repo_id)):
@@ -189,15 +191,15 @@ class ScanAnswers(TableGateway):
 
     def missing(self, repo_id: int, model: str, *, closed: bool, after: int, limit: int | None) -> list[int]:
         """The issues above `after` without a valid answer, ascending; with `closed`, closed ones too."""
-        mine = sa.and_(table.c.repo_id == issues.c.repo_id, table.c.number == issues.c.number)
-        own = sa.and_(terms.c.repo_id == issues.c.repo_id, terms.c.number == issues.c.number)
+        answered = sa.and_(table.c.repo_id == issues.c.repo_id, table.c.number == issues.c.number)
+        indexed = sa.and_(terms.c.repo_id == issues.c.repo_id, terms.c.number == issues.c.number)
         embedded = sa.and_(vectors.c.repo_id == issues.c.repo_id, vectors.c.number == issues.c.number)
         outdated = sa.or_(table.c.sequence < terms.c.changed, table.c.sequence < vectors.c.changed)
         query = (
             sa.select(issues.c.number)
-            .join(terms, own)
+            .join(terms, indexed)
             .outerjoin(vectors, embedded)
-            .outerjoin(table, mine)
+            .outerjoin(table, answered)
             .where(
                 _in_backlog(repo_id, closed),
                 issues.c.number > after,
@@ -209,11 +211,11 @@ class ScanAnswers(TableGateway):
         return [row.number for row in self._all(query)]
 
     def count_entries(self, repo_id: int, *, closed: bool) -> int:
-        """How many issues there are to look through."""
+        """The number of issues in the backlog."""
         return int(self._scalar(sa.select(sa.func.count()).where(_in_backlog(repo_id, closed))) or 0)
 
     def entries(self, repo_id: int, *, closed: bool) -> list[BacklogIssue]:
-        """The issues to look through, oldest first by `created_at` (D8), since a transferred one has a high number."""
+        """The issues of the backlog, oldest first by `created_at` (D8): a transferred issue has a high number."""
         columns = ("number", "title", "state", "created_at", "thumbs_up", "thumbs_down", "comments")
         query = sa.select(*(issues.c[name] for name in columns)).where(_in_backlog(repo_id, closed))
         return [
@@ -224,7 +226,7 @@ class ScanAnswers(TableGateway):
         ]
 
     def put_reactions(self, repo_id: int, given: Mapping[int, tuple[int, int]]) -> None:
-        """Store how many 👍 and 👎 issues have now, by number."""
+        """Store the current numbers of 👍 and 👎, by issue number."""
         if given:
             change = (
                 sa.update(issues)
@@ -237,10 +239,12 @@ class ScanAnswers(TableGateway):
 
 
 def _in_backlog(repo_id: int, closed: bool) -> sa.ColumnElement[bool]:
-    """A repository's open issues; with `closed` also closed ones, unless they were closed as duplicates."""
-    dealt_with = sa.or_(issues.c.duplicate_of.is_not(None), sa.func.coalesce(issues.c.state_reason, "") == "duplicate")
-    opened = issues.c.state == "open"
-    return sa.and_(issues.c.repo_id == repo_id, sa.or_(opened, sa.not_(dealt_with)) if closed else opened)
+    """A repository's open issues; with `closed`, also closed issues except those closed as duplicates."""
+    closed_as_duplicate = sa.or_(
+        issues.c.duplicate_of.is_not(None), sa.func.coalesce(issues.c.state_reason, "") == "duplicate"
+    )
+    is_open = issues.c.state == "open"
+    return sa.and_(issues.c.repo_id == repo_id, sa.or_(is_open, sa.not_(closed_as_duplicate)) if closed else is_open)
 
 
 def _to_row(found: ScanMatch) -> list[Any]:
@@ -256,39 +260,39 @@ def _from_row(number: int, confidence: float, reasons: Iterable[list[str]]) -> S
 log = logging.getLogger(__name__)
 
 MOST_ASKED_AGAIN = 100
-"""Some seconds' work."""
+"""The work of some seconds."""
 
 ReadReactions = Callable[[Sequence[int]], Mapping[int, tuple[int, int]]]
-"""How many 👍 and 👎 issues have, by number, as GitHub says now; issues may be left out."""
+"""Returns the current numbers of 👍 and 👎 on GitHub, by issue number. Issues may be missing from the result."""
 
 
 class Scan:
-    """One scan of a repository; it can be stopped at any time and repeated."""
+    """One scan of a repository. You can stop the scan at any time and repeat it."""
 
-    def __init__(self, store: Store, asker: BacklogMatcher, repo_id: int, *, closed: bool = False) -> None:
+    def __init__(self, store: Store, matcher: BacklogMatcher, repo_id: int, *, closed: bool = False) -> None:
         self._store = store
         self._answers = ScanAnswers(store.engine)
-        self._asker = asker
+        self._matcher = matcher
         self._repo_id = repo_id
         self._closed = closed
 
     def begin(self, *, fresh: bool = False) -> None:
-        """Delete the answers that another issue's change has outdated; with `fresh`, all answers."""
+        """Delete the outdated answers; with `fresh`, delete all answers."""
         if fresh:
             self._answers.forget(self._repo_id)
         else:
             self._answers.drop_outdated(self._repo_id)
 
     def missing(self, after: int = 0, limit: int | None = None) -> list[int]:
-        """The issues above `after` that still have to be asked about."""
-        version = self._asker.version(self._repo_id)
+        """The issues above `after` that still need an answer."""
+        version = self._matcher.version(self._repo_id)
         return self._answers.missing(self._repo_id, version, closed=self._closed, after=after, limit=limit)
 
     def ask_again(self) -> None:
-        """Ask once more about issues whose answers were outdated during the scan.
+        """Ask again about issues whose answers became outdated during the scan.
 
-        Only once and at most MOST_ASKED_AGAIN issues, because a scan must end. Other outdated answers are used as they
-        are.
+        A scan must end, so it does this only once, for at most MOST_ASKED_AGAIN issues. The result uses all other
+        outdated answers as they are.
         """
         changed = {*self._answers.outdated(self._repo_id), *self.missing(limit=MOST_ASKED_AGAIN)}
         self.ask(sorted(changed)[:MOST_ASKED_AGAIN])
@@ -297,16 +301,16 @@ class Scan:
         return self._answers.count_entries(self._repo_id, closed=self._closed)
 
     def ask(self, numbers: Sequence[int]) -> None:
-        self.keep(self._asker.ask(self._repo_id, numbers))
+        self.keep(self._matcher.ask(self._repo_id, numbers))
 
     def keep(self, answers: Sequence[ScanAnswer]) -> None:
         self._answers.put(self._repo_id, answers)
 
     def count_reactions(self, read: ReadReactions, threshold: float = THRESHOLD) -> None:
-        """Update the 👍 and 👎 of the groups' issues, by which groups are ordered.
+        """Update the numbers of 👍 and 👎 in the groups, which determine the order of groups.
 
-        GitHub does not count a reaction as a change, so the index has those of an issue's last change. If they cannot
-        be read, those count.
+        On GitHub a reaction does not change an issue, so the index has the numbers from the issue's last change. If the
+        current numbers cannot be read, the numbers in the index remain.
         """
         groups = self.result(threshold).groups
         numbers = [

@@ -1,1 +1,1 @@
-"""Learning the weights from files of issues with known duplicates; `doppel train` is the command."""
+"""Learns the weights from files of issues with known duplicates, for the command `doppel train`."""

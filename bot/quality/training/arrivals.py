@@ -1,10 +1,11 @@
-"""Issues to learn from, as they arrive in a repository: each with its candidates, marks, and readers' verdicts.
+"""Collects issues to learn from as they arrive in a repository, with their candidates, marks, and readers' verdicts.
 
-A file of readers' verdicts (P1) has a line for each arrival that was read: `{"id", "weight", "verdicts": {CANDIDATE:
-VERDICT}}`. A verdict is `same`, `related` or `different`; `weight` is how many arrivals this one stands for.
+A file of readers' verdicts (P1) has a line for each arrival that people read: `{"id", "weight", "verdicts":
+{CANDIDATE: VERDICT}}`. A verdict is `same`, `related` or `different`; `weight` is the number of arrivals that this
+arrival represents.
 
-The log-odds of small repositories need data of their own, since readers judged candidates in large trackers only. Small
-repositories are therefore made of issues drawn from a file, and marks take the place of readers there.
+Readers judged candidates only in large trackers, so the log-odds of small repositories need other data. This module
+makes small repositories from issues drawn from a file, with marks instead of readers' verdicts.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from bot.search.matching import Matcher, probability
 from bot.search.matching.probability import TextSimilarity
 from bot.search.matching.retrieval import known_author
 
-#: How strongly weights are drawn to 0; there are three of them, and thousands of pairs.
+#: The strength of the L2 penalty on the last step, which fits three weights to thousands of pairs.
 L2_READINGS = 1.0
 
 _VERDICTS = ("same", "related", "different")
@@ -43,7 +44,7 @@ _VERDICTS = ("same", "related", "different")
 
 @dataclass(frozen=True, slots=True)
 class ReaderVerdicts:
-    """What readers said of one arrival: whether each candidate, by its id in the file, is the same."""
+    """Readers' verdicts on one arrival: whether each candidate, by its id in the file, is the same."""
 
     weight: float
     same: Mapping[str, bool]
@@ -51,10 +52,10 @@ class ReaderVerdicts:
 
 @dataclass(frozen=True, slots=True)
 class ReadCandidates:
-    """The candidates of an arrival that were read: whether each is the `same`, and their `likeness` by the text model.
+    """The candidates that people read for an arrival: whether each is the `same`, and the text model's `likeness`.
 
-    `weight` is how many arrivals this one stands for, `signed` whether its author is known. `small` marks an arrival in
-    a repository that was made for training.
+    `weight` is the number of arrivals that this arrival represents. `signed` says whether its author is known. `small`
+    marks an arrival in a repository that was made for training.
     """
 
     same: Floats
@@ -65,15 +66,15 @@ class ReadCandidates:
 
 
 def read_verdicts(path: Path) -> dict[str, ReaderVerdicts]:
-    """Readers' verdicts by the arrival's id. Raises UserError naming a wrong line."""
+    """Readers' verdicts by the arrival's id. Raises UserError naming an invalid line."""
     found = {}
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         try:
             row = json.loads(line)
-            verdicts, weight = {str(id): said for id, said in row["verdicts"].items()}, float(row["weight"])
+            verdicts, weight = {str(id): verdict for id, verdict in row["verdicts"].items()}, float(row["weight"])
             if weight <= 0 or not set(verdicts.values()) <= set(_VERDICTS):
                 raise ValueError(f"a weight is above 0, and a verdict one of {', '.join(_VERDICTS)}")
-            found[str(row["id"])] = ReaderVerdicts(weight, {id: said == "same" for id, said in verdicts.items()})
+            found[str(row["id"])] = ReaderVerdicts(weight, {id: verdict == "same" for id, verdict in verdicts.items()})
         except (ValueError, KeyError, TypeError, AttributeError) as problem:
             wanted = '{"id": …, "weight": 1.0, "verdicts": {"CANDIDATE": "same"}}'
             raise UserError(f"{path}:{number}: this is no reading such as {wanted}: {problem}") from None
@@ -83,21 +84,21 @@ def read_verdicts(path: Path) -> dict[str, ReaderVerdicts]:
 
 
 def fit_readings(odds: Sequence[Floats], reads: Sequence[ReadCandidates]) -> tuple[Fitted, Fitted]:
-    """Fit the last step with the text model and without it, to the log-odds of each arrival's candidates.
+    """Fit the last step to the log-odds of each arrival's candidates, once with the text model and once without it.
 
-    The step without the text model leaves out small repositories, where word counts tell too little.
+    The fit without the text model leaves out small repositories, in which word counts reveal too little.
     """
 
-    def fit(names: Sequence[str], rows: Sequence[Floats], said: Sequence[ReadCandidates]) -> Fitted:
-        same = np.concatenate([one.same for one in said])
-        weight = np.concatenate([np.full(len(one.same), one.weight) for one in said])
+    def fit(names: Sequence[str], rows: Sequence[Floats], readings: Sequence[ReadCandidates]) -> Fitted:
+        same = np.concatenate([reading.same for reading in readings])
+        weight = np.concatenate([np.full(len(reading.same), reading.weight) for reading in readings])
         return fit_probability(names, np.concatenate(rows), same, weight / weight.mean(), L2_READINGS, {})
 
-    with_text = [probability.rows_with_text(own, one.likeness) for own, one in zip(odds, reads, strict=True)]
-    by_odds = [probability.rows_by_odds(own) for own, one in zip(odds, reads, strict=True) if not one.small]
+    with_text = [probability.rows_with_text(own, reading.likeness) for own, reading in zip(odds, reads, strict=True)]
+    by_odds = [probability.rows_by_odds(own) for own, reading in zip(odds, reads, strict=True) if not reading.small]
     return (
         fit(probability.WITH_TEXT, with_text, reads),
-        fit(probability.BY_ODDS, by_odds, [one for one in reads if not one.small]),
+        fit(probability.BY_ODDS, by_odds, [reading for reading in reads if not reading.small]),
     )
 
 
@@ -106,11 +107,11 @@ _REPO = 1
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """One issue with its candidates: their features, (candidates, features), and whether each is the `same`.
+    """One issue with its candidates: their feature `values`, (candidates, features), and whether each is the `same`.
 
-    `back` is how many issues each candidate lies back, from 0; `earlier` the number of issues before this one;
-    `stands_for` how many issues it is a sample of (0 if it was chosen only because it was read). `young` marks one of a
-    repository's first issues. `read` has the readers' verdicts.
+    `earlier` is the number of issues before this issue. `back` is the number of issues between each candidate and this
+    issue. `stands_for` is the number of issues that this sampled issue represents, or 0 for an issue chosen only for
+    its readers' verdicts. `young` marks one of a repository's first issues. `read` has the readers' verdicts.
     """
 
     earlier: int
@@ -123,9 +124,9 @@ class Arrival:
 
 
 class TrainingRepository:
-    """A repository in which issues arrive and are compared with those before them.
+    """A repository in which issues arrive and are compared with earlier issues.
 
-    Issues enter the index together, at the next comparison.
+    New issues wait for the next comparison, and then enter the index together.
     """
 
     def __init__(self, index: Index) -> None:
@@ -134,11 +135,11 @@ class TrainingRepository:
         self._waiting: list[Issue] = []
 
     def arrive(self, past: PastIssue) -> Issue:
-        """Open the next issue, numbered from 1 on."""
+        """Open the next issue. Numbers begin at 1."""
         return self._github.arrive(past)
 
     def compared(self, issue: Issue) -> tuple[Integers, Floats]:
-        """The candidates of the issue that arrived last: their numbers, and (candidates, features)."""
+        """The numbers of the last issue's candidates, and their features, (candidates, features)."""
         self._mirror.put(self._waiting)
         self._mirror.follow(self._github)
         self._waiting = []
@@ -153,55 +154,55 @@ class TrainingRepository:
             found = look.likeness(numbers, issue.number - 1, order, len(places))
         if found is None:
             raise UserError("readings are compared by the text model, which failed; the log says why")
-        # Candidates that the reader adds come after those it was asked about.
+        # The text model's reader may add candidates after the requested ones.
         return found.of(slice(len(places)))
 
     def keep(self, issue: Issue) -> None:
-        """Keep the issue that arrived last as a candidate for later ones."""
+        """Keep the last issue as a candidate for later issues."""
         self._waiting.append(issue)
 
 
 @contextmanager
 def training_repository(text_model: Path | None) -> Iterator[TrainingRepository]:
-    """An empty repository that compares by the text model in a folder (None: the shipped model)."""
-    with ephemeral_index(TextAnalyser(), choose_embedder(), text_model=_remembering(text_model)) as index:
+    """An empty repository with the text model in a folder (None: the shipped model)."""
+    with ephemeral_index(TextAnalyser(), choose_embedder(), text_model=_cached_text_model(text_model)) as index:
         yield TrainingRepository(index)
 
 
-class _Remembering:
-    """A text model with a cache: many repositories are made of the texts of one file."""
+class _CachedTextModel:
+    """A text model with a cache, because many repositories are made of one file's texts."""
 
     remote = False
 
     def __init__(self, model: TextModel) -> None:
-        self._model, self._made = model, dict[str, NDArray[np.float32]]()
+        self._model, self._vectors = model, dict[str, NDArray[np.float32]]()
 
     @property
     def name(self) -> str:
         return self._model.name
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        new = [text for text in dict.fromkeys(texts) if text not in self._made]
+        new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
         if new:
-            self._made |= zip(new, self._model.embed(new), strict=True)
-        return np.array([self._made[text] for text in texts])
+            self._vectors |= zip(new, self._model.embed(new), strict=True)
+        return np.array([self._vectors[text] for text in texts])
 
 
 @cache
-def _remembering(folder: Path | None) -> _Remembering:
-    return _Remembering(TextModel(folder))
+def _cached_text_model(folder: Path | None) -> _CachedTextModel:
+    return _CachedTextModel(TextModel(folder))
 
 
-#: Called with the numbers of issues that were added to the work, and that were done, since the last call.
+#: Called with two numbers of issues: added to the work since the last call, and completed since the last call.
 Progress = Callable[[int, int], None]
 
-#: Why files teach nothing.
+#: The error for files without enough known duplicates.
 TOO_FEW = "too few issues there are known as duplicates (duplicate_of) of one that came before them"
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingFile:
-    """A file of issues to learn from, with readers' verdicts on them if there are any.
+    """A file of issues to learn from, with a file of readers' verdicts, if any.
 
     `text_model` is the folder of a text model that was not tuned on these issues (None: the shipped model).
     """
@@ -212,12 +213,12 @@ class TrainingFile:
 
 
 def collect(material: TrainingFile, progress: Progress, *, others: int, seed: int) -> list[Arrival]:
-    """The arrivals of one file: duplicates, the first issues, a seeded sample of the others, and what was read."""
+    """The arrivals of one file: duplicates, the first issues, a seeded sample of the rest, and issues with verdicts."""
     issues, labels = read_archive(material.issues), read_labels(material.issues)
-    said = read_verdicts(material.readings) if material.readings else {}
+    verdicts = read_verdicts(material.readings) if material.readings else {}
     chosen = beginning(issues, labels) | to_learn_from(issues, labels, others, seed)
-    read = {position: said[str(past.id)] for position, past in enumerate(issues) if str(past.id) in said}
-    if said and not read:
+    read = {position: verdicts[str(past.id)] for position, past in enumerate(issues) if str(past.id) in verdicts}
+    if verdicts and not read:
         raise UserError(f"{material.readings}: none of the issues that were read is in {material.issues}")
     progress(len(chosen.keys() | read.keys()), 0)
     with training_repository(material.text_model) as repository:
@@ -235,7 +236,7 @@ def _compared(
     read: Mapping[int, ReaderVerdicts],
     progress: Progress,
 ) -> Iterator[Arrival]:
-    """The chosen issues in order, without those that have no candidates."""
+    """The chosen issues that have candidates, in order."""
     grown = grown_from(issues)
     for position, past in enumerate(issues):
         issue = repository.arrive(past)
@@ -244,42 +245,42 @@ def _compared(
             ids = [issues[number - 1].id for number in numbers.tolist()]
             same = [float(labels.group[id] == labels.group[past.id]) for id in ids]
             if same:
-                said = _read(repository, issue, numbers, ids, read[position]) if position in read else None
+                reading = _read(repository, issue, numbers, ids, read[position]) if position in read else None
                 back, young = position - numbers, position < grown
-                yield Arrival(position, values, back, np.array(same), chosen.get(position, 0.0), young, said)
+                yield Arrival(position, values, back, np.array(same), chosen.get(position, 0.0), young, reading)
             progress(0, 1)
         repository.keep(issue)
 
 
 def _read(
-    repository: TrainingRepository, issue: Issue, numbers: Integers, ids: Sequence[int | str], said: ReaderVerdicts
+    repository: TrainingRepository, issue: Issue, numbers: Integers, ids: Sequence[int | str], verdicts: ReaderVerdicts
 ) -> ReadCandidates | None:
-    """The verdicts on the candidates; None if none was read."""
-    places = np.array([place for place, id in enumerate(ids) if str(id) in said.same], dtype=np.int64)
+    """The verdicts on the candidates; None without verdicts."""
+    places = np.array([place for place, id in enumerate(ids) if str(id) in verdicts.same], dtype=np.int64)
     if not len(places):
         return None
-    same = np.array([float(said.same[str(ids[place])]) for place in places.tolist()])
+    same = np.array([float(verdicts.same[str(ids[place])]) for place in places.tolist()])
     likeness = repository.likeness(issue, numbers, places)
-    return ReadCandidates(same, likeness, said.weight, signed=bool(known_author(issue.author)))
+    return ReadCandidates(same, likeness, verdicts.weight, signed=bool(known_author(issue.author)))
 
 
-#: The sizes of the small repositories, and how many of each size are made of a file.
+#: The sizes of the small repositories, and the number of repositories of each size.
 SIZES = ((60, 40), (200, 30), (1_000, 6))
-#: How many duplicates arrive in each, and how many other issues.
+#: The numbers of duplicates and of other issues that arrive in each small repository.
 REPEATING, OTHERS = 10, 30
-#: The share of arrivals that repeat something, by what readers found among the first three candidates.
+#: The share of duplicates among arrivals, according to readers of the first three candidates.
 SHARE = 0.09
-#: A file with fewer pairs is too small to make repositories of.
+#: A file needs this many pairs to make small repositories.
 LEAST_PAIRS = 100
 
-# All small repositories are made of this many issues of a file, since each must be embedded by the text model once.
+# All small repositories share this many issues of a file, because embedding each issue takes time.
 _DRAWN = 3_000
 
 
 def small_repositories(
     text_model: Path | None, issues: Sequence[PastIssue], labels: Labels, progress: Progress, seed: int
 ) -> Iterator[Arrival]:
-    """The arrivals in small repositories made of a file's issues; none if the file has too few duplicates."""
+    """The arrivals in small repositories made of a file's issues; empty if the file has too few duplicates."""
     rng = random.Random(seed)  # noqa: S311
     groups: dict[object, list[int]] = defaultdict(list)
     for place, past in enumerate(issues):
@@ -287,10 +288,10 @@ def small_repositories(
     pairs = [(group[0], group[1]) for group in groups.values() if len(group) > 1]
     if len(pairs) < LEAST_PAIRS:
         return
-    progress(sum(many * (REPEATING + OTHERS) for _, many in SIZES), 0)
+    progress(sum(repositories * (REPEATING + OTHERS) for _, repositories in SIZES), 0)
     drawn = rng.sample(range(len(issues)), min(_DRAWN, len(issues)))
-    for size, many in SIZES:
-        for _ in range(many):
+    for size, repositories in SIZES:
+        for _ in range(repositories):
             chosen = rng.sample(pairs, REPEATING)
             again = {later for _, later in chosen}
             there = sorted({*rng.sample(drawn, min(size, len(drawn))), *(first for first, _ in chosen)} - again)
@@ -298,41 +299,41 @@ def small_repositories(
             others = [place for place in rng.sample(drawn, min(2 * OTHERS, len(drawn))) if place not in there]
             new = [place for place in others if labels.group[issues[place].id] not in known][:OTHERS]
             with training_repository(text_model) as repository:
-                yield from _arriving(repository, issues, labels, there, [*sorted(again), *new])
+                yield from _arrivals_after(repository, issues, labels, there, [*sorted(again), *new])
             progress(0, REPEATING + OTHERS)
 
 
-def _arriving(
+def _arrivals_after(
     repository: TrainingRepository,
     issues: Sequence[PastIssue],
     labels: Labels,
     there: Sequence[int],
     arriving: Sequence[int],
 ) -> Iterator[Arrival]:
-    """Each of the `arriving` issues, as if it were the next in a repository of the issues `there`."""
+    """Each of the `arriving` issues, as if each were the next issue in a repository with the issues `there`."""
     for place in there:
         repository.keep(repository.arrive(issues[place]))
     last = issues[there[-1]].created_at
     for past in (issues[place] for place in arriving):
-        # It is not kept, so it must not be closed later.
+        # The repository does not keep this issue, so the issue must not be closed later.
         issue = repository.arrive(replace(past, created_at=max(past.created_at, last), closed_at=None))
         numbers, values = repository.compared(issue)
         if not len(numbers):
             continue
-        mine = labels.group[past.id]
-        same = np.array([float(labels.group[issues[there[number - 1]].id] == mine) for number in numbers.tolist()])
+        group = labels.group[past.id]
+        same = np.array([float(labels.group[issues[there[number - 1]].id] == group) for number in numbers.tolist()])
         weight = SHARE / REPEATING if same.any() else (1 - SHARE) / OTHERS
         likeness = repository.likeness(issue, numbers, np.arange(len(numbers)))
         read = ReadCandidates(same, likeness, weight, signed=bool(known_author(issue.author)), small=True)
         yield Arrival(len(there), values, len(there) - numbers, same, 0.0, read=read)
 
 
-#: The first issues of a repository are all looked at: from this position on, up to this one.
+#: Training uses all issues from the first to the second of these positions.
 BEGINNING = (30, 4_000)
 
 
 def beginning(issues: Sequence[PastIssue], labels: Labels) -> dict[int, float]:
-    """The positions of the first issues that can be judged. Each stands for itself, hence 1."""
+    """The positions of the first issues that can be judged. Each represents only itself, so its weight is 1."""
     least, most = BEGINNING
     last = min(most, grown_from(issues))
     return {position: 1.0 for position, _ in truth(issues[:last], labels, 0.0) if position >= least}

@@ -1,6 +1,6 @@
 """Fits linear models by Newton's method, with standardised features and an L2 penalty.
 
-The penalty draws each weight to its prior, by default zero, so a feature that the examples lack keeps its prior.
+The penalty pulls each weight towards its prior, by default zero. A feature missing from the examples keeps its prior.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from bot.search.index.arrays import Floats
 
 _MOST_STEPS = 50
-# Standardised values beyond this are cut, so that no single example decides.
+# Standardised values are clipped at this value, so that no single example dominates.
 _FAR = 8.0
 _LEAST_PART = 1e-6
 
@@ -37,11 +37,11 @@ class Fitted:
 def fit_order(
     names: Sequence[str], rows: Floats, same: Floats, sizes: Sequence[int], l2: float, prior: Mapping[str, float]
 ) -> Fitted:
-    """Fit an order: a softmax over the candidates of each question makes the true ones most probable.
+    """Fit an order: a softmax over the candidates of each question makes the true candidates most probable.
 
-    `rows` are (all candidates, names), question after question; `sizes` holds each question's number of candidates;
-    `same` is 1 for true ones, of which each question has at least one. This is a conditional logit (McFadden, 1974),
-    and has no intercept.
+    `rows` are (all candidates, names), question after question. `sizes` holds each question's number of candidates.
+    `same` is 1 for a true candidate, and each question has at least one. The model is a conditional logit (McFadden,
+    1974) and has no intercept.
     """
     mean, scale = rows.mean(axis=0), rows.std(axis=0) + 1e-9
     inputs = (rows - mean) / scale
@@ -52,14 +52,14 @@ def fit_order(
     def parts(beta: Floats) -> tuple[float, Floats, Floats]:
         scores = inputs @ beta
         weights = np.exp(scores - np.maximum.reduceat(scores, firsts)[question])
-        every, true = np.add.reduceat(weights, firsts), np.add.reduceat(weights * same, firsts)
-        loss = np.log(every / true).sum() + l2 / 2 * ((beta - start) ** 2).sum()
-        return float(loss), weights / every[question], weights * same / true[question]
+        totals, true_totals = np.add.reduceat(weights, firsts), np.add.reduceat(weights * same, firsts)
+        loss = np.log(totals / true_totals).sum() + l2 / 2 * ((beta - start) ** 2).sum()
+        return float(loss), weights / totals[question], weights * same / true_totals[question]
 
     def step(beta: Floats) -> Floats:
         _, chance, share = parts(beta)
-        usual = np.add.reduceat(inputs * chance[:, None], firsts, axis=0)
-        curvature = (inputs * chance[:, None]).T @ inputs - usual.T @ usual + l2 * np.eye(len(beta))
+        mean_inputs = np.add.reduceat(inputs * chance[:, None], firsts, axis=0)
+        curvature = (inputs * chance[:, None]).T @ inputs - mean_inputs.T @ mean_inputs + l2 * np.eye(len(beta))
         return np.asarray(np.linalg.solve(curvature, inputs.T @ (chance - share) + l2 * (beta - start)))
 
     beta = _descend(start, step, lambda one: parts(one)[0])
@@ -69,30 +69,30 @@ def fit_order(
 def fit_probability(
     names: Sequence[str], rows: Floats, same: Floats, weight: Floats, l2: float, prior: Mapping[str, float]
 ) -> Fitted:
-    """Fit a logistic regression; each row counts by its `weight`.
+    """Fit a logistic regression to rows with a `weight` each.
 
-    The intercept is not penalised: it carries how rare duplicates are. Raises ValueError if all rows are the same
-    issue, or none.
+    The intercept expresses how rare duplicates are, and is not penalised. Raises ValueError if `same` is equal for all
+    rows.
     """
     if same.min() == same.max():
         raise ValueError(f"{'all' if same.all() else 'none'} of the candidates that are looked at are the same issue")
     mean = np.average(rows, axis=0, weights=weight)
     scale = np.sqrt(np.average((rows - mean) ** 2, axis=0, weights=weight)) + 1e-9
     inputs = np.hstack([np.clip((rows - mean) / scale, -_FAR, _FAR), np.ones((len(rows), 1))])
-    drawn = np.array([prior.get(name, 0.0) for name in names] + [0.0]) * np.append(scale, 1.0)
+    priors = np.array([prior.get(name, 0.0) for name in names] + [0.0]) * np.append(scale, 1.0)
     penalty = np.array([l2] * len(names) + [1e-9])
     rate = float(np.average(same, weights=weight))
-    start = drawn.copy()
+    start = priors.copy()
     start[-1] = np.log(rate / (1 - rate))
 
     def loss(beta: Floats) -> float:
         odds = inputs @ beta
         likelihood = (weight * (np.logaddexp(0, odds) - same * odds)).sum()
-        return float(likelihood + (penalty * (beta - drawn) ** 2).sum() / 2)
+        return float(likelihood + (penalty * (beta - priors) ** 2).sum() / 2)
 
     def step(beta: Floats) -> Floats:
         chance = 1 / (1 + np.exp(-np.clip(inputs @ beta, -30, 30)))
-        slope = inputs.T @ (weight * (chance - same)) + penalty * (beta - drawn)
+        slope = inputs.T @ (weight * (chance - same)) + penalty * (beta - priors)
         curvature = (inputs * (weight * chance * (1 - chance))[:, None]).T @ inputs + np.diag(penalty)
         return np.asarray(np.linalg.solve(curvature, slope))
 
@@ -118,16 +118,16 @@ def fit_factor(column: Floats, odds: Floats, same: Floats, weight: Floats, l2: f
 
 @np.errstate(divide="ignore", invalid="ignore", over="ignore")
 def _descend(start: Floats, step: Callable[[Floats], Floats], loss: Callable[[Floats], float]) -> Floats:
-    """Newton's method. A step that does not lower the loss, or leads to no number, is halved."""
+    """Newton's method. A step is halved until the loss is a number and does not rise."""
     beta, best = start, loss(start)
     for _ in range(_MOST_STEPS):
-        towards, part = step(beta), 1.0
-        while not (now := loss(beta - part * towards)) <= best and part > _LEAST_PART:
-            part /= 2
-        if not now <= best:
+        direction, fraction = step(beta), 1.0
+        while not (current := loss(beta - fraction * direction)) <= best and fraction > _LEAST_PART:
+            fraction /= 2
+        if not current <= best:
             break
-        beta, gained, best = beta - part * towards, best - now, now
-        if gained < 1e-6 * max(1.0, best):
+        beta, gain, best = beta - fraction * direction, best - current, current
+        if gain < 1e-6 * max(1.0, best):
             break
     return beta
 

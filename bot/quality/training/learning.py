@@ -1,18 +1,21 @@
-"""Learns `matching/weights.json`, by which the bot judges what the index finds, from files with known duplicates.
+"""Learns `bot/search/matching/weights.json`, which judges the index's candidates, from files with known duplicates.
 
-Each file is replayed: when an issue arrives, the index holds the issues before it. For each duplicate, and for a seeded
-sample of the other issues, the candidates are looked up and marked as the same issue or not. Two models are fitted.
+Training replays each file: when an issue arrives, the index holds all earlier issues. For each duplicate, and for a
+seeded sample of the other issues, training looks up the candidates and compares them with the marks. Training fits two
+models.
 
-The first is the order, learned from the duplicates alone (`fitting.fit_order`). The second is the probability, learned
-from the first five of each list (`fitting.fit_probability`), in repositories of any size: smaller ones are made of
-large ones. The correction for small repositories is learned last and by itself, so that large ones do not change.
+The first model is the order, learned only from duplicates (`fitting.fit_order`). The second model is the probability,
+learned from the first five candidates of each list (`fitting.fit_probability`) in repositories of any size: training
+makes smaller repositories out of large ones. The correction for small repositories is fitted last and separately, so
+that it does not affect large repositories.
 
-The probability sees lists in the order that was learned from other questions, as it will for new issues. An issue that
-repeats nothing weighs as much as the issues it stands for, since nearly all new issues are no duplicates.
+The probability is learned from lists in an order that was learned from other questions, because new issues get such an
+order too. A sampled issue has the weight of all issues that it represents, because nearly all new issues are not
+duplicates.
 
-Files may lack authors, and so may a repository. Without an author a day's issues may be one person's series, so a
-second probability is learned from the same arrivals without authors. The weights of `PRIOR_…` were set by hand and hold
-where no file says better: a person who reports two things knows both.
+Some files and some repositories lack authors. If authors are unknown, a day's issues may be one person's series, so a
+second probability is learned from the same arrivals without authors. The weights in `PRIOR_…` were set by hand, and
+apply unless the files teach something else: a person who reports two issues knows both.
 """
 
 from __future__ import annotations
@@ -41,58 +44,58 @@ from bot.search.matching import features, probability
 from bot.search.matching.probability import CALIBRATION, CLOSEST, SMALLNESS, calibration
 from bot.search.matching.weights import KNOWN, READ, UNKNOWN, shipped_text
 
-#: Set by hand, see above.
+#: Set by hand, as the module's docstring explains.
 PRIOR_ORDER = {"same_author": -1.0}
 PRIOR_PROBABILITY = {**PRIOR_ORDER, "reported": -0.15}
 L2_ORDER, L2_PROBABILITY, L2_CALIBRATION = 10.0, 100.0, 1.0
-#: Candidates of one issue from which the probability is learned: those that a comment shows.
+#: The probability is learned from this many first candidates of an issue: a comment shows as many.
 SHOWN = 5
-#: The order is learned from whole repositories, and from these shares of them.
+#: The order is learned from whole repositories, and from repositories reduced to these shares.
 SMALL_SHARES = (0.03, 0.01)
-#: The questions are cut into at least this many parts; each is ordered by weights learned from the others.
+#: The questions are divided into at least this many parts. Weights learned from the other parts order each part.
 PARTS = 3
 
 
-#: How much of the shrinking comes from leaving out the first issues, as an exponent of the share. Chosen by how well
-#: probabilities held in two small trackers that were not learned from (docs/research/tried.md).
+#: How much of the reduction comes from leaving out the first issues, as an exponent of the share. This value gave the
+#: best probabilities in two small trackers that were not used for training (docs/research/tried.md).
 LATER = 0.25
-#: All of it: nothing is left out at random.
-LATER_ALONE = 1.0
+#: The whole reduction comes from leaving out the first issues, and none from random omissions.
+LATER_ONLY = 1.0
 
-#: The shares of a repository's issues that smaller ones keep.
+#: The shares of a repository's issues that smaller repositories keep.
 SHARES = (1.0, 0.3, 0.1, 0.03, 0.01)
 
 
 def of_any_size(arrivals: Sequence[Arrival], seed: int, later: float = LATER) -> Iterator[tuple[int, Arrival]]:
-    """The arrivals in repositories of any size, each with its place in `arrivals`, if it has any candidate left."""
+    """The arrivals that keep candidates in repositories of each size, each with its place in `arrivals`."""
     repeating = sum(bool(one.same.any()) for one in arrivals)
     for place, share in enumerate(SHARES):
         rng = np.random.default_rng((seed, place))
         smaller = [thinned(arrival, share, rng, later) for arrival in arrivals]
-        left = sum(one is not None and bool(one.same.any()) for one in smaller)
+        remaining = sum(one is not None and bool(one.same.any()) for one in smaller)
         for at, one in enumerate(smaller):
             if one is not None and len(one.same):
-                # As many repeat something in small repositories as in large ones.
-                more = repeating / left if one.same.any() else 1.0
-                yield at, replace(one, stands_for=one.stands_for * more)
+                # Keep the total weight of duplicates the same in repositories of all sizes.
+                factor = repeating / remaining if one.same.any() else 1.0
+                yield at, replace(one, stands_for=one.stands_for * factor)
 
 
 def thinned(arrival: Arrival, share: float, rng: np.random.Generator, later: float = LATER) -> Arrival | None:
-    """The arrival in a repository that has this share of the issues; None if the issue that it repeats is not there.
+    """The arrival in a repository reduced to this share of the issues; None if the reduction removes its original.
 
-    `later` in [0, 1] is how much of the shrinking comes from leaving out the first issues: at 0 all are left out at
-    random, at 1 none. The issue that the arrival repeats is never left out at random: a smaller repository is about
-    fewer things.
+    `later` in [0, 1] is the part of the reduction that comes from leaving out the first issues: at 0 all omissions are
+    random, at 1 none. Random omissions never remove the arrival's original, because a smaller repository also covers
+    fewer topics.
     """
-    left = share**later
-    there = arrival.back < arrival.earlier * left
-    if arrival.same.any() and not arrival.same[there].any():
+    period = share**later
+    inside = arrival.back < arrival.earlier * period
+    if arrival.same.any() and not arrival.same[inside].any():
         return None
-    kept = there & ((rng.random(len(arrival.same)) < share / left) | (arrival.same > 0))
+    kept = inside & ((rng.random(len(arrival.same)) < share / period) | (arrival.same > 0))
     return replace(
         arrival,
         earlier=int(arrival.earlier * share),
-        values=stretched(arrival.values[kept], 1 / left),
+        values=stretched(arrival.values[kept], 1 / period),
         back=arrival.back[kept],
         same=arrival.same[kept],
     )
@@ -100,14 +103,14 @@ def thinned(arrival: Arrival, share: float, rng: np.random.Generator, later: flo
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What orders candidates: learned from the `whole`, and for each part from the other parts."""
+    """The orders of candidates: one learned from all arrivals, and for each part one learned from the other parts."""
 
     whole: Fitted
     parts: Sequence[Fitted]
 
 
 def learn(files: Sequence[TrainingFile], progress: Progress, *, others: int, seed: int) -> dict[str, Any]:
-    """The data of `matching/weights.json`. Without readers' verdicts the last step is the shipped one."""
+    """The data of `weights.json`. Without readers' verdicts, the last step is copied from the shipped weights."""
     each = [collect(one, progress, others=others, seed=seed) for one in files]
     arrivals = [[one for one in part if one.stands_for] for part in each]
     marked = fit_marked([one for part in arrivals for one in part], seed)
@@ -122,14 +125,14 @@ def learn(files: Sequence[TrainingFile], progress: Progress, *, others: int, see
 
 @dataclass(frozen=True, slots=True)
 class MarkModels:
-    """What marks teach: the order, and how likely the first few are marked, with and without a known author."""
+    """The models learned from marks: the order, and the probability of a mark with and without known authors."""
 
     order: Fitted
     known: ProbabilityModel
     unknown: ProbabilityModel
 
     def odds(self, arrival: Arrival, signed: bool) -> Floats:
-        """The log-odds of each candidate of an arrival; -inf for one that ranks too low to be judged."""
+        """The log-odds of each candidate of an arrival; -inf for candidates that rank too low to be judged."""
         best, rows = _ranked(arrival, self.order)
         by = self.known if signed else self.unknown
         odds = np.full(len(best), -np.inf)
@@ -139,7 +142,7 @@ class MarkModels:
 
 
 def fit_marked(arrivals: Sequence[Arrival], seed: int) -> MarkModels:
-    """Learn from marks. Raises ValueError if nothing is known to be the same."""
+    """Learn from marks. Raises ValueError without known duplicates."""
     order = fit_orders(arrivals, seed)
     unknown = fit([anonymous(one) for one in arrivals], order, seed)
     return MarkModels(order.whole, fit(arrivals, order, seed), unknown)
@@ -148,10 +151,10 @@ def fit_marked(arrivals: Sequence[Arrival], seed: int) -> MarkModels:
 def _readings(
     each: Sequence[Sequence[Arrival]], arrivals: Sequence[Sequence[Arrival]], marked: MarkModels, seed: int
 ) -> dict[str, object]:
-    """Learn the last step, from the readers' verdicts on each file.
+    """Learn the last step from the readers' verdicts on each file.
 
-    The log-odds of a file come from models of the other files, as those of a new repository do; if the others have too
-    few marks, from models of all files.
+    A file's log-odds come from models that were learned from the other files, because the weights must work for unknown
+    repositories. If the other files have too few marks, the log-odds come from models of all files.
     """
     odds: list[Floats] = []
     reads: list[ReadCandidates] = []
@@ -159,15 +162,15 @@ def _readings(
         if not any(one.read for one in part):
             continue
         try:
-            by = fit_marked([one for at, other in enumerate(arrivals) if at != place for one in other], seed)
+            models = fit_marked([one for at, other in enumerate(arrivals) if at != place for one in other], seed)
         except ValueError:
-            by = marked
+            models = marked
         for small in (False, True):
-            said = [(one, one.read) for one in part if one.read is not None and one.read.small is small]
-            judged = [_judged(by.odds(one, read.signed), read) for one, read in said]
-            # Each project counts the same, however many arrivals it has.
+            readings = [(one, one.read) for one in part if one.read is not None and one.read.small is small]
+            judged = [_judged(models.odds(one, read.signed), read) for one, read in readings]
+            # Every project has the same total weight, regardless of its number of arrivals.
             total = sum(read.weight * len(read.same) for _, read in judged)
-            odds += [own for own, _ in judged]
+            odds += [log_odds for log_odds, _ in judged]
             reads += [replace(read, weight=read.weight / total) for _, read in judged]
     if not reads:
         shipped: dict[str, object] = json.loads(shipped_text())[READ]
@@ -177,25 +180,25 @@ def _readings(
 
 
 def _judged(odds: Floats, read: ReadCandidates) -> tuple[Floats, ReadCandidates]:
-    """The log-odds of the candidates that were read; in a small repository only of those that would be judged."""
-    own = odds[read.likeness.rows]
+    """The log-odds of the candidates that people read; in small repositories, only of those that would be judged."""
+    log_odds = odds[read.likeness.rows]
     if not read.small:
-        return own, read
-    judged = np.isfinite(own)
+        return log_odds, read
+    judged = np.isfinite(log_odds)
     judged[np.argsort(-read.likeness.cosines, kind="stable")[:CLOSEST]] = True
     likeness = read.likeness.of(judged)
-    return own[judged], replace(read, same=read.same[judged], likeness=likeness)
+    return log_odds[judged], replace(read, same=read.same[judged], likeness=likeness)
 
 
 def fit_orders(arrivals: Sequence[Arrival], seed: int) -> Order:
-    """Learn what orders candidates. Raises ValueError if nothing is known to be the same."""
+    """Learn the order of candidates. Raises ValueError without known duplicates."""
     grown = [one for one in arrivals if not one.young]
     return Order(order_of(grown, seed), orders_of(grown, seed))
 
 
 @dataclass(frozen=True, slots=True)
 class FirstCandidates:
-    """The first candidates of lists: (lists, CALIBRATION and SMALLNESS), whether each is the same, and its weight."""
+    """The first candidate of each list: `rows` of (lists, CALIBRATION and SMALLNESS), and whether it is the `same`."""
 
     rows: Floats
     same: Floats
@@ -203,30 +206,32 @@ class FirstCandidates:
 
     @classmethod
     def of(cls, odds: Floats, earlier: Sequence[int], same: Floats, weight: Floats) -> FirstCandidates:
-        """From the candidates' log-odds, and the number of issues before each question."""
+        """Build the rows from the candidates' log-odds and the number of issues before each question (`earlier`)."""
         rows = [calibration(*one) for one in zip(odds.tolist(), earlier, strict=True)]
         return cls(np.array(rows).reshape(len(rows), len(CALIBRATION) + 1), same, weight)
 
 
 def fit_calibration(firsts: FirstCandidates, small: FirstCandidates) -> Fitted:
-    """How log-odds depend on the repository's size; `small` holds lists of small repositories, for SMALLNESS alone."""
-    right = fit_probability(CALIBRATION, firsts.rows[:, :-1], firsts.same, firsts.weight, L2_CALIBRATION, {"odds": 1.0})
-    return Fitted({**right.weights, SMALLNESS: smallness_of(small, right)}, right.intercept)
+    """Learn how log-odds depend on the repository's size. The lists in `small` count only for SMALLNESS."""
+    by_size = fit_probability(
+        CALIBRATION, firsts.rows[:, :-1], firsts.same, firsts.weight, L2_CALIBRATION, {"odds": 1.0}
+    )
+    return Fitted({**by_size.weights, SMALLNESS: smallness_of(small, by_size)}, by_size.intercept)
 
 
-def smallness_of(firsts: FirstCandidates, right: Fitted) -> float:
-    """The change of log-odds with each unit of `size.smallness`: at most 0, and 0 without small repositories."""
+def smallness_of(firsts: FirstCandidates, by_size: Fitted) -> float:
+    """The change of log-odds with each unit of SMALLNESS: at most 0, and 0 without small repositories."""
     small = firsts.rows[:, -1] > 0
     if not small.any():
         return 0.0
     rows = firsts.rows[small]
-    odds = right.scores(rows[:, :-1])
+    odds = by_size.scores(rows[:, :-1])
     return min(0.0, fit_factor(rows[:, -1], odds, firsts.same[small], firsts.weight[small], L2_CALIBRATION))
 
 
 @dataclass(frozen=True, slots=True)
 class TopCandidates:
-    """The first few candidates of one arrival: (candidates, features), and whether each is the same."""
+    """The first few candidates of one arrival: their `rows`, (candidates, features), and whether each is the `same`."""
 
     earlier: int
     rows: Floats
@@ -236,7 +241,7 @@ class TopCandidates:
 
 @dataclass(frozen=True, slots=True)
 class ProbabilityModel:
-    """How likely the first few are marked, and the calibration by the repository's size."""
+    """The probability that a first candidate is marked, and its calibration by the repository's size."""
 
     confidence: Fitted
     calibration: Fitted
@@ -245,26 +250,26 @@ class ProbabilityModel:
         return {"confidence": self.confidence.data(), "calibration": self.calibration.data()}
 
 
-def _firsts(lists: Sequence[TopCandidates], likely: Fitted) -> FirstCandidates:
-    odds = likely.scores(np.array([one.rows[0] for one in lists]).reshape(-1, len(likely.weights)))
+def _firsts(lists: Sequence[TopCandidates], confidence: Fitted) -> FirstCandidates:
+    odds = confidence.scores(np.array([one.rows[0] for one in lists]).reshape(-1, len(confidence.weights)))
     same, weight = np.array([one.same[0] for one in lists]), np.array([one.stands_for for one in lists])
     return FirstCandidates.of(odds, [one.earlier for one in lists], same, weight)
 
 
 def fit(arrivals: Sequence[Arrival], order: Order, seed: int) -> ProbabilityModel:
-    """Learn how likely each of the first few, in this order, is marked as the same."""
+    """Learn the probability that each of the first few candidates, in this order, is marked as the same."""
     grown = [one for one in arrivals if not one.young]
     lists = ordered(grown, order.parts, seed)
     small = [_leaders(one, order.whole) for one in arrivals if one.young]
-    small += ordered(grown, order.parts, seed, LATER_ALONE)
+    small += ordered(grown, order.parts, seed, LATER_ONLY)
     rows, same = np.vstack([one.rows for one in lists]), np.concatenate([one.same for one in lists])
     weight = np.repeat([one.stands_for for one in lists], [len(one.same) for one in lists])
-    likely = fit_probability(probability.CONFIDENCE_NAMES, rows, same, weight, L2_PROBABILITY, PRIOR_PROBABILITY)
-    return ProbabilityModel(likely, fit_calibration(_firsts(lists, likely), _firsts(small, likely)))
+    confidence = fit_probability(probability.CONFIDENCE_NAMES, rows, same, weight, L2_PROBABILITY, PRIOR_PROBABILITY)
+    return ProbabilityModel(confidence, fit_calibration(_firsts(lists, confidence), _firsts(small, confidence)))
 
 
 def order_of(arrivals: Sequence[Arrival], seed: int) -> Fitted:
-    """Learn one order, from smaller repositories too. Raises ValueError if nothing is known to be the same."""
+    """Learn one order, from smaller repositories too. Raises ValueError without known duplicates."""
     rng = np.random.default_rng(seed)
     smaller = [thinned(arrival, share, rng) for share in SMALL_SHARES for arrival in arrivals]
     lists = [one for one in (*arrivals, *smaller) if one is not None and one.same.any()]
@@ -276,9 +281,10 @@ def order_of(arrivals: Sequence[Arrival], seed: int) -> Fitted:
 
 
 def orders_of(arrivals: Sequence[Arrival], seed: int) -> list[Fitted]:
-    """For each part, learn its order from the other parts. An arrival's part is its place modulo their number.
+    """For each part, learn an order from the other parts. An arrival's part is its place modulo the number of parts.
 
-    There are PARTS parts, or more if all duplicates would be in one. Raises ValueError for fewer than two duplicates.
+    There are PARTS parts, or more if one of PARTS parts would hold all duplicates. Raises ValueError for fewer than two
+    duplicates.
     """
     repeating = [place for place, one in enumerate(arrivals) if one.same.any()]
     if len(repeating) < 2:
@@ -291,12 +297,12 @@ def orders_of(arrivals: Sequence[Arrival], seed: int) -> list[Fitted]:
 def ordered(
     arrivals: Sequence[Arrival], orders: Sequence[Fitted], seed: int, later: float = LATER
 ) -> list[TopCandidates]:
-    """The first few of each list, in repositories of any size, ordered by `orders_of`; `later` as in `thinned`."""
+    """The first few candidates of lists in repositories of any size, ordered by `orders`; `later` as in `thinned`."""
     return [_leaders(one, orders[at % len(orders)]) for at, one in of_any_size(arrivals, seed, later)]
 
 
 def _ranked(arrival: Arrival, order: Fitted) -> tuple[Integers, Floats]:
-    """The places of an arrival's candidates, best first, and `confidence.rows`."""
+    """The places of an arrival's candidates, best first, and their `probability.confidence_rows`."""
     scores = order.scores(features.with_pool_ranks(arrival.values))
     best = np.argsort(-scores, kind="stable")
     return best, probability.confidence_rows(arrival.values[best], scores[best], arrival.earlier)
@@ -309,12 +315,12 @@ def _leaders(arrival: Arrival, order: Fitted) -> TopCandidates:
 
 _AT = {name: place for place, name in enumerate(features.NAMES)}
 _TIMES = [_AT[name] for name in ("days", "closed_days", "lived_days")]
-# The features for issues that came within this many days of each other.
+# Each of these features marks issues that arrived less than this many days apart.
 _WITHIN = {"within_a_day": 1, "within_a_week": 7}
 
 
 def stretched(values: Floats, factor: float) -> Floats:
-    """The features of candidates if all times were `factor` times as long."""
+    """The features of candidates after multiplying all times by `factor`."""
     values = values.copy()
     values[:, _TIMES] = np.log1p(np.expm1(values[:, _TIMES]) * factor)
     for name, near in _near(values).items():
@@ -323,7 +329,7 @@ def stretched(values: Floats, factor: float) -> Floats:
 
 
 def anonymous(arrival: Arrival) -> Arrival:
-    """The arrival if no author were known: issues close in time may then be one person's series."""
+    """The arrival without authors: issues close in time may then be one person's series."""
     values = arrival.values.copy()
     values[:, [_AT["same_author"], _AT["reported"]]] = 0.0
     for name, near in _near(values).items():
@@ -332,7 +338,7 @@ def anonymous(arrival: Arrival) -> Arrival:
 
 
 def _near(values: Floats) -> dict[str, Floats]:
-    """By feature, which candidates came that close to the question."""
-    # Exactly a day or a week is not within it, as in `features`; rounding must not change that.
+    """For each `_WITHIN` feature, which candidates arrived that close to the question."""
+    # A distance of exactly a day or a week does not count, as in `features`. The summand protects against rounding.
     days = np.expm1(values[:, _AT["days"]]) + 1e-9
     return {name: (days < longest).astype(np.float64) for name, longest in _WITHIN.items()}

@@ -1,9 +1,10 @@
-"""Tunes the text model on marked duplicates, and writes it in the form that `bot/search/embedding/local.py` reads.
+"""Tunes the text model on marked duplicates, and writes the files that `bot/search/embedding/local.py` reads.
 
-The base is all-MiniLM-L6-v2 (Wang and others, 2020; Reimers and Gurevych, 2019). A batch holds marked pairs of one
-project. Tuning brings each text closer to its own original than to all others of the batch: the multiple negatives
-ranking loss (Henderson and others, 2017), with cosines times 20. The word embeddings and the first two layers stay as
-they are: a few thousand pairs cannot teach them anything. The result has weights of eight bits.
+The base model is all-MiniLM-L6-v2 (Wang and others, 2020; Reimers and Gurevych, 2019). A batch holds marked pairs of
+one project. Tuning moves each text closer to its own original than to all other originals of the batch, by the multiple
+negatives ranking loss (Henderson and others, 2017) with cosines scaled by 20. Tuning does not change the word
+embeddings and the first two layers: a few thousand pairs are not enough to improve them. The tuned model has eight-bit
+weights.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ from bot.search.embedding.local import MOST_CHARACTERS, MOST_TOKENS
 from bot.search.index import TextAnalyser
 from bot.search.index.analysis import SUPPLIED_ISSUES, SUPPLIED_SHARE
 
-#: The model that is tuned: a name on a hub, or a folder.
+#: The model to tune: a name on a hub, or a folder.
 BASE = "sentence-transformers/all-MiniLM-L6-v2"
 EPOCHS, BATCH, RATE, SCALE = 2, 48, 3e-5, 20.0
-# Layers that stay as they are, besides the word embeddings.
+# The number of layers that tuning does not change, besides the word embeddings.
 _FROZEN = 2
 
 Pair = tuple[str, str]
@@ -43,7 +44,7 @@ def tune(
     seed: int = 0,
     epochs: int = EPOCHS,
 ) -> None:
-    """Tune a model and write it into `folder`. Raises ValueError if too few pairs are marked."""
+    """Tune a model and write the result into `folder`. Raises ValueError if too few pairs are marked."""
     import torch
     from torch.nn import functional
     from transformers import AutoTokenizer
@@ -72,28 +73,28 @@ def tune(
 
 
 def _pairs(path: Path) -> list[list[Pair]]:
-    """The marked pairs of a file, by group: each issue with the next of its group, as the index reads them."""
+    """The marked pairs of a file by group: each issue's text, as the index reads it, with the group's next text."""
     issues, labels = read_archive(path), read_labels(path)
     analyser, seen = TextAnalyser(), defaultdict[str, int](int)
     lines = [analyser.lines_of(issue.body) for issue in issues]
-    for own in lines:
-        for line in dict.fromkeys(own):
+    for issue_lines in lines:
+        for line in dict.fromkeys(issue_lines):
             seen[line] += 1
     least = max(SUPPLIED_ISSUES, SUPPLIED_SHARE * len(issues))
     groups = defaultdict[Any, list[str]](list)
     sizes = defaultdict[Any, int](int)
     for issue in issues:
         sizes[labels.group[issue.id]] += 1
-    for issue, own in zip(issues, lines, strict=True):
+    for issue, issue_lines in zip(issues, lines, strict=True):
         if sizes[labels.group[issue.id]] > 1:
-            form = {line for line in own if line and seen[line] >= least}
-            text = analyser.read(issue.title, issue.body, own, form).text
+            supplied = {line for line in issue_lines if line and seen[line] >= least}
+            text = analyser.read(issue.title, issue.body, issue_lines, supplied).text
             groups[labels.group[issue.id]].append(text[:MOST_CHARACTERS])
     return [list(pairwise(texts)) for texts in groups.values()]
 
 
 def _batches(projects: Sequence[Sequence[Sequence[Pair]]], rng: random.Random) -> Iterator[list[Pair]]:
-    """Batches without end; each is of one project and has at most one pair of a group."""
+    """An endless series of batches. Each batch holds pairs of one project, with at most one pair of each group."""
     while True:
         found = []
         for groups in projects:
@@ -106,7 +107,7 @@ def _batches(projects: Sequence[Sequence[Sequence[Pair]]], rng: random.Random) -
 def _model(base: str) -> Any:
     from transformers import BertModel
 
-    # Without dropout, so that a text is equal to itself; and masks would take a quarter of the time.
+    # Without dropout a text always gets the same vector. Dropout masks would also take a quarter of the time.
     model = BertModel.from_pretrained(
         base,
         add_pooling_layer=False,
@@ -123,10 +124,10 @@ def _model(base: str) -> Any:
 def _embed(model: Any, tokenizer: Any, texts: Sequence[str]) -> Any:
     import torch
 
-    read = tokenizer(list(texts), padding=True, truncation=True, max_length=MOST_TOKENS, return_tensors="pt")
+    tokens = tokenizer(list(texts), padding=True, truncation=True, max_length=MOST_TOKENS, return_tensors="pt")
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        states = model(**read).last_hidden_state
-    return _pooled(states.float(), read["attention_mask"])
+        states = model(**tokens).last_hidden_state
+    return _pooled(states.float(), tokens["attention_mask"])
 
 
 def _pooled(states: Any, mask: Any) -> Any:
@@ -151,8 +152,8 @@ def _write(model: Any, tokenizer: Any, folder: Path, made: dict[str, object]) ->
     exported.model = model.eval()
     make_folder(folder)
     ids = torch.ones((2, 16), dtype=torch.int64)
-    with tempfile.TemporaryDirectory(prefix="doppel-") as room:
-        plain, fused = Path(room) / "plain.onnx", Path(room) / "fused.onnx"
+    with tempfile.TemporaryDirectory(prefix="doppel-") as work:
+        plain, fused = Path(work) / "plain.onnx", Path(work) / "fused.onnx"
         torch.onnx.export(
             exported,
             (ids, ids),
@@ -169,9 +170,9 @@ def _write(model: Any, tokenizer: Any, folder: Path, made: dict[str, object]) ->
         )
         options = {"DefaultTensorType": TensorProto.FLOAT}
         quantize_dynamic(
-            fused, Path(room) / "model.onnx", weight_type=QuantType.QInt8, per_channel=True, extra_options=options
+            fused, Path(work) / "model.onnx", weight_type=QuantType.QInt8, per_channel=True, extra_options=options
         )
-        tokenizer.save_pretrained(room)
+        tokenizer.save_pretrained(work)
         for name in ("model.onnx", "tokenizer.json"):
-            shutil.copyfile(Path(room) / name, folder / name)
+            shutil.copyfile(Path(work) / name, folder / name)
     replace_file(folder / "made.json", [json.dumps({"name": folder.name, **made}, indent=1) + "\n"])
