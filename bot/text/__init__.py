@@ -1,1 +1,1 @@
-"""What a text says: its words and terms, names from code, error messages, issues that it names. Pure functions."""
+"""Reads texts: their words and terms, names from code, error messages, and the issues they name. Pure functions."""

@@ -1,7 +1,7 @@
-"""What a GitHub address points at (H3), and which issues a text names, because its author knows of them already.
+"""Finds what a GitHub address points at (H3), and which issues a text names, because its author already knows them.
 
-Pages, raw files, API and redirecting hosts are known. `#12`, `owner/repo#12` and addresses count where a reader sees
-them, and not in code or HTML comments.
+Addresses of pages, raw files, the API and redirecting hosts are understood. A text names an issue by `#12`,
+`owner/repo#12` or an address, but not inside code or HTML comments.
 """
 
 from __future__ import annotations
@@ -35,14 +35,15 @@ class Thing:
     what: str = ""
 
 
-# Slashes at the end and the space around them. The lookbehind keeps it from being tried at each of them.
-_END = re.compile(r"(?<![\s/])[\s/]+\Z")
+# Slashes at the end and the space around them. The lookbehind lets a match begin only at the first of them, so that the
+# search takes linear time.
+_FINAL_SLASHES = re.compile(r"(?<![\s/])[\s/]+\Z")
 
 
 def normalize_url(url: str) -> str:
-    """The normal form of an address: https, no `www.`, default port, user, query, fragment or slash at the end.
+    """The normal form of an address: https, without `www.`, default port, user, query, fragment or final slash.
 
-    The host is in lower case. Anything that is no web address is only stripped.
+    The host is in lower case. A text that is not a web address is only stripped.
     """
     parts = _split(url)
     if parts is None:
@@ -51,15 +52,15 @@ def normalize_url(url: str) -> str:
     if ":" in host:
         host = f"[{host}]"
     port = parts.port
-    # The default ports of https and of the scheme that was written are dropped.
+    # Drop the default ports of https and of the address's own scheme.
     shown = "" if port in (None, 443, _DEFAULT_PORTS[parts.scheme.lower()]) else f":{port}"
-    return f"https://{host}{shown}{_END.sub('', parts.path)}"
+    return f"https://{host}{shown}{_FINAL_SLASHES.sub('', parts.path)}"
 
 
 def thing_at(url: str, enterprise: str = "") -> Thing | None:
     """The thing in a repository that an address points at, or None.
 
-    Addresses of an Enterprise Server count too if `enterprise` names its host.
+    If `enterprise` names the host of an Enterprise Server, the server's addresses count, too.
     """
     parts = _split(url)
     if parts is None:
@@ -77,7 +78,7 @@ def thing_at(url: str, enterprise: str = "") -> Thing | None:
         return _raw(path)
     if host != enterprise:
         return None
-    # Without a subdomain for each service, an Enterprise Server has them all in its paths.
+    # An Enterprise Server without subdomains serves the API and raw files under paths of its main host.
     if path[:3] == ["api", "v3", "repos"]:
         return _api(path[3:], ref)
     return _raw(path[1:]) if path[:1] == ["raw"] else _page(path)
@@ -86,22 +87,22 @@ def thing_at(url: str, enterprise: str = "") -> Thing | None:
 def is_github_url_match(one: str, other: str, enterprise: str = "") -> bool:
     """Whether both addresses lead to the same thing on GitHub, or on the Enterprise Server `enterprise` (a host).
 
-    `issues/N`, `pull/N` and `discussions/N` of one repository do: they share one sequence of numbers, and GitHub
-    redirects from `issues/N` to the right one.
+    `issues/N`, `pull/N` and `discussions/N` of one repository are the same thing: they share one sequence of numbers,
+    and GitHub redirects from `issues/N` to the right page.
     """
-    if enterprise and _is_githubs(one) is not _is_githubs(other):
+    if enterprise and _is_on_github(one) is not _is_on_github(other):
         return False
     thing = thing_at(one, enterprise)
     return thing is not None and thing == thing_at(other, enterprise)
 
 
-def _is_githubs(url: str) -> bool:
+def _is_on_github(url: str) -> bool:
     parts = _split(url)
     return parts is not None and _host(parts) in (*_PAGES, *_RAW, _API)
 
 
 def _page(path: list[str]) -> Thing | None:
-    repo = _repo(path)
+    repo = _repo_key(path)
     if repo is None or len(path) == 2:
         return None if repo is None else Thing(repo, "repository")
     where, rest = path[2], path[3:]
@@ -110,11 +111,15 @@ def _page(path: list[str]) -> Thing | None:
         return thread
     if where in ("blob", "raw", "blame") and len(rest) > 1:
         return _file(repo, rest)
-    return Thing(repo, "folder", _at(rest)) if where == "tree" and rest else Thing(repo, "page", "/".join(path[2:]))
+    return (
+        Thing(repo, "folder", _branch_and_path(rest))
+        if where == "tree" and rest
+        else Thing(repo, "page", "/".join(path[2:]))
+    )
 
 
 def _api(path: list[str], ref: str) -> Thing | None:
-    repo = _repo(path)
+    repo = _repo_key(path)
     if repo is None or len(path) == 2:
         return None if repo is None else Thing(repo, "repository")
     if path[2] in _THREADS:
@@ -123,11 +128,11 @@ def _api(path: list[str], ref: str) -> Thing | None:
 
 
 def _raw(path: list[str]) -> Thing | None:
-    repo = _repo(path)
+    repo = _repo_key(path)
     return None if repo is None or len(path) < 4 else _file(repo, path[2:])
 
 
-def _repo(path: list[str]) -> str | None:
+def _repo_key(path: list[str]) -> str | None:
     return name_key(f"{path[0]}/{path[1].removesuffix('.git')}") if len(path) > 1 else None
 
 
@@ -137,20 +142,20 @@ def _thread(repo: str, rest: list[str]) -> Thing | None:
 
 
 def _file(repo: str, rest: list[str]) -> Thing:
-    return Thing(repo, "file", _at(rest))
+    return Thing(repo, "file", _branch_and_path(rest))
 
 
-def _at(rest: list[str]) -> str:
-    """Branch and path, not separated, because a branch's name may have slashes. `main` may be `refs/heads/main`."""
+def _branch_and_path(rest: list[str]) -> str:
+    """Branch and path in one text, because slashes in a branch's name hide where the path begins."""
     return "/".join(rest).removeprefix("refs/heads/")
 
 
 def _split(url: str) -> SplitResult | None:
     try:
         parts = urlsplit(url.strip())
-        # Reading the port raises ValueError for a wrong one.
+        # Reading a wrong port raises ValueError.
         usable = parts.scheme.lower() in _DEFAULT_PORTS and parts.hostname and (parts.port or True)
-        # A host with a space is wrong, and a second parsing would end at the space.
+        # A host with a space is wrong: if the normal form were parsed again, the host would end at the space.
         usable = usable and not any(one.isspace() for one in parts.hostname or "")
     except ValueError:
         return None
@@ -164,14 +169,14 @@ def _host(parts: SplitResult) -> str:
     return host
 
 
-# A fence ends at one of at least its length, or with the text ("GitHub Flavored Markdown Spec", 4.5). With other ticks
-# in the same line, as in "```error```", it is no fence.
+# A code block ends at a fence of at least the opening fence's length, or at the end of the text ("GitHub Flavored
+# Markdown Spec", 4.5). Three ticks with more ticks in the same line, as in "```error```", are not a fence.
 _FENCE = re.compile(r"^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,})[^\n]*$", re.MULTILINE)
 _INDENTED = ("    ", "\t")
 _ITEM = re.compile(r" {0,3}(?:[-*+]|[0-9]{1,9}[.)])(?=[ \t]|\Z)")
 _TICKS = re.compile(r"`+")
 _ADDRESS = re.compile(r"https?://[^\s<>()\[\]\"'`]{1,300}")
-# GitHub links what is emphasised, `_#12_`, and `gh-12` as well as `GH-12`.
+# GitHub also links an emphasised reference, `_#12_`, and both `gh-12` and `GH-12`.
 _REFERENCE = re.compile(
     r"(?:(?<![\w/#&.-])|(?<=(?<!\w)_)|(?<=(?<!\w)__))"
     rf"(?:(?P<repo>{PLACE})#|#|[Gg][Hh]-)"
@@ -180,19 +185,19 @@ _REFERENCE = re.compile(
 
 
 def named_issues(text: str, repo: RepoRef, host: str = "github.com") -> frozenset[str]:
-    """The issues that `text`, written in `repo`, names, as `owner/repo#number` in lower case.
+    """The issues that a text in `repo` names, as `owner/repo#number` in lower case.
 
-    `host` is the host of an Enterprise Server's pages, whose addresses count like github.com's.
+    If `host` is the host of an Enterprise Server, its addresses count like those of github.com.
     """
     if "#" not in text and "://" not in text and "gh-" not in text.lower():
         return frozenset()
-    seen = without_code(without_comments(text[:BODY_MAX].replace("\r\n", "\n")))
+    visible = without_code(without_comments(text[:BODY_MAX].replace("\r\n", "\n")))
     found = set()
-    for address in _ADDRESS.findall(seen):
+    for address in _ADDRESS.findall(visible):
         thing = thing_at(address, host)
         if thing is not None and thing.kind == "thread":
             found.add(f"{thing.repo}#{thing.what}")
-    for match in _REFERENCE.finditer(_ADDRESS.sub(" ", seen)):
+    for match in _REFERENCE.finditer(_ADDRESS.sub(" ", visible)):
         found.add(name_key(f"{match['repo'] or repo}#{match['number']}"))
     return frozenset(found)
 
@@ -217,12 +222,12 @@ def _without_fences(text: str) -> str:
             opened = fence[1]
         elif fence[1].startswith(opened) and fence[0].strip() == fence[1]:
             opened, at = "", fence.end()
-    # A fence that nothing closes runs to the end.
+    # Without a closing fence, the code runs to the end of the text.
     return " ".join([*kept, "" if opened else text[at:]])
 
 
 def _without_indented(text: str) -> str:
-    """Indented code follows an empty line, and is never below a list item, to which such lines belong."""
+    """Indented lines are code if they follow an empty line. Below a list item they belong to the item."""
     kept = []
     empty, code, in_list = True, False, False
     for line in text.split("\n"):
@@ -237,9 +242,9 @@ def _without_indented(text: str) -> str:
 
 
 def _without_spans(text: str) -> str:
-    """A span ends at the next run of as many ticks; a run without a partner is text."""
+    """A code span ends at the next run of equally many ticks. Without such a run, the ticks are text."""
     runs = [run.span() for run in _TICKS.finditer(text)]
-    # For each run the next one of its length, found from the end.
+    # Map each run to the next run of its length. Going backwards finds all of them in one pass.
     partner: dict[int, int] = {}
     last: dict[int, int] = {}
     for place in range(len(runs) - 1, -1, -1):

@@ -1,4 +1,4 @@
-"""Invisible parts of a text: characters that are not shown, and what raw HTML hides in a browser."""
+"""Invisible parts of a text: characters that are not shown, and text that raw HTML hides in a browser."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ _DIGITS, _KEYCAP = "0123456789#*", "\N{COMBINING ENCLOSING KEYCAP}"
 
 
 def is_ignorable(char: str) -> bool:
-    """Whether Unicode says that a program may ignore it (Default_Ignorable_Code_Point)."""
+    """Whether Unicode lets programs ignore the character (Default_Ignorable_Code_Point)."""
     return _IGNORABLE.match(char) is not None
 
 
 def without_invisible(text: str) -> str:
     """`text` without ignorable characters, except those that scripts and emoji need to look right.
 
-    These are joiners in Arabic, Indic scripts and emoji, the selectors of Mongolian letters, and the emoji selector.
-    Where they change nothing, or follow another one, they go too.
+    The exceptions are joiners in Arabic, Indic scripts and emoji, the selectors of Mongolian letters, and the emoji
+    selector. If such a character changes nothing, or follows another one, it is removed, too.
     """
     if not _IGNORABLE.search(text):
         return text
     kept: list[str] = []
     for at, char in enumerate(text):
-        if not is_ignorable(char) or _shapes(char, "".join(kept[-2:]), text[at + 1 : at + 3]):
+        if not is_ignorable(char) or _changes_look(char, "".join(kept[-2:]), text[at + 1 : at + 3]):
             kept.append(char)
     return "".join(kept)
 
 
-def _shapes(char: str, before: str, behind: str) -> bool:
-    """Whether it changes the look of the two characters before it, or of those behind it."""
-    last, following = before[-1:], behind[:1]
+def _changes_look(char: str, before: str, after: str) -> bool:
+    """Whether the character changes the look of the two characters before it, or of the two after it."""
+    last, following = before[-1:], after[:1]
     if char == _AS_EMOJI:
         return _is_emoji(last) or (last != "" and last in _DIGITS and following == _KEYCAP)
     if char in _MONGOLIAN_FORMS:
@@ -50,18 +50,18 @@ def _shapes(char: str, before: str, behind: str) -> bool:
         return False
     if _is_virama(last) or (_is_virama(following) and _is_letter(last)):
         return True
-    # The base character, without what is written onto it.
+    # The base character, without a mark or an emoji selector after it.
     base = before[:1] if last == _AS_EMOJI or unicodedata.combining(last) else last
     if char == _NON_JOINER:
         return _is_joined(base) and _is_joined(following)
-    # It does nothing between two letters that are joined anyway, and in a run only the last one counts.
+    # A joiner does nothing between two letters that are joined anyway. In a run of joiners only the last one counts.
     if is_ignorable(following):
         return False
     return (_is_emoji(base) and _is_emoji(following)) or _is_joined(base) != _is_joined(following)
 
 
 def _is_emoji(char: str) -> bool:
-    """Whether it is an emoji or a similar symbol; the exact set changes with each version of Unicode."""
+    """Whether the character is an emoji or a similar symbol. The exact set changes with each version of Unicode."""
     if char in "‼⁉〰ℹ":
         return char != ""
     category = unicodedata.category(char)
@@ -77,16 +77,16 @@ def _is_letter(char: str) -> bool:
 
 
 def _is_joined(char: str) -> bool:
-    """Whether it is a letter of a script in which neighbours change a letter's form, as in Arabic."""
+    """Whether the character is a letter whose form depends on its neighbours, as in Arabic."""
     return char != "" and unicodedata.bidirectional(char) == "AL"
 
 
-# Raw HTML as a browser reads it ("Tokenization" in the standard), with more tags and comments than Markdown knows.
-# Nothing can be matched in two ways, so it takes linear time.
-_PIECE = re.compile(
+# Raw HTML as a browser reads it ("Tokenization" in the HTML standard), with more tags and comments than in Markdown. No
+# text can match in two ways, so the expression takes linear time.
+_TAG_OR_COMMENT = re.compile(
     r"""
       <!--(?:-?>|.*?--!?>)
-    | <(?:!(?!--)|\?|/(?![a-z]))[^>]*+>                             # a comment too, for a browser
+    | <(?:!(?!--)|\?|/(?![a-z]))[^>]*+>                             # a browser reads this as a comment
     | <(?P<name>/?[a-z][^\t\n\f\ />]*+)
       (?:
           [\t\n\f\ /]++
@@ -98,8 +98,8 @@ _PIECE = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE | re.DOTALL,
 )
-_BEGIN = re.compile("<[a-z/!?]", re.IGNORECASE)
-# Text inside these elements is not shown, or only by browsers that do not support the element.
+_TAG_OR_COMMENT_BEGIN = re.compile("<[a-z/!?]", re.IGNORECASE)
+# Text inside these elements is never shown, or only by browsers that do not support the element.
 _HIDING = frozenset(
     (
         *("audio", "canvas", "datalist", "iframe", "math", "noembed", "noframes", "noscript", "object", "rp"),
@@ -107,19 +107,19 @@ _HIDING = frozenset(
     )
 )
 UNFINISHED = "<"
-"""Stands for the name of the hiding element if an unfinished tag or comment hides the text."""
+"""The name of the hiding element if an unfinished tag or comment hides the text."""
 
 
-def _begin(html: str, at: int) -> int:
-    begun = _BEGIN.search(html, at)
+def _next_begin(html: str, at: int) -> int:
+    begun = _TAG_OR_COMMENT_BEGIN.search(html, at)
     return begun.start() if begun else len(html)
 
 
 def pieces(html: str) -> Iterator[re.Match[str] | None]:
-    """Yield tags, with the group `name`, and comments; at the end None if one has no end."""
+    """Yield tags (with the group `name`) and comments. If the last one has no end, yield None for it."""
     at = 0
-    while (begin := _begin(html, at)) < len(html):
-        whole = _PIECE.match(html, begin)
+    while (begin := _next_begin(html, at)) < len(html):
+        whole = _TAG_OR_COMMENT.match(html, begin)
         yield whole
         if whole is None:
             return
@@ -127,19 +127,19 @@ def pieces(html: str) -> Iterator[re.Match[str] | None]:
 
 
 def without_comments(html: str) -> str:
-    """Tags and text without comments, up to a tag or comment without an end, because nothing after it is shown."""
+    """`html` without comments. An unfinished tag or comment ends the result, because nothing after it is shown."""
     kept: list[str] = []
     at = 0
     for piece in pieces(html):
         if piece is None:
-            return "".join(kept) + html[at : _begin(html, at)]
+            return "".join(kept) + html[at : _next_begin(html, at)]
         kept.append(html[at : piece.end() if piece["name"] else piece.start()])
         at = piece.end()
     return "".join(kept) + html[at:]
 
 
 def hidden_by(html: str, before: str = "") -> str:
-    """The element that hides the text after this HTML, by its name or UNFINISHED; empty if the text is visible.
+    """The name of the element that hides the text after this HTML, or UNFINISHED; empty if the text is visible.
 
     `before` is the element that hides this HTML itself.
     """

@@ -1,6 +1,6 @@
 """Finds error messages and codes in an issue's text: names from code, paths, versions, error codes.
 
-The text is hostile: each step is linear in the length read, and the results are bounded.
+The text may be hostile, so each step takes linear time, and the results are bounded.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ _SIGN_PHRASES = (
     "could not", "no such", "not found", "out of bounds", "out of memory", "out of range", "timed out", "unable to"
 )  # fmt: skip
 _SIGNS = (*_SIGN_WORDS.split(), *_SIGN_PHRASES)
-_SAID = re.compile(rf"\b(?:{'|'.join(_SIGNS)})\b", re.IGNORECASE)
-_NAMED = re.compile(r"[a-z](?:Error|Exception)\b")
-# Values that differ between two reports of one error: numbers, addresses, quoted names, paths. The apostrophes of
-# "can't" and "isn't" are no quotes.
+_SIGN = re.compile(rf"\b(?:{'|'.join(_SIGNS)})\b", re.IGNORECASE)
+_NAMED_ERROR = re.compile(r"[a-z](?:Error|Exception)\b")
+# Values that differ between two reports of one error: numbers, addresses, quoted names, paths. The apostrophe in
+# "can't" does not begin a quoted name.
 _VALUE = re.compile(
     r"0x[0-9a-fA-F]+|\d+|\"[^\"\n]{0,80}\"|(?<![^\W\d_])'[^'\n]{0,80}'(?![^\W\d_])|`[^`\n]{0,80}`|\S*[/\\]\S*"
 )
-# Typographic quotes and apostrophes, and those on a keyboard.
+# From typographic quotes and apostrophes to those on a keyboard.
 _STRAIGHT = str.maketrans("‘’“”", "''\"\"")
 _QUOTED = re.compile(r"`([^`\n]+)`")
-# Lines that all tracebacks have (P3); the exception and its message are the evidence.
+# Lines that occur in every traceback (P3). Only the exception and its message are evidence.
 _FRAME = re.compile(
     r"traceback \(most recent call last\):?$|at [\w.$<>/@]+|file \"[^\"]*\", line \d+|(?:thread|goroutine) #?\d+\b"
     r"|#\d+:? +0x|stack ?trace:?$|(?:caused by|exception|error):?$",
@@ -50,12 +50,12 @@ _LONGEST_PHRASE = 6
 def error_messages(body: str) -> Mapping[str, str]:
     """The error messages that a body quotes, in order, at most 12: comparable form → the line as written.
 
-    Two reports of one error rarely agree to the letter, so the comparable form has no numbers, addresses, quoted names
-    and paths. A message needs three words, since `error: exit` says nothing.
+    Two reports of one error rarely agree to the letter, so the comparable form leaves out numbers, addresses, quoted
+    names and paths. A message needs at least three words, because `error: exit` says nothing.
     """
     found: dict[str, str] = {}
-    for line in _telling(without_noise(body)):
-        words = split_words(separate_scripts(_fixed(line, " ")).lower())
+    for line in _error_lines(without_noise(body)):
+        words = split_words(separate_scripts(_without_values(line, " ")).lower())
         if len(words) >= _FEWEST_WORDS:
             found.setdefault(" ".join(words), line)
             if len(found) == MOST_MESSAGES:
@@ -63,64 +63,65 @@ def error_messages(body: str) -> Mapping[str, str]:
     return found
 
 
-def _telling(text: str) -> Iterator[str]:
+def _error_lines(text: str) -> Iterator[str]:
     """The lines about an error, without Markdown's marks."""
     for line in text.splitlines()[:_LINES_READ]:
         bare = _MARKUP.sub("", line).strip()
         if not _FRAME.match(bare):
-            yield from (said for said in _quoted(line) or [bare] if _SHORTEST <= len(said) <= _LONGEST and _tells(said))
+            messages = _quoted_messages(line) or [bare]
+            yield from (text for text in messages if _SHORTEST <= len(text) <= _LONGEST and _names_an_error(text))
 
 
-def _quoted(line: str) -> list[str]:
-    """The error messages that a sentence quotes as code; these are the evidence then, and not the sentence."""
-    return [said for said in _QUOTED.findall(line) if len(said.split()) >= _FEWEST_WORDS and _tells(said)]
+def _quoted_messages(line: str) -> list[str]:
+    """The error messages that a sentence quotes as code. If there are any, the sentence around them is no evidence."""
+    return [quote for quote in _QUOTED.findall(line) if len(quote.split()) >= _FEWEST_WORDS and _names_an_error(quote)]
 
 
-def _tells(line: str) -> bool:
-    return bool(_SAID.search(separate_scripts(line.translate(_STRAIGHT))) or _NAMED.search(line))
+def _names_an_error(line: str) -> bool:
+    return bool(_SIGN.search(separate_scripts(line.translate(_STRAIGHT))) or _NAMED_ERROR.search(line))
 
 
-def _fixed(line: str, between: str) -> str:
-    """A line without the values that differ between reports."""
+def _without_values(line: str, between: str) -> str:
+    """The line with `between` in place of each value that differs between reports."""
     return _VALUE.sub(between, line.translate(_STRAIGHT))
 
 
 def searchable_phrase(line: str) -> str:
-    """The longest run of words that another report would have too, at most six; "" for fewer than three."""
-    runs = (split_words(run) for run in _fixed(line[:_LONGEST], "\n").replace(":", "\n").splitlines())
+    """The longest run of words that another report would share, at most six words; "" for fewer than three words."""
+    runs = (split_words(run) for run in _without_values(line[:_LONGEST], "\n").replace(":", "\n").splitlines())
     longest = max(runs, key=len, default=[])
     return " ".join(longest[:_LONGEST_PHRASE]) if len(longest) >= 3 else ""
 
 
 def in_common(mine: str, theirs: str) -> str:
-    """What two lines of error text share, in the spelling of `mine`, with “…” for what differs in between.
+    """The words that two lines of error text share, as spelled in `mine`, with “…” for differences between them.
 
-    Empty for fewer than three words. Backticks do not count.
+    Empty if the lines share fewer than three words. Backticks are ignored.
     """
-    # Messages are not longer, and comparing takes more than quadratic time.
+    # Messages are never longer. The cut bounds the comparison, which takes more than quadratic time.
     mine, theirs = mine[:_LONGEST], theirs[:_LONGEST]
     ours = mine.replace("`", "").split()
     others = [word.casefold() for word in theirs.replace("`", "").split()]
     kept: list[str] = []
-    behind = 0
+    end = 0
     matcher = SequenceMatcher(None, [word.casefold() for word in ours], others, autojunk=False)
     for start, _, count in matcher.get_matching_blocks():
-        if kept and count and start > behind:
+        if kept and count and start > end:
             kept.append("…")
         kept += ours[start : start + count]
-        behind = start + count if count else behind
-    said = " ".join(kept)
-    return said if len(split_words(said)) >= 3 else ""
+        end = start + count if count else end
+    shared = " ".join(kept)
+    return shared if len(split_words(shared)) >= 3 else ""
 
 
-#: The most different codes of one text; later ones are left out.
+#: A text gives at most this many different codes; later codes are left out.
 MOST_CODES = 200
 _LONGEST_CODE = 100
 _RUN_OF_WORDS = 3
 
 _CHUNK = re.compile(r"[\w$@][\w$@./\\:+-]*")
 _JOINING = "./\\:+-"
-# What follows a name and differs between two reports: a line, a column, an offset in hexadecimal.
+# Suffixes of a name that differ between two reports: a line, a column, an offset in hexadecimal.
 _PLACE = re.compile(r"(?::\d+)+$|\+0x[0-9a-f]+$")
 _DATA = re.compile(r"(?:0x)?[0-9a-f]{7,}|\d+|[\d:.+tz-]{8,}")
 _VERSION = re.compile(r"v?\d+(?:\.\d+){1,4}(?:[-.]?(?:rc|beta|alpha|ga|dev|pre)[.-]?\d*)?")
@@ -132,25 +133,25 @@ _NAMES = re.compile(r"[^\W\d][\w$]*")
 def codes(text: str) -> Counter[str]:
     """How often each code occurs, in lower case: `net/http`, `os.file.read`, `e1042`, `1.8.3`, `enoent_retry`.
 
-    The last part of a path counts too, and the last name of a dotted one, because people write the same function in
-    several ways. Line numbers, addresses and times do not count; `0xc0000005` is a status code.
+    The last part of a path counts too, and so does the last part of a dotted name, because people write the same
+    function in several ways. Line numbers, addresses and times do not count, but a status code like `0xc0000005` does.
     """
-    found = Counter(chain.from_iterable(map(_of, _CHUNK.findall(separate_scripts(text)))))
+    found = Counter(chain.from_iterable(map(_codes_in, _CHUNK.findall(separate_scripts(text)))))
     return found if len(found) <= MOST_CODES else Counter(dict(islice(found.items(), MOST_CODES)))
 
 
 def message_terms(text: str) -> Counter[str]:
-    """The error messages of a text, and their runs of three words, so that two that differ a little are alike."""
+    """The error messages of a text and their runs of three words, so that slightly different messages share terms."""
     return Counter(chain.from_iterable(dict.fromkeys((message, *runs(message))) for message in error_messages(text)))
 
 
 def runs(message: str) -> list[str]:
-    """The runs of three words in an error message, in its comparable form."""
+    """The runs of three words in an error message; `message` must have the comparable form."""
     words = message.split()
     return [" ".join(words[start : start + _RUN_OF_WORDS]) for start in range(len(words) - _RUN_OF_WORDS + 1)]
 
 
-def _of(chunk: str) -> tuple[str, ...]:
+def _codes_in(chunk: str) -> tuple[str, ...]:
     """The codes in a chunk without spaces; none for a plain word."""
     if chunk.isalpha() and chunk.islower():
         return ()
@@ -163,8 +164,8 @@ def _of(chunk: str) -> tuple[str, ...]:
     lower = (_PLACE.sub("", chunk) if ":" in chunk or "+0x" in chunk else chunk).lower()
     if "." in lower and _VERSION.fullmatch(lower):
         return (lower.removeprefix("v"),)
-    plain = lower.isalpha() and not _INNER_CAPITAL.search(chunk)
-    if plain or len(lower) < 3:
+    is_plain_word = lower.isalpha() and not _INNER_CAPITAL.search(chunk)
+    if is_plain_word or len(lower) < 3:
         return ()
     if _DATA.fullmatch(lower):
         code = status_code(lower)

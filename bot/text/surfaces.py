@@ -1,26 +1,27 @@
-"""Which surface of a product an issue is about, by its labels. Pure."""
+"""Finds which surface of a product (app, platform, editor, …) an issue is about, by its labels. Pure."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
 
-# Of what is called so an issue is mostly about one: `os: windows` and `os: linux` are apart, two `area:` may overlap.
-_NAMED_KINDS = "app browser client device editor frontend ide os package platform product runtime surface"
-_KINDS = frozenset(_NAMED_KINDS.split())
-_NAMED = """
+# An issue is usually about one thing of such a kind: `os: windows` and `os: linux` are different surfaces. Kinds that
+# overlap, such as `area:`, are not listed.
+_KIND_LIST = "app browser client device editor frontend ide os package platform product runtime surface"
+_KINDS = frozenset(_KIND_LIST.split())
+_SURFACE_LIST = """
 android api app browser chrome cli desktop docs edge emacs extension firefox intellij ios ipad iphone jetbrains lambda
 linux mac macos mobile neovim opera plugin safari sdk server tui ubuntu vim visual-studio vs-code vscode web webapp
 website windows wsl xcode
 """
-_SURFACES = frozenset(_NAMED.split())
+_SURFACES = frozenset(_SURFACE_LIST.split())
 _PARTS = re.compile(r"\s*[:/]\s*")
 
 
 def surfaces_apart(mine: Iterable[str], theirs: Iterable[str]) -> tuple[str, str] | None:
-    """A label of either where they are of different surfaces, as `cli` and `vscode` are; None where that is not said.
+    """One label of each issue, if the labels name different surfaces, such as `cli` and `vscode`; else None.
 
-    Whoever has one in common with the other may well report the same.
+    Two issues with a surface in common are not apart: both may report the same thing.
     """
     here, there = _surfaces(mine), _surfaces(theirs)
     for kind in sorted(here.keys() & there.keys()):
@@ -30,7 +31,7 @@ def surfaces_apart(mine: Iterable[str], theirs: Iterable[str]) -> tuple[str, str
 
 
 def _surfaces(labels: Iterable[str]) -> dict[str, dict[str, str]]:
-    """The surfaces by their kind, each with its label as it is written."""
+    """The surfaces by kind; each is mapped to its label as written."""
     found: dict[str, dict[str, str]] = {}
     for label in labels:
         kind, *rest = _PARTS.split(label.casefold().strip(), maxsplit=1)

@@ -1,7 +1,7 @@
-"""Turns an issue's text into terms: stems of words, identifiers with their parts, pairs of characters in scripts that
-have no spaces.
+"""Turns an issue's text into terms: stems of words, identifiers with their parts, pairs of characters in scripts
+without spaces.
 
-The text is hostile: each step is linear in the length read, and that length is bounded.
+The text may be hostile, so each step takes linear time, and the length that is read is bounded.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ import snowballstemmer
 from bot.text.titles import subject
 from bot.text.words import MARKS, STOP_WORDS, UNSPACED, separate_scripts
 
-# Windows status codes tell how a process ended, or why a call failed. They look like addresses, but are evidence. A
-# code has several forms: 0xC0000005, -1073741819, 3221225477. Source: Microsoft's [MS-ERREF], 2.1 (HRESULT, a failure
-# has the highest bit) and 2.3 (NTSTATUS, an error has the two highest). The last two are exceptions of C++ and .NET.
+# Windows status codes say how a process ended, or why a call failed. They look like addresses, but are evidence. A code
+# has several forms: 0xC0000005, -1073741819, 3221225477. Source: Microsoft's [MS-ERREF], 2.1 (HRESULT: failures have
+# the highest bit set) and 2.3 (NTSTATUS: errors have the two highest bits set). The last two alternatives of the
+# expression are exceptions of C++ and .NET.
 _HEXADECIMAL = re.compile(r"0x(?:[8c][0-9a-f]{7}|e06d7363|e0434352)", re.IGNORECASE)
 _DECIMAL = re.compile(r"[0-9]{10}")
-# Ten digits can be anything, so decimal codes must be in a usual range: facilities 4 to 7, and 0 of NTSTATUS.
+# Ten digits can be anything, so decimal codes must be in a usual range: HRESULT facilities 4 to 7, or NTSTATUS 0.
 _USUAL = (range(0x8004_0000, 0x8008_0000), range(0xC000_0000, 0xC001_0000))
 
 
@@ -41,12 +42,12 @@ def status_code(word: str) -> str:
     return ""
 
 
-#: Characters that are read. A text says early what it is about; what follows is mostly logs.
+#: How many characters are read. A text says early what it is about; the rest is mostly logs.
 TITLE_READ = 400
 BODY_READ = 6_000
-#: How many different terms of one issue count for word rarity, its title's first.
+#: How many different terms of one issue count for word rarity; the title's terms come first.
 MOST_COUNTED = 300
-_LONGEST_KEPT = 40
+_LONGEST_CACHED = 40
 
 _FILLERS = """
 i me my we us our you your he she they them their its who which what when where why how if then than there here
@@ -60,11 +61,12 @@ _IGNORED = STOP_WORDS | frozenset(_FILLERS.split())
 _RAW = re.compile(rf"[^\W_](?:\w|[{MARKS}])*")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _URL = re.compile(r"\bhttps?://\S+")
-# "GitHub Flavored Markdown Spec", 4.6: a comment that begins a line is a block, and ends a paragraph as empty lines do.
+# A comment at the beginning of a line is a block. Like an empty line, it ends the paragraph before it ("GitHub Flavored
+# Markdown Spec", 4.6).
 _BLOCK_BEGINS = re.compile(r"(?:^|\n) {0,3}\Z")
 _PARAGRAPH_ENDS = re.compile(r"\n(?=[ \t\r]*\n| {0,3}<!--)")
-# What no other report has: terminal colours, UUIDs, and times of log lines.
-_ONCE = re.compile(
+# Texts that never occur in another report: terminal colours, UUIDs, and times of log lines.
+_UNIQUE = re.compile(
     r"\x1b\[[0-9;]*[A-Za-z]"
     r"|\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b"
     r"|(?<![\w:])(?:\d{4}[-/]\d\d[-/]\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?(?![\w:])"
@@ -74,22 +76,22 @@ _SHORTEST_DATA = 5
 _UNSPACED = re.compile(f"[{UNSPACED}]")
 # Full-width letters and digits, and half-width kana.
 _WIDTHS = re.compile("[\uff01-\uff9f]+")
-# Letters that many people replace by the other one.
-_ALIKE = str.maketrans("ёЁıİ", "еЕiI")
-# A letter with its marks; nobody writes more of them.
-_SIGN = re.compile(rf"[^{MARKS}][{MARKS}]{{0,8}}")
+# Letters that many people replace by a similar one.
+_INTERCHANGED = str.maketrans("ёЁıİ", "еЕiI")
+# A letter with at most eight marks. Real text never has more.
+_LETTER = re.compile(rf"[^{MARKS}][{MARKS}]{{0,8}}")
 
-# English has no longer words, and stemming takes time for each letter.
+# Longer words are not stemmed: they are not English, and would take long.
 _LONGEST_WORD = 40
 _LONGEST_TERM = 64
 _english = snowballstemmer.stemmer("english")
-# Its own cache takes three times as long as stemming.
+# The stemmer's own cache takes three times as long as stemming.
 _english.maxCacheSize = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """An issue's terms with their counts: in its `title`, and in `all`, where the title counts twice."""
+    """The counts of an issue's terms: in its `title`, and in the whole text (`all`), where the title counts twice."""
 
     title: Mapping[str, int]
     all: Mapping[str, int]
@@ -109,20 +111,21 @@ def read(title: str, body: str) -> Evidence:
 
 
 def without_noise(body: str) -> str:
-    """The beginning of a body without comments, addresses, and what no other report has; entities are resolved."""
+    """The beginning of a body, without comments, addresses, UUIDs and times; HTML entities are resolved."""
     body = without_comments(body[:BODY_READ])
     if "&" in body:
         body = html.unescape(body)
     if "://" in body:
         body = _URL.sub(" ", body)
-    return _ONCE.sub(" ", body)
+    return _UNIQUE.sub(" ", body)
 
 
 def without_comments(body: str) -> str:
-    """`body` without HTML comments, as GitHub shows it. Templates keep their instructions in comments.
+    """`body` without HTML comments, as GitHub shows the body. Templates keep their instructions in comments.
 
-    A comment at the beginning of a line ends at its mark, or hides the rest. Within a line it must end in the same
-    paragraph ("GitHub Flavored Markdown Spec", 4.6 and 6.10); else it is text, as in "it stumbles over `<!--`".
+    A comment at the beginning of a line hides everything up to its end mark, or up to the end of the body. A comment
+    within a line must end in the same paragraph ("GitHub Flavored Markdown Spec", 4.6 and 6.10); without an end mark
+    there, it is text, as in "the parser fails at `<!--`".
     """
     kept = []
     kept_to = looked_to = paragraph = 0
@@ -133,7 +136,7 @@ def without_comments(body: str) -> str:
             paragraph = end.start() if end else len(body)
         end_at = body.find("-->", start + 4, len(body) if is_block else paragraph)
         if end_at < 0 and not is_block:
-            # No other comment in the paragraph ends either; going on behind it keeps the time linear.
+            # No other comment in this paragraph can end either. Skipping the paragraph keeps the time linear.
             looked_to = paragraph
             continue
         kept.append(body[kept_to:start])
@@ -144,28 +147,28 @@ def without_comments(body: str) -> str:
 
 
 def raw_words(text: str) -> list[str]:
-    """The words as written, with inner underscores, as a search engine splits them."""
+    """The words as written, split like a search engine's; inner underscores stay."""
     return _RAW.findall(separate_scripts(text))
 
 
 def is_unspaced(raw: str) -> bool:
-    """Whether a word is a run of a script without spaces, which `terms_of` splits into pairs."""
+    """Whether a word is in a script without spaces, so that `terms_of` splits it into pairs."""
     return not raw.isascii() and len(_pairs(raw)) > 1
 
 
 def _pairs(word: str) -> tuple[str, ...]:
-    """The overlapping pairs of characters of a word in a script without spaces; none for other scripts."""
+    """The overlapping pairs of characters of a word in a script without spaces; empty for other scripts."""
     if len(word) < 3 or not _UNSPACED.search(word):
         return ()
-    return tuple(one + other for one, other in pairwise(_SIGN.findall(word)))
+    return tuple(one + other for one, other in pairwise(_LETTER.findall(word)))
 
 
 def _terms_of(raw: str) -> tuple[str, ...]:
     if not raw.isascii():
-        raw = _WIDTHS.sub(lambda run: unicodedata.normalize("NFKC", run[0]), raw).translate(_ALIKE)
+        raw = _WIDTHS.sub(lambda run: unicodedata.normalize("NFKC", run[0]), raw).translate(_INTERCHANGED)
     word = raw.lower()
     if not raw.isascii() and len(pairs := _pairs(word)) > 1:
-        # However long: a sentence without spaces is one run.
+        # There is no limit of length here, because a whole sentence without spaces is one word.
         return pairs
     if word in _IGNORED or len(word) > _LONGEST_TERM:
         return ()
@@ -183,17 +186,17 @@ def _terms_of(raw: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys([word, *(_stem(part) for part in inner if part not in _IGNORED)]))
 
 
-_remembered = lru_cache(maxsize=1 << 14)(_terms_of)
+_cached_terms_of = lru_cache(maxsize=1 << 14)(_terms_of)
 
 
 def terms_of(raw: str) -> tuple[str, ...]:
-    """The terms of one written word, the word itself first; none for fillers, and for data such as addresses.
+    """The terms of one written word, the word itself first. Fillers, and data such as addresses, have no terms.
 
-    `getUserName` gives `getusernam`, `get`, `user`, `name`; a run of a script without spaces gives its overlapping
+    `getUserName` gives `getusernam`, `get`, `user`, `name`. A word in a script without spaces gives its overlapping
     pairs of characters.
     """
-    # Long words are not cached, since a stranger could fill the cache with them.
-    return _remembered(raw) if len(raw) <= _LONGEST_KEPT else _terms_of(raw)
+    # Long words are not cached, because a stranger could fill the memory with them.
+    return _cached_terms_of(raw) if len(raw) <= _LONGEST_CACHED else _terms_of(raw)
 
 
 def terms(text: str) -> list[str]:
@@ -208,15 +211,15 @@ def _stem(word: str) -> str:
     return stemmed
 
 
-# Lines of a form: headings, check boxes, the text for an empty field, the fence of a field for logs. Then lines of
-# templates: bold ones, rules. And pictures.
-_FORM = re.compile(
+# Lines of forms: headings, check boxes, the text for an empty field, the fence of a field for logs. Lines of templates:
+# bold lines, rules. Lines with only a picture or an address.
+_FORM_LINE = re.compile(
     r"#{2,6}\s|[-*+] \[[ xX]?\]|_No response_$|(?:```|~~~)\S*$|\*\*[^*]+\*\*:?$|[-*_]{3,}$"
     r"|!\[[^\]]*\]\([^)]*\)$|<img\b[^>]*>$|https?://\S+$"
 )
 
 
 def own_text(body: str, supplied: Collection[str] = (), between: str = " ") -> str:
-    """The author's own lines, joined by `between`. `supplied` holds boilerplate, in lower case with single spaces."""
+    """The author's own lines, joined by `between`. `supplied` has the form's lines, lower-case with single spaces."""
     lines = (" ".join(line.split()) for line in without_comments(body[:BODY_READ]).split("\n"))
-    return between.join(line for line in lines if line and line.lower() not in supplied and not _FORM.match(line))
+    return between.join(line for line in lines if line and line.lower() not in supplied and not _FORM_LINE.match(line))

@@ -1,4 +1,4 @@
-"""What a title is about, and whether it sets its issue apart from another by itself. Pure."""
+"""Finds what a title is about, and whether two titles alone show that their issues differ. Pure."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ def plain(text: str) -> str:
     return text.translate(_PLAIN)
 
 
-# Many forms, and many people, begin titles with the kind of the issue, as "[Bug]: " or "🐛". It would count as a word
-# that two titles share or not, and as the topic before a colon.
+# Many forms, and many people, begin titles with the kind of the issue: "[Bug]: " or "🐛". If this prefix stayed, it
+# would count as a shared word, and as the topic before a colon.
 _KIND = r"(?:bug(?:[ -]?report)?|issue|feat(?:ure)?|feature[ -]?request|enhancement|question)"
 # Spaces, emoji, and invisible marks, which come with pasted text.
 _DECORATION = r"[\s\u200b-\u200f\u2060-\u2069\ufeff\u2190-\u2bff\ufe0f\U0001f000-\U0001faff]"
-# In brackets or asterisks, or before a colon or a dash, since "Bug in the pump" is a sentence.
-_BEFORE = re.compile(
+# The kind must be in brackets or asterisks, or before a colon or a dash: "Bug in the pump" is a sentence.
+_KIND_PREFIX = re.compile(
     rf"\A{_DECORATION}*(?:[*\[(【:]{{0,4}}{_KIND}(?:\*{{0,2}}[\])】:]|\s[-–—|]\s)[*\])】:]*(?:\s*[-–—|:]\s)?\s*)?",
     re.IGNORECASE,
 )
 
-# A form's placeholder for a title: a bracket that asks for one.
-_ASKS = r"(?:replace|insert|enter|write|fill|describe|add|put|please|your|a|an|the|short|brief|concise)"
-_UNFILLED = re.compile(rf"\A\s*(?:[\w./-]+:)?\s*[\[<({{]\s*{_ASKS}\s[^\])>}}]*[\])>}}]\s*\Z", re.IGNORECASE)
+# A form's placeholder for a title: a bracket with a request, such as "[short description]".
+_REQUEST = r"(?:replace|insert|enter|write|fill|describe|add|put|please|your|a|an|the|short|brief|concise)"
+_UNFILLED = re.compile(rf"\A\s*(?:[\w./-]+:)?\s*[\[<({{]\s*{_REQUEST}\s[^\])>}}]*[\])>}}]\s*\Z", re.IGNORECASE)
 
-# A title of these words alone does not say what its issue is about (P3).
+# A title with only these words does not say what its issue is about (P3).
 _GENERIC_WORDS = """
 a an the this that my our your it its is are was in on at of for with to from and or not no when while after i we you
 app application assertion big broken bug bugs crash crashed crashes crashing error errors exception exceptions fail
@@ -46,52 +46,52 @@ _GENERIC = frozenset(_GENERIC_WORDS.split())
 
 
 def says_nothing(title: str) -> bool:
-    """Whether a title would fit any issue, as "Bug", "[Bug]: " and "Unhandled error in session" do (P3)."""
+    """Whether a title would fit any issue, like "Bug", "[Bug]: " and "Unhandled error in session" (P3)."""
     return all(word in _GENERIC or word.isdigit() for word in split_words(subject(title).lower()))
 
 
 def is_unfilled(title: str) -> bool:
-    """Whether a title is still the form's placeholder, as "tour: [short description of the issue]" is."""
+    """Whether a title is still the form's placeholder, like "tour: [short description of the issue]"."""
     return bool(_UNFILLED.match(subject(title)))
 
 
 def subject(title: str) -> str:
-    """`title` without full-width characters, decoration, and the kind of issue that it begins with.
+    """`title` without decoration and the kind of issue at its beginning; full-width characters become ASCII.
 
-    A title that says nothing else is returned as it is.
+    If nothing else would be left, the title stays complete.
     """
     title = title if title.isascii() else plain(title)
-    return _BEFORE.sub("", title) or title
+    return _KIND_PREFIX.sub("", title) or title
 
 
-# It begins with a character of its own, so that a run of spaces takes linear time.
+# Each alternative begins with a character that is not a space, so a run of spaces takes linear time.
 _NUMBER = re.compile(r"(?:\((?:part )?(\d{1,3})\)|#(\d{1,3})|\bpart (\d{1,3}))\s*$", re.IGNORECASE)
 _BACKPORT = re.compile(r"\b(?:back-?port|cherry-?pick)\b", re.IGNORECASE)
 
 
 def says_another(title: str) -> bool:
-    """Whether `is_another` can be true for a title, whatever the other one is."""
-    return _asks_for_backport(title) or bool(_parted(title)[1])
+    """Whether `is_another` can be true for this title and any other title."""
+    return _asks_for_backport(title) or bool(_split_number(title)[1])
 
 
 def is_another(title: str, other: str) -> bool:
-    """Whether `title` asks for a backport, or is `other` with another number, as "Crash (2)" is "Crash" or "Crash #3".
+    """Whether `title` asks for a backport, or differs from `other` only in a number, like "Crash (2)" and "Crash #3".
 
-    Its author knows the other issue, and means a different one.
+    The author of such a title knows the other issue, and means a different one.
     """
     if _asks_for_backport(title):
         return True
-    mine, number = _parted(title)
+    mine, number = _split_number(title)
     if not number:
         return False
-    theirs, another = _parted(other)
+    theirs, another = _split_number(other)
     return number != another and mine == theirs
 
 
 def _asks_for_backport(title: str) -> bool:
-    """Whether it begins with the word, as "Backport: …", or has it in brackets at one end, as "[2.x backport] …".
+    """Whether a title begins with "Backport", or has the word in brackets at either end, like "[2.x backport] …".
 
-    Elsewhere backports may be what the issue is about.
+    Anywhere else, the word may name the problem itself.
     """
     title = title.strip()
     first = title[1:].partition("]")[0] if title.startswith("[") else title.partition(" ")[0]
@@ -99,8 +99,8 @@ def _asks_for_backport(title: str) -> bool:
     return bool(_BACKPORT.search(first) or _BACKPORT.search(last))
 
 
-def _parted(title: str) -> tuple[str, str]:
-    """A title without its number, and the number, or ""."""
+def _split_number(title: str) -> tuple[str, str]:
+    """The title without its number, and the number; "" if the title has no number."""
     title = subject(title).strip().casefold()
     found = _NUMBER.search(title)
     if found is None:
@@ -108,21 +108,21 @@ def _parted(title: str) -> tuple[str, str]:
     return title[: found.start()].rstrip(" \t:,.-"), next(filter(None, found.groups()))
 
 
-#: The least number of equal words, and the most that replace others.
+#: Siblings share at least this many words, and at most this many words replace others.
 LEAST_SAME, MOST_SWAPPED = 3, 2
-# From this ratio on, of 100, the words are one word in another spelling or form.
-_SPELT_OTHERWISE = 75
+# Words with at least this ratio (of 100) are one word in another spelling or form.
+_SAME_WORD_RATIO = 75
 
 
 def siblings(title: str, others: Iterable[str]) -> list[bool]:
     """For each of the other titles, whether it differs from `title` in one or two words in one place.
 
-    Examples are "iOS: scrolling is slow" and "Android: …". "crashes" counts as the same word as "crash", but a number
-    never as the same as another number.
+    Examples are "iOS: scrolling is slow" and "Android: scrolling is slow". "crashes" and "crash" count as the same
+    word, but two different numbers never do.
 
-    People who report the same thing seldom use the same words but for one. People who report it for another platform,
-    function or version repeat the sentence with that word changed. Of 211 such first candidates with 10 % or more
-    (golang-go, Titanium, Rust, Hadoop and SeaMonkey) 10 were the same issue, where 42 were expected.
+    People who report the same thing seldom use the same words except one. People who report the thing for another
+    platform, function or version repeat the sentence and change that word. Of 211 such first candidates with 10 % or
+    more (golang-go, Titanium, Rust, Hadoop and SeaMonkey), 42 were expected to be the same issue, and 10 were.
     """
     words = split_words(subject(title).lower())
     if len(words) <= LEAST_SAME:
@@ -144,4 +144,4 @@ def _are_siblings(words: Sequence[str], others: Sequence[str]) -> bool:
     here, there = "".join(mine), "".join(theirs)
     if any(sign.isdigit() for sign in here + there):
         return True
-    return fuzz.ratio(here, there) < _SPELT_OTHERWISE
+    return fuzz.ratio(here, there) < _SAME_WORD_RATIO

@@ -1,4 +1,4 @@
-"""Which release a text names, and whether another one has mended what it reports. Pure."""
+"""Finds the release that fixed an issue, if the issue reports an earlier release. Pure."""
 
 from __future__ import annotations
 
@@ -12,22 +12,23 @@ _IN_TAG = re.compile(r"[0-9]{1,5}(?:\.[0-9]{1,5}){1,3}")
 
 
 def fixed_in(text: str, closer: Closer, releases: Iterable[Release]) -> str:
-    """The release in which an issue is mended that was closed so, where `text` names an earlier one; else empty.
+    """The release that fixed a closed issue, if `text` names only earlier releases; else empty.
 
-    That is the issue's milestone, or else the first release after a pull request or commit closed it. A number with
-    dots can be the version of anything: in `text` one counts that the repository has released.
+    The fix is in the issue's milestone, or else in the first release after a pull request or commit closed the issue.
+    Numbers with dots in `text` count only if the repository has released that version, because they can be the version
+    of anything.
     """
-    known = {number: one for one in releases if (number := _number(one.tag))}
-    named = [number for found in _VERSION.finditer(text) if (number := _number(found[1])) in known]
-    mended = closer.milestone if _number(closer.milestone) else ""
-    if not mended and (closer.pull or closer.commit):
-        later = [one for one in known.values() if closer.at is not None and one.published_at > closer.at]
-        mended = min(later, key=lambda one: one.published_at).tag if later else ""
-    return mended if named and _number(mended) > max(named) else ""
+    released = {number: one for one in releases if (number := _version_of(one.tag))}
+    reported = [number for found in _VERSION.finditer(text) if (number := _version_of(found[1])) in released]
+    fixed = closer.milestone if _version_of(closer.milestone) else ""
+    if not fixed and (closer.pull or closer.commit):
+        later = [one for one in released.values() if closer.at is not None and one.published_at > closer.at]
+        fixed = min(later, key=lambda one: one.published_at).tag if later else ""
+    return fixed if reported and _version_of(fixed) > max(reported) else ""
 
 
-def _number(tag: str) -> tuple[int, ...]:
-    """The version that a tag or a milestone is called by, without zeros at its end; empty where there is none."""
+def _version_of(tag: str) -> tuple[int, ...]:
+    """The version in the name of a tag or milestone, without zeros at the end; empty if the name has no version."""
     found = _IN_TAG.search(tag)
     parts = [int(part) for part in found[0].split(".")] if found else []
     while parts and not parts[-1]:

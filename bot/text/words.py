@@ -1,10 +1,10 @@
-"""Splits text of any script into words, and knows the words that say nothing.
+"""Splits text of any script into words, and recognises words that say nothing.
 
-Python's word class leaves out combining marks, which would cut Hindi or Thai words into pieces. The ranges below add
-them. The expression has no nesting, so it takes linear time, whatever a stranger wrote.
+Python's word class leaves out combining marks, and so would cut Hindi or Thai words into pieces. The ranges below add
+the marks. The expressions have no nesting, so they take linear time even on hostile text.
 
-A letter can be one character or several, `が` or `か` with its mark; macOS uses the latter in file names, which people
-paste. Words are made of single characters, whichever was written.
+A letter can be one character, such as `が`, or several: `か` and a mark. macOS uses the second form in file names, and
+people paste them. `split_words` joins each letter into one character, so both forms give the same words.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from __future__ import annotations
 import re
 import unicodedata
 
-_COMMON = """
+_STOP_WORD_LIST = """
 the a an is are to for in on of and or with from by as at this that it be not do have will can should would add new use
 t s d m ll re ve don doesn didn isn aren wasn weren hasn haven hadn couldn wouldn shouldn
 """
-#: Words too common to search by, compared without case. The second line is what remains of contractions once
-#: the apostrophe has separated them (`doesn't` → `doesn`, `t`).
-STOP_WORDS = frozenset(_COMMON.split())
+#: Words that are too common for a search, in lower case. The second line has the parts of contractions, which the
+#: apostrophe separates (`doesn't` → `doesn`, `t`).
+STOP_WORDS = frozenset(_STOP_WORD_LIST.split())
 
 #: Combining marks of the scripts in wide use, and the joiners that Persian and Indic spelling needs inside a word.
 MARKS = (
@@ -36,8 +36,8 @@ UNSPACED = (
     "\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff66-\uff9f"
     "\U00020000-\U0003ffff"
 )
-# Marks that join the letter before them in one character, and the parts of a Korean syllable. Normalising a whole text
-# takes time quadratic in the marks on one letter, of which a stranger can write any number.
+# Marks that form one character with the letter before them, and the parts of a Korean syllable. `_PARTS` limits the
+# marks on one letter: normalising takes time quadratic in their number, and a stranger can write any number.
 _JOINED = "\u0300-\u036f\u0653-\u0655\u3099\u309a"
 _ANY_PART = re.compile(f"[{_JOINED}\u1161-\u1175]")
 _PARTS = re.compile(rf"[^\W_][{_JOINED}]{{1,8}}|[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?")
@@ -51,21 +51,21 @@ def split_words(text: str) -> list[str]:
 
 
 def separate_scripts(text: str) -> str:
-    """`text` with a space wherever a script without spaces meets another, as in `点击getUserName按钮`."""
+    """`text` with a space between a script without spaces and any other script, as in `点击getUserName按钮`."""
     return text if text.isascii() else _BORDER.sub(" ", _composed(text))
 
 
 def _composed(text: str) -> str:
-    """`text` with one character for each letter that has one (NFC)."""
+    """`text` with each letter as one character, if Unicode has such a character (NFC)."""
     if not _ANY_PART.search(text):
         return text
     return _PARTS.sub(lambda parts: unicodedata.normalize("NFC", parts[0]), text)
 
 
-# Function words of languages besides English. In a mostly English repository a German "nach" or a Chinese 的 is as rare
-# as the name of a function, and would be shown as what two issues share. They are left out of what people see; the
-# probability is not affected. Words that mean something in English or in computing ("die", "sans", "del") are not here.
-_WORDS = """
+# Function words of languages other than English. In a mostly English repository, a German "nach" or a Chinese 的 is as
+# rare as the name of a function, so it would be shown as a reason. Function words are left out of reasons; they do not
+# change the probability. Words that mean something in English or in computing ("die", "sans", "del") are not listed.
+_FUNCTION_WORD_LIST = """
 aber auch auf aus bei beim bitte dann dass das dem der diese dieser dieses durch ein eine einem einen einer eines
 für gibt hier ich ist jetzt kann kein keine mehr mich mir nach nicht noch nur oder schon sehr sich sie sind und
 vom von werden wenn wie wird wir wurde zum zur über
@@ -78,10 +78,10 @@ deze dit een het maar naar niet nog ook voor wanneer wordt worden zijn
 без был было быть вы для до если есть за из или как когда к мне мой мы на не но он она они от по после при с также
 только у уже что это я в и
 """
-_FUNCTION_WORDS = frozenset(_WORDS.split())
+_FUNCTION_WORDS = frozenset(_FUNCTION_WORD_LIST.split())
 
-# In scripts without spaces the terms are pairs of characters. Chinese particles and pronouns pair with neighbours;
-# Japanese particles and endings are in hiragana, before and after katakana.
+# In scripts without spaces, terms are pairs of characters. These pairs are no reasons: Chinese particles and pronouns
+# with a neighbour, and pairs with hiragana, in which Japanese particles and endings are written.
 _JOINING = re.compile(
     "[的了是在和我你他她它这這那就也都吗嗎呢吧着著]|[\u3041-\u309f][\u3041-\u30ff]|[\u30a1-\u30ff][\u3041-\u309f]"
 )

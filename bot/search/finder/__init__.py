@@ -1,5 +1,6 @@
-"""The heart of everything (F1–F9). Webhook, command, CLI and replay enter at `Finder.find`, with an issue that they
-have read; `find_duplicates`, which reads it first, is for programs that use Doppel as a library.
+"""The core of Doppel (F1–F9). Webhook, command, CLI and replay read an issue and pass it to `Finder.find`.
+
+Programs that use Doppel as a library call `find_duplicates`, which reads the issue itself.
 """
 
 from __future__ import annotations

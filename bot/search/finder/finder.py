@@ -1,7 +1,7 @@
-"""`Finder.find_duplicates` (F2): ask, fuse, judge, resolve, present.
+"""`Finder.find_duplicates` (F2): search, merge, score, group, present.
 
-It has effects only through the client, the index and the word statistics that it is given. `sources/federated.py` asks
-over the network; `scoring.py` and `unindexed.py` score what was found.
+The finder has effects only through the client, the index and the word statistics that its caller passes.
+`sources/federated.py` searches over the network; `scoring.py` and `unindexed.py` score the results.
 """
 
 from __future__ import annotations
@@ -37,26 +37,26 @@ from bot.search.sources.federated import (
 )
 from bot.text.github_urls import named_by
 
-# For each candidate to show, this many are read from the index: some are rejected, some share a group.
+# For each candidate to show, this many are read from the index, because some are rejected and some share a group.
 _SPARE = 3
-# Issues that are read one by one to follow duplicates where there is no index.
+# Without an index, at most this many issues are read one by one to follow duplicates.
 _MOST_READ = 5
 _Session = SearchSession | None
-# The opinion of a judge that is not asked.
-_NONE = JudgeAnswer()
+# The opinion if no judge is asked.
+_NO_OPINION = JudgeAnswer()
 
 
 class Finder:
     """Looks for earlier reports of an issue.
 
-    With a `matcher`, whose index must hold the repository `repo_id`, it searches the index; without one GitHub's
-    searches stand alone. `temporary` makes indexes for hits that no index holds. `further` are sources beyond GitHub's
-    own.
+    With a `matcher`, the finder searches the index, which must hold the repository `repo_id`. Without a `matcher`, the
+    finder uses only GitHub's searches. `temporary` makes indexes for hits that no index holds. `further` has sources
+    beyond GitHub's own.
 
-    `words` are the repository's word statistics; without them the finder keeps its own as long as it lives. `issues` is
-    how many issues the repository has, if known. `default` is the repository for callers that name none (F1). With a
-    matcher, sources over the network have `within` seconds, and late ones are reported (F8b); None: as long as they
-    take. A `judge` reads the likeliest candidates (J).
+    `words` are the repository's word statistics; without them, the finder collects its own in memory. `issues` is how
+    many issues the repository has, if known. Callers of `find_duplicates` that name no repository get `default` (F1).
+    With a matcher, sources over the network have `within` seconds (None: no limit), and late sources are reported
+    (F8b). A `judge` reads the likeliest candidates (J).
     """
 
     def __init__(
@@ -109,8 +109,8 @@ class Finder:
     ) -> Report:
         """Read an issue and look for others that report the same thing (F2).
 
-        `state` wins over `include_closed`. The other arguments are those of `FindOptions`. Raises InvalidArgument
-        naming the argument, and what `RepoClient.issue` raises. A search that fails is named in the report.
+        `state` overrides `include_closed`. `FindOptions` explains the other arguments. A wrong argument raises
+        InvalidArgument with its name; errors of `RepoClient.issue` are not caught. The report names failed searches.
         """
         owner = owner or (self._default.owner if self._default else None)
         repo = repo or (self._default.name if self._default else None)
@@ -122,7 +122,7 @@ class Finder:
         if isinstance(number, bool) or not isinstance(number, int) or number < 1:
             raise InvalidArgument("number", f"{number!r} is not the number of an issue")
         if not isinstance(include_closed, bool):
-            # "no" would count as yes.
+            # The text "no" would count as True.
             raise InvalidArgument("include_closed", f"{include_closed!r} is neither True nor False")
         options = FindOptions(
             threshold=threshold,
@@ -139,21 +139,21 @@ class Finder:
         return self.find(target, replace(options, named=named_by(target), show_named=True))
 
     def find(self, target: Issue, options: FindOptions, gathered: Gathered | None = None) -> Report:
-        """Like `find_duplicates`, for an issue that the caller has read; with `gathered`, asks no source again."""
-        # No connection is held while GitHub is asked, which takes a hundred times as long as the index.
+        """Like `find_duplicates`, for an issue that the caller has read. With `gathered`, no source is asked again."""
+        # Searching GitHub takes a hundred times as long as the index, so hold no connection meanwhile.
         gathered = gathered or self.gather(target, state=options.state, words=options.words)
         with self._session(target, options, gathered.hits) as (session, unindexed):
-            drafted = self._draft(target, options, gathered, session, unindexed)
-        report, shown = self._report(target, options, gathered, drafted, indexed=session is not None)
+            draft = self._draft(target, options, gathered, session, unindexed)
+        report, shown = self._report(target, options, gathered, draft, indexed=session is not None)
         report = replace(report, candidates=self._present(target, shown))
         return report.of_sources(options.sources) if options.sources else report
 
     def gather(self, target: Issue, *, state: StateFilter = "all", words: str = "") -> Gathered:
-        """Plan, ask and merge, without scoring; the training does this, too."""
+        """Plan the searches, ask the sources and merge the results, without scoring. The training calls this, too."""
         return self._network.gather(target, state, words)
 
     def compare(self, target: Issue, other: Issue, *, earlier_only: bool = False) -> Candidate:
-        """Score one issue as a candidate for another, found or not (`/duplicates explain #N`)."""
+        """Score one issue as a candidate for another, even if no source finds it (`/duplicates explain #N`)."""
         options = FindOptions(earlier_only=earlier_only)
         with self._session(target, options) as (session, _):
             matches = [] if session is None else session.judge((), also=[other.number])
@@ -168,37 +168,37 @@ class Finder:
     def find_ungrouped(
         self, target: Issue, options: FindOptions, gathered: Gathered, numbers: Collection[int]
     ) -> dict[int, Candidate]:
-        """Those of the `numbers` that `find` would find, likeliest first, each on its own."""
+        """The candidates for `find` that have one of these `numbers`, likeliest first, without grouping duplicates."""
         with self._session(target, options, gathered.hits) as (session, unindexed):
-            _, candidates = self._weigh(target, options, gathered, session, unindexed)
+            _, candidates = self._score(target, options, gathered, session, unindexed)
             found = [one for one in candidates if results.is_own(one.issue, target) and one.issue.number in numbers]
-            alone = [RankedResult(one.issue, one.confidence, one.confidence, one.sources) for one in found]
-            reasons = scoring.reasons_of(list(zip(alone, found, strict=True)), (), gathered)
-            alone = [replace(result, reasons=reasons[id(result)]) for result in alone]
-        return {one.number: one for one in self._present(target, alone)}
+            results_found = [RankedResult(one.issue, one.confidence, one.confidence, one.sources) for one in found]
+            reasons = scoring.reasons_of(list(zip(results_found, found, strict=True)), (), gathered)
+            results_found = [replace(result, reasons=reasons[id(result)]) for result in results_found]
+        return {one.number: one for one in self._present(target, results_found)}
 
     def own_texts(self, target: Issue, candidates: Sequence[Candidate], read: Iterable[Issue]) -> list[str]:
-        """What the authors of these candidates wrote; `read` are issues that the caller has."""
+        """What the authors of these candidates wrote. `read` has issues that the caller has read already."""
         return results.own_texts(target, candidates, read, self._github, self._temporary.index, self._repo_id)
 
     def notice(self, issue: Issue) -> None:
-        """Count the words of a new issue, after its find, in which its own words are no evidence."""
+        """Count the words of a new issue. Call this after its search: there its own words must not be counted yet."""
         if ensure_word_stats(self._recent, self._words, issue.repo):
             count_words(self._words, [issue])
 
     def _draft(
         self, target: Issue, options: FindOptions, gathered: Gathered, session: _Session, unindexed: UnindexedScorer
     ) -> Draft:
-        """All that needs the index: the results in order, with reasons for those that may be shown."""
-        # The words that a person searched for are evidence as well as what the issue says.
-        weighed = replace(target, body=f"{options.words}\n{target.body}") if options.words else target
-        inside, candidates = self._weigh(weighed, options, gathered, session, unindexed)
-        ranked = self._ranked(weighed, candidates, options, session)
+        """Do all the work that needs the index: order the results, and find reasons for those that may be shown."""
+        # A person's search words are evidence as well as the issue's text.
+        searched = replace(target, body=f"{options.words}\n{target.body}") if options.words else target
+        inside, candidates = self._score(searched, options, gathered, session, unindexed)
+        ranked = self._ranked(searched, candidates, options, session)
         found = scoring.group_results(target, ranked, options, self._look_up(target, session))
         worth = [] if self._judge is None else scoring.worth_judging(found, target, self._judge.floor)
         shown = [] if worth else self._shown(found, options, target, gathered, indexed=session is not None)
-        told = [*shown, *worth, *(found[: options.max_candidates + len(worth)] if worth else ())]
-        reasons = scoring.reasons_of(told, found[: results.MOST_CONSIDERED], gathered) if options.explained else {}
+        explained = [*shown, *worth, *(found[: options.max_candidates + len(worth)] if worth else ())]
+        reasons = scoring.reasons_of(explained, found[: results.MOST_CONSIDERED], gathered) if options.explained else {}
         places = {id(result): at for at, (result, _) in enumerate(found)}
         found = [(replace(result, reasons=reasons.get(id(result), ())), one) for result, one in found]
         best = max((one.confidence for one in candidates), default=None)
@@ -206,19 +206,19 @@ class Finder:
         return Draft(inside, found, worth, shown, best)
 
     def _report(
-        self, target: Issue, options: FindOptions, gathered: Gathered, drafted: Draft, *, indexed: bool
+        self, target: Issue, options: FindOptions, gathered: Gathered, draft: Draft, *, indexed: bool
     ) -> tuple[Report, Sequence[RankedResult]]:
-        """The report without its candidates, and the results for these. If there is a judge, it is asked here."""
-        inside, found, shown, best, opinion = drafted.inside, drafted.found, drafted.shown, drafted.best, _NONE
-        if self._judge is not None and drafted.worth:
-            opinion = scoring.ask_judge(self._judge, target, drafted.worth, self._temporary.index, self._repo_id)
+        """Ask the judge, if there is one. Returns the report without candidates, and the results to show in it."""
+        inside, found, shown, best, opinion = draft.inside, draft.found, draft.shown, draft.best, _NO_OPINION
+        if self._judge is not None and draft.worth:
+            opinion = scoring.ask_judge(self._judge, target, draft.worth, self._temporary.index, self._repo_id)
             found = scoring.with_opinion(found, self._judge, opinion, options.by)
             shown = self._shown(found, options, target, gathered, opinion, indexed=indexed)
             best = max(result.confidence for result, _ in found)
         runs = (*inside.runs, *(run for answer in gathered.answers for run in answer.runs))
         failed = (*inside.problems, *(problem for answer in gathered.answers for problem in answer.problems))
         failed += scoring.judge_problems(opinion)
-        # Where words are given, nothing else is asked for.
+        # A person's search words replace the issue's own.
         usable = has_usable_words(options.words) if options.words else has_usable_words(target.title, target.body)
         first = [result for result, _ in found[: results.MOST_CONSIDERED]]
         report = Report(
@@ -244,12 +244,10 @@ class Finder:
         options: FindOptions,
         target: Issue,
         gathered: Gathered,
-        opinion: JudgeAnswer = _NONE,
+        opinion: JudgeAnswer = _NO_OPINION,
         *,
         indexed: bool,
     ) -> ScoredResults:
-        """The results that are shown."""
-
         def is_wanted(one: RankedResult) -> bool:
             unread = bool(opinion.said) and one.verdict is None and results.is_own(one.issue, target)
             return options.may_show(one.confidence, one.sources, one.verdict, unread=unread)
@@ -259,27 +257,30 @@ class Finder:
             wanted = (pair for pair in wanted if self._is_there(pair[0], target, gathered))
         return list(islice(wanted, options.max_candidates))
 
-    def _weigh(
+    def _score(
         self, target: Issue, options: FindOptions, gathered: Gathered, session: _Session, unindexed: UnindexedScorer
     ) -> tuple[IndexResults, list[scoring.ScoredIssue]]:
-        """What the index answered, and all candidates, most likely first."""
-        inside = self._weigh_inside(target, options, gathered, session)
+        """Score all hits. Returns the index's answer, and the candidates of all sources, most likely first."""
+        inside = self._score_indexed(target, options, gathered, session)
         remembered = frozenset[str]() if session is None else gathered.remembered
 
         def is_outside(hit: Hit) -> bool:
-            # An issue that only answers of minutes ago name, and that the complete index lacks, is deleted or moved.
-            done = hit.issue.number in inside.held or remembered.issuperset(hit.sources)
-            return not (done and results.is_own(hit.issue, target)) and options.may_tell(hit.issue, target)
+            # If the complete index lacks an issue that only cached answers name, the issue was deleted or moved.
+            known_or_gone = hit.issue.number in inside.held or remembered.issuperset(hit.sources)
+            return not (known_or_gone and results.is_own(hit.issue, target)) and options.may_tell(hit.issue, target)
 
-        elsewhere = [hit for hit in gathered.hits if is_outside(hit)]
+        unindexed_hits = [hit for hit in gathered.hits if is_outside(hit)]
         return inside, sorted(
-            [*inside.candidates, *unindexed.score(collapse_discussions(elsewhere))], key=lambda one: -one.confidence
+            [*inside.candidates, *unindexed.score(collapse_discussions(unindexed_hits))],
+            key=lambda one: -one.confidence,
         )
 
-    def _weigh_inside(self, target: Issue, options: FindOptions, gathered: Gathered, session: _Session) -> IndexResults:
+    def _score_indexed(
+        self, target: Issue, options: FindOptions, gathered: Gathered, session: _Session
+    ) -> IndexResults:
         if session is None:
             return IndexResults()
-        # If more than their order decides, all candidates matter.
+        # Read only the best candidates if probability is the only criterion, else all.
         in_order = (
             options.by is Relevance.LEARNED
             and options.threshold == 0
@@ -288,7 +289,7 @@ class Finder:
         )
         most = max(50, _SPARE * options.max_candidates) if in_order else None
         use = self._settings.use(indexed=True)
-        # Issues with many duplicates count as known issues, too.
+        # Issues with many duplicates are treated like known issues.
         known = dict.fromkeys((*self._settings.known_issues, *session.frequent_originals()))
         known.pop(target.number, None)
         return scoring.score_indexed(session, target, use, gathered.hits, tuple(known), most)
@@ -296,34 +297,34 @@ class Finder:
     def _ranked(
         self, target: Issue, candidates: Sequence[scoring.ScoredIssue], options: FindOptions, session: _Session
     ) -> list[tuple[scoring.ScoredIssue, float]]:
-        """The candidates over the threshold with their relevance (H5), best first, older ones first among equals."""
-        kept = [
+        """The candidates over the threshold with their relevance (H5), best first; of equal ones, the oldest first."""
+        similar = [
             one
             for one in candidates
             if not options.threshold or dice_sorensen(target.title, one.issue.title) >= options.threshold
         ]
-        confidences = [one.confidence for one in kept]
+        confidences = [one.confidence for one in similar]
         if options.by is Relevance.LEARNED:
-            return list(zip(kept, confidences, strict=True))
-        own = {one.issue.number for one in kept if results.is_own(one.issue, target)}
+            return list(zip(similar, confidences, strict=True))
+        own = {one.issue.number for one in similar if results.is_own(one.issue, target)}
         texts = session.texts(own) if session else {}
         issues = [
             replace(one.issue, body=texts[one.issue.number][1])
             if results.is_own(one.issue, target) and one.issue.number in texts
             else one.issue
-            for one in kept
+            for one in similar
         ]
         values = relevances(options.by, target, issues, confidences, self._words)
-        pairs = list(zip(kept, values, strict=True))
+        pairs = list(zip(similar, values, strict=True))
         return sorted(pairs, key=lambda pair: (-pair[1], pair[0].issue.created_at, pair[0].issue.number))
 
     @contextmanager
     def _session(
         self, target: Issue, options: FindOptions, hits: Sequence[Hit] = ()
     ) -> Iterator[tuple[_Session, UnindexedScorer]]:
-        """A session over the index, if there is one, and the scorer for hits that it does not hold."""
+        """Open a session over the index, if there is one, and make the scorer for hits that the index does not hold."""
         earlier = target.number - 1
-        # Read before a connection is held.
+        # Read the forms before the session takes a connection.
         forms = self._temporary.forms(self._repo_id) if hits else FormLines()
         with ExitStack() as stack:
             session, background = None, partial(self._temporary.background, self._recent, target, self._repo_id)
@@ -347,7 +348,7 @@ class Finder:
             yield session, unindexed
 
     def _look_up(self, target: Issue, session: _Session) -> scoring.LookUp:
-        """Reads issues that no source found: from the index, else one by one from GitHub."""
+        """A function that reads issues that no source found: from the index, else one by one from GitHub."""
 
         def indexed(numbers: Collection[int]) -> tuple[dict[int, Issue], dict[int, int]]:
             rows = session.issues(numbers) if session else {}
@@ -357,7 +358,7 @@ class Finder:
         def read(numbers: Collection[int]) -> tuple[dict[int, Issue], dict[int, int]]:
             found = {}
             for number in list(numbers)[:_MOST_READ]:
-                # Candidates stay ungrouped if a relative cannot be read.
+                # If an issue cannot be read, its duplicates stay ungrouped.
                 with suppress(GitHubError, Retryable):
                     found[number] = self._github.issue(target.repo, number)
             return found, {}
@@ -365,7 +366,7 @@ class Finder:
         return indexed if session else read
 
     def _is_there(self, one: RankedResult, target: Issue, gathered: Gathered) -> bool:
-        """Whether GitHub still has an issue that a cached answer named; an index would know."""
+        """Whether GitHub still has an issue that a cached answer names. Needed only without an index."""
         if results.is_own(one.issue, target) and gathered.partly_remembered.issuperset(one.sources):
             try:
                 self._github.issue(target.repo, one.issue.number)

@@ -1,4 +1,4 @@
-"""The options of a search (F1), by default and from a repository's settings, for bot, command line and agents."""
+"""The options of a search (F1): their defaults, and how a repository's settings change them."""
 
 from __future__ import annotations
 
@@ -22,16 +22,23 @@ from bot.text.github_urls import named_by
 
 @dataclass(frozen=True, slots=True)
 class FindOptions:
-    """The options of one search. Raises InvalidArgument naming the option that is wrong.
+    """The options of one search. A wrong option raises InvalidArgument with its name.
 
-    `threshold` is the least similarity of titles (F5), `min_confidence` the least probability, both in [0, 1];
-    `max_candidates` (1 or more) how many are shown; `relevance` the order (H5); `state` the state in which issues
-    count. `words` replace the search words. `rejected` numbers are never shown, nor `rejected_elsewhere`, issues of
-    other repositories (`owner/repo#number` in lower case). `earlier_only` leaves out later issues. `named` issues, in
-    the same form, are those that the target's text names: left out, or with `show_named` shown and marked. `duplicates`
-    maps issues to originals, as people here marked them. With `sources` only results of these are shown (H4). Without
-    `explained` there are no reasons, which cost a look into each text. With `related` a candidate that the judge calls
-    related is shown even if `min_confidence` is set.
+    - `threshold`: the least similarity of titles (F5), in [0, 1].
+    - `max_candidates`: how many candidates are shown, 1 or more.
+    - `relevance`: the order of the results (H5).
+    - `min_confidence`: the least probability, in [0, 1].
+    - `state`: only issues in this state are shown.
+    - `words`: search words that replace the issue's own.
+    - `rejected`: numbers that are never shown.
+    - `rejected_elsewhere`: issues of other repositories that are never shown (`owner/repo#number` in lower case).
+    - `earlier_only`: leave out issues later than the target.
+    - `named`: issues that the target's text names, in the same form. They are left out unless `show_named` is set.
+    - `show_named`: show and mark the `named` issues.
+    - `duplicates`: maps issues to originals, as people in the repository marked them.
+    - `sources`: if not empty, only results of these sources are shown (H4).
+    - `explained`: find reasons, for which each candidate's text must be read.
+    - `related`: if `min_confidence` is set, show a candidate that the judge calls related, whatever its probability.
 
     Options that a command overrides are in `bot.conversation.commands.Options`.
     """
@@ -61,7 +68,7 @@ class FindOptions:
         if self.relevance not in tuple(Relevance):
             raise InvalidArgument("relevance", f"{self.relevance!r} is not one of: {', '.join(Relevance)}")
         if self.state not in get_args(StateFilter):
-            # No issue is in such a state, and "none" would be a false answer (F9).
+            # No issue has any other state, so the search would wrongly answer "no duplicates" (F9).
             raise InvalidArgument("state", f"{self.state!r} is not one of: {', '.join(get_args(StateFilter))}")
         if isinstance(self.sources, str) or (unknown := [one for one in self.sources if one not in SOURCE_NAMES]):
             wrong = self.sources if isinstance(self.sources, str) else unknown[0]
@@ -71,12 +78,12 @@ class FindOptions:
 
     @property
     def by(self) -> Relevance:
-        """What to sort by."""
+        """`relevance` as the enum."""
         return Relevance(self.relevance)
 
     def may_tell(self, issue: Issue, target: Issue) -> bool:
-        """Whether an issue may be mentioned at all: not the target, not rejected, early enough."""
-        # One that was transferred here has a later number than those that came after it.
+        """Whether an issue may be mentioned: it is not the target, not rejected, and early enough."""
+        # Compare dates as well as numbers: an old issue that was transferred to this repository has a new number.
         if self.earlier_only and issue.created_at > target.created_at:
             return False
         if issue.repo.key != target.repo.key:
@@ -90,9 +97,9 @@ class FindOptions:
     def may_show(
         self, confidence: float, sources: Collection[str], verdict: JudgeVerdict | None = None, *, unread: bool = False
     ) -> bool:
-        """Whether a candidate of these sources is likely enough, and asked for.
+        """Whether a candidate is likely enough, and one of the wanted sources found it.
 
-        An `unread` one, which the judge did not reach, is shown only without a least confidence.
+        If the judge has not read a candidate (`unread`), it is shown only without `min_confidence`.
         """
         likely = self.min_confidence is None or (confidence >= self.min_confidence and not unread)
         if verdict is JudgeVerdict.RELATED and self.min_confidence is not None:
@@ -100,23 +107,23 @@ class FindOptions:
         return likely and (not self.sources or not set(self.sources).isdisjoint(sources))
 
     def may_lead(self, issue: Issue) -> bool:
-        """Whether it is in a state that is asked for."""
+        """Whether an issue has the wanted state, so that it can be shown, and can lead a group."""
         return self.state in ("all", issue.state)
 
 
 def _is_share(value: object) -> bool:
-    """Whether it is a number in [0, 1]. NaN fails the comparison; a bool is a number to Python alone."""
+    """Whether a value is a number in [0, 1]. NaN fails the comparison. To Python, but not to us, a bool is a number."""
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
 
 
 class FurtherReads(DiscussionSearcher, RepositoryReader, Protocol):
-    """What the further sources ask of GitHub; `RepoClient` and its view for a thread have it."""
+    """The client methods that the further sources call. `RepoClient` and its view for a thread implement them."""
 
 
 def finder_settings(
     config: RepoConfig, *, headings: tuple[str, ...] = (), workflow_field: str | None = None
 ) -> FinderSettings:
-    """The finder's settings: the repository's own, what its issue forms supply, and the host's project field (F7)."""
+    """The finder's settings: the repository's own, its issue forms' headings, and the host's project field (F7)."""
     return FinderSettings(
         words_max=config.search.words_max,
         budget=config.search.budget,
@@ -129,7 +136,7 @@ def finder_settings(
 
 
 def further_sources(config: RepoConfig, github: FurtherReads, allowed: Iterable[str]) -> list[Source]:
-    """The sources that not every repository has; `allowed` are siblings of other owners that the host allows (H6)."""
+    """Discussions and sibling repositories. Siblings of other owners must be in the host's list `allowed` (H6)."""
     further: list[Source] = [Discussions(github)]
     if config.siblings:
         further.append(Siblings(github, map(RepoRef.parse, config.siblings), allowed))
@@ -145,10 +152,10 @@ def bot_options(
     rejected_elsewhere: Collection[str],
     duplicates: Mapping[int, int],
 ) -> FindOptions:
-    """The options of the bot's own search about a new issue; it comments from the probability `bar` on.
+    """The options of the bot's own search about a new issue.
 
-    `threshold` is the probability from which on it speaks there. The other three are people's decisions, as in
-    `FindOptions`. The parent of a sub-issue is never its duplicate.
+    `threshold` is the least probability at which the bot comments. `rejected`, `rejected_elsewhere` and `duplicates`
+    are people's decisions, as in `FindOptions`. The parent of a sub-issue is never its duplicate.
     """
     if (parent := target.parent) and parent.repo.key == target.repo.key:
         rejected = {*rejected, parent.number}
@@ -169,7 +176,7 @@ def bot_options(
 
 
 def named_unasked(config: RepoConfig, threshold: float, found: Sequence[Candidate]) -> tuple[Candidate, ...]:
-    """Those of the listed candidates that the bot would have named of its own accord (P6)."""
+    """The candidates that the bot would also have named in its own search, which nobody asked for (P6)."""
     states = ("open", "closed") if config.include_closed else ("open",)
     own = (
         one

@@ -1,4 +1,4 @@
-"""What a report says: how the asking went (F9), how much was found (H4), the evidence, and texts."""
+"""Builds the parts of a report: the outcome (F9), the counts (H4), the candidates, the evidence, and their texts."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from bot.text.terms import own_text
 
 @dataclass(frozen=True, slots=True)
 class RankedResult:
-    """What is shown of one issue, or of a group of issues that repeat one another and that it leads.
+    """One result of a search: a single issue, or the lead of a group of duplicates.
 
-    `relevance` is what the list is sorted by; `also` are the other members' numbers; `named` says that the target's
-    text names it already. `verdict` is what the judge said, if it did, `judged_by` which one, and `unjudged` the
-    confidence without it.
+    Results are sorted by `relevance`. `also` has the numbers of the group's other members. `named` says that the
+    target's text already names the issue. If a judge has read the issue, `verdict` is its answer, `judged_by` names the
+    judge, and `unjudged` is the confidence without the verdict.
     """
 
     issue: Issue
@@ -47,7 +47,7 @@ def present(
     workflow_states: Mapping[int, str | None],
     workflow_reason: str = "",
 ) -> tuple[Candidate, ...]:
-    """The candidates as reports carry them; `workflow_states` are those of the target's own repository, by number."""
+    """Turn results into candidates of a report; `workflow_states` are for the target's own repository, by number."""
     return tuple(
         Candidate(
             number=one.issue.number,
@@ -78,22 +78,22 @@ def present(
 
 
 def is_own(issue: Issue, target: Issue) -> bool:
-    """Whether it is an issue, and no other thing, of the target's repository."""
+    """Whether this is an issue of the target's repository, and not a pull request or a discussion."""
     return not issue.is_pull_request and not issue.is_discussion and issue.repo.key == target.repo.key
 
 
 def kind_of(issue: Issue) -> ItemKind:
-    """What comes in the shape of an issue, by its name."""
+    """Pull requests and discussions are stored as an `Issue`, too."""
     if issue.is_discussion:
         return "discussion"
     return "pull request" if issue.is_pull_request else "issue"
 
 
 def outcome(runs: Sequence[QueryRun], problems: Sequence[SourceProblem], *, found: bool, usable: bool) -> SearchOutcome:
-    """F9: an outage or a question that could not be asked is never presented as "no duplicates".
+    """F9: an outage, or a search without usable words, is never presented as "no duplicates".
 
-    Where the repository's own index has answered, that a search of GitHub was incomplete makes nothing doubtful.
-    `usable` says whether there was a word to ask for at all.
+    If the repository's own index has answered, an incomplete search of GitHub does not make the answer doubtful.
+    `usable` says whether the issue has any words to search for.
     """
     if any(not problem.skipped for problem in problems):
         return SearchOutcome.DEGRADED
@@ -106,7 +106,7 @@ def outcome(runs: Sequence[QueryRun], problems: Sequence[SourceProblem], *, foun
 
 
 def search_query(runs: Sequence[QueryRun]) -> str:
-    """F7: the query that stands for all: GitHub's first one by words, else the first there is."""
+    """F7: the query that the report names: the first one of GitHub's search by words, else the first of any source."""
     first = [run.query for run in runs if run.source == GitHubLexical.name] or [run.query for run in runs]
     return first[0] if first else ""
 
@@ -114,32 +114,32 @@ def search_query(runs: Sequence[QueryRun]) -> str:
 def counted(
     inside: Mapping[str, Sequence[int]], gathered: Gathered, target: Issue, only: Collection[str] = ()
 ) -> dict[str, int]:
-    """How many results there were in all, how many different ones, how many repeated others, and by source.
+    """Count all results, the unique ones, the duplicates, and the results of each source.
 
-    `inside` are the numbers that the index's sources found in the target's repository. With `only` what these sources
-    found is counted (H4).
+    `inside` has the numbers that the index's sources found in the target's repository. If `only` names sources, only
+    their results are counted (H4).
     """
     inside = {name: numbers for name, numbers in inside.items() if not only or name in only}
     answers = [answer for answer in gathered.answers if not only or answer.source in only]
     hits = [hit for hit in collapse_discussions(gathered.hits) if not only or not set(only).isdisjoint(hit.sources)]
     total = sum(map(len, inside.values())) + sum(len(found) for answer in answers for found in answer.lists)
-    different = {IssueRef(target.repo, number).key for numbers in inside.values() for number in numbers}
-    different.update(hit.issue.key for hit in hits)
+    unique = {IssueRef(target.repo, number).key for numbers in inside.values() for number in numbers}
+    unique.update(hit.issue.key for hit in hits)
     by_source = Counter({name: len(set(numbers)) for name, numbers in inside.items()})
-    # What was not asked, or did not answer in time, has not found nothing.
+    # Only a source that answered gets a 0. A source that was not asked, or was too late, gets no count.
     by_source.update({answer.source: 0 for answer in answers if answer.runs})
     by_source.update(source for hit in hits for source in hit.sources if not only or source in only)
-    return {"total": total, "unique": len(different), "duplicates": total - len(different), **by_source}
+    return {"total": total, "unique": len(unique), "duplicates": total - len(unique), **by_source}
 
 
 MOST_CONSIDERED = 10
-"""More than a comment ever names; what stands below says nothing about a decision."""
+"""A comment never names this many issues, so results further down the list cannot explain a decision."""
 
 
 def considered(
     target: Issue, results: Sequence[RankedResult], inside: Mapping[str, Sequence[int]], answers: Sequence[SourceResult]
 ) -> tuple[Considered, ...]:
-    """The `results`, best first, as evidence. `inside` are the numbers that the index found, by source."""
+    """The evidence for a decision: `results`, best first. `inside` has the numbers that the index found, by source."""
     places = {
         name: {IssueRef(target.repo, number).key: at for at, number in enumerate(found, 1)}
         for name, found in inside.items()
@@ -178,9 +178,10 @@ def own_texts(
     index: Index | None,
     repo_id: int,
 ) -> list[str]:
-    """What the author of each candidate wrote, on one line and without what forms supply; empty if it cannot be had.
+    """What the author of each candidate wrote, on one line and without the form's text; empty if it cannot be read.
 
-    From the `index`, else from what was `read` already, else from GitHub: a group may be led by what no source found.
+    The texts come from the `index`, else from the issues already `read`, else from GitHub: the lead of a group may be
+    an issue that no source found.
     """
     stored = _stored(index, repo_id, [one.number for one in candidates if one.own])
     bodies = {issue.key: issue.body for issue in read}
@@ -198,29 +199,29 @@ def own_texts(
 
 
 def _stored(index: Index | None, repo_id: int, numbers: Collection[int]) -> Mapping[int, str]:
-    """The texts of those that the index holds, which knows what lines recur in the repository's issues."""
+    """The texts of the issues that the index holds. The index knows which lines come from the repository's forms."""
     if index is None or not numbers:
         return {}
     with index.view(repo_id) as view:
         texts = view.texts(numbers)
-    return {number: _of_index(index, repo_id, number, title, body) for number, (title, body) in texts.items()}
+    return {number: _own_text_by_index(index, repo_id, number, title, body) for number, (title, body) in texts.items()}
 
 
 def texts_by_line(index: Index | None, repo_id: int, issues: Iterable[Issue]) -> dict[int, str]:
-    """What the authors of a repository's own issues wrote, line by line and without what forms supply, by number.
+    """What the authors of a repository's own issues wrote, by number: line by line, without the forms' text.
 
-    The body of one that has none is that in the index, whose rows come without.
+    An issue read from the index comes without a body, so an empty body is looked up there.
     """
-    given = {one.number: (one.title, one.body) for one in issues}
+    texts = {one.number: (one.title, one.body) for one in issues}
     if index is None:
-        return {number: own_text(body, between="\n") for number, (_, body) in given.items()}
+        return {number: own_text(body, between="\n") for number, (_, body) in texts.items()}
     with index.view(repo_id) as view:
-        stored = view.texts([number for number, (_, body) in given.items() if not body])
+        stored = view.texts([number for number, (_, body) in texts.items() if not body])
     return {
-        number: _of_index(index, repo_id, number, title, body, "\n")
-        for number, (title, body) in {**given, **stored}.items()
+        number: _own_text_by_index(index, repo_id, number, title, body, "\n")
+        for number, (title, body) in {**texts, **stored}.items()
     }
 
 
-def _of_index(index: Index, repo_id: int, number: int, title: str, body: str, between: str = " ") -> str:
+def _own_text_by_index(index: Index, repo_id: int, number: int, title: str, body: str, between: str = " ") -> str:
     return own_text(body, index.analyse(repo_id, title, body, number).terms.get(index.analyser.supplied, {}), between)

@@ -1,6 +1,6 @@
-"""Scores what the repository's index holds, groups duplicates of duplicates, and applies a judge's opinion (J2, J5).
+"""Scores issues in the repository's index, groups duplicates of one issue, and applies the judge's verdicts (J2, J5).
 
-`unindexed.py` scores what no index holds.
+`unindexed.py` scores issues that no index holds.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from bot.search.sources.federated import FULL_TEXT, MOST_COMPARED, VECTORS, Gath
 
 @dataclass(frozen=True, slots=True)
 class ScoredIssue:
-    """A candidate with its probability. `reasons` looks for them on demand, which costs a look into two texts (C3).
+    """A candidate with its probability. `reasons` compares the two texts, only when it is called (C3).
 
-    `duplicate_of` is the number of the issue that it was closed in favour of, if the index knows it.
+    If the index knows that the issue was closed as a duplicate, `duplicate_of` is the number of its original.
     """
 
     issue: Issue
@@ -41,10 +41,10 @@ class ScoredIssue:
 
 @dataclass(frozen=True, slots=True)
 class IndexResults:
-    """What the index answered: candidates, most likely first, and the numbers that its sources found, by name.
+    """The index's answer: candidates, most likely first, and in `found` the numbers that each source found.
 
-    `held` has the numbers of all results that are in the index. Some are no candidates: what ranks too low to be
-    compared is never scored, because in another list it could seem likelier than what ranks higher.
+    `held` has the numbers of all results that are in the index. Some of these issues are not candidates, because they
+    rank too low to be compared. They are never scored: a score from another list could exceed those of better ranks.
     """
 
     candidates: tuple[ScoredIssue, ...] = ()
@@ -62,16 +62,16 @@ def score_indexed(
     known: Sequence[int],
     most: int | None,
 ) -> IndexResults:
-    """Score what the index's own sources found, and those of the `hits` and the `known` issues that are in it.
+    """Score the issues that the index's own sources found, and the `hits` and `known` issues that are in the index.
 
-    At most `most` candidates are read from the index, all for None.
+    At most `most` candidates are read from the index; None reads all.
     """
     found, runs = _found_inside(session, target, use, known)
     own = [hit for hit in hits if is_own(hit.issue, target)]
     sources = _sources(found, own)
     compared = set(sources)
     if len(compared) > MOST_COMPARED:
-        # Pinned issues are considered whatever else is found.
+        # Pinned issues are always compared.
         compared = _best(session, target, use, found, own) | {*found.get(KNOWN_ISSUES, ())}
     matches = [match for match in session.judge(also=compared) if match.number in compared]
     rows = session.issues([match.number for match in matches[:most]])
@@ -96,7 +96,7 @@ def score_indexed(
 
 
 def as_issue(row: IndexedIssue, target: Issue) -> Issue:
-    """An issue of the index as GitHub would say it, in the target's repository."""
+    """Turn a row of the index into an issue of the target's repository."""
     home = target.url.rsplit("/", 2)[0]
     return row.issue(target.repo, f"{home}/issues/{row.number}")
 
@@ -104,7 +104,7 @@ def as_issue(row: IndexedIssue, target: Issue) -> Issue:
 def _found_inside(
     session: SearchSession, target: Issue, use: Mapping[str, SourceConfig], known: Sequence[int]
 ) -> tuple[dict[str, tuple[int, ...]], tuple[QueryRun, ...]]:
-    """What the index's own sources found and which of the `known` issues it holds, by source; and what was asked."""
+    """By source, what the index's own sources found, and the `known` issues that the index holds; and the queries."""
     found = {
         name: tuple(session.found[name][: use[name].limit])
         for name in (FULL_TEXT, VECTORS)
@@ -120,7 +120,7 @@ def _found_inside(
 
 
 def _sources(found: Mapping[str, Sequence[int]], own: Sequence[Hit]) -> dict[int, tuple[str, ...]]:
-    """H2: every issue with all the sources that found it."""
+    """H2: the sources that found each issue."""
     sources: dict[int, tuple[str, ...]] = {}
     for name, numbers in found.items():
         for number in numbers:
@@ -137,7 +137,7 @@ def _best(
     found: Mapping[str, Sequence[int]],
     own: Sequence[Hit],
 ) -> set[int]:
-    """R: more was found than is compared, and the fused ranks of all sources say what is."""
+    """R: choose the issues to compare by the fused ranks of all sources."""
     rows = session.issues({number for numbers in found.values() for number in numbers})
     lists = {
         name: [as_issue(rows[number], target) for number in numbers if number in rows]
@@ -155,9 +155,9 @@ def reasons_of(
     best: Sequence[tuple[RankedResult, ScoredIssue]],
     gathered: Gathered,
 ) -> dict[int, tuple[Reason, ...]]:
-    """The reasons of `shown` results, and of the `best` that were nearly shown, by the `id` of the result.
+    """The reasons of `shown` results, and of `best` results that were nearly shown, by the `id` of the result.
 
-    GitHub's verdict (F8a) comes after what the texts share.
+    GitHub's own suggestion (F8a) comes last.
     """
     near = [pair for pair in best if pair[0].confidence >= MENTION_FROM]
     explained = {id(result): (one, {one.issue.key, result.issue.key}) for result, one in (*shown, *near)}
@@ -168,30 +168,30 @@ def reasons_of(
     }
 
 
-#: How far a chain of duplicates is followed from the candidates, and how many issues are looked up for it at most.
-_STEPS, _MOST = 8, 200
+#: The most steps along a chain of duplicates, and the most issues looked up in one step.
+_STEPS, _MOST_PER_STEP = 8, 200
 
 LookUp = Callable[[Collection[int]], tuple[Mapping[int, Issue], Mapping[int, int]]]
-"""Issues by number, as far as they can be had, and which of them is a duplicate of which."""
+"""Reads issues by number. Returns those that can be read, and maps duplicates among them to their originals."""
 
 
 def group_results(
     target: Issue, ranked: Sequence[tuple[ScoredIssue, float]], options: FindOptions, look_up: LookUp
 ) -> list[tuple[RankedResult, ScoredIssue]]:
-    """The results that can be shown, in the order of `ranked` (each with its relevance), duplicates grouped.
+    """Group duplicates, and return the results that can be shown, in the order of `ranked` (candidate and relevance).
 
-    A group has the best confidence and relevance of its members that may be mentioned. Whatever is no issue of the
-    target's repository is a group of its own. Each result comes with the candidate whose reasons explain it: the best
-    of its group.
+    A group has the best confidence and relevance of its members that may be mentioned. Pull requests, discussions and
+    issues of other repositories are never grouped. Each result comes with the best candidate of its group, whose
+    reasons explain the result.
     """
     ranked = [(one, relevance) for one, relevance in ranked if options.may_tell(one.issue, target)]
     own = {one.issue.number: (one, relevance) for one, relevance in ranked if is_own(one.issue, target)}
     ties = {number: one.duplicate_of for number, (one, _) in own.items() if one.duplicate_of}
     issues = {number: one.issue for number, (one, _) in own.items()}
     known, originals = _relatives(issues, ties, options.duplicates, look_up)
-    told = {number: issue for number, issue in known.items() if options.may_tell(issue, target)}
-    leaders = {number for number, issue in told.items() if options.may_lead(issue)}
-    groups = {group.found[0]: group for group in resolve(list(own), originals, told, leaders)}
+    mentionable = {number: issue for number, issue in known.items() if options.may_tell(issue, target)}
+    leaders = {number for number, issue in mentionable.items() if options.may_lead(issue)}
+    groups = {group.found[0]: group for group in resolve(list(own), originals, mentionable, leaders)}
     shown: list[tuple[RankedResult, ScoredIssue]] = []
     for one, relevance in ranked:
         if not is_own(one.issue, target):
@@ -199,13 +199,13 @@ def group_results(
                 shown.append((RankedResult(one.issue, one.confidence, relevance, one.sources), one))
         elif group := groups.get(one.issue.number):
             members = [own[number] for number in group.found]
-            shown.append((_of_group(told[group.lead], members, group.others), one))
+            shown.append((_of_group(mentionable[group.lead], members, group.others), one))
     marked = [(replace(result, named=result.issue.key in options.named), one) for result, one in shown]
     return [(result, one) for result, one in marked if options.show_named or not result.named]
 
 
 def _of_group(lead: Issue, members: Sequence[tuple[ScoredIssue, float]], others: tuple[int, ...]) -> RankedResult:
-    """The result for a group; `members` are its candidates, each with its relevance."""
+    """The result for a group; each of its `members` is a candidate with its relevance."""
     return RankedResult(
         lead,
         max(member.confidence for member, _ in members),
@@ -216,31 +216,37 @@ def _of_group(lead: Issue, members: Sequence[tuple[ScoredIssue, float]], others:
 
 
 def _relatives(
-    candidates: Mapping[int, Issue], ties: dict[int, int], told: Mapping[int, int], look_up: LookUp
+    candidates: Mapping[int, Issue], ties: dict[int, int], by_people: Mapping[int, int], look_up: LookUp
 ) -> tuple[dict[int, Issue], dict[int, int]]:
-    """The candidates with all their relatives, and the ties; `told` has ties that people made by command."""
+    """Add the candidates' duplicates and originals. Returns all issues, and the map from duplicates to originals.
+
+    `ties` has the links from the index, `by_people` those that people made by command.
+    """
     known = dict(candidates)
     asked = set(candidates)
     for _ in range(_STEPS):
-        near = _tied(candidates, {**ties, **told})
-        wanted = sorted(near - asked)[:_MOST]
+        near = _tied(candidates, {**ties, **by_people})
+        wanted = sorted(near - asked)[:_MOST_PER_STEP]
         if not wanted:
             break
         asked.update(wanted)
         issues, more = look_up(wanted)
         known.update({number: issue for number, issue in issues.items() if number not in known})
         ties.update(more)
-    # An issue that was reopened is no duplicate any more.
+    # A reopened issue is no longer a duplicate.
     ties = {
-        number: of for number, of in {**ties, **told}.items() if number not in known or known[number].state == "closed"
+        number: original
+        for number, original in {**ties, **by_people}.items()
+        if number not in known or known[number].state == "closed"
     }
     return known, ties
 
 
 def _tied(candidates: Collection[int], ties: Mapping[int, int]) -> set[int]:
-    of = components(candidates, ties.items())
-    groups = {of[number] for number in candidates}
-    return {number for number, group in of.items() if group in groups}
+    """The candidates, and all issues that a chain of ties links to one of them."""
+    group_of = components(candidates, ties.items())
+    groups = {group_of[number] for number in candidates}
+    return {number for number, group in group_of.items() if group in groups}
 
 
 ScoredResults = list[tuple[RankedResult, ScoredIssue]]
@@ -248,9 +254,9 @@ ScoredResults = list[tuple[RankedResult, ScoredIssue]]
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """All results, best first; those `worth` asking the judge about; those that are `shown` if there are none of these.
+    """The results before the judge reads them: all that were `found`, best first, and those `worth` judging.
 
-    `best` is the highest probability of all candidates.
+    If no result is worth judging, the `shown` results are final. `best` is the highest probability of all candidates.
     """
 
     inside: IndexResults
@@ -261,21 +267,21 @@ class Draft:
 
 
 class Judge(Protocol):
-    """`bot.search.judge.judge.HostJudge` for one repository, or what stands for it in a replay."""
+    """`bot.search.judge.judge.RepositoryJudge`, or its stand-in during a replay."""
 
     @property
     def floor(self) -> float:
-        """The least probability of candidates that it reads."""
+        """The judge reads only candidates of at least this probability."""
 
     def opinion(self, pairs: JudgeQuestion, author: str) -> JudgeAnswer:
-        """Its verdicts. A model that fails is reported in the opinion, and never raises."""
+        """The judge's verdicts. If the model fails, the answer names the problem; nothing is raised."""
 
     def probability(self, before: float, opinion: JudgeAnswer, number: int) -> float:
-        """The probability of candidate `number` that had the probability `before`, given its verdict (J5)."""
+        """The probability of candidate `number` given its verdict (J5); `before` is the probability without it."""
 
 
 def worth_judging(found: ScoredResults, target: Issue, floor: float) -> ScoredResults:
-    """The candidates that the judge reads: the likeliest of the target's repository, as many as fit one question."""
+    """The candidates that the judge reads: the likeliest of the target's repository, as many as one question takes."""
     worth = [
         (result, one)
         for result, one in found
@@ -285,7 +291,7 @@ def worth_judging(found: ScoredResults, target: Issue, floor: float) -> ScoredRe
 
 
 def ask_judge(judge: Judge, target: Issue, worth: ScoredResults, index: Index | None, repo_id: int) -> JudgeAnswer:
-    """Have the judge read these. Do not hold a connection to the database meanwhile: it takes seconds."""
+    """Have the judge read these candidates. This takes seconds, so hold no connection to the database meanwhile."""
     issues = [target, *(one.issue for _, one in worth)]
     bodies = texts_by_line(index, repo_id, issues)
     texts = [
@@ -297,27 +303,27 @@ def ask_judge(judge: Judge, target: Issue, worth: ScoredResults, index: Index | 
 
 def with_opinion(found: ScoredResults, judge: Judge, opinion: JudgeAnswer, by: Relevance) -> ScoredResults:
     """The results with the judge's verdicts and probabilities, in their new order."""
-    told = [(_told(result, one, judge, opinion, by), one) for result, one in found]
-    return sorted(told, key=lambda pair: -pair[0].relevance)
+    judged = [(_judged(result, one, judge, opinion, by), one) for result, one in found]
+    return sorted(judged, key=lambda pair: -pair[0].relevance)
 
 
-def _told(result: RankedResult, one: ScoredIssue, judge: Judge, opinion: JudgeAnswer, by: Relevance) -> RankedResult:
-    said = opinion.said.get(one.issue.number)
-    if said is None or result.named:
+def _judged(result: RankedResult, one: ScoredIssue, judge: Judge, opinion: JudgeAnswer, by: Relevance) -> RankedResult:
+    pair = opinion.said.get(one.issue.number)
+    if pair is None or result.named:
         return result
-    sure = judge.probability(result.confidence, opinion, one.issue.number)
-    cause = (Reason(ReasonCode.CAUSE, (said.shared_cause,)),) if said.shared_cause else ()
+    confidence = judge.probability(result.confidence, opinion, one.issue.number)
+    cause = (Reason(ReasonCode.CAUSE, (pair.shared_cause,)),) if pair.shared_cause else ()
     return replace(
         result,
-        confidence=sure,
-        relevance=sure if by is Relevance.LEARNED else result.relevance,
+        confidence=confidence,
+        relevance=confidence if by is Relevance.LEARNED else result.relevance,
         reasons=(*cause, *result.reasons),
-        verdict=said.verdict,
+        verdict=pair.verdict,
         judged_by=opinion.by,
         unjudged=result.confidence,
     )
 
 
 def judge_problems(opinion: JudgeAnswer) -> tuple[SourceProblem, ...]:
-    """What is told where there is no answer (J3)."""
+    """The problem that the report names if the judge gave no answer (J3)."""
     return () if opinion.problem is None else (SourceProblem(JUDGE, opinion.problem),)

@@ -1,7 +1,7 @@
-"""P2: hits that no index holds are scored in a temporary index, in the same way as all others.
+"""P2: scores hits that no index holds, in a temporary index, with the same model as all other hits.
 
-In an index of nothing but hits the words by which they were found would seem common. So it also holds the repository's
-latest issues, as background.
+If the temporary index held only hits, the words that the searches looked for would seem common. So the index also holds
+the repository's latest issues, as background.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from bot.search.sources.federated import RECENT_ISSUES, RecentIssuesCache
 
 log = logging.getLogger(__name__)
 
-#: Hits that are scored, best ranks first: each costs as much as a dozen that an index holds.
+#: The most hits that are scored, best ranks first. One such hit costs as much as a dozen indexed ones.
 MOST_UNINDEXED = 100
-# An incomplete index with fewer issues than this is a worse background than GitHub's list of the latest.
-_ENOUGH = 100
-# Numbers among which the latest issues are looked for; most may be those of pull requests.
-_NUMBERS = 1_000
+# If an incomplete index has fewer issues than this, GitHub's list of the latest issues is the better background.
+_ENOUGH_BACKGROUND = 100
+# How many numbers before the target are searched for issues; most of these numbers may be pull requests.
+_NUMBERS_SEARCHED = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class TemporaryIndexes:
     """Makes the temporary indexes.
 
-    They analyse and embed as the host's `index` does, complete or not; without one, with `embedder` and `text_model`.
-    `over` makes the matcher of an index.
+    A temporary index analyses and embeds like the host's `index`, whether that is complete or not. Without an `index`,
+    it uses `embedder` and `text_model`. `over` makes the matcher for an index.
     """
 
     index: Index | None = None
@@ -47,16 +47,16 @@ class TemporaryIndexes:
     over: Callable[[Index], Matcher] = Matcher
 
     def forms(self, repo_id: int) -> FormLines:
-        """The lines of the repository's forms. Hold no connection to the database meanwhile: this may need one."""
+        """The lines of the repository's forms. Hold no connection to the database: this call may need one itself."""
         return FormLines(() if self.index is None else self.index.about.form_lines(repo_id))
 
     def background(self, recent: RecentIssuesCache, target: Issue, repo_id: int) -> list[IndexedIssue]:
-        """The repository's latest issues, from an index that is not complete, or from GitHub if that has few.
+        """The repository's latest issues: from the incomplete index, or from GitHub if the index has too few.
 
         Hold no connection to the database meanwhile.
         """
         stored = [] if self.index is None else self.index.latest(repo_id, RECENT_ISSUES)
-        if len(stored) >= _ENOUGH:
+        if len(stored) >= _ENOUGH_BACKGROUND:
             return stored
         try:
             issues = recent.recent_issues(target.repo, RECENT_ISSUES)
@@ -67,7 +67,7 @@ class TemporaryIndexes:
 
     @contextmanager
     def opened(self, about: RepositoryInfo) -> Iterator[Index]:
-        """An empty index."""
+        """Open an empty temporary index."""
         analyser = TextAnalyser() if self.index is None else self.index.analyser
         embedder = self.embedder if self.index is None else self.index.embedder
         text_model = self.text_model if self.index is None else self.index.text_model
@@ -76,17 +76,17 @@ class TemporaryIndexes:
 
 
 def issues_before(session: SearchSession, target: Issue) -> list[IndexedIssue]:
-    """The background from a complete index: the issues before the target."""
-    found = session.issues(range(max(1, target.number - _NUMBERS), target.number))
+    """The background from a complete index: the latest issues before the target."""
+    found = session.issues(range(max(1, target.number - _NUMBERS_SEARCHED), target.number))
     latest = sorted(found, reverse=True)[:RECENT_ISSUES]
     return [found[number]._replace(body=body) for number, (_, body) in session.texts(latest).items()]
 
 
 class UnindexedScorer:
-    """Scores the hits of one find. It reads and makes nothing until there are some.
+    """Scores the unindexed hits of one find. Without such hits, nothing is read and no index is made.
 
-    `words` are searched for beside the target's text. The repository has `total` issues. With `earlier_only` issues
-    that came after the target are left out.
+    Hits are compared with `words` as well as with the target's text. The repository has `total` issues. With
+    `earlier_only`, issues that came after the target are left out.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class UnindexedScorer:
         self._words, self._total, self._earlier_only = words, total, earlier_only
 
     def score(self, hits: Sequence[Hit]) -> list[ScoredIssue]:
-        """The best hits, most likely first. Their reasons can be asked for until the stack is closed."""
+        """The best hits, most likely first. Ask for their reasons before the stack is closed."""
         if not hits:
             return []
         hits = hits[:MOST_UNINDEXED]
@@ -138,21 +138,22 @@ class UnindexedScorer:
 def renumbered(
     target: Issue, hits: Sequence[Issue], background: Sequence[IndexedIssue]
 ) -> tuple[list[IndexedIssue], Mapping[str, int], int]:
-    """Number hits and background anew, by age, because issues of several repositories can share numbers.
+    """Give hits and background new numbers by age, because issues of several repositories can share numbers.
 
-    Returns the rows, the new numbers by key, and the target's. Background later than the target comes after it.
+    Returns the rows, their new numbers by key, and the target's new number. A background issue that is later than the
+    target gets a higher number than the target.
     """
     found = {hit.key: IndexedIssue.of(hit) for hit in hits}
-    rest = {IssueRef(target.repo, row.number).key: row for row in background}
-    every = rest | found
-    every.pop(target.key, None)
+    others = {IssueRef(target.repo, row.number).key: row for row in background}
+    rows = others | found
+    rows.pop(target.key, None)
     moment = target.created_at.timestamp()
 
     def age(key: str) -> tuple[bool, float, int]:
-        row = every[key]
+        row = rows[key]
         return key not in found and row.created_at > moment, row.created_at, row.number
 
-    order = sorted(every, key=age)
+    order = sorted(rows, key=age)
     own = 1 + sum(not age(key)[0] for key in order)
     numbers = {key: at + (at >= own) for at, key in enumerate(order, 1)}
-    return [every[key]._replace(number=numbers[key]) for key in order], numbers, own
+    return [rows[key]._replace(number=numbers[key]) for key in order], numbers, own

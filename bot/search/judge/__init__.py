@@ -1,1 +1,1 @@
-"""The judge (J): a language model that reads an issue and its candidates, where the host has named an endpoint."""
+"""The judge (J): a language model that reads an issue and its candidates, if the host has configured an endpoint."""

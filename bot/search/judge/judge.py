@@ -1,4 +1,4 @@
-"""The judge (J2, J3, J6): asks a model about new pairs only, within budgets and time; a failure gives no answer."""
+"""The judge (J2, J3, J6): asks a model only about new pairs, within budgets and time. A failure gives no verdict."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ from bot.search.judge.prompt import (
 
 log = logging.getLogger(__name__)
 
-#: Seconds of backoff after a failure, at first and at most; each failure in a row doubles them.
+#: Seconds of backoff: after the first failure, and at most. Each further failure in a row doubles the backoff.
 PAUSE, LONGEST = 30.0, 600.0
-#: Tokens that are reserved for an answer, and the highest count that is believed.
-_EXPECTED, _MOST_TOKENS = 250, 1_000_000
-#: With fewer seconds left a question is not asked.
+#: Tokens that are reserved for an answer, and the highest token count that is believed.
+_ANSWER_TOKENS, _MOST_TOKENS = 250, 1_000_000
+#: No question is asked with fewer seconds left.
 _LEAST_SECONDS = 0.5
 
 
@@ -48,30 +48,30 @@ class JudgeRecord(Protocol):
     """Stores verdicts and calls: `bot.storage.decisions.Judgements`."""
 
     def kept(self, repo_id: int, keys: Collection[str]) -> Mapping[str, JudgedPair]:
-        """The known verdicts, by the key of the pair."""
+        """The stored verdicts, by the key of the pair."""
 
     def keep(self, repo_id: int, number: int, said: Mapping[str, tuple[int, JudgedPair]], by: str, now: float) -> None:
-        """Keep verdicts about issue `number`, each by the key of the pair with the other issue's number."""
+        """Store verdicts about issue `number`. `said` maps a pair's key to the other issue's number and the verdict."""
 
     def begin(self, repo_id: int, number: int, author: str, tokens: int, limits: JudgeLimits, now: float) -> int | None:
-        """Count a call in advance, and return its id; None if a limit forbids it."""
+        """Count a call in advance, and return its id; None if a limit forbids the call."""
 
     def end(self, call: int, tokens_in: int, tokens_out: int, cost: float, seconds: float) -> None:
-        """Correct the count of a call by what it really took."""
+        """Replace the estimates of a call by its real tokens, cost and duration."""
 
 
 class InMemoryRecord:
-    """Keeps verdicts for one search, where the host stores none. `counted` counts the calls, if there is a store."""
+    """Keeps verdicts for one search, if the host stores none. `counted` counts the calls, if there is a store."""
 
     def __init__(self, counted: JudgeRecord | None) -> None:
         self._counted = counted
-        self._said: dict[str, JudgedPair] = {}
+        self._verdicts: dict[str, JudgedPair] = {}
 
     def kept(self, repo_id: int, keys: Collection[str]) -> Mapping[str, JudgedPair]:
-        return {key: self._said[key] for key in keys if key in self._said}
+        return {key: self._verdicts[key] for key in keys if key in self._verdicts}
 
     def keep(self, repo_id: int, number: int, said: Mapping[str, tuple[int, JudgedPair]], by: str, now: float) -> None:
-        self._said |= {key: one for key, (_, one) in said.items()}
+        self._verdicts |= {key: one for key, (_, one) in said.items()}
 
     def begin(self, repo_id: int, number: int, author: str, tokens: int, limits: JudgeLimits, now: float) -> int | None:
         return self._counted.begin(repo_id, number, author, tokens, limits, now) if self._counted else 0
@@ -83,13 +83,13 @@ class InMemoryRecord:
 
 @dataclass(slots=True)
 class Backoff:
-    """When the endpoint may be asked again after failures; one for each process."""
+    """Says when the endpoint may be asked again after failures. Each process has one `Backoff`."""
 
     until: float = 0.0
     failures: int = 0
 
     def failed(self, now: float, after: float | None) -> None:
-        """Note a failure; `after` is the endpoint's own figure in seconds, if it gave one."""
+        """Record a failure. `after` is the pause in seconds that the endpoint asked for, if any."""
         self.failures += 1
         self.until = now + (min(LONGEST, PAUSE * 2 ** min(self.failures - 1, 10)) if after is None else after)
 
@@ -99,9 +99,9 @@ class Backoff:
 
 @dataclass(frozen=True, slots=True)
 class HostJudge:
-    """The host's judge. An issue waits `seconds` for it; `now` is the store's time, in seconds since 1970.
+    """The host's judge. A search waits `seconds` for an answer. `now` is the store's time, in seconds since 1970.
 
-    With `private_too` it may read private repositories that agree to it.
+    With `private_too`, the judge may read private repositories whose settings allow this.
     """
 
     endpoint: Endpoint
@@ -115,14 +115,14 @@ class HostJudge:
     rest: Backoff = field(default_factory=Backoff)
 
     def of(self, repo_id: int, config: JudgeConfig, *, private: bool) -> RepositoryJudge | None:
-        """The judge for a repository; None if it wants none, or its texts must not leave the host (C6a)."""
+        """The judge for a repository; None if the repository has none, or its texts must not leave the host (C6a)."""
         consented = not private or (self.private_too and config.private)
         return RepositoryJudge(self, repo_id, config) if config.enabled and consented else None
 
 
 @dataclass(frozen=True, slots=True)
 class RepositoryJudge:
-    """A `bot.search.finder.scoring.Judge`."""
+    """The host's judge for one repository: a `bot.search.finder.scoring.Judge`."""
 
     judge: HostJudge
     repo_id: int
@@ -134,7 +134,7 @@ class RepositoryJudge:
 
     @property
     def by(self) -> str:
-        """The model and the prompts, by which verdicts are kept."""
+        """The names of the model and the prompts. Verdicts are stored under this name."""
         return " ".join([self.judge.endpoint.model, PROMPT, *([CRITIC] if self.config.critic else [])])
 
     def probability(self, before: float, opinion: JudgeAnswer, number: int) -> float:
@@ -143,35 +143,36 @@ class RepositoryJudge:
     def opinion(self, pairs: JudgeQuestion, author: str) -> JudgeAnswer:
         judge, keys = self.judge, {pair_key(pairs.target, one, self.by): one for one in pairs.candidates}
         kept = judge.record.kept(self.repo_id, keys)
-        known = {keys[key].number: said for key, said in kept.items()}
+        known = {keys[key].number: verdict for key, verdict in kept.items()}
         new = tuple(one for key, one in keys.items() if key not in kept)
-        said, problem = dict[int, JudgedPair](), None
+        verdicts, problem = dict[int, JudgedPair](), None
         if new:
             with span("judge") as traced:
-                said, problem = self._asked(replace(pairs, candidates=new), author)
+                verdicts, problem = self._ask(replace(pairs, candidates=new), author)
                 traced.set_attribute("problem", str(problem or ""))
-            fresh = {key: (one.number, said[one.number]) for key, one in keys.items() if one.number in said}
+            fresh = {key: (one.number, verdicts[one.number]) for key, one in keys.items() if one.number in verdicts}
             judge.record.keep(self.repo_id, pairs.target.number, fresh, self.by, judge.now())
         else:
             JUDGE_CALLS.labels("kept").inc()
-        return JudgeAnswer(self._shown(known | said), self.by, problem)
+        return JudgeAnswer(self._without_unwanted_causes(known | verdicts), self.by, problem)
 
-    def _asked(self, pairs: JudgeQuestion, author: str) -> tuple[dict[int, JudgedPair], Remark | None]:
-        """Ask about candidates without a known verdict."""
+    def _ask(self, pairs: JudgeQuestion, author: str) -> tuple[dict[int, JudgedPair], Remark | None]:
+        """Ask about candidates without a stored verdict. A critic, if configured, must confirm each "same"."""
         until = self.judge.monotonic() + self.judge.seconds
         target, secret = pairs.target, secrets.token_bytes(32)
-        said, problem = self._once(target.number, question(pairs, secret), author, until)
+        verdicts, problem = self._ask_once(target.number, question(pairs, secret), author, until)
         if self.config.critic:
             for one in pairs.candidates:
-                if one.number in said and said[one.number].verdict is JudgeVerdict.SAME:
-                    again, missing = self._once(target.number, build_critic_prompt(target, one, secret), author, until)
-                    problem = problem or missing
-                    # It counts only if both questions say so.
-                    del said[one.number]
-                    said |= again
-        return said, problem
+                if one.number in verdicts and verdicts[one.number].verdict is JudgeVerdict.SAME:
+                    prompt = build_critic_prompt(target, one, secret)
+                    second, failure = self._ask_once(target.number, prompt, author, until)
+                    problem = problem or failure
+                    # The critic's verdict replaces the first one; without the critic's answer there is no verdict.
+                    del verdicts[one.number]
+                    verdicts |= second
+        return verdicts, problem
 
-    def _once(
+    def _ask_once(
         self, number: int, asked: Prompt, author: str, until: float
     ) -> tuple[dict[int, JudgedPair], Remark | None]:
         judge, began = self.judge, self.judge.monotonic()
@@ -179,23 +180,23 @@ class RepositoryJudge:
             JUDGE_CALLS.labels("paused").inc()
             return {}, RemarkCode.JUDGE_PAUSED.of()
         if until - began < _LEAST_SECONDS < judge.seconds:
-            # The first question took the time of the second, which is no fault of the endpoint's.
+            # An earlier question used up the time. The endpoint has not failed, so there is no backoff.
             JUDGE_CALLS.labels("unreached").inc()
             return {}, RemarkCode.JUDGE_UNREACHED.of()
-        into = estimated_tokens(asked.system) + estimated_tokens(asked.user)
-        call = judge.record.begin(self.repo_id, number, author, into + _EXPECTED, judge.limits, judge.now())
+        estimate = estimated_tokens(asked.system) + estimated_tokens(asked.user)
+        call = judge.record.begin(self.repo_id, number, author, estimate + _ANSWER_TOKENS, judge.limits, judge.now())
         if call is None:
             JUDGE_CALLS.labels("budget").inc()
             return {}, RemarkCode.JUDGE_BUDGET.of()
-        used, problem = (into, 0), None
-        said: dict[int, JudgedPair] = {}
+        used, problem = (estimate, 0), None
+        verdicts: dict[int, JudgedPair] = {}
         try:
-            written = judge.endpoint.ask(asked, max(until - began, 0.1))
+            completion = judge.endpoint.ask(asked, max(until - began, 0.1))
             judge.rest.worked()
-            used = _used(written, into)
-            if written.cut:
+            used = _used_tokens(completion, estimate)
+            if completion.cut:
                 raise UnusableAnswer("it was cut off")
-            said = read_answer(written.text, asked)
+            verdicts = read_answer(completion.text, asked)
             result = "answered"
         except UnusableAnswer as useless:
             result, problem = "unusable", RemarkCode.JUDGE_UNUSABLE.of()
@@ -211,33 +212,35 @@ class RepositoryJudge:
         JUDGE_TOKENS.labels("in").inc(used[0])
         JUDGE_TOKENS.labels("out").inc(used[1])
         JUDGE_COST.inc(cost)
-        return said, problem
+        return verdicts, problem
 
-    def _shown(self, said: Mapping[int, JudgedPair]) -> dict[int, JudgedPair]:
-        """The verdicts, without the model's words if the repository does not want them."""
-        return dict(said) if self.config.cause else {at: replace(one, shared_cause="") for at, one in said.items()}
+    def _without_unwanted_causes(self, verdicts: Mapping[int, JudgedPair]) -> dict[int, JudgedPair]:
+        """The verdicts, without the model's words if the repository's settings turn them off."""
+        if self.config.cause:
+            return dict(verdicts)
+        return {number: replace(one, shared_cause="") for number, one in verdicts.items()}
 
 
-def _used(written: Completion, into: int) -> tuple[int, int]:
-    """The tokens that the endpoint counted, or estimates if it counted none."""
-    counted = (written.tokens_in, written.tokens_out)
-    tokens_in, tokens_out = (count if 0 < count <= _MOST_TOKENS else 0 for count in counted)
-    return tokens_in or into, tokens_out or estimated_tokens(written.text)
+def _used_tokens(completion: Completion, estimate: int) -> tuple[int, int]:
+    """The tokens that the endpoint counted. A missing or absurd count is replaced by an estimate."""
+    counts = (completion.tokens_in, completion.tokens_out)
+    tokens_in, tokens_out = (count if 0 < count <= _MOST_TOKENS else 0 for count in counts)
+    return tokens_in or estimate, tokens_out or estimated_tokens(completion.text)
 
 
 Table = Mapping[str, Sequence[float]]
-"""`from` holds lower bounds, the first 0, and each verdict's row a probability for each of them."""
+"""`from` holds lower bounds of the earlier probability, the first 0. Each verdict's row has a probability per bound."""
 
 
 def probability(before: float, verdict: JudgeVerdict, table: Table | None = None) -> float:
-    """The probability of a pair that had the probability `before`, given the judge's verdict (J5)."""
-    known = table or shipped_table()
-    return known[verdict.value][bisect(known["from"], before) - 1]
+    """The probability of a pair, given the judge's verdict (J5). `before` is the probability without the verdict."""
+    rows = table or shipped_table()
+    return rows[verdict.value][bisect(rows["from"], before) - 1]
 
 
 @cache
 def shipped_table() -> Table:
-    """The table that comes with this version."""
+    """The table of this version of Doppel."""
     text = resources.files("bot.search.judge").joinpath("table.json").read_text(encoding="utf-8")
     table: Table = json.loads(text)["table"]
     return table

@@ -1,11 +1,11 @@
-"""The prompt that the judge sends to a model, and how its answer is read (J2, J4). Pure.
+"""Builds the prompt that the judge sends to a model, and reads the model's answer (J2, J4). Pure.
 
-Three things keep a hostile text from deciding about others:
+Three measures keep a hostile text from deciding about other issues:
 
-- Each text stands between boundaries that it cannot name: they are made from all texts and a `secret`.
+- Each text stands between boundaries that its author cannot guess: they are made from all texts and a `secret`.
 - The earlier issues get numbers made in the same way, so no text can name another issue.
-- Two controls stand among them: a copy of the new issue's beginning, and a report about another program. A model that
-  obeys "call all of them the same" or "different" gives itself away, and its answer is dropped.
+- Among the earlier issues stand two controls: a copy of the new issue's beginning, and a report about no program. If a
+  model obeys "call all of them the same" or "different", it fails on a control, and its answer is dropped.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from bot.domain.judge_protocol import JudgedPair, JudgeIssue, JudgeQuestion, Jud
 from bot.text.invisible import without_invisible
 
 PROMPT, CRITIC = "judge-1", "critic-1"
-"""Files in `prompts/`. A new wording needs a new file and number, because verdicts are kept by these names."""
+"""Files in `prompts/`. A new wording needs a new file and number, because verdicts are stored under these names."""
 
 TARGET_MAX, CANDIDATE_MAX, TITLE_MAX = 1_600, 1_100, 200
-"""Characters of the new issue's text, of an earlier one's, and of a title."""
+"""The most characters of the new issue's text, of an earlier issue's text, and of a title."""
 
-_COPIED = 240
+_COPIED_CHARACTERS = 240
 
 SCHEMA: Mapping[str, Any] = {
     "type": "object",
@@ -53,10 +53,10 @@ SCHEMA: Mapping[str, Any] = {
     "required": ["candidates"],
     "additionalProperties": False,
 }
-"""The verdict comes last, so that a model names its reasons first."""
+"""The verdict comes last, so that the model writes its reasons first."""
 
-# Reports that are about no program at all.
-_OTHERS = (
+# Control reports, which are about no program at all.
+_CONTROLS = (
     ("The bakery's sign spells croissant with one s", "It hangs above the door in Mill Street. Please paint it anew."),
     ("The third step of the church tower is loose", "My foot slipped on Sunday. A carpenter should look at it."),
     ("Bus 14 leaves the harbour two minutes early", "I missed it three times this week, with a valid ticket."),
@@ -65,8 +65,10 @@ _OTHERS = (
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """`numbers` maps an issue's number in the prompt to its own. A valid answer calls the control `copy` anything but
-    different, and `other` different.
+    """`numbers` maps an issue's number in the prompt to its real number.
+
+    `copy` and `other` are the controls' numbers, or 0 without controls. A valid answer calls `other` different, and
+    does not call `copy` different.
     """
 
     prompt: str
@@ -78,60 +80,62 @@ class Prompt:
 
 
 def pair_key(target: JudgeIssue, candidate: JudgeIssue, by: str) -> str:
-    """The key of a verdict: both texts, the model and the prompt (J2)."""
+    """The key of a verdict: a digest of both texts, the model and the prompt (J2)."""
     return _digest(by, _content(target), _content(candidate)).hex()[:32]
 
 
 def question_key(pairs: JudgeQuestion, prompt: str = PROMPT) -> str:
-    """The key of a whole question, for any model."""
+    """The key of a whole question. It does not depend on the model."""
     return _digest(prompt, _content(pairs.target), *map(_content, pairs.candidates)).hex()[:32]
 
 
 def question(pairs: JudgeQuestion, secret: bytes = b"") -> Prompt:
-    """Ask about all candidates at once, in random order. Without a secret the prompt is always the same."""
-    begun = _digest(PROMPT, _content(pairs.target), *map(_content, pairs.candidates), secret=secret)
-    copy = JudgeIssue(0, pairs.target.title, pairs.target.body[:_COPIED], "open", pairs.target.created_at)
-    title, body = _OTHERS[begun[0] % len(_OTHERS)]
+    """Ask about all candidates at once, in random order. Without a secret, the same texts give the same prompt."""
+    seed = _digest(PROMPT, _content(pairs.target), *map(_content, pairs.candidates), secret=secret)
+    copy = JudgeIssue(0, pairs.target.title, pairs.target.body[:_COPIED_CHARACTERS], "open", pairs.target.created_at)
+    title, body = _CONTROLS[seed[0] % len(_CONTROLS)]
     other = JudgeIssue(0, title, body, "open", pairs.target.created_at)
-    rows = [(*_numbered(begun, at), text) for at, text in enumerate((*pairs.candidates, copy, other))]
+    rows = [(*_prompt_number(seed, at), text) for at, text in enumerate((*pairs.candidates, copy, other))]
     numbers = {number: text.number for _, number, text in rows[:-2]}
-    return _written(PROMPT, pairs.target, rows, begun, numbers, rows[-2][1], rows[-1][1])
+    return _build_prompt(PROMPT, pairs.target, rows, seed, numbers, rows[-2][1], rows[-1][1])
 
 
 def build_critic_prompt(target: JudgeIssue, candidate: JudgeIssue, secret: bytes = b"") -> Prompt:
-    """Ask a critic about one candidate alone, out of reach of the other texts."""
-    begun = _digest(CRITIC, _content(target), _content(candidate), secret=secret)
-    order, number = _numbered(begun, 0)
-    return _written(CRITIC, target, [(order, number, candidate)], begun, {number: candidate.number})
+    """Ask a critic about a single candidate, without the other texts, which could be hostile."""
+    seed = _digest(CRITIC, _content(target), _content(candidate), secret=secret)
+    order, number = _prompt_number(seed, 0)
+    return _build_prompt(CRITIC, target, [(order, number, candidate)], seed, {number: candidate.number})
 
 
 def estimated_tokens(text: str) -> int:
-    """About how many tokens a text has, within a tenth for logs and code."""
+    """About how many tokens a text has; for logs and code, the error is within a tenth."""
     signs = sum(char > "\u2e7f" for char in text)
     return round((len(text) - signs) / 3.8 + signs)
 
 
-def _written(
+def _build_prompt(
     prompt: str,
     target: JudgeIssue,
     rows: Sequence[tuple[bytes, int, JudgeIssue]],
-    begun: bytes,
+    seed: bytes,
     numbers: Mapping[int, int],
     copy: int = 0,
     other: int = 0,
 ) -> Prompt:
-    boundary = begun[16:28].hex()
+    boundary = seed[16:28].hex()
     parts = [_fenced(f"NEW issue, opened {_day(target.created_at)}", target, TARGET_MAX, boundary)]
     for _, number, text in sorted(rows, key=lambda row: row[0]):
         state = f"closed {_day(text.closed_at)}" if text.state == "closed" and text.closed_at else text.state
         head = f"EARLIER issue {number}, opened {_day(text.created_at)}, {state}"
         parts.append(_fenced(head, text, CANDIDATE_MAX, boundary))
-    return Prompt(prompt, _prompt(prompt).replace("{boundary}", boundary), "\n\n".join(parts), numbers, copy, other)
+    return Prompt(
+        prompt, _prompt_file(prompt).replace("{boundary}", boundary), "\n\n".join(parts), numbers, copy, other
+    )
 
 
-def _numbered(begun: bytes, at: int) -> tuple[bytes, int]:
-    """A key to sort an earlier issue by, and its number in the prompt: seven digits, all different."""
-    digest = hashlib.blake2b(begun, salt=at.to_bytes(2), digest_size=16).digest()
+def _prompt_number(seed: bytes, at: int) -> tuple[bytes, int]:
+    """A sort key for an earlier issue, and its number in the prompt: seven digits, different for each `at`."""
+    digest = hashlib.blake2b(seed, salt=at.to_bytes(2), digest_size=16).digest()
     return digest[8:], 1_000_000 + int.from_bytes(digest[:4]) % 899_999 * 10 + at
 
 
@@ -163,34 +167,35 @@ def _digest(*parts: str, secret: bytes = b"") -> bytes:
 
 
 @cache
-def _prompt(name: str) -> str:
+def _prompt_file(name: str) -> str:
     return resources.files("bot.search.judge").joinpath("prompts", f"{name}.md").read_text(encoding="utf-8").strip()
 
 
 CAUSE_MAX = 160
-"""Characters that are kept of a cause."""
+"""How many characters of a cause are kept."""
 
 ANSWER_MAX = 20_000
-"""Characters of an answer that are read; a usual one has a thousand."""
+"""A longer answer is refused. A usual answer has a thousand characters."""
 
 _ACTIVE = re.compile(r"[a-z][a-z0-9+.-]*:/\S*|www\.\S+|[@#]", re.IGNORECASE)
 _LINE_MAX = 1_000
-"""Characters of a line that are read: the pattern above takes quadratic time."""
+"""How many characters of a cause are read: the pattern `_ACTIVE` takes quadratic time."""
 
 
 class UnusableAnswer(DoppelError):
-    """The answer cannot be used. The message says why, and quotes nothing."""
+    """The answer cannot be used. The message says why, and quotes nothing from the answer."""
 
 
 def read_answer(text: str, question: Prompt) -> dict[int, JudgedPair]:
-    """What is said of each candidate, by the issue's own number. Raises UnusableAnswer where not just that was
-    answered.
+    """The verdict about each candidate, by the issue's real number.
+
+    Raises UnusableAnswer if the answer does not have exactly one verdict for each candidate, or fails on a control.
     """
     if len(text) > ANSWER_MAX:
         raise UnusableAnswer("it is far too long")
     text = text.strip()
     if text.startswith("```") and text.endswith("```"):
-        # A block of Markdown, perhaps with the name of the language.
+        # The answer is a Markdown code block, perhaps with the name of the language.
         text = text.strip("`").removeprefix("json")
     try:
         answer = json.loads(text)
@@ -202,26 +207,26 @@ def read_answer(text: str, question: Prompt) -> dict[int, JudgedPair]:
 def check_answer(answer: Any, question: Prompt) -> dict[int, JudgedPair]:
     """`read_answer` for parsed JSON."""
     try:
-        given = [(one["number"], _said(one)) for one in answer["candidates"]]
-        said = dict(given)
+        rows = [(one["number"], _read_verdict(one)) for one in answer["candidates"]]
+        verdicts = dict(rows)
     except (KeyError, TypeError, ValueError):
         raise UnusableAnswer("it does not have the form that was asked for") from None
     asked = {*question.numbers, question.copy, question.other} - {0}
-    if len(said) != len(given) or set(said) != asked or not all(type(number) is int for number in said):
+    if len(verdicts) != len(rows) or set(verdicts) != asked or not all(type(number) is int for number in verdicts):
         raise UnusableAnswer("it is not about the issues that were asked about")
-    if question.copy and said[question.copy].verdict is JudgeVerdict.DIFFERENT:
+    if question.copy and verdicts[question.copy].verdict is JudgeVerdict.DIFFERENT:
         raise UnusableAnswer("it calls a copy of the issue different")
-    if question.other and said[question.other].verdict is not JudgeVerdict.DIFFERENT:
+    if question.other and verdicts[question.other].verdict is not JudgeVerdict.DIFFERENT:
         raise UnusableAnswer("it calls a report of something else the same or related")
-    return {own: said[number] for number, own in question.numbers.items()}
+    return {own: verdicts[number] for number, own in question.numbers.items()}
 
 
-def _said(one: Any) -> JudgedPair:
+def _read_verdict(one: Any) -> JudgedPair:
     return JudgedPair(JudgeVerdict(one["verdict"]), _line(one.get("shared_cause")), _line(one.get("differs")))
 
 
 def _line(value: Any) -> str:
-    """A short line without addresses and mentions; empty if the model left it out."""
+    """A short line without addresses and mentions; empty if the model left out the field."""
     if value is None:
         return ""
     if not isinstance(value, str):
@@ -238,7 +243,10 @@ class EndpointError(Retryable):
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """A model's answer, the tokens that the endpoint counted, and its name for the model; `cut`: it was cut off."""
+    """A model's answer, the tokens that the endpoint counted, and the endpoint's name for the model.
+
+    `cut` says that the answer was cut off.
+    """
 
     text: str
     tokens_in: int
@@ -255,7 +263,7 @@ class Endpoint(Protocol):
         """The model's name in the host's settings."""
 
     def ask(self, question: Prompt, seconds: float) -> Completion:
-        """Put a question. Raises EndpointError, and UnusableAnswer where what came is no message of a model."""
+        """Ask a question. Raises EndpointError, or UnusableAnswer if the reply is not a model's message."""
 
 
 @dataclass(frozen=True, slots=True)

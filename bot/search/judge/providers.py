@@ -1,8 +1,8 @@
 """The APIs of model providers (J1), through their own client libraries (the extra `judge`).
 
-A failure that may pass is retried once, if the pause that `retry-after` asks for fits into the question's time. (The
-libraries' own retries may sleep for an hour.) Each question has a client of its own, because closing it is the only way
-to get rid of an endpoint that sends a byte now and then.
+A temporary failure is retried once, if the pause of `retry-after` fits into the question's time. (The libraries' own
+retries may sleep for an hour.) Each question has a client of its own: if an endpoint sends only a byte now and then,
+closing the client is the only way to end the connection.
 """
 
 from __future__ import annotations
@@ -23,36 +23,35 @@ from bot.search.judge.prompt import SCHEMA, Completion, Endpoint, EndpointError,
 
 log = logging.getLogger(__name__)
 
-#: Tokens of an answer, with those of a model's reasoning.
+#: The most tokens of an answer, including the model's reasoning.
 MOST_TOKENS = 4_000
-#: Questions at once in a process; one that hangs takes a thread until it is cut off.
-_AT_ONCE = 8
-#: Longer pauses are not waited for by the client.
+#: How many questions a process can ask at the same time. A hanging question keeps its thread until its client closes.
+_MOST_THREADS = 8
+#: A longer `retry-after` is cut to this many seconds.
 LONGEST_PAUSE = 3_600.0
 
 _REFUSED = (400, 404, 422)
-_PASSING = (408, 409, 429)
-#: Seconds before a retry if the server names none.
-_SOON = 0.25
+_TEMPORARY = (408, 409, 429)
+#: Seconds before a retry if the server sends no `retry-after`.
+_RETRY_PAUSE = 0.25
 
 
 class _Client:
-    """What the providers have in common. `retries` are the library's own, for callers that can wait for long."""
+    """The code that all providers share. `retries` is for callers that can wait long: the library's own retries."""
 
     def __init__(self, url: str, model: str, key: str, retries: int) -> None:
         self.model = model
         self._url, self._key, self._retries = url.rstrip("/"), key, retries
         self._form, self._works, self._lock = 0, False, threading.Lock()
-        self._threads = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="judge")
+        self._threads = ThreadPoolExecutor(_MOST_THREADS, thread_name_prefix="judge")
 
     package, client, suffix = "", "", ""
     forms: Sequence[Mapping[str, Any]] = ()
-    """Parameters to send with a prompt: first those that force the answer's form, last those that every server takes.
-    """
+    """Sets of parameters to send with a prompt. The first forces the answer's form, the last suits every server."""
 
     def ask(self, question: Prompt, seconds: float) -> Completion:
         closing: list[Callable[[], None]] = []
-        answer: Future[Completion] = self._threads.submit(self._forms, question, seconds, closing)
+        answer: Future[Completion] = self._threads.submit(self._try_forms, question, seconds, closing)
         try:
             return answer.result(timeout=seconds)
         except TimeoutError:
@@ -60,24 +59,25 @@ class _Client:
             raise EndpointError(f"{self._url}: no answer within {seconds:g} s") from None
         finally:
             for close in closing:
-                # It may be in the middle of reading.
+                # Closing can fail, because another thread may be reading.
                 with suppress(Exception):
                     close()
 
-    def _forms(self, question: Prompt, seconds: float, closing: list[Callable[[], None]]) -> Completion:
-        """Try one form after the other: servers refuse parameters that they do not know. Later prompts begin with the
-        form that worked.
+    def _try_forms(self, question: Prompt, seconds: float, closing: list[Callable[[], None]]) -> Completion:
+        """Try one form after the other, because servers refuse unknown parameters.
+
+        Later prompts begin with the form that worked.
         """
         until = time.monotonic() + seconds
         with self._client(seconds) as client:
             closing.append(client.close)
             for at in range(self._form, len(self.forms)):
                 try:
-                    written = self._tried(client, question, self.forms[at], until)
+                    completion = self._send_with_retry(client, question, self.forms[at], until)
                 except _RefusedError as refused:
                     if at + 1 == len(self.forms):
                         if self._works:
-                            # Other prompts worked, so it objects to this one's text.
+                            # Other prompts worked with this form, so the server refuses this prompt's text.
                             raise UnusableAnswer(f"the endpoint refused the question: {refused}") from None
                         raise EndpointError(f"{self._url}: {refused}") from None
                     log.info("%s does not take %s: %s", self._url, ", ".join(self.forms[at]) or "it", refused)
@@ -85,30 +85,30 @@ class _Client:
                 with self._lock:
                     if not self._works:
                         self._form, self._works = at, True
-                return written
+                return completion
         raise AssertionError("there is always a form")
 
-    def _tried(self, client: Any, question: Prompt, form: Mapping[str, Any], until: float) -> Completion:
+    def _send_with_retry(self, client: Any, question: Prompt, form: Mapping[str, Any], until: float) -> Completion:
         try:
-            return self._once(client, question, form)
-        except _PassingError as failure:
-            pause = _SOON if failure.after is None else failure.after
+            return self._send_once(client, question, form)
+        except _TemporaryError as failure:
+            pause = _RETRY_PAUSE if failure.after is None else failure.after
             if time.monotonic() + pause >= until:
                 raise
             time.sleep(pause)
-            return self._once(client, question, form)
+            return self._send_once(client, question, form)
 
-    def _once(self, client: Any, question: Prompt, form: Mapping[str, Any]) -> Completion:
+    def _send_once(self, client: Any, question: Prompt, form: Mapping[str, Any]) -> Completion:
         try:
-            with self._telling():
+            with self._translated_errors():
                 return self._read(self._send(client, question, form))
         except (AttributeError, TypeError, LookupError, ValueError, OverflowError):
-            # The reply is not in the API's form, but a page of HTML, for one.
+            # The reply is not in the API's form: it may be a page of HTML.
             raise UnusableAnswer("what came is no message of a model") from None
 
     @contextmanager
-    def _telling(self) -> Iterator[None]:
-        """Translate the library's errors, which can quote what was sent."""
+    def _translated_errors(self) -> Iterator[None]:
+        """Translate the library's errors, and drop their messages, which can quote the prompt."""
         library = _imported(self.package)
         try:
             yield
@@ -116,26 +116,26 @@ class _Client:
             status = int(failure.status_code)
             if status in _REFUSED:
                 raise _RefusedError(f"HTTP {status}") from None
-            kind = _PassingError if status in _PASSING or status >= 500 else EndpointError
+            kind = _TemporaryError if status in _TEMPORARY or status >= 500 else EndpointError
             raise kind(f"{self._url}: HTTP {status}", _pause(failure.response.headers)) from None
         except library.APIResponseValidationError:
             raise UnusableAnswer("what came is no message of a model") from None
         except library.APITimeoutError:
             raise EndpointError(f"{self._url}: it timed out") from None
         except library.APIError as failure:
-            raise _PassingError(f"{self._url}: {type(failure).__name__}") from None
+            raise _TemporaryError(f"{self._url}: {type(failure).__name__}") from None
 
     def warm(self) -> None:
-        """Load the library now: it can take longer than a question may."""
+        """Load the library now, because loading can take longer than a question may."""
         with self._client(1.0) as client:
             self._endpoint(client)
 
     @contextmanager
     def _client(self, seconds: float) -> Iterator[Any]:
         library = _imported(self.package)
-        # A redirect would carry the texts to an address that nobody has configured.
+        # Following a redirect would send the texts to an address that nobody has configured.
         http = library.DefaultHttpxClient(follow_redirects=False, timeout=seconds)
-        # The libraries insist on a key, which local servers do not need.
+        # The libraries require a key, even for local servers without keys.
         key, make = self._key or "none", getattr(library, self.client)
         url = self._url.removesuffix(self.suffix)
         with make(base_url=url, api_key=key, http_client=http, max_retries=self._retries) as client:
@@ -151,12 +151,12 @@ class _Client:
         raise NotImplementedError
 
 
-class _PassingError(EndpointError):
-    """A failure that a retry may not meet."""
+class _TemporaryError(EndpointError):
+    """A temporary failure, worth a retry."""
 
 
 class _RefusedError(Exception):
-    """The server refuses these parameters; it may take others."""
+    """The server refuses these parameters; it may accept others."""
 
 
 class OpenAIClient(_Client):
@@ -170,7 +170,7 @@ class OpenAIClient(_Client):
             "json_schema": {"name": "verdicts", "strict": True, "schema": SCHEMA},
         }
     }
-    # Reasoning models take no temperature; older servers know only `max_tokens`.
+    # Reasoning models refuse `temperature`; older servers know only `max_tokens`.
     forms = (
         {**_SCHEMA, "max_tokens": MOST_TOKENS, "temperature": 0},
         {**_SCHEMA, "max_completion_tokens": MOST_TOKENS},
@@ -182,8 +182,8 @@ class OpenAIClient(_Client):
         return client.chat.completions
 
     def _send(self, client: Any, question: Prompt, form: Mapping[str, Any]) -> Any:
-        said = [{"role": "system", "content": question.system}, {"role": "user", "content": question.user}]
-        return self._endpoint(client).create(model=self.model, messages=said, **form)
+        messages = [{"role": "system", "content": question.system}, {"role": "user", "content": question.user}]
+        return self._endpoint(client).create(model=self.model, messages=messages, **form)
 
     def _read(self, answer: Any) -> Completion:
         (choice,) = answer.choices[:1]
@@ -208,9 +208,9 @@ class AnthropicClient(_Client):
         return client.messages
 
     def _send(self, client: Any, question: Prompt, form: Mapping[str, Any]) -> Any:
-        said = [{"role": "user", "content": question.user}]
+        messages = [{"role": "user", "content": question.user}]
         return self._endpoint(client).create(
-            model=self.model, max_tokens=MOST_TOKENS, system=question.system, messages=said, **form
+            model=self.model, max_tokens=MOST_TOKENS, system=question.system, messages=messages, **form
         )
 
     def _read(self, answer: Any) -> Completion:
@@ -224,9 +224,9 @@ CLIENTS: Mapping[str, type[_Client]] = {"openai": OpenAIClient, "anthropic": Ant
 
 def endpoint(api: str, url: str, model: str, key: str, *, retries: int = 0) -> Endpoint:
     """The host's model. Raises SettingsError if its client library is not installed."""
-    made = CLIENTS[api](url, model, key, retries)
-    made.warm()
-    return made
+    client = CLIENTS[api](url, model, key, retries)
+    client.warm()
+    return client
 
 
 def _imported(name: str) -> Any:
@@ -240,7 +240,7 @@ def _imported(name: str) -> Any:
 
 
 def _pause(headers: Any) -> float | None:
-    """The seconds of a `retry-after`; None without one, or for a date."""
+    """The seconds of the header `retry-after`; None if it is missing or a date."""
     try:
         seconds = float(headers.get("retry-after", ""))
     except ValueError:

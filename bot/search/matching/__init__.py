@@ -1,4 +1,4 @@
-"""Finds and judges earlier issues of one repository over its index: `Matcher.looking`, `SearchSession.judge`."""
+"""Finds earlier issues of one repository in its index (`Matcher.session`) and scores them (`SearchSession.judge`)."""
 
 from bot.search.matching.matcher import Match, Matcher, SearchSession
 from bot.search.matching.weights import Model, shipped_model

@@ -1,4 +1,4 @@
-"""Finds what two issues share, as written (C3): error text, identifiers, words. These are a candidate's reasons."""
+"""Finds the reasons for a candidate (C3): error text, identifiers and words that both issues share, as written."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from bot.text.terms import is_unspaced, raw_words, status_code, terms_of, withou
 from bot.text.words import is_function_word
 
 MOST_NAMED = 5
-#: A shared word with less rarity says nothing: every twelfth of a thousand issues has it.
+#: A shared word of less rarity is no reason: every twelfth of a thousand issues has it.
 TELLING = 0.33
 _LONGEST_QUOTE = 120
 
-# Words that say nothing by themselves, however rare they are in a repository. Fillers are not even terms.
+# Words that say nothing by themselves, however rare they are in a repository. (`bot.text.terms` removes fillers.)
 _COMMON = """
 able actually add added already always another anything around back become behavior behaviour better broken bug case
 change come could currently different everything expected fact feature find fine first get getting give go goes going
@@ -32,17 +32,17 @@ possible problem put really right said say says second see seem seems set severa
 something sometimes still sure take tell thing things think time title tried trouble try trying two use used user uses
 using want wants way well went whole will without work working works would wrong yet
 """
-_EMPTY = frozenset(_COMMON.split())
+_VAGUE_WORDS = frozenset(_COMMON.split())
 # Words in printed dates.
 _DATES = """
 mon tue tues wed weds thu thur thurs fri sat sun monday tuesday wednesday thursday friday saturday sunday jan feb mar
 apr jun jul aug sep sept oct nov dec january february march april june july august september october november december
 am pm utc gmt
 """
-_NO_REASON = frozenset(_DATES.split())
+_DATE_WORDS = frozenset(_DATES.split())
 _HEX = re.compile(r"0x[0-9a-f]*", re.IGNORECASE)
-# A comment in quoted code may mention an error, but is none.
-_COMMENTS = ("//", "/*", "*/", "<!--")
+# A comment in quoted code may mention an error, but is no error message.
+_COMMENT_MARKS = ("//", "/*", "*/", "<!--")
 
 Spellings = Mapping[str, Mapping[str, str]]
 """Term → its spellings in case-folded form → the first occurrence of each, as written."""
@@ -64,45 +64,45 @@ def is_copy(one: tuple[str, str], other: tuple[str, str]) -> bool:
 
 
 def shared_message(mine: ComparedText, theirs: ComparedText, forms: Iterable[str]) -> str:
-    """The common part of an error message that both quote: of the first of these `forms` of mine; "" if there is none.
+    """The common part of the first error message that both texts quote, or "". `forms` are messages of `mine`.
 
-    At least half of the message's runs of words must be theirs too; what precedes it on its line may differ.
+    At least half of the message's runs of words must be in the other text. The beginnings of the two lines may differ.
     """
     for form in forms:
-        if mine.messages[form].lstrip().startswith(_COMMENTS):
+        if mine.messages[form].lstrip().startswith(_COMMENT_MARKS):
             continue
         parts = runs(form)
         common = {other: len(set(parts).intersection(runs(other))) for other in theirs.messages}
         nearest = max(common, key=common.__getitem__, default="")
         if nearest and 2 * common[nearest] >= len(set(parts)):
-            said = in_common(mine.messages[form], theirs.messages[nearest])
-            if said:
-                return said
+            shared = in_common(mine.messages[form], theirs.messages[nearest])
+            if shared:
+                return shared
     return ""
 
 
 def shared_words(
     mine: ComparedText, theirs: ComparedText, terms: Iterable[str]
 ) -> tuple[list[str], list[str], list[str]]:
-    """The names from code, words of both titles, and other words that both have, in the order of `terms`.
+    """The shared names from code, the words that both titles share, and other shared words, in the order of `terms`.
 
-    Only words that both spell the same way, but for case, are named. Status codes come after names. Other hexadecimal
-    numbers are addresses and offsets, and are left out.
+    A word counts only if both texts spell it the same way, except for case. Status codes come after names. Other
+    hexadecimal numbers are left out, because they are addresses and offsets.
     """
     identifiers: list[str] = []
     status: list[str] = []
     in_titles: list[str] = []
     others: list[str] = []
     for term in terms:
-        in_title = _alike(mine.title, theirs.title, term)
-        word = in_title or _alike(mine.all, theirs.all, term)
+        in_title = _same_spelling(mine.title, theirs.title, term)
+        word = in_title or _same_spelling(mine.all, theirs.all, term)
         if status_code(word):
             status.append(word)
         elif _HEX.fullmatch(word):
             continue
         elif is_identifier(word):
             identifiers.append(word)
-        elif says_something(word) and not is_function_word(word) and word.casefold() not in _NO_REASON:
+        elif says_something(word) and not is_function_word(word) and word.casefold() not in _DATE_WORDS:
             (in_titles if in_title else others).append(word)
     return identifiers + status, in_titles, others
 
@@ -110,7 +110,7 @@ def shared_words(
 def shared_reasons(
     message: str, identifiers: Sequence[str], title_words: Sequence[str], words: Sequence[str]
 ) -> tuple[Reason, ...]:
-    """The reasons, strongest first, without empty ones; other words do not repeat the message's."""
+    """The reasons, strongest first, without empty ones. `words` that the message contains are not repeated."""
     quoted = {word.casefold() for word in raw_words(message)}
     found = {
         ReasonCode.MESSAGE: [message] if message else [],
@@ -122,14 +122,14 @@ def shared_reasons(
 
 
 def is_identifier(word: str) -> bool:
-    """Whether a word looks like a name from code, with an underscore, inner capitals, or letters and digits."""
+    """Whether a word looks like a name from code: it has an underscore, inner capitals, or both letters and digits."""
     inner = word[1:]
     mixed = inner != inner.lower() and word != word.upper()
     return len(word) > 2 and not word.isdigit() and ("_" in word or mixed or any(map(str.isdigit, word)))
 
 
 def spellings(text: str) -> Spellings:
-    """The words of a text by their terms; the parts of a name from code do not count."""
+    """The words of a text by their terms. A name from code counts as a whole, and not by its parts."""
     found: dict[str, dict[str, str]] = {}
     for raw in raw_words(text):
         own = terms_of(raw)
@@ -139,20 +139,20 @@ def spellings(text: str) -> Spellings:
 
 
 def is_vague(text: ComparedText, terms: Iterable[str]) -> bool:
-    """Whether no term of a text says what it is about, as in "Something is wrong" and "see title"."""
+    """Whether no term says what the text is about, as in "Something is wrong" and "see title"."""
     words = (word for term in terms for word in text.all.get(term, {}).values())
     return not any(map(says_something, words))
 
 
-def _alike(mine: Spellings, theirs: Spellings, term: str) -> str:
-    """My first spelling of a term that is also theirs, or ""."""
+def _same_spelling(mine: Spellings, theirs: Spellings, term: str) -> str:
+    """My first spelling of a term that the other text shares, or ""."""
     others: Collection[str] = theirs.get(term, ())
     return next((word for folded, word in mine.get(term, {}).items() if folded in others), "")
 
 
 def says_something(word: str) -> bool:
-    """Whether a word is no bare number, no single letter, and no word that fits any issue."""
-    return not word.isdigit() and (len(word) > 1 or not word.isascii()) and word.casefold() not in _EMPTY
+    """Whether a word tells issues apart: not a bare number, a single letter, or a word that fits any issue."""
+    return not word.isdigit() and (len(word) > 1 or not word.isascii()) and word.casefold() not in _VAGUE_WORDS
 
 
 def _shortened(text: str) -> str:
@@ -160,7 +160,7 @@ def _shortened(text: str) -> str:
 
 
 class Explainer:
-    """Explains candidates of one question, whose `title` and `body` are given."""
+    """Explains the candidates of one question. `title` and `body` are the question's text."""
 
     def __init__(self, question: IssueQuery, title: str, body: str, rarity: TermRarity) -> None:
         self._text = title, body
@@ -174,36 +174,36 @@ class Explainer:
 
     @property
     def vague(self) -> bool:
-        """Whether the question says nothing but its form's boilerplate."""
+        """Whether the question says nothing beyond its form's boilerplate."""
         words = self._known["words"].words
-        # The title is quick to read, and mostly says something.
+        # Try the title first: it is quick to read, and usually says enough.
         return is_vague(ComparedText(self._text[0], ""), words) and is_vague(self._mine, words)
 
     def reasons(self, pool: Pool, row: int, title: str, body: str) -> tuple[Reason, ...]:
-        """What is shared with the candidate in a row of the pool, whose title and body are given; rarest words first.
+        """What the question shares with the candidate in a row of the pool, rarest words first.
 
-        Words are spelled as in the question. They are a stranger's text. A copy names nothing. Labels of different
-        surfaces come last.
+        `title` and `body` are the candidate's. Words are spelled as in the question, so they are a stranger's text. For
+        a copy, no words are named. Labels of different surfaces come last.
         """
         apart = surfaces_apart(self._labels, pool.issues[row].labels)
         differs = (Reason(ReasonCode.SURFACE, apart),) if apart else ()
         if is_copy(self._text, (title, body)):
             return (Reason(ReasonCode.COPY), *differs)
         messages, words = self._known["messages"], self._known["words"]
-        # The index has left out boilerplate, so a message that it does not know is no evidence.
+        # The index leaves out boilerplate, so a message that the index does not know is boilerplate.
         quoted = {messages.words[place] for place in _places(messages, pool.messages, row)}
         forms = [form for form in self._mine.messages if _mostly(form, quoted)]
-        telling = [place for place in _places(words, pool.words, row) if self._rarities[place] >= TELLING]
-        rarest = [words.words[place] for place in sorted(telling, key=lambda at: -self._rarities[at])]
+        rare = [place for place in _places(words, pool.words, row) if self._rarities[place] >= TELLING]
+        rarest = [words.words[place] for place in sorted(rare, key=lambda at: -self._rarities[at])]
         theirs = ComparedText(title, body)
         message, shared = shared_message(self._mine, theirs, forms), shared_words(self._mine, theirs, rarest)
         return (*shared_reasons(message, *shared), *differs)
 
 
 def as_written(terms: Iterable[str], text: str) -> list[str]:
-    """The words of `text` that the terms stand for, in the terms' order, each once; other terms are left out.
+    """The words of `text` that have these terms, in the terms' order, each once. Terms without a word are left out.
 
-    Stems are for comparing, but people look for the words that were written. A name from code stands for its parts.
+    Terms are stems, but people look for the words that the author wrote. A part of a name from code gives the name.
     """
     whole: dict[str, str] = {}
     parts: dict[str, str] = {}
@@ -220,11 +220,12 @@ def as_written(terms: Iterable[str], text: str) -> list[str]:
 
 
 def _mostly(message: str, quoted: Collection[str]) -> bool:
-    """Whether at least half of a message's runs of words are quoted; what precedes it on its line may differ."""
+    """Whether at least half of a message's runs of words are in `quoted`; the beginning of the line may differ."""
     parts = runs(message)
     return 2 * sum(part in quoted for part in parts) >= len(parts)
 
 
 def _places(mine: Terms, bags: Bags, row: int) -> list[int]:
+    """The positions in `mine` of the terms that the candidate in this row has, too."""
     theirs = bags.terms[bags.starts[row] : bags.starts[row + 1]]
     return np.flatnonzero(np.isin(mine.terms, theirs)).tolist()

@@ -1,8 +1,9 @@
 """The features by which two issues are compared: pure functions over a pool of candidates, in arrays.
 
-A term's rarity is its inverse document frequency divided by the largest possible one, in (0, 1]. How alike unrelated
-issues are depends on the repository and the question, so for the ranking most features are also compared with the pool:
-`NAME, above` is in standard deviations above its mean, `NAME, rank` the log of the rank in it, 0 for the first.
+A term's rarity is its inverse document frequency divided by the largest possible one, in (0, 1]. How similar unrelated
+issues are depends on the repository and the question. So for the ranking, most features are also compared with the
+pool: `NAME, above` is how many standard deviations the value is above the pool's mean, and `NAME, rank` is the log of
+its rank, 0 for the first.
 
 | feature | what it says |
 |---|---|
@@ -11,24 +12,24 @@ issues are depends on the repository and the question, so for the ranking most f
 | `title_in_title`, `title_of_candidate` | how much of the question's title the candidate's title has, and the reverse |
 | `title_in_words` | how much of the question's title the candidate has anywhere |
 | `words_in_title` | how much of the candidate's title the question has anywhere |
-| `words_shared` | shared part of all words of both (Jaccard's index, by rarity): 1 for a copy |
-| `words_of_question`, `words_of_candidate` | the shared part of either |
+| `words_shared` | how much of all words of both issues is shared (Jaccard's index, by rarity): 1 for a copy |
+| `words_of_question`, `words_of_candidate` | how much of either issue's words is shared |
 | `rarest`, `rarest_five` | rarity of the rarest shared term, and sum of the five rarest |
 | `codes`, `codes_of_question`, `codes_of_candidate`, `rarest_code` | the same for names from code, paths, versions |
-| `messages`, `messages_of_question` | log of the rarity of shared error text, and its part of the question's |
+| `messages`, `messages_of_question` | log of the rarity of shared error text, and its share of the question's |
 | `vector_title`, `vector_text`, `vector_both` | cosines; 0 without vectors |
-| `ratio` | likeness of the titles' letters, words sorted (rapidfuzz) |
-| `same_topic` | 1 where both titles begin with the same `topic:`, -1 where with different ones |
+| `ratio` | similarity of the titles' letters, words sorted (rapidfuzz) |
+| `same_topic` | 1 if both titles begin with the same `topic:`, -1 if with different ones, else 0 |
 | `days` | log of the days between the two |
-| `within_a_day`, `within_a_week` | whether they are that close, unless they are known to be by two people |
+| `within_a_day`, `within_a_week` | whether the two are that close in time; 0 if known to be by two people |
 | `open` | whether the candidate is open |
-| `closed_days`, `lived_days` | log of the days since it was closed, and of those that it was open until then; else 0 |
-| `length`, `shorter` | log of the candidate's words, and by how much it is shorter than the question |
-| `hub` | mean cosine with the rest of the pool: an umbrella resembles everything |
+| `closed_days`, `lived_days` | if closed, log of the days since then, and of the days it was open; else 0 |
+| `length`, `shorter` | log of the number of the candidate's words, and by how much that is less than the question's |
+| `hub` | mean cosine with the rest of the pool: an umbrella issue resembles everything |
 | `feedback` | cosine with the mean of the best ten of the pool (pseudo relevance feedback) |
-| `twin` | the highest cosine with another of the pool: somebody reported it before, or forms are alike |
+| `twin` | the highest cosine with another candidate: somebody reported the same before, or forms are alike |
 | `same_author` | whether one person wrote both; 0 for a copy |
-| `reported` | log of how many issues the author wrote before, less 2.5, which is usual; 0 where nobody knows |
+| `reported` | log of how many issues the author wrote before, minus the usual 2.5; 0 if the author is unknown |
 """
 
 from __future__ import annotations
@@ -57,14 +58,14 @@ closed_days lived_days length shorter hub feedback twin same_author reported
 """
 NAMES = tuple(_NAMES.split())
 
-#: Texts that share this part of their words are nearly equal; the same author is no evidence then.
+#: Texts that share this part of their words are nearly equal, and then `same_author` is no evidence.
 COPY = 0.6
 #: Subtracted from `reported`, so that an unknown author counts as neither new nor experienced.
 USUALLY_REPORTED = 2.5
 
 SMALL = 50
-"""A smaller repository is judged as if it had this many issues: no weights were learned from smaller ones, and too few
-issues cannot tell which words are rare."""
+"""A smaller repository is judged as if it had this many issues. No weights were learned from smaller repositories, and
+fewer issues do not show which words are rare."""
 
 _DAY = 86_400.0
 _DIGITS = 9
@@ -74,8 +75,8 @@ _FEEDBACK = 10
 def compute_features(question: IssueQuery, pool: Pool, rarity: TermRarity) -> Floats:
     """(candidates, NAMES).
 
-    They are rounded, because the last digits depend on the order in which words came into the index. So an index that
-    was read at once gives the same answers as one that grew issue by issue.
+    The values are rounded, because their last digits depend on the order in which words came into the index. So an
+    index that was built at once gives the same answers as one that grew issue by issue.
     """
     if not pool.issues:
         return np.zeros((0, len(NAMES)))
@@ -95,7 +96,7 @@ def _by_titles(question: IssueQuery, pool: Pool) -> dict[str, Floats]:
 
 
 def _by_times(question: IssueQuery, pool: Pool, words_shared: Floats) -> dict[str, Floats]:
-    """Features by times and authors: one person's series shows in both."""
+    """Features by times and authors. One person's series shows in both."""
     fields = dict(zip(IndexedIssue._fields, zip(*pool.issues, strict=True), strict=True))
     created = np.array(fields["created_at"], dtype=np.float64)
     closed = np.array(fields["closed_at"], dtype=np.float64)
@@ -106,7 +107,7 @@ def _by_times(question: IssueQuery, pool: Pool, words_shared: Floats) -> dict[st
     lived = np.log1p(np.maximum(closed - created, 0) / _DAY)
     author = np.array([author == question.author for author in fields["author"]]) & bool(question.author)
     author &= words_shared < COPY
-    # One person files related issues in a row, but other people who come so soon may have met the same problem.
+    # One person files related issues in a row. Issues of different people within days may report one problem.
     in_a_row = ~by_other_author(question, pool)
     reported = np.log1p(question.reported) - USUALLY_REPORTED if question.author else 0.0
     return {
@@ -149,7 +150,7 @@ def _standard(values: Floats) -> Floats:
 
 @lru_cache(maxsize=1 << 15)
 def _title(title: str) -> tuple[str, str]:
-    """The words of a title, sorted, so that `ratio` does not depend on their order; and its topic."""
+    """The sorted words of a title, so that `ratio` does not depend on word order, and the title's topic."""
     title = subject(title)
     topic, colon, _ = title.partition(":")
     return " ".join(sorted(split_words(title.lower()))), topic.strip().lower() if colon else ""
@@ -159,8 +160,8 @@ def _title(title: str) -> tuple[str, str]:
 class TermRarity:
     """How rare terms are in one repository of `total` issues, by `counts` for each field and term.
 
-    The question's issue may be in the index. It is left out, as if it had not arrived yet: `own` holds its terms,
-    sorted, by field. `average_length` is the mean length of the other issues' words.
+    If the index already holds the question's issue, that issue is not counted: `own` holds its sorted terms by field.
+    `average_length` is the mean number of words of the other issues.
     """
 
     total: int
@@ -170,24 +171,24 @@ class TermRarity:
 
     @classmethod
     def of(cls, view: View, without: int = 0) -> TermRarity:
-        """The rarity in a repository, without the issue of this number if it is there."""
-        there = bool(view.issues([without]))
+        """The rarity in a repository, not counting the issue with the number `without`."""
+        indexed = bool(view.issues([without]))
         own, length = {}, None
-        if there:
+        if indexed:
             bags = dict(zip(FIELDS, view.terms(np.array([without]), *FIELDS), strict=True))
             own = {field: np.sort(bag.terms.astype(np.int64)) for field, bag in bags.items()}
             length = int(bags["words"].counts.sum(dtype=np.int64))
         counts = {name: view.frequencies(name) for name in FIELDS}
-        return cls(view.count - there, counts, own, view.average_length("words", length))
+        return cls(view.count - indexed, counts, own, view.average_length("words", length))
 
     def __call__(self, field: str, terms: NDArray[Any]) -> Floats:
-        """The rarity of each term, by its number; 1 for one that is new."""
+        """The rarity of each term, given by its number; 1 for a new term."""
         counts = self.counts[field]
         if not len(terms) or not len(counts):
             return np.ones(len(terms))
-        # A term that only other fields have counts once, since it is not new.
+        # A term that only other fields have is not new, so it counts once.
         seen = np.maximum(counts.take(terms, mode="clip"), 1)
-        # New terms have negative numbers, and an issue that was added just now may have numbers that are too high.
+        # New terms have negative numbers. An issue that was added just now may have terms beyond the end of `counts`.
         seen = np.where((terms >= 0) & (terms < len(counts)), seen, 0)
         own = self.own.get(field)
         if own is not None and len(own):
@@ -204,7 +205,7 @@ _K1, _B, _K3 = 1.2, 0.6, 1.5
 class _Entries:
     """The terms of all candidates, entry by entry, one field of `FIELDS` after the other.
 
-    An entry's cell tells its field and its candidate: field's position × candidates + candidate's position.
+    An entry's cell encodes its field and its candidate: field's position × candidates + candidate's position.
     """
 
     def __init__(self, pool: Pool, rarity: TermRarity) -> None:
@@ -228,9 +229,9 @@ class _Entries:
 
 
 class _Shared:
-    """The entries with a term of the question, and the term's place in `own`, which ascends.
+    """The entries whose term is in the question, and the term's place in `own`, the question's sorted terms.
 
-    Terms of different spaces have different numbers, so all fields are searched at once.
+    Each kind of term has its own range of numbers, so all fields are searched at once.
     """
 
     def __init__(self, own: Integers, entries: _Entries) -> None:
@@ -242,7 +243,7 @@ class _Shared:
 def _by_terms(question: IssueQuery, pool: Pool, rarity: TermRarity) -> dict[str, Floats]:
     known, candidates = question.known, len(pool.issues)
     entries = _Entries(pool, rarity)
-    # The words of a text include its title's.
+    # Skip the field `title`: a text's words include its title words.
     own = np.concatenate([known[field].terms for field in FIELDS[1:]])
     order = np.argsort(own)
     own = own[order]
@@ -267,22 +268,22 @@ def _by_terms(question: IssueQuery, pool: Pool, rarity: TermRarity) -> dict[str,
     rarest, rarest_five, rarest_code = _rarest(shared, candidates)
     return {
         "bm25": _bm25(known, shared, order, lengths, rarity.average_length),
-        "titles": _part(squares, np.sqrt(norms * (mine["title"] ** 2).sum())),
-        "title_in_title": _part(with_title[_TITLE], mass["title"]),
-        "title_of_candidate": _part(with_title[_TITLE], masses[_TITLE]),
-        "title_in_words": _part(with_title[_WORDS], title_in_words),
-        "words_in_title": _part(both[_TITLE], masses[_TITLE]),
-        "words_shared": _part(both[_WORDS], mass["words"] + masses[_WORDS] - both[_WORDS]),
-        "words_of_question": _part(both[_WORDS], mass["words"]),
-        "words_of_candidate": _part(both[_WORDS], masses[_WORDS]),
+        "titles": _share(squares, np.sqrt(norms * (mine["title"] ** 2).sum())),
+        "title_in_title": _share(with_title[_TITLE], mass["title"]),
+        "title_of_candidate": _share(with_title[_TITLE], masses[_TITLE]),
+        "title_in_words": _share(with_title[_WORDS], title_in_words),
+        "words_in_title": _share(both[_TITLE], masses[_TITLE]),
+        "words_shared": _share(both[_WORDS], mass["words"] + masses[_WORDS] - both[_WORDS]),
+        "words_of_question": _share(both[_WORDS], mass["words"]),
+        "words_of_candidate": _share(both[_WORDS], masses[_WORDS]),
         "rarest": rarest,
         "rarest_five": rarest_five,
         "codes": np.log1p(both[_CODES]),
-        "codes_of_question": _part(both[_CODES], mass["codes"]),
-        "codes_of_candidate": _part(both[_CODES], masses[_CODES]),
+        "codes_of_question": _share(both[_CODES], mass["codes"]),
+        "codes_of_candidate": _share(both[_CODES], masses[_CODES]),
         "rarest_code": rarest_code,
         "messages": np.log1p(both[_MESSAGES]),
-        "messages_of_question": _part(both[_MESSAGES], mass["messages"]),
+        "messages_of_question": _share(both[_MESSAGES], mass["messages"]),
         "length": length,
         "shorter": np.log1p(known["words"].counts.sum()) - length,
     }
@@ -302,7 +303,7 @@ def _bm25(known: Mapping[str, Terms], shared: _Shared, order: Integers, lengths:
 
 
 def _rarest(shared: _Shared, candidates: int) -> tuple[Floats, Floats, Floats]:
-    """For each candidate, the rarity of its rarest shared word, the sum of its five rarest, and of its rarest code."""
+    """For each candidate, the rarity of its rarest shared word, of its five rarest together, and of its rarest code."""
     start, end = np.searchsorted(shared.cells, [_WORDS * candidates, (_CODES + 1) * candidates])
     cells, rarity = shared.cells[start:end] - _WORDS * candidates, shared.rarity[start:end]
     # Cells are whole numbers and no rarity is above 1, so a cell's entries stay together, the rarest first.
@@ -318,7 +319,8 @@ def _sums(places: Integers, values: NDArray[Any], length: int) -> Floats:
     return np.bincount(places, values, length).astype(np.float64, copy=False)
 
 
-def _part(part: Floats, whole: Floats | float) -> Floats:
+def _share(part: Floats, whole: Floats | float) -> Floats:
+    """`part` divided by `whole`; 0 if both are 0."""
     return np.asarray(part / np.where(np.asarray(whole) > 0, whole, 1.0), dtype=np.float64)
 
 
@@ -330,7 +332,7 @@ vector_text vector_both ratio feedback
 COMPARED = tuple(_COMPARED.split())
 RANKING_NAMES = (*NAMES, *(f"{name}, above" for name in COMPARED), *(f"{name}, rank" for name in COMPARED))
 
-# Values that agree to this many decimals are equal.
+# Values that agree to this many decimals count as equal.
 _RANK_DIGITS = 5
 
 _COLUMNS = [NAMES.index(name) for name in COMPARED]
@@ -347,7 +349,7 @@ def with_pool_ranks(values: Floats) -> Floats:
 
 
 def _ranks(rows: Floats) -> Floats:
-    """For each value, how many of its row are above it."""
+    """For each value, how many values of its row are above it."""
     # Products of vectors differ in their last digits with the number of threads; equal values must stay equal.
     rows = np.round(rows, _RANK_DIGITS)
     return np.stack([len(row) - np.searchsorted(np.sort(row), row, side="right") for row in rows]).astype(np.float64)

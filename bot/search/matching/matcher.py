@@ -1,4 +1,4 @@
-"""Finds and judges earlier issues of one repository, over its index."""
+"""Finds earlier issues of one repository in its index, and judges how likely they report the same."""
 
 from __future__ import annotations
 
@@ -40,20 +40,21 @@ from bot.text.titles import says_nothing, subject
 
 _log = logging.getLogger(__name__)
 
-#: Missing vectors of candidates that one find makes at most: each takes some 20 ms, and somebody waits.
+#: One search makes at most this many missing vectors: each takes some 20 ms, and somebody waits for the answer.
 MADE_AT_ONCE = 12
-#: An issue of which this many were closed as duplicates is known without being named in the settings.
+#: An issue with this many closed duplicates is treated like the known issues of the settings.
 LEAST_DUPLICATES = 3
 _MOST_ORIGINALS = 20
-# A title that this many other issues share says nothing; this many of the most similar titles are compared.
+# A title says nothing if this many other issues share it. Only the most similar titles are compared, this many.
 _COMMON_TITLE, _MOST_TITLES = 4, 12
 # The report names this many of the question's words, the rarest.
-_MOST_NAMED = 12
+_MOST_WORDS_NAMED = 12
 
 
 class Match(NamedTuple):
-    """One candidate. `confidence` is the probability that it reports the same thing, in [0, 1]; the ranking goes by
-    `score`, in log-odds against the others of its list.
+    """One candidate. `confidence` is the probability in [0, 1] that it reports the same thing as the question.
+
+    The ranking sorts by `score`, the log-odds against the other candidates of the list.
     """
 
     number: int
@@ -63,12 +64,12 @@ class Match(NamedTuple):
 
     @property
     def reasons(self) -> tuple[Reason, ...]:
-        """What it shares with the question (C3), looked up on demand while the session is open."""
+        """What the candidate shares with the question (C3). Ask while the session is open: this reads the texts."""
         return self.explain()
 
 
 class AnalysedText(NamedTuple):
-    """A title and body as the index analyses them; without a `pair` of vectors only words are compared."""
+    """A title and body as the index analyses them. Without a `pair` of vectors, only words are compared."""
 
     text: tuple[str, str]
     analysis: Analysis
@@ -79,9 +80,9 @@ class AnalysedText(NamedTuple):
 class Matcher:
     """Opens sessions over an index. Cheap to build and stateless.
 
-    Without a `model` the shipped one is read at the first judgement; training never judges, as the shipped weights may
-    be for other features. A session makes at most `most` missing vectors of candidates. None makes all, so that answers
-    do not depend on earlier ones.
+    Without a `model`, the first judgement reads the shipped one. Training never judges, because the shipped weights may
+    be for other features. A session makes at most `most` missing vectors of candidates. With None, it makes all of
+    them, so that its answers do not depend on earlier sessions.
     """
 
     def __init__(self, index: Index, model: Model | None = None, *, most: int | None = MADE_AT_ONCE) -> None:
@@ -101,32 +102,32 @@ class Matcher:
         stored: bool = False,
         total: int | None = None,
     ) -> Iterator[SearchSession]:
-        """Search for a target now; the session judges as often as you ask inside the `with` block.
+        """Search for a target. Inside the `with` block, the session can judge any number of times.
 
-        `words` replace the target's text in the search; their results are judged by both. `below` leaves out issues
-        with that number and higher ones, `only` all but these. The target itself is never found. With `stored` its
-        vectors come from the index instead of the model. If the model fails, `problems` says so, and only words are
-        compared. `total` is how many issues the repository has, if the index holds only some.
+        `words` replace the target's text in the search; the results are judged by both. `below` leaves out this number
+        and all higher ones; `only` leaves out all other numbers. The target itself is never found. With `stored`, the
+        target's vectors come from the index instead of the model. If the model fails, `problems` says so, and only
+        words are compared. If the index holds only some issues, `total` is how many the repository has.
         """
-        own = self._read(repo_id, target.title, target.body, target.number, embedded=not stored)
-        searched = self._read(repo_id, words, "", target.number, embedded=not stored) if words else None
+        own = self._analyse(repo_id, target.title, target.body, target.number, embedded=not stored)
+        searched = self._analyse(repo_id, words, "", target.number, embedded=not stored) if words else None
         with self._index.view(repo_id) as view:
-            if target.body.strip() and _is_no_evidence(view, own.analysis, target, below):
-                own = self._read(repo_id, "", target.body, target.number, embedded=not stored)
+            if target.body.strip() and _title_is_no_evidence(view, own.analysis, target, below):
+                own = self._analyse(repo_id, "", target.body, target.number, embedded=not stored)
             own = own._replace(pair=view.pair(target.number)) if stored else self._checked(view, own)
             texts = self._index.texts
             closely = TextComparison(texts, repo_id, view, own.analysis, self._most) if texts else None
             session = SearchSession(view, self._model, target, own, below, closely, only=only, total=total)
             if searched:
-                reading = self._checked(view, searched)
+                analysed = self._checked(view, searched)
                 session = SearchSession(
-                    view, self._model, target, reading, below, closely, session, only=only, total=total
+                    view, self._model, target, analysed, below, closely, session, only=only, total=total
                 )
             yield session
         if texts is not None and closely is not None:
             texts.keep(repo_id, closely.fresh)
 
-    def _read(self, repo_id: int, title: str, body: str, number: int, *, embedded: bool) -> AnalysedText:
+    def _analyse(self, repo_id: int, title: str, body: str, number: int, *, embedded: bool) -> AnalysedText:
         analysis = self._index.analyse(repo_id, title, body, number)
         try:
             pair = self._index.embed(repo_id, analysis) if embedded else None
@@ -136,14 +137,14 @@ class Matcher:
             return AnalysedText((title, body), analysis, None, (_problem(failure),))
         return AnalysedText((title, body), analysis, pair, ())
 
-    def _checked(self, view: View, reading: AnalysedText) -> AnalysedText:
-        if reading.pair is None:
-            return reading
+    def _checked(self, view: View, analysed: AnalysedText) -> AnalysedText:
+        if analysed.pair is None:
+            return analysed
         try:
-            self._index.check(view, reading.pair)
+            self._index.check(view, analysed.pair)
         except EmbeddingError as failure:
-            return reading._replace(pair=None, problems=(_problem(failure),))
-        return reading
+            return analysed._replace(pair=None, problems=(_problem(failure),))
+        return analysed
 
 
 def _problem(failure: EmbeddingError) -> SourceProblem:
@@ -151,7 +152,7 @@ def _problem(failure: EmbeddingError) -> SourceProblem:
 
 
 class TextComparison:
-    """Compares a text with its candidates by the text model. `fresh` are new vectors, to be stored.
+    """Compares a text with its candidates by the text model. `fresh` has new vectors, which the caller stores.
 
     If the model fails, `problem` says why.
     """
@@ -166,9 +167,10 @@ class TextComparison:
         return self._texts.of_text(self._analysis)
 
     def likeness(self, numbers: Integers, order: Integers, leaders: int, total: int) -> TextSimilarity | None:
-        """A `weights.TextReader` for a pool with these numbers; None if the model fails, or can read nothing.
+        """Compare the question with a pool that has these numbers, as a `weights.TextReader`.
 
-        Only small repositories need more than the leaders.
+        Only in small repositories does the model read more than the leaders. None if the model fails, or there is no
+        text to compare.
         """
         rows = order if smallness(total) else order[:leaders]
         try:
@@ -191,9 +193,9 @@ class TextComparison:
 class SearchSession:
     """One search, made by `Matcher.session`. Do not share it between threads.
 
-    `found` has the numbers that each source found and that are worth comparing, best first; a source that could not be
-    asked is missing. `runs` tell what was asked, `problems` what went wrong. In a session for a person's words,
-    `itself` is that for the target's own text.
+    For each source, `found` has the numbers worth comparing, best first. A source that could not be asked is missing.
+    `runs` has the queries, `problems` the failures. In a session for a person's search words, `itself` is the session
+    for the target's own text.
     """
 
     def __init__(
@@ -201,7 +203,7 @@ class SearchSession:
         view: View,
         model: Model | None,
         target: Issue,
-        reading: AnalysedText,
+        analysed: AnalysedText,
         below: int | None,
         closely: TextComparison | None = None,
         itself: SearchSession | None = None,
@@ -209,8 +211,8 @@ class SearchSession:
         only: Collection[int] | None = None,
         total: int | None = None,
     ) -> None:
-        self._view, self._model, self._text, pair = view, model, reading.text, reading.pair
-        self._question = make_query(view, target, reading.text[0], reading.analysis, pair)
+        self._view, self._model, self._text, pair = view, model, analysed.text, analysed.pair
+        self._question = make_query(view, target, analysed.text[0], analysed.analysis, pair)
         self._below, self._closely, self._itself, self._total = below, closely, itself, total
         self._retrieved = {FULL_TEXT: by_words(view, self._question, below)}
         if pair is not None:
@@ -219,7 +221,7 @@ class SearchSession:
         pool = fused(lists, target.number)
         self._pool = pool if only is None else pool[np.isin(pool, list(only))]
         self.problems: tuple[SourceProblem, ...] = tuple(
-            dict.fromkeys((*reading.problems, *(itself.problems if itself else ())))
+            dict.fromkeys((*analysed.problems, *(itself.problems if itself else ())))
         )
 
     @cached_property
@@ -233,19 +235,19 @@ class SearchSession:
         return tuple(self._run(source, one) for source, one in self._retrieved.items())
 
     def judge(self, numbers: Collection[int] | None = None, also: Collection[int] = ()) -> list[Match]:
-        """Judge candidates in `numbers` (by default all), and issues `also`; best first.
+        """Judge the candidates in `numbers` (by default all) and the issues in `also`; best first.
 
-        All are judged together, because how far one stands out depends on the others. Results of a person's words are
-        judged by the target's text, too, and the higher probability counts.
+        All candidates are judged together, because how far one stands out depends on the others. Results of a person's
+        search words are judged by the target's text, too, and the higher probability counts.
         """
-        matches = self._judged(also)
+        matches = self._judge_all(also)
         if self._itself is not None:
             found = {match.number for match in matches}
             matches = _likelier(matches, self._itself.judge(found, also=found))
         return matches if numbers is None else [one for one in matches if one.number in {*numbers, *also}]
 
-    def _judged(self, also: Collection[int]) -> list[Match]:
-        wanted = [number for number in also if number != self._question.number and not self._late(number)]
+    def _judge_all(self, also: Collection[int]) -> list[Match]:
+        wanted = [number for number in also if number != self._question.number and not self._is_too_late(number)]
         pool = np.unique(np.concatenate([self._pool, np.array(wanted, dtype=np.int64)]))
         there, candidates = load(self._view, pool, self._question.vectors is not None)
         if not len(there):
@@ -279,21 +281,21 @@ class SearchSession:
         return self._closely.likeness(numbers, order, leaders, total) if self._closely else None
 
     def compared(self) -> tuple[Integers, Floats]:
-        """Its candidates and their features, (candidates, features.NAMES), to learn models from."""
+        """The candidates and their features, (candidates, features.NAMES), from which the training learns."""
         there, candidates = load(self._view, self._pool, self._question.vectors is not None)
         rarity = TermRarity.of(self._view, without=self._question.number)
         return there, features.compute_features(self._question, candidates, rarity)
 
     def frequent_originals(self) -> list[int]:
-        """Issues that are reported again and again, but not those that came later than is looked at."""
+        """Issues that people report again and again, except those that this session leaves out as too late."""
         return [
             number
             for number in self._view.frequent_originals(LEAST_DUPLICATES, _MOST_ORIGINALS)
-            if not self._late(number)
+            if not self._is_too_late(number)
         ]
 
     def issues(self, numbers: Collection[int]) -> dict[int, IndexedIssue]:
-        """Issues by number, without bodies; those that are not in the index are left out."""
+        """Issues by number, without bodies. Numbers that are not in the index are left out."""
         return self._view.issues(numbers)
 
     def texts(self, numbers: Collection[int]) -> Mapping[int, tuple[str, str]]:
@@ -304,35 +306,39 @@ class SearchSession:
         number = pool.issues[row].number
         return explainer.reasons(pool, row, *self.texts([number]).get(number, ("", "")))
 
-    def _late(self, number: int) -> bool:
+    def _is_too_late(self, number: int) -> bool:
         return self._below is not None and number >= self._below
 
     def _run(self, source: str, retrieved: Retrieved) -> QueryRun:
         hits = len(frozenset().union(*(numbers.tolist() for numbers in retrieved.values())))
-        return QueryRun(source, self._asked() if source == FULL_TEXT else self._text[0], hits)
+        return QueryRun(source, self._rarest_words() if source == FULL_TEXT else self._text[0], hits)
 
-    def _asked(self) -> str:
-        """The rarest words that were searched for, as the target spells them."""
+    def _rarest_words(self) -> str:
+        """The rarest search words, as the target spells them."""
         words = self._question.known["words"]
         rarest = np.argsort(words.issues, kind="stable")
-        return " ".join(as_written((words.words[at] for at in rarest.tolist()), "\n".join(self._text))[:_MOST_NAMED])
+        return " ".join(
+            as_written((words.words[at] for at in rarest.tolist()), "\n".join(self._text))[:_MOST_WORDS_NAMED]
+        )
 
 
-def _is_no_evidence(view: View, analysis: Analysis, target: Issue, below: int | None) -> bool:
-    """Whether the target's title says nothing (P3), or many other issues have it."""
+def _title_is_no_evidence(view: View, analysis: Analysis, target: Issue, below: int | None) -> bool:
+    """Whether the target's title is no evidence: it says nothing (P3), or many other issues have the same title."""
     known = view.look_up(analysis)["title"]
     (found,) = view.search_all([Query("title", known.terms, idf(view.count, known.issues), binary(3))], below=below)
     issues = view.issues(found.best(_MOST_TITLES).numbers.tolist())
     mine = subject(target.title).casefold().split()
-    same = [n for n, one in issues.items() if n != target.number and subject(one.title).casefold().split() == mine]
-    if not says_nothing(target.title) and len(same) < _COMMON_TITLE:
+    same_title = [
+        n for n, one in issues.items() if n != target.number and subject(one.title).casefold().split() == mine
+    ]
+    if not says_nothing(target.title) and len(same_title) < _COMMON_TITLE:
         return False
-    # The title of a copy counts all the same.
-    return not any(body.split() == target.body.split() for _, body in view.texts(same).values())
+    # If one of these issues also has the target's text, it is a copy, and the title is evidence.
+    return not any(body.split() == target.body.split() for _, body in view.texts(same_title).values())
 
 
 def _likelier(matches: Sequence[Match], others: Sequence[Match]) -> list[Match]:
-    """Each number once, with the higher of its probabilities, most likely first."""
+    """Merge both lists: each number once, with the higher of its two probabilities, most likely first."""
     likeliest: dict[int, Match] = {}
     for match in sorted((*matches, *others), key=lambda one: -one.confidence):
         likeliest.setdefault(match.number, match)

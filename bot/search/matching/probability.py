@@ -1,38 +1,38 @@
 """Turns a ranking into probabilities, in three learned steps; `weights.py` has the models.
 
-The ranking's score is good at the order within one list, and says nothing across lists. So the first step learns the
-log-odds that somebody *marks* a pair as duplicates, from the score relative to its list and from features that mean the
-same everywhere (`CONFIDENCE_NAMES`):
+The ranking's scores order one list well, but scores of different lists cannot be compared. So the first step learns the
+log-odds that somebody *marks* a pair as duplicates. It learns from the score relative to its list, and from features
+that mean the same in every list (`CONFIDENCE_NAMES`):
 
 | feature | what it says |
 |---|---|
 | `lead` | the score above the background: the mean score of ranks 6 to 25 |
-| `behind` | the score less that of the first |
-| `ahead` | of the first: its score less that of the second |
-| `mass` | the candidate's part in a softmax over the list |
-| `spread` | entropy of that softmax: high where many are equally good |
-| `firsts` | the share of the compared features by which the candidate is the first of its pool |
-| `size` | log of how many issues there are, at least fifty: among many, some match by chance |
-| `question_length` | log of the question's words |
+| `behind` | the score minus the first candidate's score |
+| `ahead` | only for the first candidate: its score minus the second's |
+| `mass` | the candidate's share in a softmax over the list |
+| `spread` | entropy of that softmax: high if many candidates are equally good |
+| `firsts` | the share of the compared features in which the candidate is the best of its pool |
+| `size` | log of the number of issues, at least fifty: among many issues, some match by chance |
+| `question_length` | log of the number of words in the question |
 | `most NAME` | the highest value of a feature in the pool |
 | `usual NAME` | the mean of a feature among the best five |
 | … | the candidate's own features, as in `features.py`, with times of at most a year |
 
-The second step calibrates the log-odds by the repository's size (`CALIBRATION`). In a small repository they are
-lowered: a series, or a change and its follow-up, stands out there as much as two reports of one thing.
+The second step calibrates the log-odds by the repository's size (`CALIBRATION`). It lowers the log-odds in a small
+repository, where a series, or a change and its follow-up, stands out as much as two reports of one thing.
 
-People who mark duplicates miss most of them. So the third step learns, from what careful readers said of a few thousand
-pairs, the probability that a reader calls a pair the same report (P1). With the text model it is a stack of two
-(Wolpert, 1992); it has few weights, since there are few readings (docs/research/accuracy.md):
+People who mark duplicates miss most of them. So the third step learns from careful readers, who judged a few thousand
+pairs, the probability that a reader calls a pair the same report (P1). With the text model, this step stacks two models
+(Wolpert, 1992). It has few weights, because there are few readings (docs/research/accuracy.md):
 
 | feature | what it says |
 |---|---|
 | `odds` | in a large repository, the log-odds that somebody marks the pair |
-| `odds in a small repository` | the same in a small one, where two reports of one thing may share no rare word |
+| `odds in a small repository` | the same in a small repository, where two reports may share no rare word |
 | `text` | the cosine of both texts by the text model (`bot/search/embedding/local.py`) |
-| `stands out` | in a small repository, how far that cosine is above those of either text's other neighbours |
+| `stands out` | in a small repository, how far that cosine exceeds either text's cosines with other issues |
 
-The last is twice the cosine, less the third best cosine of each of the two with any other issue, as in cross-domain
+`stands out` is twice the cosine, minus each text's third best cosine with any other issue, as in cross-domain
 similarity local scaling (Conneau and others, 2018, "Word translation without parallel data").
 """
 
@@ -56,11 +56,11 @@ CALIBRATION = ("odds", "odds by size", "size")
 """The features of the calibration."""
 
 SMALLNESS = "smallness"
-"""One more feature, whose weight is learned from small repositories alone, after the others."""
+"""One more feature; its weight is learned last, and only from small repositories."""
 
 
 def log_size(total: int) -> float:
-    """The logarithm of how many issues there are."""
+    """The logarithm of the number of issues, at least `SMALL`."""
     return math.log(max(total, SMALL))
 
 
@@ -76,16 +76,16 @@ def log_smallness(total: int) -> float:
 
 
 LEADERS = 20
-"""The best of a list, which get a probability of their own; the others are at most as likely as the last of these."""
+"""This many of the best candidates get a probability of their own; the others are never likelier than any leader."""
 
 BACKGROUND = slice(5, 25)
-"""The ranks (from 0) that show what an unrelated issue scores here; short lists have no such ranks."""
+"""The ranks (from 0) whose scores show how an unrelated issue scores in this list. Short lists lack these ranks."""
 
 LEAST_BACKGROUND = 3
-"""If the background has fewer candidates, all but the first stand for it."""
+"""If the background has fewer candidates, all candidates but the first form the background."""
 
 ALONE = 3.0
-"""How far the only candidate of a list stands above the background."""
+"""If a list has only one candidate, its score is taken to be this far above the background."""
 
 MOST = ("words_shared", "vector_both", "vector_title", "titles", "codes", "messages", "hub", "rarest_five")
 USUAL = ("words_shared", "vector_both", "titles", "days", "hub")
@@ -106,7 +106,7 @@ CONFIDENCE_NAMES = (
 _AT = {name: place for place, name in enumerate(features.NAMES)}
 _MOST, _USUAL, _COMPARED = ([_AT[name] for name in names] for names in (MOST, USUAL, COMPARED))
 _TIMES, _YEAR = [_AT["days"], _AT["closed_days"]], np.log1p(365.0)
-_FEW = 5
+_BEST_FEW = 5
 
 
 def calibration_rows(odds: Floats, total: int) -> Floats:
@@ -136,7 +136,7 @@ def confidence_rows(values: Floats, scores: Floats, total: int) -> Floats:
         log_size(total),
         own[:, _AT["length"]] + own[:, _AT["shorter"]],
         *values[:, _MOST].max(axis=0),
-        *own[:_FEW, _USUAL].mean(axis=0),
+        *own[:_BEST_FEW, _USUAL].mean(axis=0),
     )
     return np.column_stack([*(np.broadcast_to(column, leaders) for column in columns), own])
 
@@ -147,25 +147,25 @@ Vector = NDArray[np.float32]
 WITH_TEXT = ("odds", "odds in a small repository", "text", "stands out")
 BY_ODDS = ("odds",)
 
-#: Set by hand: from this many issues on a repository is not small at all; from the second number down, it is fully so.
+#: Set by hand: a repository of LARGE issues or more has smallness 0, one of SMALLEST or fewer has smallness 1.
 LARGE, SMALLEST = 2_000, 60
 
-#: In a small repository this many issues that the text model finds closest are judged, whatever their words say.
+#: In a small repository, the text model's closest issues are judged too, this many, whatever words they share.
 CLOSEST = 5
 
 # The least probability; candidates below it keep the order of the ranking.
 _LOWEST = 1e-4
-# With a cosine of the text model, log-odds beyond these add nothing. A small repository has its own lower bound.
+# Log-odds are cut at these bounds if there is a cosine of the text model. Small repositories have their own lower one.
 _LEAST, _LEAST_IN_SMALL, _MOST_ODDS = -8.0, -3.0, 4.0
-# Without one, few pairs that were read lie beyond this.
-_FAR = 6.0
-# The neighbour that shows how close others come; nearer ones may report the same thing. A missing neighbour, or one
-# farther away than unrelated texts of one project, counts as this cosine.
+# Log-odds are cut at ± this bound without a text model; few of the readers' pairs lie beyond it.
+_ODDS_BOUND = 6.0
+# The third neighbour shows how close other issues come; the two nearer ones may report the same thing. The usual cosine
+# of unrelated texts in one project stands for a missing or farther neighbour.
 _NEIGHBOUR, _USUAL_COSINE = 3, 0.3
 
 
 class TextSimilarity(NamedTuple):
-    """The text model's view of some `rows` of a pool: their `cosines` with the question, and how each `stands_out`."""
+    """For some `rows` of a pool: their `cosines` with the question by the text model, and how far each `stands_out`."""
 
     rows: Integers
     cosines: Floats
@@ -173,7 +173,7 @@ class TextSimilarity(NamedTuple):
     smallness: float
 
     def of(self, which: Any) -> TextSimilarity:
-        """Some of its rows, by a mask or a slice."""
+        """Select rows by a mask or a slice."""
         return TextSimilarity(self.rows[which], self.cosines[which], self.stands_out[which], self.smallness)
 
 
@@ -186,11 +186,11 @@ def rows_with_text(odds: Floats, likeness: TextSimilarity) -> Floats:
 
 def rows_by_odds(odds: Floats) -> Floats:
     """(candidates, BY_ODDS)."""
-    return np.clip(odds, -_FAR, _FAR)[:, None]
+    return np.clip(odds, -_ODDS_BOUND, _ODDS_BOUND)[:, None]
 
 
 def smallness(total: int) -> float:
-    """From 0, in a repository of LARGE issues or more, to 1, in one of SMALLEST."""
+    """0 for LARGE issues or more, 1 for SMALLEST issues or fewer, and between them by the logarithm."""
     return min(1.0, max(0.0, math.log(LARGE / max(total, 1)) / math.log(LARGE / SMALLEST)))
 
 
@@ -211,5 +211,5 @@ def _neighbour(cosines: Vector, without: int) -> float:
 
 
 def bounded_probability(log_odds: Floats) -> Floats:
-    """In [.0001, .98]: two readers agree in 98 of 100 pairs, and nothing is surer than they are."""
+    """Probabilities in [.0001, .98]: two readers agree in 98 of 100 pairs, and the bot is never surer than that."""
     return np.asarray(np.clip(1 / (1 + np.exp(-np.clip(log_odds, -30, 30))), _LOWEST, HIGHEST), dtype=np.float64)

@@ -1,16 +1,16 @@
-"""Retrieves candidates: nine lists, each the best by one kind of likeness, fused into one pool.
+"""Retrieves candidates: nine lists, each the best by one kind of similarity, fused into one pool.
 
 | list | what is compared |
 |---|---|
-| `words` | BM25F: all words of the question in all words of an issue, its title's counted three times |
-| `titles` | words of both titles; a long title counts less |
+| `words` | BM25F: all words of the question in all words of an issue; title words count three times |
+| `titles` | words of both titles; a match in a long title counts less |
 | `title in words` | words of the question's title in all words of an issue |
 | `words in title` | all words of the question in the titles of issues |
 | `codes` | names from code, paths, versions, error codes |
 | `messages` | error messages, and runs of three of their words |
 | `vector of the title`, `… of the text`, `… of both` | cosines |
 
-Each list reads a bounded number of postings, of the rarest terms, so that a find costs no more in a large repository.
+Each list reads a bounded number of postings, of the rarest terms, so a search costs no more in a large repository.
 """
 
 from __future__ import annotations
@@ -26,16 +26,17 @@ from bot.search.index import Analysis, Bags, IndexedIssue, Query, Terms, VectorK
 from bot.search.index.arrays import Floats, Integers, Scoring
 from bot.search.index.vectors import Vectors
 
-# An App's login ends so by rule, and a machine user's by custom; imports from other trackers may come from either.
-_MACHINE = ("bot", "[bot]")
+# The login of an App always ends like this, that of a machine user usually. Both may import issues.
+_MACHINE_ENDINGS = ("bot", "[bot]")
 
 
 @dataclass(frozen=True, slots=True)
 class IssueQuery:
     """An issue for which candidates are sought.
 
-    `known` holds its terms by field, `vectors` its vectors by `VectorKind`, (3, dimensions), or None. `created_at` is
-    in seconds since 1970. `author` is empty unless it is a known person; `reported` counts the author's earlier issues.
+    `known` holds the issue's terms by field. `vectors` holds its vectors by `VectorKind`, (3, dimensions), or is None.
+    `created_at` is in seconds since 1970. `author` is empty unless a known person wrote the issue; `reported` counts
+    the author's earlier issues.
     """
 
     number: int
@@ -49,7 +50,7 @@ class IssueQuery:
 
 
 def make_query(view: View, target: Issue, title: str, analysis: Analysis, pair: Vectors | None) -> IssueQuery:
-    """Make the question and look up its terms. `title` is the target's own, or a person's search words."""
+    """Make the question and look up its terms. `title` is the target's title, or a person's search words."""
     author = known_author(target.author)
     return IssueQuery(
         number=target.number,
@@ -64,8 +65,8 @@ def make_query(view: View, target: Issue, title: str, analysis: Analysis, pair: 
 
 
 def known_author(author: Actor) -> str:
-    """The login of a person; empty for a machine, or for nobody in particular."""
-    machine = author.is_bot or author.login.lower().endswith(_MACHINE)
+    """The login of a person; empty for a machine or an unknown author."""
+    machine = author.is_bot or author.login.lower().endswith(_MACHINE_ENDINGS)
     return "" if machine or author.login == NOBODY else author.login
 
 
@@ -86,7 +87,7 @@ class Pool:
 
 
 def load(view: View, numbers: Integers, with_vectors: bool) -> tuple[Integers, Pool]:
-    """The pool of the issues that are in the index, and their numbers."""
+    """The numbers that the index holds, and the pool of these issues."""
     issues = view.issues(numbers.tolist())
     there = np.array([number for number in numbers.tolist() if number in issues], dtype=np.int64)
     title, words, codes, messages = view.terms(there, *FIELDS)
@@ -102,12 +103,12 @@ def by_other_author(question: IssueQuery, pool: Pool) -> NDArray[np.bool_]:
     return np.array([one.author not in not_others for one in pool.issues], dtype=np.bool_)
 
 
-#: Issues that are compared at most.
+#: The most issues that are compared.
 POOL = 200
-#: The names of these lists as sources (H6).
+#: The reports' names for the lists by words and the lists by vectors (H6).
 FULL_TEXT, VECTORS = "full-text", "vectors"
 
-# Terms of one text that are searched for, the heaviest; the others take time and change nothing.
+# Only the heaviest terms of a text are searched for, this many. More terms take time and change nothing.
 _MOST_TERMS = 40
 # Reciprocal rank fusion's constant (Cormack, Clarke and Büttcher, 2009).
 _RRF = 60
@@ -116,11 +117,11 @@ _K3 = 1.5
 
 
 Retrieved = Mapping[str, Integers]
-"""By the name of a list, its issues' numbers, best first."""
+"""For the name of each list, its issues' numbers, best first."""
 
 
 def by_words(view: View, question: IssueQuery, below: int | None) -> Retrieved:
-    """The lists of the full text."""
+    """The six lists by words."""
     known = question.known
     words, title = known["words"], known["title"]
     scoring = bm25(view.average_length("words"))
@@ -140,19 +141,19 @@ def by_words(view: View, question: IssueQuery, below: int | None) -> Retrieved:
 
 
 def by_vectors(view: View, pair: Vectors, below: int | None) -> Retrieved:
-    """The lists of the vectors."""
+    """The three lists by vectors."""
     near = view.nearest(pair, {VectorKind.BOTH: 150, VectorKind.TITLE: 100, VectorKind.TEXT: 80}, below=below)
-    return {f"vector of {_OF[kind]}": scores.numbers for kind, scores in near.items()}
+    return {f"vector of {_VECTOR_NAMES[kind]}": scores.numbers for kind, scores in near.items()}
 
 
 def fused(lists: Iterable[Integers], skip: int, most: int | None = POOL) -> Integers:
-    """Fuse lists by reciprocal rank, best first, older issues first among equals, without `skip`."""
-    given = list(lists)
-    if not given:
+    """Fuse lists by reciprocal rank, best first; of equal issues, the oldest first. Leaves out the number `skip`."""
+    ranked = list(lists)
+    if not ranked:
         return np.zeros(0, dtype=np.int64)
-    together = np.concatenate(given)
+    together = np.concatenate(ranked)
     numbers = np.unique(together)
-    parts = 1 / (_RRF + 1 + np.concatenate([np.arange(len(one)) for one in given]))
+    parts = 1 / (_RRF + 1 + np.concatenate([np.arange(len(one)) for one in ranked]))
     scores = np.bincount(np.searchsorted(numbers, together), parts, len(numbers))
     # The numbers ascend, so a stable sort puts older issues first.
     order = np.argsort(-scores, kind="stable")
@@ -161,11 +162,11 @@ def fused(lists: Iterable[Integers], skip: int, most: int | None = POOL) -> Inte
     return others[:most]
 
 
-_OF = {VectorKind.TITLE: "the title", VectorKind.TEXT: "the text", VectorKind.BOTH: "both"}
+_VECTOR_NAMES = {VectorKind.TITLE: "the title", VectorKind.TEXT: "the text", VectorKind.BOTH: "both"}
 
 
 def _weights(view: View, field: str, terms: Integers) -> Floats:
-    """The weights of a text's terms in another field; zero for terms that the field does not have."""
+    """The weights of a text's terms for a search in another field; zero for terms that the field does not have."""
     counts = view.frequencies(field)
     known = (terms >= 0) & (terms < len(counts))
     seen = np.zeros(len(terms))

@@ -1,9 +1,9 @@
 """The learned models, whose weights `doppel train` writes to `weights.json`, and the bounds of their probabilities.
 
 The first model, a softmax over the candidates of one question, orders candidates. The second, a logistic regression,
-tells how likely each of the best few is marked as a duplicate; it has other weights if the question's author is
-unknown, because issues of one day may then be one person's series. The third tells from that, and from the text model,
-how likely a careful reader calls the two the same. The bounds are set by hand, and readings bear each of them out.
+computes how likely each of the best few is marked as a duplicate. It has other weights if the question's author is
+unknown, because issues of one day may then be one person's series. From that probability and the text model, the third
+computes how likely a careful reader calls the two issues the same. The bounds are set by hand; readings confirm them.
 """
 
 from __future__ import annotations
@@ -27,45 +27,45 @@ from bot.search.matching.probability import CALIBRATION, SMALLNESS, TextSimilari
 from bot.text.titles import is_another, is_unfilled, says_another, siblings
 
 ANOTHER_CONFIDENCE = 0.1
-"""The most for a title that differs in a number alone, or in one word: it is meant as another issue."""
+"""The upper bound if the titles differ only in a number, or only in one word: the author means another issue."""
 
 LITTLE_CONFIDENCE = 0.1
-"""The most if one of the two says next to nothing: then they share next to nothing as well."""
+"""The upper bound if one of the two issues says next to nothing, because they then share next to nothing."""
 
 NO_MORE_THAN_A_WORD = 0.25
-"""A repository of fewer issues than `SMALL` has no background to stand out from. Two issues there that share less than
-this part of their words share a common one."""
+"""In a repository of fewer issues than `SMALL`, two issues that share less than this part of their words probably share
+only a common word: the repository is too small to show which words are rare."""
 
 ANOTHER_SURFACE = -1.6
-"""Log-odds of what the labels place on another surface, by the titles that do so: of 211 pairs alike but for a platform
-or the like 10 were the same, where 42 were expected (`bot.text.titles.siblings`)."""
+"""Added to the log-odds if the labels name different surfaces. The value comes from titles: 211 pairs had titles that
+differ only in a platform or the like; 42 were expected to be the same, and 10 were (`bot.text.titles.siblings`)."""
 
 
 Booleans = NDArray[np.bool_]
 
 BOUNDS_VERSION = 5
-"""Raise this with every change of these rules, so that answers by earlier rules count as outdated."""
+"""Raise this number with every change of the bounds, so that answers by earlier bounds count as outdated."""
 
-# More than a few copies of one text come from an empty form, unless most came within a week: a form is left empty now
-# and then, but what many send at once is one event.
-_FEW_COPIES, _AN_EVENT = 2, np.log1p(7.0)
-# Title and text are the same word for word (P2); if one person wrote both, or nobody knows, more than a line. Of 35
-# such pairs, lines and forms among them, readers call 26 the same.
+# Many copies of one text come from an empty form, unless most were sent within a week. People leave a form empty now
+# and then, but many copies at once report one event.
+_FEW_COPIES, _EVENT_DAYS = 2, np.log1p(7.0)
+# Title and text are the same word for word (P2). If both issues may be by one person, the text must be longer than a
+# line. Of 35 word-for-word pairs, with single lines and empty forms, readers call 26 the same.
 _WORD_FOR_WORD, _COPY_CONFIDENCE = 0.999, 0.95
-# In `length`: a title and a sentence.
-_A_LINE = np.log1p(20.0)
-# In `length`: two words of a title, or six of a body.
-_LITTLE = np.log1p(6.5)
+# The `length` of a title and a sentence.
+_LINE_LENGTH = np.log1p(20.0)
+# The `length` of two title words, or of six body words.
+_LITTLE_LENGTH = np.log1p(6.5)
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A question and its candidates, a row each, ready to be judged.
+    """A question and its candidates, one row for each candidate.
 
-    `values` is (candidates, features.NAMES); `numbers` and `titles` are the candidates'; `others` marks those that are
-    known to be by another author, `apart` those whose labels are of another surface (`bot/text/surfaces.py`). `title`
-    is the question's. `total` counts the repository's issues. A `vague` question says nothing; a `signed` one has a
-    known author.
+    `values` is (candidates, features.NAMES). `numbers` and `titles` are the candidates'. `others` marks candidates that
+    are known to be by another author, `apart` marks those whose labels name another surface (`bot/text/surfaces.py`).
+    `title` is the question's title. `total` counts the repository's issues. `vague`: the question says nothing.
+    `signed`: the question's author is known.
     """
 
     values: Floats
@@ -79,7 +79,7 @@ class Comparison:
     apart: Booleans | None = None
 
     def of(self, rows: Integers) -> Comparison:
-        """Some of its rows, in this order."""
+        """The comparison of only these rows, in this order."""
         return replace(
             self,
             values=self.values[rows],
@@ -91,26 +91,31 @@ class Comparison:
 
 
 def bounds(pool: Comparison, read: Booleans) -> tuple[Floats, Floats]:
-    """The least and the most that each probability can be; `read` marks candidates that the text model has read.
+    """The lower and upper bound of each probability; `read` marks candidates that the text model has read.
 
-    Word for word the same is at least .95, whoever wrote it; but an empty form, which people send again and again, is
-    at most .1. So is a candidate whose title tells it apart (of 101 such pairs readers call 7 the same), a pair of
-    which one says next to nothing (0 of 19), and every candidate of a vague question. In a small repository so is a
-    pair that shares only a common word, unless the text model has read it.
+    A word-for-word copy gets at least .95. The following get at most .1:
+
+    - an empty form, which people send again and again;
+    - a candidate whose title marks it as another issue (of 101 such pairs, readers call 7 the same);
+    - a pair in which one issue says next to nothing (0 of 19);
+    - every candidate of a vague question;
+    - in a small repository, a pair that shares only a common word, unless the text model has read it.
     """
     column = {name: pool.values[:, place] for place, name in enumerate(features.NAMES)}
     days = column["days"][column["words_shared"] >= features.COPY]
     few = len(days) <= _FEW_COPIES
-    at_once = few | (pool.others & (few or (days < _AN_EVENT).mean() > 0.5))
-    little = np.minimum(column["length"], column["length"] + column["shorter"]) < _LITTLE
+    at_once = few | (pool.others & (few or (days < _EVENT_DAYS).mean() > 0.5))
+    little = np.minimum(column["length"], column["length"] + column["shorter"]) < _LITTLE_LENGTH
     little |= pool.vague
     exact = word_for_word(pool.values)
     little |= exact & pool.others & (is_unfilled(pool.title) | ~at_once)
     if pool.total < SMALL:
         shares = np.maximum(column["words_of_question"], column["words_of_candidate"])
         little |= (shares < NO_MORE_THAN_A_WORD) & ~read
-    most = np.minimum(np.where(little, LITTLE_CONFIDENCE, 1.0), np.where(_another(pool), ANOTHER_CONFIDENCE, 1.0))
-    copied = at_once & exact & (pool.others | (column["length"] >= _A_LINE))
+    most = np.minimum(
+        np.where(little, LITTLE_CONFIDENCE, 1.0), np.where(_has_another_title(pool), ANOTHER_CONFIDENCE, 1.0)
+    )
+    copied = at_once & exact & (pool.others | (column["length"] >= _LINE_LENGTH))
     if pool.apart is not None:
         copied &= ~pool.apart
     least = np.where(copied, _COPY_CONFIDENCE, 0.0)
@@ -126,19 +131,19 @@ def word_for_word(values: Floats) -> Booleans:
 def copies(values: Floats) -> Booleans:
     """Which candidates have the question's text.
 
-    Single lines are often the same, as "please add this", "see the log", or the text of a series of tasks. Such a
-    candidate is a copy only if it has the title, too.
+    Single lines are often the same: "please add this", "see the log", or the text of a series of tasks. A candidate
+    with such a line is a copy only if it has the question's title, too.
     """
     shared, titles, length = (values[:, features.NAMES.index(name)] for name in ("words_shared", "titles", "length"))
-    telling = (length >= _A_LINE) | (titles >= _WORD_FOR_WORD)
-    return np.asarray((shared >= features.COPY) & telling, dtype=np.bool_)
+    distinctive = (length >= _LINE_LENGTH) | (titles >= _WORD_FOR_WORD)
+    return np.asarray((shared >= features.COPY) & distinctive, dtype=np.bool_)
 
 
-def _another(pool: Comparison) -> Booleans:
-    """Which candidates are another issue by their titles.
+def _has_another_title(pool: Comparison) -> Booleans:
+    """Which candidates have a title that marks them as another issue.
 
-    The same text by another author, under a title with another word, does not count: its author has seen the first, or
-    both have copied it from one place.
+    A copy of the text by another author is not marked, even if the title differs: its author has seen the first issue,
+    or both authors have copied the text from one place.
     """
     another = np.array(siblings(pool.title, pool.titles), dtype=np.bool_) & ~(copies(pool.values) & pool.others)
     if says_another(pool.title):
@@ -146,11 +151,11 @@ def _another(pool: Comparison) -> Booleans:
     return another
 
 
-# An error message names this many features; another kind of file lacks all of them.
+# An error message names at most this many features, because a file of another kind lacks all of them.
 _MOST_NAMED = 5
 
-# No learned weight is above ten. With far larger ones sums would become infinite, and their difference no number.
-_LARGEST = 1e9
+# No learned weight is above ten. With huge weights, sums would become infinite, and the difference of two sums NaN.
+_LARGEST_WEIGHT = 1e9
 
 
 def _bounded(value: Any, name: str) -> float:
@@ -158,22 +163,22 @@ def _bounded(value: Any, name: str) -> float:
         number = float(value)
     except OverflowError:
         number = math.inf
-    # This refuses NaN, too.
-    if not abs(number) <= _LARGEST:
+    # Written so that NaN is refused, too.
+    if not abs(number) <= _LARGEST_WEIGHT:
         raise ValueError(f"{name} is not a number to reckon with")
     return number
 
 
-#: Keys of the file: the probabilities with and without a known author, and the last step.
+#: Keys of the file: the second model with and without a known author, and the third model.
 KNOWN, UNKNOWN = "known authors", "unknown authors"
 READ = "readings"
 
-# Scores that agree to this many decimals are equal.
+# Scores that agree to this many decimals count as equal.
 _DIGITS = 5
 
 TextReader = Callable[[Integers, int], TextSimilarity | None]
-"""The text model's answer for a pool: it gets the rows, best first, and how many of them are judged in any case. It may
-add others. None without a text model.
+"""Asks the text model about a pool. The arguments are the rows, best first, and the number of leaders among them. The
+answer may have other rows, too; it is None without a text model.
 """
 
 
@@ -192,7 +197,7 @@ class Linear:
     def parse(cls, data: Mapping[str, Any], names: Sequence[str]) -> Linear:
         """Read one model, with the weights in the order of the features' `names`.
 
-        Raises ValueError if they are for other features, or no usable numbers.
+        Raises ValueError if the weights are for other features, or are not usable numbers.
         """
         if other := sorted(set(data["weights"]) ^ set(names)):
             more = f" and {len(other) - _MOST_NAMED} more" if len(other) > _MOST_NAMED else ""
@@ -212,13 +217,13 @@ class Predictions:
 
 @dataclass(frozen=True, slots=True)
 class Probability:
-    """How likely the best of a list are marked as duplicates."""
+    """The second model: how likely people mark the best candidates of a list as duplicates."""
 
     confidence: Linear
     calibration: Linear
 
     def __call__(self, rows: Floats, total: int) -> Floats:
-        """The log-odds that each row of `confidence.rows` is marked, in a repository of `total` issues."""
+        """The log-odds that people mark each row (of `confidence_rows`), in a repository of `total` issues."""
         return self.calibration(probability.calibration_rows(self.confidence(rows), total))
 
     @classmethod
@@ -232,7 +237,7 @@ class Probability:
 
 @dataclass(frozen=True, slots=True)
 class ReaderModel:
-    """What a careful reader would say; the weights `with_text` hold only for the text model of that name."""
+    """The third model: what a careful reader would say. The weights `with_text` fit only this `text_model`."""
 
     text_model: str
     with_text: Linear
@@ -258,7 +263,7 @@ class ReaderModel:
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """All three models; of the second there are two, for `known` authors and for `unknown` ones."""
+    """All three models; the second model exists twice, for `known` authors and for `unknown` ones."""
 
     ranking: Linear
     known: Probability
@@ -289,10 +294,11 @@ class Model:
         )
 
     def judge(self, pool: Comparison, reader: TextReader = lambda rows, leaders: None) -> Predictions:
-        """Judge a whole pool: the leaders of its order, and what the `reader` adds.
+        """Judge a whole pool: its leaders, and the rows that the `reader` adds.
 
-        Candidates with the question's very title and text are one issue that was sent several times. They are all as
-        likely as the likeliest of them, open ones first. Among equals the one that ranks higher comes first.
+        Candidates with exactly the question's title and text are one issue that was sent several times. All of them get
+        the probability of the likeliest, and open ones come first. Otherwise, of equally likely candidates, the one
+        with the higher rank comes first.
         """
         values, total = pool.values, pool.total
         scores = self.ranking(features.with_pool_ranks(values))
@@ -307,20 +313,21 @@ class Model:
         if likeness is not None:
             judged[likeness.rows] = read[likeness.rows] = True
         least, most = bounds(pool.of(np.flatnonzero(judged)), read[judged])
-        read_as = self.readings(odds, likeness)
+        likely_same = self.readings(odds, likeness)
         if pool.apart is not None and pool.apart.any():
-            read_as[pool.apart] = probability.bounded_probability(_log_odds(read_as[pool.apart]) + ANOTHER_SURFACE)
-        likely = np.minimum(np.round(read_as[judged], _DIGITS), most)
-        # A candidate that is not judged is at most as likely as any that is.
+            on_another = _log_odds(likely_same[pool.apart]) + ANOTHER_SURFACE
+            likely_same[pool.apart] = probability.bounded_probability(on_another)
+        likely = np.minimum(np.round(likely_same[judged], _DIGITS), most)
+        # A candidate that was not judged gets the lowest probability of those that were.
         confidences = np.full(len(scores), likely.min(initial=1.0))
         confidences[judged] = np.maximum(likely, least)
-        again = word_for_word(values) if pool.apart is None else word_for_word(values) & ~pool.apart
-        confidences[again] = confidences[again].max(initial=0.0)
-        ahead = order[np.argsort(-confidences[order], kind="stable")]
+        copied = word_for_word(values) if pool.apart is None else word_for_word(values) & ~pool.apart
+        confidences[copied] = confidences[copied].max(initial=0.0)
+        by_confidence = order[np.argsort(-confidences[order], kind="stable")]
         closed = 1 - values[:, features.NAMES.index("open")]
-        copies = np.lexsort((pool.numbers, closed))
-        ahead[again[ahead]] = copies[again[copies]]
-        return Predictions(ahead, scores, confidences)
+        open_first = np.lexsort((pool.numbers, closed))
+        by_confidence[copied[by_confidence]] = open_first[copied[open_first]]
+        return Predictions(by_confidence, scores, confidences)
 
 
 def _log_odds(probabilities: Floats) -> Floats:
@@ -329,10 +336,10 @@ def _log_odds(probabilities: Floats) -> Floats:
 
 @cache
 def shipped_model() -> Model:
-    """The model that comes with this version."""
+    """The model of this version of Doppel."""
     return Model.parse(shipped_text())
 
 
 def shipped_text() -> str:
-    """The text of its `weights.json`."""
+    """The text of the shipped `weights.json`."""
     return resources.files("bot.search.matching").joinpath("weights.json").read_text(encoding="utf-8")

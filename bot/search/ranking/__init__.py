@@ -1,1 +1,1 @@
-"""The pure half of the finder: queries, likeness, orders, probabilities. No I/O, no clock, no logging in here."""
+"""The pure part of the search: queries, similarity of titles, fusion, grouping, relevance. No I/O and no logging."""

@@ -1,6 +1,6 @@
 """Merges several ranked lists into one by reciprocal rank fusion (R1–R6).
 
-Ranks are compared, never scores, because the scores of different searches have no common unit.
+Only ranks are compared, because the scores of different searches have no common unit.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from bot.domain.formats import parse_time, parse_time_or_none
 
 
 class SourceType(StrEnum):
-    """The kinds of sources. The first three are general, the others are this bot's."""
+    """The kinds of sources. This bot has only the last three; the first three belong to the general algorithm."""
 
     CODE = "code"
     REVIEW_COMMENT = "review_comment"
@@ -36,10 +36,10 @@ def source_label(source: SourceType, name: str) -> str:
 
 @dataclass(slots=True)
 class UnifiedRetrievalChunk:
-    """One retrieved text. Things have the same `id` only if they are the same.
+    """One retrieved text. Two chunks have the same `id` only if they are the same thing.
 
-    `vector_distance` is the source's own distance, if it has one. The fusion sets `rrf_score`. `alternate_sources` are
-    the labels of other places where the same thing was found. `created_at` may be text in ISO 8601.
+    `vector_distance` is the distance that the source reports, if any. The fusion sets `rrf_score`. `alternate_sources`
+    has the labels of the other places where the same thing was found. `created_at` may be text in ISO 8601.
     """
 
     id: str
@@ -54,11 +54,11 @@ class UnifiedRetrievalChunk:
     alternate_sources: list[str] = field(default_factory=list)
 
     def copy(self) -> UnifiedRetrievalChunk:
-        """A copy that can be changed without changing this one (R6)."""
+        """A copy; changes to it do not change this chunk (R6)."""
         return replace(self, metadata=dict(self.metadata), alternate_sources=list(self.alternate_sources))
 
     def also_found_as(self, other: UnifiedRetrievalChunk) -> None:
-        """Add the label and the alternates of `other`, each once, but never this chunk's own label."""
+        """Add the labels of `other`, each once, except this chunk's own label."""
         for label in (other.source_label, *other.alternate_sources):
             if label != self.source_label and label not in self.alternate_sources:
                 self.alternate_sources.append(label)
@@ -66,7 +66,7 @@ class UnifiedRetrievalChunk:
 
 @dataclass(frozen=True, slots=True)
 class RankedSourceList:
-    """One source's results, best first. `weight` tells how much its ranks count (H4)."""
+    """One source's results, best first. `weight` says how much the source's ranks count (H4)."""
 
     source: SourceType
     items: Sequence[UnifiedRetrievalChunk]
@@ -77,7 +77,7 @@ Mode = Literal["within-corpus", "cross-corpus"]
 
 
 def jaccard(a: frozenset[str], b: frozenset[str]) -> float:
-    """|A∩B| / |A∪B|, in [0, 1]; two empty sets are not alike."""
+    """|A∩B| / |A∪B|, in [0, 1]; 0 for two empty sets."""
     union = len(a | b)
     return len(a & b) / union if union else 0.0
 
@@ -85,13 +85,14 @@ def jaccard(a: frozenset[str], b: frozenset[str]) -> float:
 def deduplicate_chunks(
     chunks: Sequence[UnifiedRetrievalChunk], similarity_threshold: float = 0.90, mode: Mode = "within-corpus"
 ) -> list[UnifiedRetrievalChunk]:
-    """Drop chunks that repeat a better one; return copies of the others, best first.
+    """Drop chunks that repeat a better chunk; return copies of the others, best first.
 
-    Chunks are compared in the order of their scores if they have any, else in the given order. A chunk is dropped if
-    its Jaccard similarity (lower-cased white-space tokens) to a kept one is at least `similarity_threshold`; the kept
-    one gets its source label and its alternates. `within-corpus`, for use before fusion, compares only inside one
-    source, so that a source gains nothing by repeating itself; `cross-corpus`, for use after it, compares all. The
-    input is not changed.
+    Chunks are compared in the order of their scores, or without scores in the given order. A chunk is dropped if its
+    Jaccard similarity (lower-cased white-space tokens) to a kept chunk is at least `similarity_threshold`. The kept
+    chunk gets the dropped chunk's source labels. The input is not changed.
+
+    Use `within-corpus` before the fusion: it compares only chunks of the same source, so that a source gains nothing by
+    repeating itself. Use `cross-corpus` after the fusion: it compares all chunks.
     """
     if mode not in ("within-corpus", "cross-corpus"):
         raise ValueError(f"mode: {mode!r} is neither 'within-corpus' nor 'cross-corpus'")
@@ -122,15 +123,17 @@ def cross_corpus_rrf(
     recency_boost_factor: float = 0.15,
     now: datetime | str | None = None,
 ) -> list[UnifiedRetrievalChunk]:
-    """One list of all items, best first, as copies with `rrf_score` set; at most `top_k` of them.
+    """Merge the lists into one, best first: copies of the items with `rrf_score` set, at most `top_k` of them.
 
-    An item's score is the sum over the lists of weight/(k + rank). Ranks count from 0, and only the best rank of an id
-    in a list counts (R2). The score is multiplied by 1 + `recency_boost_factor` if the item was created within
-    `recency_boost_days` before `now` or later, as by a clock that is ahead. `now` is by default the clock's time; times
-    without a zone are UTC, and what is no time has no age. Items with equal scores keep the order in which they were
-    first met. An item from several lists keeps the labels of all of them (H2).
+    An item's score is the sum over the lists of weight/(k + rank). Ranks start at 0, and only an id's best rank in a
+    list counts (R2). Items with equal scores keep the order of their first occurrence. An item from several lists keeps
+    the labels of all of them (H2).
+
+    Recent items get their score multiplied by 1 + `recency_boost_factor`. An item is recent if it was created within
+    `recency_boost_days` before `now`, or after `now` (a clock may be ahead). The default of `now` is the clock's time.
+    Times without a zone are UTC. An item whose time cannot be parsed is never recent.
     """
-    # Written so that it refuses NaN, too.
+    # Written so that NaN is refused, too.
     if not k > 0:
         raise ValueError(f"k: {k} is not above 0")
     if top_k is not None and top_k < 0:
@@ -154,15 +157,15 @@ def cross_corpus_rrf(
     moment = parse_time(now or datetime.now(UTC))
     for item in merged.values():
         created = parse_time_or_none(item.created_at)
-        # In seconds, since a huge or infinite window would reach before the first possible date.
+        # Compare seconds and not dates: a huge or infinite window would begin before the first possible date.
         recent = created is not None and (moment - created).total_seconds() <= recency_boost_days * 86_400
-        # The exact sum, so that the order of the lists makes no difference.
+        # `fsum` is exact, so the order of the lists makes no difference.
         item.rrf_score = math.fsum(shares[item.id]) * (1 + recency_boost_factor if recent else 1)
     return sorted(merged.values(), key=lambda item: -(item.rrf_score or 0.0))[:top_k]
 
 
 def _merge(kept: UnifiedRetrievalChunk, other: UnifiedRetrievalChunk) -> None:
-    """Fill what `kept` lacks from `other`."""
+    """Fill the empty fields of `kept` from `other`."""
     kept.also_found_as(other)
     kept.metadata = {**other.metadata, **kept.metadata}
     kept.created_at = kept.created_at or other.created_at

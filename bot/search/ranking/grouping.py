@@ -1,6 +1,6 @@
-"""Recognises results that are one: a thing that was found twice (H3), and issues that are duplicates of one another.
+"""Merges a thing that was found twice (H3), and groups issues that are duplicates of one another.
 
-An issue or a pull request is identified by `owner/repo#number` alone: two issues with the same title are two issues.
+An issue or a pull request is identified only by `owner/repo#number`: two issues with the same title are two issues.
 Anything else, such as a discussion, is identified by its address, its text or its title.
 """
 
@@ -20,10 +20,10 @@ from bot.text.github_urls import normalize_url, thing_at
 
 ALIKE = 0.95
 TITLE_MAX = 1_000
-"""Characters of a title that are compared. GitHub's own have at most 256."""
+"""How many characters of a title are compared. GitHub allows 256."""
 
-# No letter has so many marks, and sorting them takes time quadratic in their number. A joiner separates them, as in the
-# "Stream-Safe Text Format" of Unicode's annex 15.
+# No letter has so many marks, and normalising sorts marks in quadratic time. A joiner after every 30 marks splits the
+# run, as in the "Stream-Safe Text Format" of Unicode's annex 15.
 _MANY_MARKS = re.compile(r"(?:[^\w\s\0-\x7f]|[\uff9e\uff9f]){30}")
 _JOINER = "\u034f"
 
@@ -32,8 +32,8 @@ _JOINER = "\u034f"
 class Document:
     """A search result. `identity` is `owner/repo#number` for an issue or pull request, else empty.
 
-    `snippets` are parts of its text from the searches, `sources` the names of those that found it, `also_at` its other
-    addresses.
+    `snippets` are parts of its text that the searches returned. `sources` names the searches that found the document,
+    `also_at` has its other addresses.
     """
 
     identity: str
@@ -52,17 +52,17 @@ def content_hash(body: str) -> str:
 def title_similarity(one: str, other: str) -> float:
     """Rapidfuzz's ratio of two titles in [0, 1], symmetric; white space and case do not matter.
 
-    It compares at most `TITLE_MAX` characters, because it takes quadratic time.
+    Only the first `TITLE_MAX` characters are compared, because the comparison takes quadratic time.
     """
     left, right = sorted((_folded(one[:TITLE_MAX]), _folded(other[:TITLE_MAX])))
     return fuzz.ratio(left, right) / 100
 
 
 def collapse(documents: Iterable[Document], alike: float = ALIKE) -> list[Document]:
-    """Each thing once, in the given order. The first of equals stays, with the others' snippets, sources and addresses.
+    """Merge documents that are the same thing. The first one stays, with the others' snippets, sources and addresses.
 
-    Things that are neither issues nor pull requests are equal if their texts are, or if their titles' similarity is at
-    least `alike`; empty ones do not count.
+    Things other than issues and pull requests are also the same if their texts are equal, or if the similarity of their
+    titles is at least `alike`. Empty texts and titles do not count.
     """
     kept: list[Document] = []
     by_key: dict[str, int] = {}
@@ -82,7 +82,7 @@ def collapse(documents: Iterable[Document], alike: float = ALIKE) -> list[Docume
 
 
 def _keys(document: Document) -> Iterator[str]:
-    """Keys by which another document is the same thing."""
+    """The document's keys. Two documents with a common key are the same thing."""
     if document.identity:
         # GitHub ignores case in names.
         yield f"number {document.identity.lower()}"
@@ -124,7 +124,7 @@ T = TypeVar("T", bound=Hashable)
 
 
 def components(members: Iterable[T], ties: Iterable[tuple[T, T]]) -> dict[T, T]:
-    """For each of the members, and of those in ties, one member that represents its connected component."""
+    """Map each member, and each end of a tie, to one member that represents its connected component."""
     parent: dict[T, T] = {}
 
     def root(member: T) -> T:
@@ -142,7 +142,7 @@ def components(members: Iterable[T], ties: Iterable[tuple[T, T]]) -> dict[T, T]:
 
 
 class Stated(Protocol):
-    """What is needed of an issue; `bot.domain.entities.Issue` and the index's issues have it."""
+    """An issue with its state: `bot.domain.entities.Issue`, or an issue of the index."""
 
     @property
     def state(self) -> str: ...
@@ -168,27 +168,28 @@ def resolve(
     """Group candidates; each group takes the place of its best candidate.
 
     `ranked` are candidates, best first. Groups are the connected components of `originals`, which maps duplicates to
-    their originals. Members must be in `known`; the lead must be in `may_lead`, and a group without one is left out.
-    The oldest open member leads; else the oldest closed as completed, which may have come back; else the oldest.
+    their originals. Members must be in `known`. The lead must be in `may_lead`; a group without a possible lead is left
+    out. The oldest open member leads; else the oldest member closed as completed, since its problem may have come back;
+    else the oldest member.
     """
-    of = components(ranked, originals.items())
+    group_of = components(ranked, originals.items())
     members: defaultdict[int, set[int]] = defaultdict(set)
-    for number, group in of.items():
+    for number, group in group_of.items():
         if number in known:
             members[group].add(number)
     found: defaultdict[int, list[int]] = defaultdict(list)
     for number in ranked:
-        found[of[number]].append(number)
+        found[group_of[number]].append(number)
     groups = []
     for group, candidates in found.items():
         leaders = members[group] & set(may_lead)
         if leaders:
-            lead = min(leaders, key=lambda number: (_rank(known[number]), number))
+            lead = min(leaders, key=lambda number: (_lead_rank(known[number]), number))
             groups.append(DuplicateGroup(lead, tuple(sorted(members[group] - {lead})), tuple(candidates)))
     return groups
 
 
-def _rank(issue: Stated) -> int:
+def _lead_rank(issue: Stated) -> int:
     if issue.state == "open":
         return 0
     return 1 if issue.state_reason == "completed" else 2

@@ -1,10 +1,15 @@
 """Plans the queries to GitHub's search for one issue, within a small budget of requests (F8).
 
-GitHub ANDs words, so the title as a query finds next to nothing. But `(a OR b OR c OR d OR e OR f)` over rare words,
-with the six alternatives that five operators allow, is a ranked retrieval of the best hundred matches. The plan starts
-with F4's literal query. Then come the title's words in titles, the title's words in bodies, and in bodies a quoted
-error message with the rarest words of the whole text. Titles and bodies are searched apart, because together the titles
-win (docs/research/accuracy.md). A server that refuses OR gets pairs of rare words instead.
+GitHub ANDs words, so the title as a query finds next to nothing. But GitHub answers `(a OR b OR c OR d OR e OR f)` over
+rare words with the best hundred matches, ranked. (Five operators are allowed, so six alternatives fit.) The plan is:
+
+1. F4's literal query;
+2. the title's words, in titles;
+3. the title's words, in bodies;
+4. a quoted error message and the rarest words of the whole text, in bodies.
+
+Titles and bodies are searched separately, because in a common search the titles win (docs/research/accuracy.md). A
+server that refuses OR gets pairs of rare words instead.
 """
 
 from __future__ import annotations
@@ -40,14 +45,14 @@ ALTERNATIVES = MAX_OPERATORS + 1
 # Below GitHub's limit of 256, even if operators and parentheses count.
 _LONGEST_TEXT = 240
 _LONGEST_WORD = 50
-# Statistics of this many issues know nearly every word that can be found.
-_TELLING_TOTAL = 1_000
-_COMMON = 0.2
+# Word statistics of this many issues contain nearly every word of the repository.
+_RELIABLE_TOTAL = 1_000
+_COMMON_SHARE = 0.2
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Queries in order, `fallback` ones for a server that refuses OR, and neutral `words`, rarest first, for others."""
+    """Queries in order, `fallback` queries for servers that refuse OR, and neutral `words`, rarest first."""
 
     queries: tuple[str, ...]
     fallback: tuple[str, ...] = ()
@@ -65,7 +70,7 @@ def plan_queries(
     words_max: int = 5,
     template_headings: Iterable[str] = (),
 ) -> Plan:
-    """The plan for an issue: at most `budget` different queries, F4's literal one first; none without usable words.
+    """The plan for an issue: at most `budget` different queries, F4's literal one first. No usable words, no queries.
 
     `rarity` must know the terms of the issue (`bot.text.terms.read`).
     """
@@ -97,22 +102,25 @@ def plan_queries(
 
 
 def plan_own_words(repo: RepoRef, words: str, *, budget: int = DEFAULT_BUDGET, state: StateFilter = "all") -> Plan:
-    """The plan for a person's search words: first all of them together, then any of them."""
-    given = neutralise(words).split()
-    if not given:
+    """The plan for a person's search words: first a query for all words together, then queries for any of them."""
+    all_words = neutralise(words).split()
+    if not all_words:
         return Plan(())
-    telling = [word for word in dict.fromkeys(given) if terms_of(word)] or given
-    anything = any_that_fit(telling[:ALTERNATIVES])
+    meaningful = [word for word in dict.fromkeys(all_words) if terms_of(word)] or all_words
+    anything = any_that_fit(meaningful[:ALTERNATIVES])
     queries = [
-        build_query(repo, join_within(given, _LONGEST_TEXT), "title,body", state),
+        build_query(repo, join_within(all_words, _LONGEST_TEXT), "title,body", state),
         build_query(repo, anything, "title", state),
         build_query(repo, anything, "title,body", state),
     ]
-    return Plan(tuple(dict.fromkeys(queries))[:budget], words=tuple(telling[:ALTERNATIVES]))
+    return Plan(tuple(dict.fromkeys(queries))[:budget], words=tuple(meaningful[:ALTERNATIVES]))
 
 
 def natural_query(repo: RepoRef, title: str, state: StateFilter = "all") -> str:
-    """The title for GitHub's semantic search (ten requests a minute), without quotes and OR; "" for only stop words."""
+    """The title as a query for GitHub's semantic search, which allows ten requests a minute.
+
+    The query has no quotes and no OR. It is "" if the title has only stop words.
+    """
     if not has_usable_words(title[:TITLE_READ]):
         return ""
     return f"{qualifiers(repo, state)} {join_within(neutralise(title[:TITLE_READ]).split(), MAX_LENGTH)}"
@@ -121,8 +129,7 @@ def natural_query(repo: RepoRef, title: str, state: StateFilter = "all") -> str:
 def rank_words(title: str, body: str, rarity: WordRarity) -> tuple[list[str], list[str]]:
     """The title's words by rarity, and all words by rarity and count, best first.
 
-    If the statistics know the repository well, words that no other issue has come last, and common body words are left
-    out.
+    If the statistics have enough issues, words that no other issue has come last, and common body words are left out.
     """
     in_title, title_forms = _count(_searchable(title[:TITLE_READ], 2))
     in_body, body_forms = _count(_searchable(without_noise(body), 3))
@@ -130,21 +137,21 @@ def rank_words(title: str, body: str, rarity: WordRarity) -> tuple[list[str], li
     often = Counter(in_body)
     for term, count in in_title.items():
         often[term] += 2 * count
-    telling = rarity.total >= _TELLING_TOTAL
+    reliable = rarity.total >= _RELIABLE_TOTAL
 
     def ranked(among: Iterable[str], weight: Callable[[str], float]) -> list[str]:
-        return [forms[term] for term in sorted(among, key=lambda term: (telling and alone(term), -weight(term)))]
+        return [forms[term] for term in sorted(among, key=lambda term: (reliable and only_here(term), -weight(term)))]
 
-    def alone(term: str) -> bool:
+    def only_here(term: str) -> bool:
         return rarity.count(term) <= (0 if term in in_title else 1)
 
-    common = _COMMON * rarity.total if telling else math.inf
+    common = _COMMON_SHARE * rarity.total if reliable else math.inf
     worthy = [term for term in often if term in in_title or rarity.count(term) < common]
     return ranked(in_title, rarity), ranked(worthy, lambda term: rarity(term) * math.sqrt(often[term]))
 
 
 def _searchable(text: str, shortest: int) -> Iterator[tuple[str, str]]:
-    """(word as written, its term) for each word that may enter a query. Ideographs come in pairs."""
+    """(word as written, its term) for each word that a query may contain. Ideographs come in pairs."""
     for raw in raw_words(text):
         own = terms_of(raw)
         if is_unspaced(raw):
@@ -164,7 +171,7 @@ def _count(words: Iterable[tuple[str, str]]) -> tuple[Counter[str], dict[str, st
 
 
 def any_that_fit(texts: Sequence[str]) -> str:
-    """Alternatives of words and phrases, as many as fit into a query."""
+    """The words and phrases as alternatives, as many as fit into a query."""
     fitting: list[str] = []
     for text in texts:
         if len(any_of([*fitting, text])) <= _LONGEST_TEXT:

@@ -1,7 +1,7 @@
 """Extracts an issue's search words (F3), and builds queries whose meaning an issue's text cannot change (F4).
 
-Everything that has a meaning for GitHub's query parser is removed from the text of issues: quotes, colons, parentheses,
-a leading `-`, `AND`/`OR`/`NOT`, control and bidirectional characters (GitHub docs: "Understanding the search syntax").
+An issue's text loses everything that GitHub's query parser would interpret: quotes, colons, parentheses, a leading `-`,
+`AND`/`OR`/`NOT`, control and bidirectional characters (GitHub docs: "Understanding the search syntax").
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ __all__ = ["STOP_WORDS", "extract_search_keywords", "has_usable_words", "join_wi
 
 MAX_TITLE_WORDS = 5
 MAX_HEADING_WORDS = 3
-#: The limit is 256 characters (GitHub docs, "Limitations on query length"); the qualifiers need the rest.
+#: GitHub allows 256 characters (GitHub docs, "Limitations on query length"); the qualifiers need the rest.
 MAX_LENGTH = 200
 
-# Characters that are read of a hostile title. GitHub allows 256.
-_TITLE_READ = 4_096
+# How many characters of a title are read. GitHub allows 256, but a hostile title may be longer.
+_TITLE_CHARACTERS_READ = 4_096
 
 _HEADING = re.compile(r"^ {0,3}##[ \t]+(\S.*)$")
 # The opening of fenced code. With more backticks in the line it would be a code span.
@@ -33,27 +33,27 @@ _FENCE = re.compile(r"^ {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)$")
 def extract_search_keywords(
     title: str, body: str | None = None, template_headings: Iterable[str] = (), *, max_words: int = MAX_TITLE_WORDS
 ) -> str:
-    """The words to search by, joined by spaces, at most 200 characters, possibly none.
+    """The search words, joined by spaces, at most 200 characters; possibly empty.
 
-    First come up to `max_words` title words that are no stop words, then up to 3 words of the body's `##` headings.
-    `template_headings`, from the repository's issue form, do not count. Each word is kept once, with its case.
+    Up to `max_words` title words that are not stop words come first, then up to 3 words of the body's `##` headings.
+    Headings of the repository's issue form (`template_headings`) are ignored. Each word is kept once, with its case.
     """
-    title_words = _meaningful(split_words(title[:_TITLE_READ]))[:max_words]
+    title_words = _meaningful(split_words(title[:_TITLE_CHARACTERS_READ]))[:max_words]
     supplied = {_plain(heading) for heading in template_headings}
-    seen = without_comments((body or "")[:BODY_MAX])
-    own_headings = [heading for heading in _headings(seen) if _plain(heading) not in supplied]
+    visible = without_comments((body or "")[:BODY_MAX])
+    own_headings = [heading for heading in _headings(visible) if _plain(heading) not in supplied]
     known = {word.lower() for word in title_words}
     heading_words = [word for word in _meaningful(split_words("\n".join(own_headings))) if word.lower() not in known]
     return join_within(title_words + heading_words[:MAX_HEADING_WORDS], MAX_LENGTH)
 
 
 def has_usable_words(*texts: str) -> bool:
-    """Whether there is anything to search for (F9): stop words alone find nothing useful."""
+    """Whether the texts have a word to search for (F9). Stop words find nothing useful."""
     return any(word.lower() not in STOP_WORDS for text in texts for word in split_words(text[:BODY_MAX]))
 
 
 def _meaningful(words: Iterable[str]) -> list[str]:
-    """`words` without stop words, each once."""
+    """The words that are not stop words, each once."""
     first: dict[str, str] = {}
     for word in words:
         first.setdefault(word.lower(), word)
@@ -79,7 +79,7 @@ def _plain(heading: str) -> str:
 
 
 def join_within(words: list[str], limit: int) -> str:
-    """As many whole words as fit into `limit` characters; a first word that is longer is cut."""
+    """As many whole words as fit into `limit` characters. If the first word is longer, it is cut."""
     joined = ""
     for word in words:
         longer = f"{joined} {word}" if joined else word[:limit]
@@ -95,8 +95,8 @@ MAX_OPERATORS = 5
 Scope = Literal["title", "body", "title,body"]
 Kind = Literal["issue", "pr"]
 
-# An identifier keeps its inner punctuation, so that the search engine splits it as it has split the text. A hyphen is
-# kept only inside a word, because in front of one it means NOT.
+# An identifier keeps its inner punctuation, so that the search engine splits the query as it has split the text. A
+# hyphen is kept only inside a word, because in front of a word it means NOT.
 _TERM = re.compile(rf"[^\W_](?:[^\W_]|[{MARKS}]|[._-](?=[^\W_]))*")
 _OPERATORS = frozenset({"AND", "OR", "NOT"})
 
@@ -112,7 +112,7 @@ def neutralise_term(text: str) -> str:
 
 
 def phrase(text: str) -> str:
-    """`text` as a quoted phrase, or "" if nothing in it can be searched for."""
+    """`text` as a quoted phrase, or "" if the text has no searchable word."""
     words = neutralise_term(text)
     return f'"{words}"' if words else ""
 
@@ -131,9 +131,9 @@ def build_query(
     *,
     flat: bool = False,
 ) -> str:
-    """A query in one repository or several. `text` comes from this module: neutral words, phrases, `any_of`.
+    """A query in one repository or several. `text` must come from this module: neutral words, phrases, `any_of`.
 
-    `flat` is for servers without OR, where several `repo:` in a row are alternatives. For other servers they exclude
+    `flat` writes several `repo:` in a row. Servers without OR read them as alternatives; on other servers they exclude
     each other (https://github.com/cli/cli/pull/11638).
     """
     return f"{qualifiers(repo, state, kind, flat=flat)} in:{scope} {text}".rstrip()
@@ -149,9 +149,9 @@ def qualifiers(
 
 
 def any_of(alternatives: Iterable[str]) -> str:
-    """`((a b) OR (c d))`: alternatives of neutral words, which are ANDed inside each; "" without any.
+    """`((a b) OR (c d))`: alternatives of neutral words; "" without alternatives.
 
-    The outer parentheses keep the qualifiers out of the OR.
+    Words within one alternative are ANDed. The outer parentheses keep the qualifiers out of the OR.
     """
     groups = [one if one.startswith('"') or " " not in one else f"({one})" for one in alternatives]
     return "".join(groups) if len(groups) < 2 else f"({' OR '.join(groups)})"
@@ -162,9 +162,9 @@ def _harmless(words: Iterable[str]) -> Iterable[str]:
 
 
 def _as_letters(word: str) -> str:
-    """`word` without marks and full-width forms, which a server may remove before it looks for operators."""
+    """`word` without marks and full-width forms. A server may remove these before it looks for operators."""
     if word.isascii():
         return word
-    # Character by character, since normalising takes time quadratic in the marks on one letter.
+    # Normalise one character at a time: a whole word would take time quadratic in the marks on one letter.
     parts = (part for sign in word for part in unicodedata.normalize("NFKD", sign))
     return "".join(part for part in parts if not unicodedata.combining(part))

@@ -1,11 +1,11 @@
 """How rare words are in a repository, and the relevance functions by which candidates are sorted (H5).
 
-The word statistics are a sample: 200 issues rank words nearly as well as all (docs/research/accuracy.md). The relevance
-functions see the same results, and answer in [0, 1], since each score is divided by the highest possible one:
+The word statistics are a sample: 200 issues rank words nearly as well as all issues (docs/research/accuracy.md). All
+relevance functions sort the same results. Each divides its scores by the highest possible score, so they are in [0, 1]:
 
 - `bm25`: Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009.
-- `bm25plus`: Lv and Zhai, "Lower-bounding term frequency normalization", CIKM 2011: a word that occurs counts at least
-  `DELTA`, however long the text.
+- `bm25plus`: Lv and Zhai, "Lower-bounding term frequency normalization", CIKM 2011: a word in the text counts at least
+  `DELTA`, however long the text is.
 - `bm25f`: Robertson, Zaragoza and Taylor, "Simple BM25 extension to multiple weighted fields", CIKM 2004: the fields'
   counts are added up, each weighted and normalised by its own length, before they saturate.
 """
@@ -31,10 +31,10 @@ class WordStats(Protocol):
         """How many issues were counted."""
 
     def counts(self, words: Collection[str]) -> Mapping[str, int]:
-        """In how many issues each of `words` occurs; words that occur in none may be missing."""
+        """In how many issues each word occurs. Words that occur in no issue may be missing."""
 
     def add(self, issues: Mapping[int, Collection[str]]) -> None:
-        """Count the words of issues, by number; an issue that was counted before may be left out."""
+        """Count the words of issues, given by number. Implementations may skip issues that were counted before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class WordRarity:
 
     @classmethod
     def of(cls, stats: WordStats, words: Collection[str]) -> WordRarity:
-        """Look up `words`, and only them."""
+        """Look up the counts of `words`."""
         return cls(stats.total(), stats.counts(words))
 
     def count(self, word: str) -> int:
@@ -54,15 +54,16 @@ class WordRarity:
         return self.counts.get(word, 0)
 
     def __call__(self, word: str) -> float:
-        """The inverse document frequency, divided by its largest value so that repositories of any size compare: 1 for
-        a word never seen, near 0 for one that every issue has.
+        """The rarity of a word: 1 for a new word, near 0 for a word that every issue has.
+
+        It is the inverse document frequency divided by its largest value, so that repositories of any size compare.
         """
         seen = min(self.count(word), self.total)
         return math.log(1 + (self.total + 1) / (seen + 0.5)) / math.log(1 + (self.total + 1) / 0.5)
 
 
 class CountedWords:
-    """WordStats in memory. With more than `most` words, those seen once are dropped: they say the least."""
+    """WordStats in memory. With more than `most` words, it drops those that were seen once: they say the least."""
 
     def __init__(self, most: int = 200_000) -> None:
         self._most = most
@@ -104,14 +105,14 @@ class FieldCounts:
         return sum(self.title.values()) + sum(self.body.values())
 
     def count(self, term: str) -> int:
-        """How often a term occurs in both."""
+        """How often a term occurs in both fields together."""
         return self.title.get(term, 0) + self.body.get(term, 0)
 
 
 def bm25(terms: Mapping[str, float], texts: Sequence[FieldCounts], least: float = 0.0) -> list[float]:
     """Score `texts` for a question with these `terms`, each with its weight (IDF × count in the question).
 
-    A word that occurs counts at least `least`, however long the text.
+    A word in the text counts at least `least`, however long the text is.
     """
     dampened = [K1 * spread for spread in _spreads([text.length for text in texts])]
 
@@ -148,7 +149,7 @@ def inverse_document_frequency(total: int, containing: int) -> float:
 def _scored(
     terms: Mapping[str, float], texts: Sequence[FieldCounts], rate: Callable[[int, str], float], most: float
 ) -> list[float]:
-    """Score texts; `rate` gives a term's part in the text at a place, at most `most`."""
+    """Score the texts. `rate` is called with a text's position and a term, and returns at most `most`."""
     worth = most * sum(terms.values())
     if not worth > 0:
         return [0.0] * len(texts)
@@ -165,7 +166,7 @@ def _spreads(lengths: Sequence[int]) -> list[float]:
 
 
 class Relevance(StrEnum):
-    """The functions by name."""
+    """The relevance functions by name."""
 
     TITLE = "title"
     BM25 = "bm25"

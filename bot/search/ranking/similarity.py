@@ -1,4 +1,4 @@
-"""How alike two titles are: Dice-Sørensen on bigrams (F5), rapidfuzz as a second opinion; scores by titles (F6)."""
+"""The similarity of two titles: Dice-Sørensen on bigrams (F5), rapidfuzz as a second opinion. Scores titles (F6)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def bigrams(text: str) -> frozenset[tuple[str, str]]:
 def dice_sorensen(a: str, b: str) -> float:
     """F5: 2·|A∩B| / (|A|+|B|) on *sets* of bigrams of the trimmed, lower-cased strings; symmetric, in [0, 1].
 
-    Equal strings, also empty ones, are 1.0. Unequal ones are 0.0 if either has fewer than 2 characters.
+    Equal strings get 1.0, even if both are empty. Unequal strings get 0.0 if either has fewer than 2 characters.
     """
     if a.strip().lower() == b.strip().lower():
         return 1.0
@@ -38,7 +38,7 @@ def dice_sorensen(a: str, b: str) -> float:
 def title_ratio(a: str, b: str) -> float:
     """Rapidfuzz's ratio of the sorted lower-cased words, in [0, 1]; word order and punctuation do not matter.
 
-    It is shown beside Dice-Sørensen because it forgives another word order, and punishes repetition.
+    Reports show this ratio beside Dice-Sørensen, because the ratio forgives another word order and punishes repetition.
     """
     left, right = (" ".join(split_words(text.lower())) for text in (a, b))
     if not left or not right:
@@ -47,7 +47,7 @@ def title_ratio(a: str, b: str) -> float:
 
 
 class Titled(Protocol):
-    """What scoring needs of a candidate; of those with a `created_at` it knows who is older."""
+    """A candidate for scoring by title. It may also have a `created_at`, which shows which of two is older."""
 
     @property
     def number(self) -> int: ...
@@ -77,11 +77,12 @@ def score_candidates(
 ) -> list[ScoredTitle[T]]:
     """The candidates whose title similarity (F5) is at least `threshold`, most similar first, at most `max_candidates`.
 
-    The target itself, number `target_number`, is left out. Threshold 0.0 keeps every candidate, 1.0 only titles with
-    equal bigram sets. Among equals the older comes first, because a duplicate is closed in favour of the older issue:
-    by `created_at` (text in ISO 8601 is fine, and UTC without a zone), or by number where that is no time.
-    `max_candidates` None keeps all. Raises InvalidArgument for a threshold outside 0 to 1, and for less than one
-    candidate.
+    The target itself (`target_number`) is left out. Threshold 0.0 keeps every candidate, 1.0 only titles with equal
+    bigram sets. `max_candidates` None keeps all candidates. Raises InvalidArgument for a threshold outside 0 to 1, and
+    for a `max_candidates` below 1.
+
+    Of equally similar candidates the oldest comes first, because duplicates are closed in favour of the older issue.
+    Age is by `created_at`, which may be text in ISO 8601 (UTC without a zone), or by number if that is not a time.
     """
     if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 <= threshold <= 1:
         raise InvalidArgument("threshold", f"{threshold!r} is not between 0 and 1")
