@@ -1,4 +1,4 @@
-"""Fills the index of each repository and keeps it current: the backfill in steps, the writing, the status."""
+"""Fills the index of each repository and keeps it up to date: backfill in steps, writing, and status."""
 
 from __future__ import annotations
 
@@ -31,8 +31,10 @@ WAITING, READING, EMBEDDING, READY, STOPPED = "waiting", "reading", "embedding",
 
 @dataclass(frozen=True, slots=True)
 class IndexStatus:
-    """It has `issues` of about `expected` (None: unknown). `vectors` of them have vectors of the present model, and the
-    text model has read `texts`; None without such a model. `problem` says why it waits, or is empty.
+    """The state of a repository's index, which has `issues` of about `expected` issues (None: unknown).
+
+    `vectors` issues have vectors of the current model, and the text model has read `texts` issues; None without that
+    model. `problem` tells why the index waits, or is empty.
     """
 
     repository: str
@@ -52,24 +54,24 @@ def index_statuses(
         issues, vectors = index.count(repository.id), index.vector_count(repository.id)
         texts = index.text_count(repository.id)
         state = state_of(progress, issues, vectors, texts)
-        # After the backfill, the count from before it is outdated.
+        # `expected` was counted before the backfill, so it is outdated afterwards.
         expected = None if progress is None or progress.done else progress.expected
         yield IndexStatus(
             str(repository.ref), state, issues, expected, vectors, texts, progress.problem if progress else ""
         )
 
 
-# Issues whose vectors the next round makes, or whoever compares them before.
-_NEW = 20
+# This many new issues may lack vectors: a search or the next round makes them.
+_FEW_MISSING = 20
 
 
 def state_of(progress: Progress | None, issues: int, vectors: int | None, texts: int | None = None) -> str:
-    """One word; EMBEDDING if only vectors or texts are missing, more than those of some new issues."""
+    """The state in one word. EMBEDDING if only vectors are missing, for more than some new issues."""
     if progress is None:
         return WAITING
     if not progress.done:
         return STOPPED if progress.problem else READING
-    return READY if all(made is None or made >= issues - _NEW for made in (vectors, texts)) else EMBEDDING
+    return READY if all(count is None or count >= issues - _FEW_MISSING for count in (vectors, texts)) else EMBEDDING
 
 
 logger = logging.getLogger(__name__)
@@ -79,7 +81,7 @@ LOOK_EVERY = 1800.0
 
 
 class EventQueue(Protocol):
-    """Queues the next step: the bot's `Inbox`, or a caller that runs the steps itself."""
+    """Queues the next step: either the bot's `Inbox`, or a caller that runs the steps itself."""
 
     def put(self, delivery_id: str, event: Event, delay_seconds: float = 0.0) -> bool: ...
 
@@ -88,13 +90,13 @@ class Indexer:
     """Keeps the index of every repository. Thread safe.
 
     The queue runs a backfill in steps. Each step saves its issues, queues the next step under a fixed id, and saves its
-    progress. So after a crash only one step runs again.
+    progress. So after a crash only a single step runs again.
     """
 
     def __init__(
         self, index: Index, store: Store, inbox: EventQueue, clock: Callable[[], datetime], *, closely: bool = True
     ) -> None:
-        """Without `closely` the text model reads an issue only when a search first needs it."""
+        """With `closely` the text model reads all issues in advance, otherwise only issues that a search needs."""
         self._index = index
         self._store = store
         self._inbox = inbox
@@ -102,7 +104,8 @@ class Indexer:
         self._backfills = store.backfills
         self._closely = closely
         self._writer = IndexWriter(index, store)
-        self._unexplained: dict[int, int] = {}
+        # By repository, the surplus that remained after the last check.
+        self._remaining_surplus: dict[int, int] = {}
 
     def ready(self, repo_id: int) -> bool:
         """Whether the index of a repository is complete."""
@@ -112,49 +115,50 @@ class Indexer:
         return self._backfills.get(repo_id) or Progress()
 
     def begin(self, repository: Repository, installation: int | None, at: float) -> None:
-        """Queue the backfill of a repository to which the bot got access `at` a time (seconds since 1970).
+        """Queue the backfill of a repository to which the bot got access at the time `at` (seconds since 1970).
 
-        Does nothing if it is under way or complete. A repeated call with the same time queues nothing new.
+        Does nothing if the backfill is under way or complete. A second call with the same time queues nothing.
         """
         known = self._backfills.get(repository.id)
         if (known is None or known.stopped) and not repository.archived:
             self._queue(IndexEvent(installation, repository, f"new-{at:.3f}"), 0.0)
 
     def look_again(self) -> None:
-        """Queue a step for every repository, for missed webhooks and lost backfills."""
+        """Queue a step for every repository, to make up for missed webhooks and lost backfills."""
         self._queue_round(self._store.repositories.list())
 
     def take_up(self) -> None:
-        """As a worker starts, queue a step for repositories without a backfill or vectors, or with a problem."""
-        self._queue_round(known for known in self._store.repositories.list() if self._waits(known.id))
+        """When a worker starts, queue a step for repositories with a problem, no backfill, or missing vectors."""
+        self._queue_round(known for known in self._store.repositories.list() if self._needs_step(known.id))
 
-    def _waits(self, repo_id: int) -> bool:
+    def _needs_step(self, repo_id: int) -> bool:
         progress, issues = self._backfills.get(repo_id), self._index.count(repo_id)
-        made = (self._index.vector_count(repo_id), self._index.text_count(repo_id))
-        return progress is None or progress.problem != "" or any(one is not None and one < issues for one in made)
+        counts = (self._index.vector_count(repo_id), self._index.text_count(repo_id))
+        missing = any(count is not None and count < issues for count in counts)
+        return progress is None or progress.problem != "" or missing
 
     def _queue_round(self, repositories: Iterable[StoredRepository]) -> None:
-        # No name by the time: a clock that was ahead may have used it.
+        # Do not name the round after the time: while the clock was ahead, an earlier round may have used that name.
         chain = f"round-{uuid.uuid4()}"
         for known in repositories:
             if not known.suspended and not known.archived:
                 self._queue(IndexEvent(known.installation, known.summary, chain), 0.0)
 
     def step(self, event: IndexEvent, repository: Repository, github: RepoClient) -> None:
-        """Do one step, and queue the next if there is more to do. `repository` has the present name."""
+        """Do one step, and queue the next step if there is more to do. `repository` has the current name."""
         if event.checked is not None:
             self._check(replace(event, repository=repository), event.checked, github)
             return
         known = self._backfills.get(repository.id)
         if known and event.step == 0 and not known.done and abs(self._now() - known.updated_at) < LOST:
-            # Another chain is under way.
+            # Another chain of steps is under way.
             return
         if self._index.is_outdated(repository.id):
             logger.info("%s: its issues are read anew, since this version reads texts differently", repository.ref)
             self._index.forget(repository.id)
             known = self._backfills.get(repository.id)
-        began = known or self._begun(repository.id)
-        if began is None:
+        started = known or self._record_start(repository.id)
+        if started is None:
             return
         try:
             progress, wait = self._advance(known, repository, github)
@@ -163,69 +167,70 @@ class Indexer:
             progress, wait, surplus = replace(known or Progress(), problem=str(failure)), retry(failure.after), 0
         if progress.problem:
             logger.warning("%s: the index waits: %s", repository.ref, progress.problem)
-        # Noted last: after a crash before that, this step runs again and queues the next under the same id.
+        # Save the progress last: after an earlier crash, this step runs again and queues the next under the same id.
         if progress.done and not (known and known.done):
             self._queue(replace(event, repository=repository, completed=True), 0.0)
         if wait is not None:
             self._queue(replace(event, repository=repository, step=event.step + 1), wait)
-        elif surplus > self._unexplained.get(repository.id, 0):
+        elif surplus > self._remaining_surplus.get(repository.id, 0):
             logger.info("%s: issues too many in the index: %d", repository.ref, surplus)
             self._queue(replace(event, repository=repository, step=event.step + 1, checked=0), 0.0)
-        self._note(repository.id, began, progress)
+        self._save_progress(repository.id, started, progress)
 
     def stop(self, repo_id: int, problem: str) -> None:
-        """Note why a repository cannot be read at present; `begin` or the next round tries again."""
+        """Record why a repository cannot be read at present; `begin` or the next round tries again."""
         known = self._backfills.get(repo_id)
-        # The time 0 says that no chain is under way.
+        # The time 0 means that no chain of steps is under way.
         self._backfills.replace(repo_id, known, replace(known or Progress(), problem=problem, updated_at=0.0))
 
     def keep(self, github: RepoClient, repository: Repository, issue: Issue) -> None:
-        """Put one issue into the index as it is now. If the model fails, the next round makes the vectors."""
+        """Put the current version of an issue into the index. If the model fails, the next round makes the vectors."""
         if problem := self._writer.put(github, repository, [issue]):
             logger.warning("%s#%d: %s", repository.ref, issue.number, problem)
 
     def remove(self, repo_id: int, number: int) -> None:
-        """Remove an issue that is deleted or transferred."""
+        """Remove an issue that was deleted or transferred."""
         self._writer.remove(repo_id, number)
 
     def _advance(
         self, known: Progress | None, repository: Repository, github: RepoClient
     ) -> tuple[Progress, float | None]:
-        """Returns the progress, and the seconds until the next step, None for the end. Raises Retryable if nothing was
-        achieved.
+        """Return the progress, and the seconds until the next step; None if this was the last step.
+
+        Raises Retryable if the step achieved nothing.
         """
         progress = known or Progress()
         first = not progress.cursor and not progress.done
         if first:
             progress = replace(progress, expected=self._count(known, repository, github))
-        about = "" if progress.expected is None else f" of about {progress.expected}"
+        of_expected = "" if progress.expected is None else f" of about {progress.expected}"
         if first:
-            logger.info("%s: reading its issues into the index: 0%s", repository.ref, about)
-        read = read_pages(progress, repository, github)
-        if read.issues:
-            self._make_sure(repository, github)
-        problem = self._writer.put(github, repository, read.issues)
+            logger.info("%s: reading its issues into the index: 0%s", repository.ref, of_expected)
+        pages = read_pages(progress, repository, github)
+        if pages.issues:
+            self._check_name(repository, github)
+        problem = self._writer.put(github, repository, pages.issues)
         progress = replace(
             progress,
-            cursor=str(read.place),
-            # It is only good for the same request.
-            etag=read.etag if str(read.place) == progress.cursor else "",
+            cursor=str(pages.place),
+            # An ETag is valid only for the same request.
+            etag=pages.etag if str(pages.place) == progress.cursor else "",
             seen=self._index.count(repository.id),
-            done=progress.done or read.end,
-            problem=str(read.failure or problem),
+            done=progress.done or pages.end,
+            problem=str(pages.failure or problem),
         )
-        if read.failure is not None:
-            return progress, retry(read.failure.after)
+        if pages.failure is not None:
+            return progress, retry(pages.failure.after)
         if not known or not known.done:
-            logger.info("%s: issues in the index: %d%s", repository.ref, progress.seen, about)
-        if not read.end:
-            return progress, pause(read.requests, read.budget)
+            logger.info("%s: issues in the index: %d%s", repository.ref, progress.seen, of_expected)
+        if not pages.end:
+            return progress, pause(pages.requests, pages.budget)
         return self._complete(progress, repository, github)
 
     def _complete(
         self, progress: Progress, repository: Repository, github: RepoClient
     ) -> tuple[Progress, float | None]:
-        """When all issues are read, make some of the vectors, or ask for originals."""
+        """After all issues are read, make some of the missing vectors, or ask for unknown originals."""
         try:
             # After a change of the model all vectors are missing.
             embedded = self._index.embed_missing(repository.id, EMBEDDED)
@@ -244,7 +249,7 @@ class Indexer:
         return replace(progress, problem=problem), None
 
     def _count(self, known: Progress | None, repository: Repository, github: RepoClient) -> int | None:
-        """How many issues there are. Only the first failure raises, because GraphQL can fail for good."""
+        """How many issues there are. Only the first step raises Retryable, because GraphQL may fail permanently."""
         try:
             return github.count_issues(repository.ref, repository.id)
         except Retryable:
@@ -252,28 +257,28 @@ class Indexer:
                 raise
             return known.expected
 
-    def _make_sure(self, repository: Repository, github: RepoClient) -> None:
-        """Raise NotFound if the name is another repository's by now, whose issues would overwrite this one's."""
+    def _check_name(self, repository: Repository, github: RepoClient) -> None:
+        """Raise NotFound if the name belongs to another repository by now, whose issues must not be indexed here."""
         with suppress(Retryable):
             github.count_issues(repository.ref, repository.id)
 
     def _surplus(self, repository: Repository, github: RepoClient) -> int:
-        """How many issues the index has that GitHub has not any more; 0 if GitHub does not say."""
-        there = None
+        """How many more issues the index has than GitHub; 0 if GitHub does not answer."""
+        github_count = None
         with suppress(Retryable):
-            there = github.count_issues(repository.ref, repository.id)
-        if there is None:
+            github_count = github.count_issues(repository.ref, repository.id)
+        if github_count is None:
             return 0
         # GitHub also counts the bot's own issues, which are never in the index.
         own = self._store.own_issues(repository.id)
-        return max(0, self._index.count(repository.id) - (there - len(own)))
+        return max(0, self._index.count(repository.id) - (github_count - len(own)))
 
     def _check(self, event: IndexEvent, checked: int, github: RepoClient) -> None:
-        """Remove some issues that no longer exist, and queue the next step; at the end, note what is left over."""
+        """Remove some issues that no longer exist, and queue the next step. At the end, record the surplus."""
         repository = event.repository
         numbers = self._index.numbers(repository.id, checked, PAGES * PAGE)
         if not numbers:
-            self._unexplained[repository.id] = self._surplus(repository, github)
+            self._remaining_surplus[repository.id] = self._surplus(repository, github)
             return
         for number in github.missing_issues(repository.ref, numbers, repository.id):
             logger.info("%s#%d is no longer there", repository.ref, number)
@@ -281,14 +286,17 @@ class Indexer:
             self._store.forget_issue(repository.id, number)
         self._queue(replace(event, step=event.step + 1, checked=numbers[-1]), PAGES * SLOWLY)
 
-    def _begun(self, repo_id: int) -> Progress | None:
-        """Note the start of a backfill, so that `_note` sees an erasure; None if another worker was faster."""
-        # A unique time, so long ago that this step can be repeated at once.
-        begun = Progress(updated_at=-self._now())
-        return begun if self._backfills.replace(repo_id, None, begun) else None
+    def _record_start(self, repo_id: int) -> Progress | None:
+        """Record the start of a backfill, so that `_save_progress` notices if the repository is erased meanwhile.
 
-    def _note(self, repo_id: int, began: Progress, progress: Progress) -> None:
-        if not self._backfills.replace(repo_id, began, replace(progress, updated_at=self._now())):
+        Returns None if another worker was faster.
+        """
+        # A unique time, so long ago that this step can be repeated at once.
+        started = Progress(updated_at=-self._now())
+        return started if self._backfills.replace(repo_id, None, started) else None
+
+    def _save_progress(self, repo_id: int, started: Progress, progress: Progress) -> None:
+        if not self._backfills.replace(repo_id, started, replace(progress, updated_at=self._now())):
             logger.info("repository %d: a step of reading it was overtaken", repo_id)
 
     def _queue(self, event: IndexEvent, delay: float) -> None:
@@ -299,8 +307,9 @@ class Indexer:
 
 
 class StoredRepositoryInfo:
-    """A `RepositoryInfo` from the store. `remote`: the model is elsewhere; `private_too`: it may get private texts
-    (C6a).
+    """A `RepositoryInfo` from the store.
+
+    `remote` means that the model runs elsewhere, and `private_too` that the host lets it get private texts (C6a).
     """
 
     def __init__(
@@ -331,13 +340,13 @@ class IndexWriter:
         self._store = store
 
     def put(self, github: RepoClient, repository: Repository, issues: Sequence[Issue]) -> str:
-        """Put issues into the index; returns why they got no vectors, or ""."""
+        """Put issues into the index. Returns why the issues got no vectors, or ""."""
         own = self._store.own_issues(repository.id)
         issues = [issue for issue in issues if not is_own_issue(issue, own)]
         if not issues:
             return ""
         originals = self._originals(github, repository, issues)
-        self._take_back(repository.id, {issue.number: (issue.title, issue.body) for issue in issues})
+        self._uncount_words(repository.id, {issue.number: (issue.title, issue.body) for issue in issues})
         indexed = [IndexedIssue.of(issue, originals.get(issue.number)) for issue in issues]
         try:
             self._index.put(repository.id, indexed)
@@ -348,41 +357,41 @@ class IndexWriter:
 
     def remove(self, repo_id: int, number: int) -> None:
         """Remove an issue, and undo the counts of its words."""
-        self._take_back(repo_id, {number: ("", "")})
+        self._uncount_words(repo_id, {number: ("", "")})
         self._index.remove(repo_id, [number])
 
-    def fill_originals(self, github: RepoClient, repository: Repository, most: int) -> str:
-        """Ask for at most `most` unknown originals; returns the problem, or ""."""
-        asked = self._index.unknown_originals(repository.id, most)
-        if not asked:
+    def fill_originals(self, github: RepoClient, repository: Repository, limit: int) -> str:
+        """Ask for at most `limit` unknown originals. Returns the problem, or ""."""
+        numbers = self._index.unknown_originals(repository.id, limit)
+        if not numbers:
             return ""
-        found = self._known_originals(github, repository, asked)
+        found = self._known_originals(github, repository, numbers)
         self._index.set_originals(repository.id, found)
-        if len(found) == len(asked):
+        if len(found) == len(numbers):
             return ""
         return "duplicates: of what some issues are duplicates GitHub does not tell; it is asked again every half hour"
 
     def _originals(self, github: RepoClient, repository: Repository, issues: Sequence[Issue]) -> dict[int, int | None]:
-        """The originals of duplicates, as GitHub or a command says; `UNKNOWN_ORIGINAL` if neither does."""
+        """The originals of duplicates, from GitHub or from commands; `UNKNOWN_ORIGINAL` if neither names one."""
         numbers = list(dict.fromkeys(issue.number for issue in issues if issue.state_reason == "duplicate"))
         return dict.fromkeys(numbers, UNKNOWN_ORIGINAL) | self._known_originals(github, repository, numbers)
 
     def _known_originals(
         self, github: RepoClient, repository: Repository, numbers: Sequence[int]
     ) -> dict[int, int | None]:
-        """The same without unknown ones; GraphQL can fail for one repository for good."""
+        """The originals that are known. GraphQL may fail permanently for a repository, so Unavailable is not raised."""
         try:
             found = dict(github.originals(repository.ref, numbers))
         except Unavailable as failure:
             logger.warning("%s: of what its issues are duplicates is not known: %s", repository.ref, failure)
             found = {}
         for number in numbers:
-            if found.get(number) is None and (ours := self._store.verdicts.original(repository.id, number)):
-                found[number] = ours
+            if found.get(number) is None and (original := self._store.verdicts.original(repository.id, number)):
+                found[number] = original
         return found
 
-    def _take_back(self, repo_id: int, texts: Mapping[int, tuple[str, str]]) -> None:
-        """Undo the counts of words that these new `texts` change, while the index has the old ones."""
+    def _uncount_words(self, repo_id: int, texts: Mapping[int, tuple[str, str]]) -> None:
+        """Undo the word counts of issues whose words the new `texts` change. The index still has the old texts."""
         with self._index.view(repo_id) as view:
             stored = view.texts(texts)
         before = {number: read(*text).counted() for number, text in stored.items()}
@@ -392,7 +401,7 @@ class IndexWriter:
 
 
 def no_vectors(repository: Repository, failure: EmbeddingError) -> str:
-    """Why there are no vectors, in words for people who do not run the host."""
-    if failure.told != str(failure):
+    """Why there are no vectors, in words for people who do not run the host; the operator finds the rest in the log."""
+    if failure.public_message != str(failure):
         logger.warning("%s: %s", repository.ref, failure)
-    return f"vectors: {failure.told}"
+    return f"vectors: {failure.public_message}"

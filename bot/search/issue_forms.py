@@ -1,6 +1,6 @@
-"""Boilerplate: what a repository's issue forms and templates put into every issue (F3).
+"""Boilerplate: the text that a repository's issue forms and templates put into every issue (F3).
 
-Their headings are no search words, and their lines are no evidence in the index.
+The headings of forms are not used as search words, and the lines of forms do not count in the index.
 """
 
 from __future__ import annotations
@@ -20,15 +20,16 @@ from bot.search.repository_settings import OWNERS_REPOSITORY
 from bot.storage import Store
 
 KEPT = 3600.0
-"""Seconds for which forms are cached. They seldom change, and a push to them ends that at once."""
+"""Seconds for which forms are cached. Forms seldom change, and a push that changes them clears the cache at once."""
 
 _FORMS, _TEMPLATES = (".yml", ".yaml"), (".md",)
 _HEADINGS, _LINES = "issue form headings", "issue form lines"
-# GitHub itself shows no more than a handful; each file is a request.
+# GitHub itself shows only a handful of forms, and each file costs a request.
 _FILES_MAX = 20
 _LINES_MAX = 2_000
 FILES_SIZE_MAX = 2 * SIZE_MAX
-"""Characters of all files together. A form has a few thousand; the worst keep the parser busy for five seconds."""
+"""The most characters of all files together. A form has a few thousand characters; parsing the worst files of this size
+takes five seconds."""
 
 _HEADING = re.compile(r"^#{1,6}[ \t]+(\S.*)$", re.MULTILINE)
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
@@ -38,14 +39,14 @@ _EMPTY = "_No response_"
 
 @dataclass(frozen=True, slots=True)
 class Boilerplate:
-    """The boilerplate of one file: the headings of every issue, and all lines that an author may leave as they are."""
+    """The boilerplate of a file: the headings of every issue, and all lines that an author may leave unchanged."""
 
     headings: tuple[str, ...] = ()
     lines: tuple[str, ...] = ()
 
 
 def boilerplate_of(name: str, text: str) -> Boilerplate:
-    """The boilerplate of a form or a Markdown template, by its name; other files have none."""
+    """The boilerplate of a form or a Markdown template, which the `name` tells apart; other files have none."""
     text = text.replace("\r\n", "\n")
     if name.endswith(_FORMS):
         return _form(text)
@@ -56,7 +57,7 @@ def boilerplate_of(name: str, text: str) -> Boilerplate:
 
 
 def boilerplate_of_all(files: dict[str, str]) -> list[Boilerplate]:
-    """The boilerplate of all files, by name, without those that are too large after the ones before."""
+    """The boilerplate of all files, given by name. A file larger than what remains of FILES_SIZE_MAX is skipped."""
     read, room = [], FILES_SIZE_MAX
     for name, text in files.items():
         if len(text) <= room:
@@ -66,15 +67,15 @@ def boilerplate_of_all(files: dict[str, str]) -> list[Boilerplate]:
 
 
 class IssueForms:
-    """Reads the files and caches their boilerplate in the store. Thread safe."""
+    """Reads forms and templates, and caches their boilerplate in the store. Thread safe."""
 
-    def __init__(self, store: Store, clock: Callable[[], datetime], kept: float = KEPT) -> None:
+    def __init__(self, store: Store, clock: Callable[[], datetime], cache_seconds: float = KEPT) -> None:
         self._store = store
         self._clock = clock
-        self._kept = kept
+        self._cache_seconds = cache_seconds
 
     def headings(self, github: RepoClient, repository: Repository) -> tuple[str, ...]:
-        """The headings of the repository's forms, or of its owner's if it has none."""
+        """The headings of the repository's forms, or of its owner's forms if the repository has none."""
         self.refresh(github, repository)
         return self._stored(repository.id, _HEADINGS)
 
@@ -85,27 +86,27 @@ class IssueForms:
         return self._stored(repo_id, _HEADINGS)
 
     def refresh(self, github: RepoClient, repository: Repository) -> None:
-        """Read the files if the last time was long ago."""
+        """Read the files if they were last read long ago."""
         now = self._clock().timestamp()
         known = self._store.cached_files.get(repository.id, _LINES)
-        if known is not None and known.is_fresh(now, self._kept):
+        if known is not None and known.is_fresh(now, self._cache_seconds):
             return
         files: dict[str, str] = {}
         try:
             for place in (repository.ref, RepoRef(repository.ref.owner, OWNERS_REPOSITORY)):
                 files = files or _read(github, place)
         except Forbidden:
-            # Access may be suspended: the last files still hold.
+            # Access may be suspended: the cached files still apply.
             return
-        supplied = boilerplate_of_all(files)
-        # The lines last, since their time is the one that counts.
-        for name, texts in ((_HEADINGS, [one.headings for one in supplied]), (_LINES, [one.lines for one in supplied])):
-            each = dict.fromkeys(chain.from_iterable(texts))
-            self._store.cached_files.put(repository.id, name, "\n".join(list(each)[:_LINES_MAX]), now)
+        parts = boilerplate_of_all(files)
+        # Store the lines last: their time decides when to read again.
+        for name, texts in ((_HEADINGS, [part.headings for part in parts]), (_LINES, [part.lines for part in parts])):
+            distinct = dict.fromkeys(chain.from_iterable(texts))
+            self._store.cached_files.put(repository.id, name, "\n".join(list(distinct)[:_LINES_MAX]), now)
 
     def _stored(self, repo_id: int, name: str) -> tuple[str, ...]:
         known = self._store.cached_files.get(repo_id, name)
-        # Not `splitlines`, which splits at other characters as well.
+        # `splitlines` would split at other characters as well.
         return tuple(known.text.split("\n")) if known and known.text else ()
 
 
@@ -113,20 +114,20 @@ def _read(github: RepoClient, place: RepoRef) -> dict[str, str]:
     try:
         root = github.directory(place, "")
         for folder in TEMPLATE_FOLDERS:
-            # GitHub charges for a 404, but not for an unchanged listing.
+            # A 404 counts against the rate limit, but an unchanged listing does not.
             if folder and f"{folder}/" not in root:
                 continue
             names = github.directory(place, folder) if folder else root
-            if files := _in(github, place, folder, names):
+            if files := _files_in(github, place, folder, names):
                 return files
         return {}
     except (NotFound, Invalid):
-        # The bot may then search for a heading that every issue has, which is no reason to fail.
+        # Without forms, the bot may search for a heading that every issue has. That is no reason to fail.
         return {}
 
 
-def _in(github: RepoClient, place: RepoRef, folder: str, names: list[str]) -> dict[str, str]:
-    """The forms and templates of a folder, or its older single template, which is Markdown by any name."""
+def _files_in(github: RepoClient, place: RepoRef, folder: str, names: list[str]) -> dict[str, str]:
+    """The forms and templates of a folder, or its single template of the old kind, which is always Markdown."""
     outer, _, inner = TEMPLATES.rpartition("/")
     if folder == outer and f"{inner}/" in names and (files := _forms(github, place)):
         return files
@@ -136,24 +137,24 @@ def _in(github: RepoClient, place: RepoRef, folder: str, names: list[str]) -> di
 
 def _forms(github: RepoClient, place: RepoRef) -> dict[str, str]:
     names = github.directory(place, TEMPLATES)
-    # A picture beside them may be too large to read. Any file here means that the owner's forms do not count.
-    read = [name for name in names if name.endswith((*_FORMS, *_TEMPLATES))][:_FILES_MAX]
-    return dict.fromkeys(names, "") | {name: github.file(place, f"{TEMPLATES}/{name}") or "" for name in read}
+    # Read no other files, because a picture may be too large. But any file means that the owner's forms do not apply.
+    wanted = [name for name in names if name.endswith((*_FORMS, *_TEMPLATES))][:_FILES_MAX]
+    return dict.fromkeys(names, "") | {name: github.file(place, f"{TEMPLATES}/{name}") or "" for name in wanted}
 
 
 def _form(text: str) -> Boilerplate:
     """The boilerplate of a form, whose labels become headings ("Syntax for GitHub's form schema")."""
-    # An alias repeats what its anchor has already.
-    said = list(_scalars(read_tree(text, strict=False)[0]))
-    labels = [label for label in (" ".join(text.split()) for key, text in said if key == "label") if label]
+    # Aliases can be ignored: an alias only repeats the text of its anchor.
+    scalars = list(_scalars(read_tree(text, strict=False)[0]))
+    labels = [label for label in (" ".join(text.split()) for key, text in scalars if key == "label") if label]
     boxes = [f"- [{mark}] {label}" for label in labels for mark in "x "]
     # A field's preset text.
-    values = [line for key, text in said if key == "value" for line in _lines(text)]
+    values = [line for key, text in scalars if key == "value" for line in _lines(text)]
     return Boilerplate(tuple(labels), (_EMPTY, *(f"### {label}" for label in labels), *boxes, *values))
 
 
 def _scalars(node: YamlNode) -> Iterator[tuple[str, str]]:
-    """Each key with a scalar value, at any depth, and the value."""
+    """Each key that has a scalar value, at any depth, with this value."""
     if isinstance(node.value, list):
         for item in node.value:
             yield from _scalars(item)

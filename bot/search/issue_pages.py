@@ -1,8 +1,8 @@
-"""Reads a repository's issues in the order of their last change, and leaves enough of GitHub's rate limit.
+"""Reads a repository's issues in the order of their last change, without using up GitHub's rate limit.
 
-Each request asks for issues changed since the last one seen, not for a page number. An issue that changes during the
-backfill moves to the end and is read again there. After the end, the same request finds what is new. Only if a whole
-page was changed within one second does it follow GitHub's cursor.
+Each request asks for issues that changed since the last issue read, not for a page number. An issue that changes during
+the backfill moves to the end and is read again there. After the end, the same request finds new changes. GitHub's
+cursor is followed only if a whole page changed within one second.
 """
 
 from __future__ import annotations
@@ -16,21 +16,22 @@ from bot.github.changes import Budget
 from bot.github.repository import RepoClient
 from bot.storage.repositories import Progress
 
-# The pages of a hundred that one step reads, the issues that it embeds, and those that the text model reads: a second
-# of one core.
+# One step reads this many pages of a hundred issues, embeds this many issues, or lets the text model read this many
+# issues, which takes one core a second.
 PAGES, EMBEDDED, READ_CLOSELY = 5, 200, 50
-# Seconds for each request while most of an hour's requests are left, and later. GitHub allows fifteen a second.
+# Seconds to wait for each request: while most of an hour's requests are left, and later. GitHub allows fifteen requests
+# a second.
 QUICKLY, SLOWLY = 0.2, 1.0
-# With a smaller share of an hour's requests left it reads slowly, or not at all.
+# If a smaller share of an hour's requests than this is left, the bot reads slowly, or not at all.
 SPARING, RESERVED = 0.5, 0.3
-# Seconds before a failed step is tried again if GitHub does not say, and at most.
+# A failed step is tried again after at least and at most this many seconds.
 AGAIN, LATEST = 300.0, 3600.0
-# Seconds after which a backfill that nobody continued counts as lost; longer than any wait above.
+# A backfill without a step for this many seconds counts as lost. That is longer than any wait above.
 LOST = 2 * LATEST
 
 
 def pause(requests: int, budget: Budget | None) -> float:
-    """Seconds to wait after a step of so many requests."""
+    """Seconds to wait after a step with this many requests."""
     if budget is None or budget.remaining >= SPARING * budget.limit:
         return requests * QUICKLY
     if budget.remaining >= RESERVED * budget.limit:
@@ -39,11 +40,12 @@ def pause(requests: int, budget: Budget | None) -> float:
 
 
 def retry(after: float | None) -> float:
-    """Seconds to wait after a failed step; `after` is GitHub's own figure."""
+    """Seconds to wait after a failed step; `after` is the number of seconds that GitHub asks for."""
     return min(LATEST, max(AGAIN, after or 0.0))
 
 
-# GitHub's manual says "after the given time", but GitHub includes that second. This is right either way.
+# GitHub's manual says that `since` means "after the given time", but GitHub includes that second. Going back one second
+# is right either way.
 _SAME_SECOND = timedelta(seconds=1)
 # GitHub may list a change some seconds late, with an earlier time.
 _LATE = timedelta(seconds=60)
@@ -51,9 +53,9 @@ _LATE = timedelta(seconds=60)
 
 @dataclass(frozen=True, slots=True)
 class PagePosition:
-    """Where to go on: issues changed at `since` (ISO 8601, empty: ever) or later, after the cursor `after`.
+    """Where to go on: at issues changed at `since` (ISO 8601, empty: ever) or later, after the cursor `after`.
 
-    `page` is for servers without cursors, which can skip an issue that changes while they list one crowded second.
+    `page` is for servers without cursors. Such a server can skip an issue that changes during a crowded second.
     """
 
     since: str = ""
@@ -72,9 +74,9 @@ class PagePosition:
 
 
 def next_position(place: PagePosition, last: datetime | None, after: str) -> PagePosition:
-    """The position after a page whose last entry was changed at `last`, None for an empty page.
+    """The position after a page whose last issue was changed at `last`; None for an empty page.
 
-    GitHub leaves out a spammer's issues, for one.
+    A page can be empty before the end, because GitHub leaves out a spammer's issues, for example.
     """
     since = _text(last - _SAME_SECOND) if last else ""
     return PagePosition(since) if since > place.since else replace(place, after=after, page=place.page + 1)
@@ -92,7 +94,10 @@ def _text(moment: datetime) -> str:
 
 @dataclass(slots=True)
 class PagesRead:
-    """The issues that a step has read, where to go on, and whether it reached the `end`; `failure` stopped it early."""
+    """The issues that a step has read, where to go on, and whether the step reached the `end`.
+
+    A `failure` ended the step early.
+    """
 
     place: PagePosition
     issues: list[Issue]
@@ -104,7 +109,7 @@ class PagesRead:
 
 
 def read_pages(progress: Progress, repository: Repository, github: RepoClient) -> PagesRead:
-    """Read some pages from the position of `progress` on; those before a failure are kept."""
+    """Read some pages from the position of `progress` on. Pages before a failure are kept."""
     read = PagesRead(PagePosition.parse(progress.cursor), [])
     try:
         while read.requests < PAGES and not read.end:

@@ -1,4 +1,4 @@
-"""Reads a repository's settings: its own file, else its owner's, else the defaults (C6)."""
+"""Reads a repository's settings: from its own file, or else from its owner's file, or else the defaults (C6)."""
 
 from __future__ import annotations
 
@@ -16,10 +16,14 @@ from bot.github.repository import RepoClient
 from bot.storage import Store
 
 KEPT = 300.0
-"""Seconds for which a file is cached. A push to it ends that at once; this bounds the effect of a lost push."""
+"""Seconds for which a file is cached. A push to the file clears the cache at once; this time matters after a lost push.
+"""
 
 OWNERS_REPOSITORY = ".github"
-"""Its files apply to all repositories of its owner: GitHub docs, "Creating a default community health file"."""
+"""Files in this repository apply to all repositories of its owner.
+
+GitHub docs, "Creating a default community health file".
+"""
 
 _OWN = CONFIG_PATH
 _OWNERS = f"owner:{CONFIG_PATH}"
@@ -27,9 +31,10 @@ _OWNERS = f"owner:{CONFIG_PATH}"
 
 @dataclass(frozen=True, slots=True)
 class LoadedSettings:
-    """The settings in force, the problems of their file, and where it is (empty: the defaults hold).
+    """The settings in force, the problems of the file, and where the file is (empty: the defaults apply).
 
-    `private` says that the file is in the owner's private repository: its problems quote it, and must not be shown.
+    `private` means that the file is in the owner's private repository: the problems quote the file, and must not be
+    shown.
     """
 
     config: RepoConfig
@@ -39,7 +44,7 @@ class LoadedSettings:
 
 
 HostMode = Literal["comment", "shadow"]
-"""The mode of repositories whose settings name none, as the host has it."""
+"""The host's mode for repositories whose settings name no mode."""
 
 
 class RepositorySettings:
@@ -51,16 +56,16 @@ class RepositorySettings:
         self._mode = mode
 
     def read(self, client: Callable[[int], RepoClient], repository: Repository) -> LoadedSettings:
-        """The settings of a repository, as far as valid. `client` gives the client for a repository's id."""
+        """The valid settings of a repository. `client` returns the client for a repository's id."""
         place = RepoRef(repository.ref.owner, OWNERS_REPOSITORY)
-        # Without the App on it, the owner's repository can only be read if it is public.
+        # If the App is not installed on the owner's repository, that repository can be read only if it is public.
         owners = self._store.repositories.by_name(place)
-        hidden = owners is not None and owners.private
-        here, there = client(repository.id), client(owners.id if owners else repository.id)
-        return _first(
+        private = owners is not None and owners.private
+        own_client, owners_client = client(repository.id), client(owners.id if owners else repository.id)
+        return _first_found(
             self._mode,
-            (repository.ref, False, lambda: self._text(here, repository.id, _OWN, repository.ref)),
-            (place, hidden, lambda: self._text(there, repository.id, _OWNERS, place)),
+            (repository.ref, False, lambda: self._text(own_client, repository.id, _OWN, repository.ref)),
+            (place, private, lambda: self._text(owners_client, repository.id, _OWNERS, place)),
         )
 
     def last_read(self, repo_id: int) -> RepoConfig:
@@ -68,12 +73,12 @@ class RepositorySettings:
         return _in_mode(last_read(self._store, repo_id), self._mode)
 
     def last_or_present(self, client: Callable[[int], RepoClient], repository: Repository) -> RepoConfig:
-        """The settings as last read; read now only after a push."""
+        """The settings as last read; they are read now only if a push has cleared the cache."""
         last = _last(self._store, repository.id)
         return _in_mode(last, self._mode) if last else self.read(client, repository).config
 
     def forget(self, repository: Repository) -> None:
-        """Forget the file after a push; an owner's file for all their repositories."""
+        """Clear the cache after a push to a settings file. An owner's file applies to all their repositories."""
         self._store.cached_files.drop(repository.id)
         if repository.ref.name == OWNERS_REPOSITORY:
             for other in self._store.repositories.list():
@@ -85,19 +90,19 @@ class RepositorySettings:
         known = self._store.cached_files.get(repo_id, name)
         if known is not None and known.is_fresh(now, KEPT):
             return known.text
-        # Forbidden is not cached: it says nothing about the file.
-        text = _file(github, place)
+        # Do not cache Forbidden: this error tells nothing about the file.
+        text = _read_file(github, place)
         self._store.cached_files.put(repo_id, name, text, now)
         return text
 
 
 def last_read(store: Store, repo_id: int) -> RepoConfig:
-    """The settings in the files as last read, however long ago, or the defaults."""
+    """The settings in the files when last read, however long ago, or the defaults."""
     return _last(store, repo_id) or RepoConfig()
 
 
 def _last(store: Store, repo_id: int) -> RepoConfig | None:
-    """The settings as last read; None if a file that may hold is not cached."""
+    """The settings as last read; None if a file that may apply is not cached."""
     for name in (_OWN, _OWNERS):
         known = store.cached_files.get(repo_id, name)
         if known is None:
@@ -110,16 +115,21 @@ def _last(store: Store, repo_id: int) -> RepoConfig | None:
 def settings_at_present(github: RepoClient, repo: RepoRef, mode: HostMode = "comment") -> LoadedSettings:
     """The settings on GitHub now, for the command line and agents, which have no store."""
     owners = RepoRef(repo.owner, OWNERS_REPOSITORY)
-    # It treats the owner's repository as private instead of asking.
-    return _first(mode, (repo, False, lambda: _file(github, repo)), (owners, True, lambda: _file(github, owners)))
+    # Treat the owner's repository as private instead of asking GitHub.
+    return _first_found(
+        mode, (repo, False, lambda: _read_file(github, repo)), (owners, True, lambda: _read_file(github, owners))
+    )
 
 
 def _in_mode(config: RepoConfig, mode: HostMode) -> RepoConfig:
     return config if "mode" in config.model_fields_set else config.model_copy(update={"mode": mode})
 
 
-def _first(mode: HostMode, *places: tuple[RepoRef, bool, Callable[[], str | None]]) -> LoadedSettings:
-    """The settings of the first file that exists; each place is a repository, whether it is private, and a reader."""
+def _first_found(mode: HostMode, *places: tuple[RepoRef, bool, Callable[[], str | None]]) -> LoadedSettings:
+    """The settings of the first file that exists.
+
+    Each place is a repository, whether that is private, and a function that reads the file.
+    """
     for where, private, read in places:
         source = f"{where}/{CONFIG_PATH}"
         try:
@@ -136,14 +146,14 @@ def _first(mode: HostMode, *places: tuple[RepoRef, bool, Callable[[], str | None
     return LoadedSettings(_in_mode(RepoConfig(), mode))
 
 
-def _file(github: RepoClient, place: RepoRef) -> str | None:
-    """The text; None without a file. Raises Invalid if it is too large, and Forbidden."""
+def _read_file(github: RepoClient, place: RepoRef) -> str | None:
+    """The text of the settings file; None without a file. Raises Forbidden, and Invalid if the file is too large."""
     try:
         text = github.file(place, CONFIG_PATH)
-        # GitHub redirects from a former name, and the repository may be another owner's by now.
+        # GitHub redirects from a former name, so this repository may belong to another owner by now.
         if text is not None and place.name == OWNERS_REPOSITORY and github.repository(place).ref.key != place.key:
             return None
         return text
     except NotFound:
-        # The owner's repository need not exist; a private one does not for an App that is not installed on it.
+        # The owner may have no such repository. A private repository is also "not found" if the App is not installed.
         return None

@@ -97,7 +97,7 @@ class TestRemote:
         monkeypatch.setattr("bot.search.embedding.local.importlib.util.find_spec", lambda _: package)
         with pytest.raises(EmbeddingError, match=r"could not be read: .+") as raised:
             WordLlama().embed(["x"])
-        assert raised.value.told == "the model could not be read"
+        assert raised.value.public_message == "the model could not be read"
 
     @pytest.mark.parametrize(
         ("answer", "said", "after"),
@@ -120,7 +120,7 @@ class TestRemote:
             RemoteModel(URL, "m", "sesame").embed(["x"])
         assert raised.value.after == after
         assert "sesame" not in str(raised.value)
-        assert raised.value.told.startswith("the model's endpoint ")
+        assert raised.value.public_message.startswith("the model's endpoint ")
         assert "secret" not in str(raised.value)
 
     @responses.activate
@@ -136,7 +136,7 @@ class TestRemote:
         )
         with pytest.raises(EmbeddingError, match="no numbers") as raised:
             RemoteModel(URL, "m").embed(["x", "y"])
-        assert raised.value.told == "the model's endpoint answered with vectors that are no numbers"
+        assert raised.value.public_message == "the model's endpoint answered with vectors that are no numbers"
         assert RemoteModel(URL, "m").embed(["x", "y"]).tolist() == [[0.0, 0.0], [0.0, 1.0]]
 
 

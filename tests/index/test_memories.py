@@ -23,7 +23,7 @@ def grow(memories: IndexCache, repo_id: int, words: int) -> None:
 
 
 def kept(memories: IndexCache) -> list[int]:
-    return list(memories._kept)
+    return list(memories._repositories)
 
 
 def test_the_least_recently_used_are_forgotten_first() -> None:

@@ -121,13 +121,13 @@ def test_who_begins_a_reading_a_moment_too_late_leaves_it_to_the_other(
 ) -> None:
     host.load(3)
     host.sim.install(REPO)
-    real = Indexer._begun
+    real = Indexer._record_start
 
     def overtaken(self: Indexer, repo_id: int) -> Progress | None:
         host.note(Progress(updated_at=host.services.now()))
         return real(self, repo_id)
 
-    monkeypatch.setattr(Indexer, "_begun", overtaken)
+    monkeypatch.setattr(Indexer, "_record_start", overtaken)
     host.work()
     assert host.pages == []
 

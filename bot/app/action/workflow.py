@@ -283,7 +283,7 @@ def workflow(job: WorkflowJob) -> Iterator[Workflow]:
         github=github,
         store=store,
         repository_settings=RepositorySettings(store, now),
-        issue_forms=IssueForms(store, now, kept=_FORMS),
+        issue_forms=IssueForms(store, now, cache_seconds=_FORMS),
         comments=CommentKeeper(store.comments, of_token(github.login), now, alone=False),
         inbox=pending,
         index=index,

@@ -12,14 +12,14 @@ from bot.domain.errors import Retryable
 
 
 class EmbeddingError(Retryable):
-    """The model is missing or does not answer. The message says which, and what to do about it.
+    """The model is missing or does not answer. The message names the cause and the remedy.
 
-    The message is for the host's operator and may name addresses and folders; `told` is the text for everybody else.
+    The message is for the host's operator, and may name addresses and folders. `public_message` is for everybody else.
     """
 
-    def __init__(self, message: str, after: float | None = None, *, told: str = "") -> None:
+    def __init__(self, message: str, after: float | None = None, *, public_message: str = "") -> None:
         super().__init__(message, after)
-        self.told = told or message
+        self.public_message = public_message or message
 
 
 class Embedder(Protocol):
@@ -31,19 +31,22 @@ class Embedder(Protocol):
 
     @property
     def remote(self) -> bool:
-        """Whether texts leave this machine. Private texts may only if host and repository allow it (C6a)."""
+        """Whether texts leave this machine. Private texts may leave it only if host and repository agree (C6a)."""
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """(texts, dimensions), of length one, or zero for texts that the model cannot read. Raises EmbeddingError."""
+        """The vectors of texts, (texts, dimensions). Raises EmbeddingError.
+
+        A vector has length one, or is zero if the model cannot read the text.
+        """
 
 
 def all_invalid(rows: NDArray[np.float32]) -> bool:
-    """Whether every row has NaN or infinity, so that the model is broken; a single one may be an unreadable text."""
+    """Whether the model is broken: every row has NaN or infinity. A single such row may be an unreadable text."""
     return len(rows) > 0 and not np.isfinite(rows).all(axis=1).any()
 
 
 def unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Scale rows to length one; a row without direction, or without numbers, becomes zero."""
+    """Scale rows to length one. NaN and infinity count as zero, and a row of zeros stays zero."""
     rows = np.asarray(rows, dtype=np.float32)
     lengths = np.sqrt(np.einsum("...d,...d->...", rows, rows))[..., None]
     if not np.isfinite(lengths).all():

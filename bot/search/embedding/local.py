@@ -21,7 +21,7 @@ from bot.search.embedding import Embedder, EmbeddingError, all_invalid, unit
 _WEIGHTS = "weights/l2_supercat_256.safetensors"
 _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
 _ROWS = "embedding.weight"
-# Texts that are embedded at once, to bound the memory.
+# How many texts are embedded at once, to bound the memory.
 _BATCH = 32
 
 
@@ -29,9 +29,9 @@ _lock = threading.Lock()
 
 
 class WordLlama:
-    """The default: static vectors of the package `wordllama`. A text's vector is the mean of its tokens'.
+    """The default: static vectors of the package `wordllama`. A text's vector is the mean of its tokens' vectors.
 
-    It reads the package's files directly: importing the package configures logging and takes twice the memory.
+    The package's files are read directly: importing the package would configure logging and take twice the memory.
     """
 
     name = "wordllama-l2-supercat-256"
@@ -41,15 +41,15 @@ class WordLlama:
         return unit(self.vectors(texts))
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Like `embed`, but of any length, and NaN for a broken file."""
+        """Like `embed`, but the vectors have any length, and have NaN if the file is broken."""
         # The lock keeps two threads from reading the files at once.
         with _lock:
             tokenizer, rows = _read_wordllama()
         sums = np.zeros((len(texts), rows.shape[1]), dtype=np.float32)
         for places in batches(range(len(texts)), _BATCH):
-            tokens = tokenizer.encode_batch_fast([texts[place] for place in places], add_special_tokens=False)
-            for place, one in zip(places, tokens, strict=True):
-                sums[place] = rows[np.array(one.ids, dtype=np.int64)].astype(np.float32).sum(axis=0)
+            encodings = tokenizer.encode_batch_fast([texts[place] for place in places], add_special_tokens=False)
+            for place, encoding in zip(places, encodings, strict=True):
+                sums[place] = rows[np.array(encoding.ids, dtype=np.int64)].astype(np.float32).sum(axis=0)
         return sums
 
 
@@ -68,18 +68,18 @@ def _read_wordllama() -> tuple[Any, NDArray[np.float16]]:
         tokenizer.no_truncation()
         rows: NDArray[np.float16] = load_file(directory / _WEIGHTS)[_ROWS]
     except Exception as failure:
-        told = "the model could not be read"
-        raise EmbeddingError(f"wordllama's model could not be read: {failure}", told=told) from failure
+        public = "the model could not be read"
+        raise EmbeddingError(f"wordllama's model could not be read: {failure}", public_message=public) from failure
     rows.setflags(write=False)
     return tokenizer, rows
 
 
-#: The tokens of a text that are read, and its characters; no 128 tokens have more.
+#: How many tokens and characters of a text the model reads; 128 tokens never have more characters.
 MOST_TOKENS, MOST_CHARACTERS = 128, 1_200
-# The model knows only signs and pieces of other languages than English, so that unrelated titles look alike: their
-# cosine is .05 in English, .40 in Spanish, .59 in Chinese. It knows less than this part of such texts, by letters
-# (Vietnamese: .44), and of fewer than one in a hundred issues on the four trackers.
-_LEAST_KNOWN = 0.35
+# Of languages other than English, the model knows only characters and word pieces. So unrelated titles look alike:
+# their cosine is .05 in English, .40 in Spanish, .59 in Chinese. In such a text, the model knows a smaller share of the
+# letters than this (Vietnamese: .44). This is also true of fewer than one in a hundred issues on the four trackers.
+_MIN_KNOWN_SHARE = 0.35
 _UNKNOWN = "[UNK]"
 
 
@@ -87,8 +87,8 @@ class TextModel:
     """A small transformer that reads title and text together, tuned on issues that were marked duplicates.
 
     ONNX Runtime runs it on the processor; a text of 128 tokens takes some 20 ms of one core. Safe to share between
-    threads. `directory` (the shipped `minilm/`) has `model.onnx` (int8), `tokenizer.json`, and `made.json` on how both
-    were made.
+    threads. `directory` (by default the shipped `minilm/`) has `model.onnx` (int8), `tokenizer.json`, and `made.json`,
+    which tells how the two other files were made.
     """
 
     remote = False
@@ -102,33 +102,36 @@ class TextModel:
         return _name_of(self._directory)
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """(texts, 384), of length one, or zero for a language that the model cannot read. Raises EmbeddingError."""
+        """The vectors of texts, (texts, 384). Raises EmbeddingError.
+
+        A vector has length one, or is zero for a language that the model cannot read.
+        """
         with _lock:
             session, tokenizer = _read_text_model(self._directory)
-        made = np.zeros((len(texts), 384), dtype=np.float32)
-        # One by one, because in a batch the quantised vectors would depend on the other texts.
+        vectors = np.zeros((len(texts), 384), dtype=np.float32)
+        # Embed texts one by one: in a batch, a quantised vector would depend on the other texts.
         for row, text in enumerate(texts):
             tokens = tokenizer.encode(text[:MOST_CHARACTERS])
-            if not _reads(tokens, text):
+            if not _can_read(tokens, text):
                 continue
             ids, mask = (np.array([numbers], dtype=np.int64) for numbers in (tokens.ids, tokens.attention_mask))
-            made[row] = session.run(None, {"input_ids": ids, "attention_mask": mask})[0]
-        return unit(made)
+            vectors[row] = session.run(None, {"input_ids": ids, "attention_mask": mask})[0]
+        return unit(vectors)
 
 
-def _reads(tokens: Any, text: str) -> bool:
-    """Whether enough of the words, by letters, are whole words of the model's vocabulary."""
+def _can_read(tokens: Any, text: str) -> bool:
+    """Whether enough letters belong to words that the model's vocabulary has as a whole."""
     pieces: dict[int, list[int]] = {}
     for at, word in enumerate(tokens.word_ids):
         if word is not None:
             pieces.setdefault(word, []).append(at)
     known = letters = 0
     for places in pieces.values():
-        written = text[tokens.offsets[places[0]][0] : tokens.offsets[places[-1]][1]]
-        if any(sign.isalpha() for sign in written) and not any(sign.isdigit() for sign in written):
-            letters += len(written)
-            known += len(written) if len(places) == 1 < len(written) and tokens.tokens[places[0]] != _UNKNOWN else 0
-    return known >= _LEAST_KNOWN * letters
+        original = text[tokens.offsets[places[0]][0] : tokens.offsets[places[-1]][1]]
+        if any(char.isalpha() for char in original) and not any(char.isdigit() for char in original):
+            letters += len(original)
+            known += len(original) if len(places) == 1 < len(original) and tokens.tokens[places[0]] != _UNKNOWN else 0
+    return known >= _MIN_KNOWN_SHARE * letters
 
 
 @cache
@@ -144,7 +147,7 @@ def _read_text_model(directory: Path) -> tuple[Any, Any]:
     except ImportError as failure:
         raise EmbeddingError(f"the text model needs a package that is not installed: {failure.name}") from failure
     options = onnxruntime.SessionOptions()
-    # More threads would wait for those of the worker, which has one for each issue.
+    # More threads would only wait for the worker's threads: the worker has a thread for each issue.
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3
     try:
@@ -154,18 +157,19 @@ def _read_text_model(directory: Path) -> tuple[Any, Any]:
         tokenizer = Tokenizer.from_file(str(directory / "tokenizer.json"))
     except Exception as failure:
         raise EmbeddingError(
-            f"the text model in {directory} could not be read: {failure}", told="the text model could not be read"
+            f"the text model in {directory} could not be read: {failure}",
+            public_message="the text model could not be read",
         ) from failure
     tokenizer.enable_truncation(MOST_TOKENS)
     return session, tokenizer
 
 
 PACKAGE = "sentence-transformers>=3"
-"""As in the extra `models` of pyproject.toml."""
+"""The same requirement as in the extra `models` of pyproject.toml."""
 
 
 class SentenceModel:
-    """Any model that `SentenceTransformer(NAME)` loads; `all-MiniLM-L6-v2` is a small good one."""
+    """Any model that `SentenceTransformer(NAME)` loads, such as the small but good `all-MiniLM-L6-v2`."""
 
     remote = False
 
@@ -181,12 +185,14 @@ class SentenceModel:
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         vectors = self.vectors(texts)
         if all_invalid(vectors):
-            raise EmbeddingError(f"{self.name}: its vectors are no numbers", told="the model's vectors are no numbers")
+            raise EmbeddingError(
+                f"{self.name}: its vectors are no numbers", public_message="the model's vectors are no numbers"
+            )
         return unit(vectors)
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Like `embed`, but of any length, and NaN for a broken model."""
-        # The library does not say whether several threads may call it at once.
+        """Like `embed`, but the vectors have any length, and have NaN if the model is broken."""
+        # The library's documentation does not tell whether several threads may call it at once.
         with self._lock:
             if self._loaded is None:
                 self._loaded = self._load()
@@ -195,7 +201,7 @@ class SentenceModel:
                     self._loaded.encode(list(texts), convert_to_numpy=True, show_progress_bar=False), dtype=np.float32
                 )
             except Exception as failure:
-                raise EmbeddingError(f"{self.name}: {failure}", told="the model failed") from failure
+                raise EmbeddingError(f"{self.name}: {failure}", public_message="the model failed") from failure
 
     def _load(self) -> Any:
         try:
@@ -206,11 +212,11 @@ class SentenceModel:
             command = pip_install(PACKAGE)
             raise EmbeddingError(
                 f"sentence-transformers is not installed: {command}, or choose another model",
-                told="sentence-transformers is not installed",
+                public_message="sentence-transformers is not installed",
             ) from failure
         except Exception as failure:
-            told = "the model could not be loaded"
-            raise EmbeddingError(f"{self.name} could not be loaded: {failure}", told=told) from failure
+            public = "the model could not be loaded"
+            raise EmbeddingError(f"{self.name} could not be loaded: {failure}", public_message=public) from failure
 
 
 NONE, DEFAULT = "none", "wordllama"
@@ -221,7 +227,7 @@ def choose_embedder(model: str = DEFAULT, url: str = "", key: str = "") -> Embed
     if model == NONE:
         return None
     if url:
-        # Its HTTP library takes a while to import.
+        # Import late, because the HTTP library takes a while to import.
         from bot.search.embedding.remote import RemoteModel
 
         return RemoteModel(url, model, key)
@@ -234,6 +240,6 @@ def default_model() -> Embedder:
 
 
 def fast_model(model: Embedder | None) -> Embedder | None:
-    """A model that embeds some hundred texts at once: this one, or the default if this is slow or remote."""
+    """A model that quickly embeds some hundred texts: this model, or the default if this model is slow or remote."""
     slow = isinstance(model, SentenceModel) or (model is not None and model.remote)
     return default_model() if slow else model

@@ -1,8 +1,8 @@
-"""A model behind an HTTP endpoint with OpenAI's `POST /embeddings`, which Voyage, Ollama and vLLM have too.
+"""A model behind an HTTP endpoint with OpenAI's `POST /embeddings`, which Voyage, Ollama and vLLM offer too.
 
-Many endpoints refuse a request for one text that is too long for the model (vLLM: 400), or for too many texts (Text
-Embeddings Inference: 413 or 422). Their messages differ, so a refused request is sent again in parts, and a refused
-single text is cut in half.
+Many endpoints refuse a request if a single text is too long for the model (vLLM: 400), or if there are too many texts
+(Text Embeddings Inference: 413 or 422). The messages of endpoints differ, so a refused request is sent again in parts,
+and a refused single text is cut in half.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ _BATCH = 64
 _TIMEOUT = (5.0, 60.0)
 _ENDPOINT = "the model's endpoint"
 _REFUSED = (400, 413, 422)
-# A text so short fits every model, even one of 128 tokens that takes each byte of a Chinese sign for one. If it is
-# refused, something else is wrong.
+# A text this short fits every model, even a model of 128 tokens that needs a token for each byte of a Chinese
+# character. If an endpoint refuses such a text, something else is wrong.
 _SHORT = 40
 
 
-class _Refused(EmbeddingError):
-    """The endpoint refuses this request, and would refuse it again."""
+class _RequestRefused(EmbeddingError):
+    """The endpoint refuses this request, and would refuse the same request again."""
 
 
 class RemoteModel:
@@ -47,34 +47,34 @@ class RemoteModel:
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         parts = [part for batch in batches(texts, _BATCH) for part in self._parts(batch)]
         if len({part.shape[1] for part in parts}) > 1:
-            raise self._useless("vectors of different lengths")
+            raise self._bad_answer("vectors of different lengths")
         vectors = np.concatenate(parts) if parts else np.zeros((0, 0), dtype=np.float32)
         if all_invalid(vectors):
-            raise self._useless("vectors that are no numbers")
+            raise self._bad_answer("vectors that are no numbers")
         return unit(vectors)
 
-    def _useless(self, answer: str) -> EmbeddingError:
-        says = f"answered with {answer}"
-        return EmbeddingError(f"{self._url}: {says}", told=f"{_ENDPOINT} {says}")
+    def _bad_answer(self, answer: str) -> EmbeddingError:
+        problem = f"answered with {answer}"
+        return EmbeddingError(f"{self._url}: {problem}", public_message=f"{_ENDPOINT} {problem}")
 
     def _parts(self, texts: Sequence[str]) -> Iterator[NDArray[np.float32]]:
-        """The vectors of some texts, in as many requests as the endpoint needs."""
+        """The vectors of some texts, in as many requests as the endpoint requires."""
         try:
             yield self._ask(texts)
             return
-        except _Refused:
+        except _RequestRefused:
             if len(texts) == 1 and len(texts[0]) <= _SHORT:
                 raise
         if len(texts) == 1:
             yield from self._parts([texts[0][: len(texts[0]) // 2]])
             return
-        # Many endpoints take half of a batch; below that, quarters find sooner what is wrong.
+        # Many endpoints accept half a batch. Below that, quarters lead to the refused text sooner.
         size = len(texts) // 2 if len(texts) > _BATCH // 2 else -(-len(texts) // 4)
         for piece in batches(texts, size):
             yield from self._parts(piece)
 
     def _ask(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        # Endpoints refuse empty texts; their vectors are zero here.
+        # Endpoints refuse empty texts: send a space instead, and set the vector to zero below.
         question = {"model": self._model, "input": [text or " " for text in texts], "encoding_format": "float"}
         try:
             # A redirect would send the texts to an address that nobody has configured.
@@ -86,15 +86,16 @@ class RemoteModel:
             vectors = _vectors(answer.json(), len(texts))
         except requests.HTTPError as failure:
             status = failure.response.status_code
-            kind = _Refused if status in _REFUSED else EmbeddingError
-            told = f"{_ENDPOINT} answered {status}"
-            raise kind(f"{self._url}: HTTP {status}", after=_retry_after(failure.response), told=told) from None
+            error = _RequestRefused if status in _REFUSED else EmbeddingError
+            message, public = f"{self._url}: HTTP {status}", f"{_ENDPOINT} answered {status}"
+            raise error(message, after=_retry_after(failure.response), public_message=public) from None
         except requests.RequestException as failure:
-            told = f"{_ENDPOINT} did not answer"
-            raise EmbeddingError(f"{self._url}: {type(failure).__name__}", told=told) from None
+            public = f"{_ENDPOINT} did not answer"
+            raise EmbeddingError(f"{self._url}: {type(failure).__name__}", public_message=public) from None
         except (KeyError, TypeError, ValueError):
-            says = "the answer is not of the form of OpenAI's embeddings"
-            raise EmbeddingError(f"{self._url}: {says}", told=f"{_ENDPOINT} answered something else") from None
+            message = f"{self._url}: the answer is not of the form of OpenAI's embeddings"
+            public = f"{_ENDPOINT} answered something else"
+            raise EmbeddingError(message, public_message=public) from None
         vectors[[not text for text in texts]] = 0
         return vectors
 

@@ -1,4 +1,4 @@
-"""Analyses an issue's text into terms by field, and into the texts to embed, without the boilerplate of forms."""
+"""Analyses an issue: the terms of each field and the texts to embed, without the boilerplate of issue forms."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from bot.text.titles import subject
 
 
 class RepositoryInfo(Protocol):
-    """What the index must know about a repository. Answers must be quick, and may change at any time."""
+    """What the index must know about a repository. The methods must be quick; their results may change at any time."""
 
     def may_embed(self, repo_id: int) -> bool:
-        """Whether the model may get this repository's texts (C6a: private text is kept from most remote models)."""
+        """Whether the model may get this repository's texts (C6a: most remote models get no private text)."""
 
     def form_lines(self, repo_id: int) -> Collection[str]:
         """The lines that the repository's issue forms and templates put into an issue."""
@@ -27,7 +27,7 @@ class RepositoryInfo(Protocol):
 
 @dataclass
 class FormLines:
-    """A `RepositoryInfo` of these lines, for texts that never leave this machine."""
+    """A `RepositoryInfo` with fixed form lines, for texts that never leave this machine."""
 
     lines: Collection[str] = ()
 
@@ -38,16 +38,17 @@ class FormLines:
         return self.lines
 
 
-#: Lines of one issue that are counted. Never change this: `supplied_before` relies on it for stored issues.
+#: At most this many lines of an issue are counted. Never change this number: stored issues depend on it, see
+#: `stored_boilerplate`.
 MOST_LINES = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A field of the index, with its own count of the issues that have each term.
+    """A field of the index. Each field counts separately how many issues have a term.
 
-    A `posted` field can be searched. Fields of one `space` share term numbers, so that one issue's title can be
-    compared with another's body. A `narrow` field has few terms of its space.
+    A `posted` field can be searched. Fields in the same `space` share term numbers, so that the title of an issue can
+    be compared with the body of another issue. A `narrow` field has only a few of the terms in its space.
     """
 
     name: str
@@ -58,92 +59,92 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """A text's terms with their counts, by the field's name; `title` and `text` are embedded."""
+    """The terms of a text with their counts, by field name, and the two texts to embed: `title` and `text`."""
 
     terms: Mapping[str, Mapping[str, int]]
     title: str = ""
     text: str = ""
 
 
-def counted(lines: Iterable[str]) -> list[str]:
-    """The lines of an issue that are counted, each once."""
+def countable_lines(lines: Iterable[str]) -> list[str]:
+    """The lines of an issue that are counted, without repetitions."""
     distinct = dict.fromkeys(lines)
     distinct.pop("", None)
     return list(itertools.islice(distinct, MOST_LINES))
 
 
-def whole(title: str, lines: Iterable[str]) -> str:
-    """Title and text as one term of the field `lines`, by which copies are found. Unlike a line it has line breaks."""
+def whole_issue_term(title: str, lines: Iterable[str]) -> str:
+    """Title and body as a single term of the field `lines`, to find copies. Unlike a line, the term has line breaks."""
     return "\n".join([" ".join(title.lower().split()), *lines])
 
 
 def hashes(space: str, terms: Iterable[str]) -> list[int]:
-    """The terms' hashes in the database: 64 bits, signed, and by a cryptographic hash."""
-    begun = hashlib.blake2b(digest_size=8, person=space.encode()[:16])
+    """The hashes that stand for terms in the database: signed 64-bit integers from a cryptographic hash."""
+    hasher = hashlib.blake2b(digest_size=8, person=space.encode()[:16])
     digests = []
     for term in terms:
-        digest = begun.copy()
+        digest = hasher.copy()
         digest.update(term.encode("utf-8", "surrogatepass"))
         digests.append(digest.digest())
     return list(struct.unpack(f"<{len(digests)}q", b"".join(digests)))
 
 
-#: A line that this many issues, and this share of all, have in common is boilerplate.
+#: A line is boilerplate if at least this many issues, and at least this share of all issues, have the line.
 SUPPLIED_ISSUES, SUPPLIED_SHARE = 5, 0.003
 
 
-def supplied(
+def find_boilerplate(
     lines: Set[str], own: Collection[str], known: Set[str], seen: Mapping[str, int], copies: int, issues: int
 ) -> set[str]:
     """The boilerplate among an issue's lines.
 
-    `lines` are those that may be boilerplate, `own` all counted lines, `known` the lines of the repository's present
-    forms. `seen` tells in how many of the earlier `issues` each line occurs. `copies` of these have the same title and
-    text: a line that occurs no more often is no sign of a form.
+    `lines` are the candidates, `own` all counted lines of the issue, and `known` the lines of the repository's current
+    forms. `seen` tells in how many of the earlier `issues` each line occurs. `copies` of the earlier issues have the
+    same title and body: a line that occurs only in those copies does not come from a form.
     """
-    least = max(SUPPLIED_ISSUES, SUPPLIED_SHARE * issues)
+    threshold = max(SUPPLIED_ISSUES, SUPPLIED_SHARE * issues)
     recurring = {line for line in lines if seen[line] >= SUPPLIED_ISSUES > copies}
-    found = {line for line in lines if seen[line] >= least > copies} | (known & lines)
+    found = {line for line in lines if seen[line] >= threshold > copies} | (known & lines)
     if found and (recurring | found).issuperset(own):
-        # An empty form, with lines that most people delete.
+        # The author left the form empty, including lines that most people delete.
         found |= recurring
     return found
 
 
-def supplied_before(lines: Sequence[str], copy: str, stored: Collection[str]) -> set[str] | None:
-    """The lines that were boilerplate when the issue was stored; None if that is not known.
+def stored_boilerplate(lines: Sequence[str], copy: str, stored: Collection[str]) -> set[str] | None:
+    """The lines that were boilerplate when the issue was stored, or None if nobody can tell.
 
-    `stored` are the lines that were counted then, with `copy`, the text as one term, if there were any. Counting again
-    would miss forms that are no longer used.
+    `stored` has the lines of the issue that were counted at that time and, if there were any, `copy`, the whole issue
+    as a single term. Counting again now would miss forms that are no longer used.
     """
-    # Another version of the analyser has read it; or lines after the last counted one may be boilerplate or not.
+    # Another version of the analyser read the issue, or the issue had too many lines to count all of them.
     if (stored and copy not in stored) or len(stored) > MOST_LINES:
         return None
     return {line for line in lines if line} - {*stored}
 
 
-#: A word of the title counts like this many of the body.
+#: A word in the title counts as much as this many occurrences in the body.
 TITLE_WEIGHT = 3
-#: Characters of the body that are embedded, after the title.
+#: How many characters of the body are embedded after the title.
 BODY_EMBEDDED = 1_500
 
 
 class TextAnalyser:
-    """Analyses an issue without boilerplate, and without the kind of issue that its title begins with.
+    """Analyses an issue without its boilerplate, and without a kind of issue at the beginning of its title.
 
     | field | what is in it |
     |---|---|
     | `title` | the words of the title |
-    | `words` | the words of title and body, those of the title counted three times |
+    | `words` | the words of title and body; title words count three times |
     | `lines` | whole lines, to recognise boilerplate, and the whole issue as one term, to recognise copies |
     | `codes` | names from code, paths, versions, error codes of title and body |
     | `messages` | error messages that title and body quote, whole and in runs of three words |
     | `supplied` | the boilerplate that was left out, to count how often its lines recur |
     """
 
-    #: Raise this when texts get other terms, so that stored issues are read again. A test notices.
+    #: Raise this number when texts get other terms, so that stored issues are read again. A test notices the change.
     version = 5
-    #: Stored by position: add new ones at the end; removing one takes a new index.
+    #: The database refers to fields by position: add new fields at the end. Removing a field requires a new index.
     fields = (
         Field("title", posted=True, narrow=True),
         Field("words", posted=True),
@@ -158,51 +159,52 @@ class TextAnalyser:
         """The lines of a body in comparable form: lower case, single spaces."""
         return [" ".join(line.split()) for line in body[:BODY_READ].lower().split("\n")]
 
-    def read(self, title: str, body: str, lines: Sequence[str], supplied: Collection[str]) -> Analysis:
-        """Analyse an issue without the boilerplate `supplied`; `lines` are its `lines_of`."""
+    def read(self, title: str, body: str, lines: Sequence[str], boilerplate: Collection[str]) -> Analysis:
+        """Analyse an issue without its `boilerplate`; `lines` are the `lines_of` its body."""
         body = body[:BODY_READ]
         own, left_out = lines, []
-        if supplied:
-            left_out = [line for line in counted(lines) if line in supplied]
-            own = [line for line in lines if line not in supplied]
-            body = _without(supplied, lines, body.split("\n"))
+        if boilerplate:
+            left_out = [line for line in countable_lines(lines) if line in boilerplate]
+            own = [line for line in lines if line not in boilerplate]
+            body = _body_without(boilerplate, lines, body.split("\n"))
         body = without_noise(body)
-        about = subject(title)
-        title_read = about[:TITLE_READ]
+        title_subject = subject(title)
+        title_read = title_subject[:TITLE_READ]
         in_title = Counter(terms(title_read))
-        counts = counted(own)
+        own_lines = countable_lines(own)
         words = Counter(terms(body))
         for term, count in in_title.items():
             words[term] += TITLE_WEIGHT * count
-        both = f"{title_read}\n{body}"
+        title_and_body = f"{title_read}\n{body}"
         fields = {
             "title": in_title,
             "words": words,
-            # An empty form has no lines of its own, and does not count as a copy of another.
-            "lines": dict.fromkeys([*counts, whole(title, lines)] if counts else (), 1),
-            "codes": codes(both),
-            "messages": message_terms(both),
+            # An empty form has no lines of its own, and does not count as a copy of another empty form.
+            "lines": dict.fromkeys([*own_lines, whole_issue_term(title, lines)] if own_lines else (), 1),
+            "codes": codes(title_and_body),
+            "messages": message_terms(title_and_body),
             "supplied": dict.fromkeys(left_out, 1),
         }
-        return Analysis(fields, _plain(about), _plain(f"{about}\n{body[:BODY_EMBEDDED]}"))
+        embedded_body = body[:BODY_EMBEDDED]
+        return Analysis(fields, _normalised(title_subject), _normalised(f"{title_subject}\n{embedded_body}"))
 
 
-def _plain(text: str) -> str:
-    """`text` in lower case with single spaces, because a model takes other spellings for other words."""
+def _normalised(text: str) -> str:
+    """`text` in lower case with single spaces, because a model treats different spellings as different words."""
     return " ".join(text.lower().split())
 
 
-def _without(supplied: Collection[str], lines: Sequence[str], written: Sequence[str]) -> str:
-    """The body without boilerplate. A mark that ends the author's own HTML comment stays; else the rest were hidden."""
-    left = []
-    commented = False
-    for line, as_written in zip(lines, written, strict=True):
-        if line not in supplied:
-            left.append(as_written)
+def _body_without(boilerplate: Collection[str], lines: Sequence[str], original_lines: Sequence[str]) -> str:
+    """The body without boilerplate. A `-->` that ends the author's own HTML comment stays, or the rest were hidden."""
+    remaining = []
+    in_comment = False
+    for line, original in zip(lines, original_lines, strict=True):
+        if line not in boilerplate:
+            remaining.append(original)
             if "<!--" in line or "-->" in line:
-                # Only at the beginning of a line is it a comment for sure (`without_comments`).
-                commented = line.startswith("<!--") and line.rfind("<!--") > line.rfind("-->")
-        elif commented and "-->" in line:
-            left.append("-->")
-            commented = False
-    return "\n".join(left)
+                # Only a `<!--` at the beginning of a line surely begins a comment (see `without_comments`).
+                in_comment = line.startswith("<!--") and line.rfind("<!--") > line.rfind("-->")
+        elif in_comment and "-->" in line:
+            remaining.append("-->")
+            in_comment = False
+    return "\n".join(remaining)

@@ -1,7 +1,7 @@
 """Postings and terms as arrays: their binary format in the database, and how postings are scored.
 
-A posting is one unsigned 64-bit number: the issue's number (32 bits), the length of its field (16), and the term's
-count in it (16). So a list can be scored without another look-up.
+A posting is a single unsigned 64-bit number: the issue's number (32 bits), the length of the issue's field (16), and
+the term's count in that field (16). So scoring a list needs no other look-up.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ Postings = NDArray[np.uint64]
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-#: Larger counts and lengths are cut; they make no difference to scores.
+#: Larger counts and lengths are cut to these values; the difference does not matter for scores.
 MOST_COUNTED = 255
 LONGEST_FIELD = 65_535
-#: The number of fields in packed terms; those that are not used yet are empty.
+#: Packed terms have room for this many fields; unused fields are empty.
 MOST_FIELDS = 16
 #: The packed terms of an issue that has none.
 NO_TERMS = bytes(2 * MOST_FIELDS)
@@ -71,7 +71,7 @@ class Bags:
 
 
 def pack_terms(fields: Sequence[Bags], issues: int) -> list[bytes]:
-    """Pack each issue's terms: how many each field has, then field by field the terms and their counts."""
+    """Pack each issue's terms: first the number of terms in each field, then for each field the terms and counts."""
     sizes = np.zeros((issues, MOST_FIELDS), dtype="<u2")
     parts: list[list[bytes]] = []
     for position, bags in enumerate(fields):
@@ -85,27 +85,27 @@ def pack_terms(fields: Sequence[Bags], issues: int) -> list[bytes]:
 
 
 def unpack_terms(blobs: Sequence[bytes], fields: Sequence[int]) -> list[Bags]:
-    """Read some fields of each of the packed issues."""
+    """Unpack the given `fields` of each issue."""
     terms: list[list[bytes]] = [[] for _ in fields]
     counts: list[list[bytes]] = [[] for _ in fields]
     for blob in blobs:
         sizes = _SIZES.unpack_from(blob)
-        before = [0, *itertools.accumulate(sizes)]
+        offsets = [0, *itertools.accumulate(sizes)]
         for place, field in enumerate(fields):
-            start, size = _SIZES.size + 5 * before[field], sizes[field]
+            start, size = _SIZES.size + 5 * offsets[field], sizes[field]
             terms[place].append(blob[start : start + 4 * size])
             counts[place].append(blob[start + 4 * size : start + 5 * size])
     return [
         Bags(
-            np.cumsum([0, *map(len, sizes)]),
-            np.frombuffer(b"".join(words), "<u4"),
-            np.frombuffer(b"".join(sizes), np.uint8),
+            np.cumsum([0, *map(len, field_counts)]),
+            np.frombuffer(b"".join(field_terms), "<u4"),
+            np.frombuffer(b"".join(field_counts), np.uint8),
         )
-        for words, sizes in zip(terms, counts, strict=True)
+        for field_terms, field_counts in zip(terms, counts, strict=True)
     ]
 
 
-#: Takes the counts of a term and the lengths of the fields, and gives a score for each posting.
+#: A function that takes a term's counts and the fields' lengths, and returns a score for each posting.
 Scoring = Callable[[Floats, Floats], Floats]
 
 
@@ -118,33 +118,36 @@ def idf(total: int, issues: NDArray[Any]) -> Floats:
 def bm25(average_length: float, k1: float = 1.2, b: float = 0.6) -> Scoring:
     """BM25's saturation of the count, normalised by length.
 
-    Over a field whose counts are sums of other fields' weighted counts this is BM25F (Robertson, Zaragoza and Taylor,
+    For a field whose counts are weighted sums of other fields' counts, this is BM25F (Robertson, Zaragoza and Taylor,
     "Simple BM25 extension to multiple weighted fields", 2004).
     """
 
-    least, by_length = k1 * (1 - b), k1 * b / average_length
-    return lambda counts, lengths: counts * (k1 + 1) / (lengths * by_length + least + counts)
+    base, per_length = k1 * (1 - b), k1 * b / average_length
+    return lambda counts, lengths: counts * (k1 + 1) / (lengths * per_length + base + counts)
 
 
 def binary(offset: float = 1.0) -> Scoring:
-    """1 / √(offset + length): each term counts once, and less in a long field."""
+    """1 / √(offset + length): each term counts only once, and counts less in a long field."""
     return lambda _, lengths: 1.0 / np.sqrt(lengths + offset)
 
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Issues that share a term with the query, by ascending number; `complete` unless lists were too long to read."""
+    """Issues that share a term with the query, by ascending number, and their scores.
+
+    `complete` is false if some lists were too long to read.
+    """
 
     numbers: Integers
     scores: Floats
     complete: bool = True
 
     def best(self, k: int) -> Scores:
-        """The k best, best first, older ones first among equals."""
+        """The `k` best issues, best first; among equal scores the older issue comes first."""
         if len(self.scores) > k:
-            # All that are as good as the k-th, so that age breaks ties.
-            least = np.partition(self.scores, -k)[-k]
-            picked = np.flatnonzero(self.scores >= least)
+            # Pick every issue that ties with the k-th, so that age breaks the tie.
+            cutoff = np.partition(self.scores, -k)[-k]
+            picked = np.flatnonzero(self.scores >= cutoff)
         else:
             picked = np.arange(len(self.scores))
         order = picked[np.lexsort((self.numbers[picked], -self.scores[picked]))][:k]
@@ -152,7 +155,7 @@ class Scores:
 
 
 def add_up(numbers: Integers, scores: Floats, below: int | None, complete: bool) -> Scores:
-    """Sum up the scores of each number under `below`. All scores are above zero."""
+    """Add up the scores of each issue with a number below `below`. Every score must be positive."""
     sums = np.bincount(numbers, weights=scores).astype(np.float64, copy=False)
     found = np.flatnonzero(sums)
     sums = sums[found]

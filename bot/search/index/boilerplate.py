@@ -1,4 +1,4 @@
-"""Analyses texts the way their repository's issues are analysed: without the boilerplate of its issue forms."""
+"""Analyses the texts of a repository without the boilerplate of its issue forms."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from bot.search.index.analysis import (
     Analysis,
     RepositoryInfo,
     TextAnalyser,
-    counted,
+    countable_lines,
+    find_boilerplate,
     hashes,
-    supplied,
-    supplied_before,
-    whole,
+    stored_boilerplate,
+    whole_issue_term,
 )
 from bot.search.index.arrays import unpack_terms
 from bot.search.index.database import fetch, load_state
@@ -26,82 +26,84 @@ from bot.storage.schema import indexed_terms
 
 
 class RepositoryAnalyser:
-    """Serves all repositories of an index. It stores nothing."""
+    """Analyses texts of all repositories of an index. Stores nothing."""
 
     def __init__(self, engine: sa.Engine, analyser: TextAnalyser, about: RepositoryInfo) -> None:
         self._engine = engine
         self._analyser = analyser
-        self._about = about
+        self._info = about
         names = [field.name for field in analyser.fields]
-        self._counted = [names.index(name) for name in (analyser.lines, analyser.supplied)]
+        self._line_fields = [names.index(name) for name in (analyser.lines, analyser.supplied)]
 
     def read(self, repo_id: int, texts: dict[int, tuple[str, str]]) -> dict[int, Analysis]:
-        """Analyse titles and bodies, by number, one after the other; each counts the lines of those before it.
+        """Analyse titles and bodies, by number, one after the other. Each issue's lines count for the issues after it.
 
-        A stored issue is read as if it were new: its own lines are no sign of a form.
+        A stored issue is analysed as if it were new: the lines that the index has of the issue do not count.
         """
         return self._read(repo_id, texts, again=False)
 
     def read_again(self, repo_id: int, texts: dict[int, tuple[str, str]]) -> dict[int, Analysis]:
-        """Analyse stored titles and bodies, by number, without the same boilerplate as when they were stored."""
+        """Analyse stored titles and bodies, by number, leaving out the same boilerplate as when they were stored."""
         return self._read(repo_id, texts, again=True)
 
     def _read(self, repo_id: int, texts: dict[int, tuple[str, str]], *, again: bool) -> dict[int, Analysis]:
         lines = {number: self._analyser.lines_of(body) for number, (_, body) in texts.items()}
-        copies = {number: whole(title, lines[number]) for number, (title, _) in texts.items()}
-        own = {number: counted(every) for number, every in lines.items()}
-        here = Counter(itertools.chain.from_iterable(own.values()))
-        # Asked before a connection is taken: it may need one, too, and threads would wait for each other.
-        forms = [counted(self._analyser.lines_of(line)) for line in self._about.form_lines(repo_id)]
+        copies = {number: whole_issue_term(title, lines[number]) for number, (title, _) in texts.items()}
+        own = {number: countable_lines(every) for number, every in lines.items()}
+        new_counts = Counter(itertools.chain.from_iterable(own.values()))
+        # Get the form lines before connecting: that may need a connection too, and threads would wait for each other.
+        forms = [countable_lines(self._analyser.lines_of(line)) for line in self._info.form_lines(repo_id)]
         with self._engine.connect() as connection:
             count = load_state(connection, repo_id).issues
-            asked = {*(itertools.chain.from_iterable(lines.values()) if again else here), *copies.values()}
-            named = dict(zip(hashes(self._analyser.lines, asked), asked, strict=True))
-            # Lines that any stored issue has, by their numbers as terms.
-            terms = {term: named[value] for value, term in term_numbers(connection, repo_id, named).items()}
+            wanted = {*(itertools.chain.from_iterable(lines.values()) if again else new_counts), *copies.values()}
+            by_hash = dict(zip(hashes(self._analyser.lines, wanted), wanted, strict=True))
+            # The lines that any stored issue has, by term number.
+            terms = {term: by_hash[value] for value, term in term_numbers(connection, repo_id, by_hash).items()}
             seen = self._seen(connection, repo_id, terms)
             known = set(itertools.chain.from_iterable(forms))
             # Few lines are common enough to come from a form.
-            usual = {line for line, issues in here.items() if issues + seen[line] >= SUPPLIED_ISSUES} | known
+            common = {line for line, issues in new_counts.items() if issues + seen[line] >= SUPPLIED_ISSUES} | known
             columns, key = (indexed_terms.c.number, indexed_terms.c.terms), indexed_terms.c.number
-            stored = dict(fetch(connection, repo_id, columns, key, texts)) if usual or again else {}
-        before = self._before(stored, lines, copies, terms) if again else {}
+            stored = dict(fetch(connection, repo_id, columns, key, texts)) if common or again else {}
+        earlier = self._earlier_boilerplate(stored, lines, copies, terms) if again else {}
         analyses = {}
         for number, (title, body) in texts.items():
-            if (form := before.get(number)) is not None:
-                analyses[number] = self._analyser.read(title, body, lines[number], form)
+            if (boilerplate := earlier.get(number)) is not None:
+                analyses[number] = self._analyser.read(title, body, lines[number], boilerplate)
                 continue
             if number in stored:
-                bags = unpack_terms([stored[number]], self._counted)
+                bags = unpack_terms([stored[number]], self._line_fields)
                 seen.subtract(terms[term] for bag in bags for term in bag.terms.tolist() if term in terms)
                 count -= 1
-            possible, copy = usual.intersection(lines[number]), copies[number]
-            form = supplied(possible, own[number], known, seen, seen[copy], count) if possible else set()
-            analyses[number] = self._analyser.read(title, body, lines[number], form)
+            possible, copy = common.intersection(lines[number]), copies[number]
+            boilerplate = set()
+            if possible:
+                boilerplate = find_boilerplate(possible, own[number], known, seen, seen[copy], count)
+            analyses[number] = self._analyser.read(title, body, lines[number], boilerplate)
             seen.update(own[number])
             seen[copy] += copy in analyses[number].terms.get(self._analyser.lines, ())
             count += 1
         return analyses
 
     def _seen(self, connection: sa.Connection, repo_id: int, terms: Mapping[int, str]) -> Counter[str]:
-        """In how many stored issues each line occurs, as their own or as boilerplate."""
-        keys = {list_key(field, term): line for term, line in terms.items() for field in self._counted}
+        """In how many stored issues each line occurs, whether as boilerplate or not."""
+        keys = {list_key(field, term): line for term, line in terms.items() for field in self._line_fields}
         seen = Counter[str]()
         for key, issues in issues_in(connection, repo_id, keys).items():
             seen[keys[key]] += issues
         return seen
 
-    def _before(
+    def _earlier_boilerplate(
         self,
         stored: Mapping[int, bytes],
         lines: Mapping[int, Sequence[str]],
         copies: Mapping[int, str],
         terms: Mapping[int, str],
     ) -> dict[int, set[str] | None]:
-        """The boilerplate of stored issues, by number; None if it is not known."""
+        """What was boilerplate when each issue was stored, by number; None if nobody can tell."""
         found = {}
         for number, packed in stored.items():
-            (bag,) = unpack_terms([packed], self._counted[:1])
-            then = {terms.get(term, "") for term in bag.terms.tolist()}
-            found[number] = supplied_before(lines[number], copies[number], then)
+            (bag,) = unpack_terms([packed], self._line_fields[:1])
+            stored_lines = {terms.get(term, "") for term in bag.terms.tolist()}
+            found[number] = stored_boilerplate(lines[number], copies[number], stored_lines)
         return found

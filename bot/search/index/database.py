@@ -1,4 +1,4 @@
-"""Statements over many rows, fast on SQLite and PostgreSQL; and a repository's totals, in one row that is its lock."""
+"""Fast statements over many rows for SQLite and PostgreSQL, and the row of a repository's totals, which is its lock."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ def fetch(
     column: sa.Column[int],
     keys: Iterable[int],
 ) -> list[Any]:
-    """Select columns of a repository's rows whose `column` is one of `keys`: each row once, in no order.
+    """Select columns of a repository's rows whose `column` is one of `keys`: each row once, in no particular order.
 
-    PostgreSQL looks up key by key. With `= ANY` or a join it reads all rows of a repository until it has statistics of
-    the new table, twenty times as slowly. OFFSET keeps the planner from making this a join.
+    On PostgreSQL the statement looks up each key separately. With `= ANY` or a join, PostgreSQL would read all rows of
+    the repository until it has statistics on the new table: twenty times as slow. OFFSET prevents a join.
     """
     wanted = sorted(set(keys))
     if not wanted:
@@ -64,7 +64,7 @@ def fetch(
 
 
 def upsert(connection: sa.Connection, table: sa.Table, rows: Sequence[tuple[Any, ...]]) -> None:
-    """Write whole rows, in the order of the table's columns, over those with the same primary key."""
+    """Write whole rows, in the order of the table's columns. Rows with the same primary key are replaced."""
     if not rows:
         return
     statement = _upsert(table, connection.dialect.name)
@@ -102,7 +102,7 @@ NO_VECTORS: NDArray[np.float64] = np.zeros((0, 0))
 
 
 class IndexVersion(NamedTuple):
-    """Differs for any two states of a repository, even if its index was erased and made anew between them."""
+    """Identifies a state of a repository: any two states differ, even if the index was rebuilt in between."""
 
     sequence: int
     issues: int
@@ -116,12 +116,12 @@ class IndexVersion(NamedTuple):
 class IndexState:
     """One repository's totals.
 
-    `sequence` counts changes; `lengths` has the summed length of each field, by position. The model `model` made as
-    many `vectors`; `vector_sum` is their sum, and they are centred by `centre`. `reading` is the version of the
-    analyser.
+    `sequence` counts changes. `lengths` has the total length of each field, by position. `vectors` counts the issues
+    with vectors of the model `model`; `vector_sum` is the sum of these vectors, and `centre` is subtracted from each.
+    `reading` is the version of the analyser.
 
-    The last three describe a change under the lock: the version `before` it, the keys of the lists that issues have
-    `left`, and whether numbers of terms were freed.
+    The last three fields describe a change under the lock: the version `before` the change, the keys of the lists that
+    issues have `left`, and whether term numbers were freed.
     """
 
     sequence: int = 0
@@ -152,7 +152,7 @@ class IndexState:
 
 
 def load_state(connection: sa.Connection, repo_id: int) -> IndexState:
-    """Read the state; an empty one for a repository that is not indexed."""
+    """Read the state; a repository that is not indexed has an empty state."""
     rows = fetch(connection, repo_id, tuple(table.columns), table.c.repo_id, [repo_id])
     if not rows:
         return IndexState()
@@ -163,11 +163,11 @@ def load_state(connection: sa.Connection, repo_id: int) -> IndexState:
 
 
 def lock_state(connection: sa.Connection, repo_id: int) -> IndexState:
-    """Read the state with the next sequence, and lock it until the transaction ends."""
+    """Lock a repository until the transaction ends, and read its state, with the next sequence number."""
     lock_index(connection, repo_id)
     state = load_state(connection, repo_id)
     state.before = state.version
-    state.sequence = (state.sequence or _beginning(connection)) + 1
+    state.sequence = (state.sequence or _first_sequence(connection)) + 1
     return state
 
 
@@ -176,8 +176,8 @@ def save_state(connection: sa.Connection, repo_id: int, state: IndexState) -> No
     upsert(connection, table, [(repo_id, *state.version, *sums, state.reading)])
 
 
-def _beginning(connection: sa.Connection) -> int:
-    """A new index's first sequence, the database's clock in milliseconds: above any that a process remembers."""
+def _first_sequence(connection: sa.Connection) -> int:
+    """Where the sequence of a new index begins: the time in milliseconds, above any number that a process remembers."""
     now: float = connection.execute(sa.select(database_time(connection.engine))).scalar_one()
     return int(now * 1_000)
 

@@ -1,4 +1,4 @@
-"""The index of all repositories. It adds and removes issues; a view searches them."""
+"""The index of all repositories. `Index` adds and removes issues; `View` searches issues."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bot.search.index.arrays import Integers, Postings
 from bot.search.index.boilerplate import RepositoryAnalyser
 from bot.search.index.cache import IndexCache
 from bot.search.index.database import NO_KEYS, IndexState, delete, fetch, load_state, lock_state, save_state, upsert
-from bot.search.index.issues import LONGEST_BODY, LONGEST_TITLE, IndexedIssue, kept_text
+from bot.search.index.issues import LONGEST_BODY, LONGEST_TITLE, IndexedIssue, storable_text
 from bot.search.index.postings import (
     Batch,
     PostingsChange,
@@ -36,16 +36,16 @@ from bot.storage.engine import make_engine, write
 from bot.storage.schema import indexed_bodies, indexed_issues, indexed_terms, indexed_vectors, metadata, text_vectors
 from bot.storage.sqlite import memory_engine
 
-#: Issues that one transaction writes at most. The more there are, the fewer pages are written for each.
+#: The most issues that one transaction writes. A larger transaction writes fewer pages for each issue.
 BATCH = 5_000
-#: Issues that are embedded and written at a time if the model is a remote endpoint.
-_ASKED = 32
+#: How many issues are embedded and written at a time if the model is remote.
+_REMOTE_BATCH = 32
 
 
 class Index:
-    """The issues of many repositories, kept apart. Safe to share between threads and processes.
+    """The issues of many repositories, each indexed separately. Safe to share between threads and processes.
 
-    Without an `embedder`, or if it must not get a repository's texts, there are no vectors.
+    A repository has no vectors if there is no `embedder`, or if the embedder must not get the repository's texts.
     """
 
     def __init__(
@@ -57,20 +57,21 @@ class Index:
         *,
         text_model: Embedder | None = None,
     ) -> None:
-        """Use an engine of `make_engine`, on a database that `migrate` has prepared.
+        """The `engine` comes from `make_engine`, for a database that `migrate` has prepared.
 
-        The `text_model` compares the best candidates. It gets every repository's texts, so it must run on this machine.
+        The `text_model` compares the best candidates. It must run on this machine, because this model gets the texts of
+        every repository.
         """
         self._engine = engine
         self.analyser, self.embedder, self.about = analyser, embedder, about or FormLines()
         self.text_model = text_model
-        self._fields, self._reading = analyser.fields, analyser.version
-        self._posted = {position for position, field in enumerate(self._fields) if field.posted}
+        self._fields, self._analyser_version = analyser.fields, analyser.version
+        self._searchable = {position for position, field in enumerate(self._fields) if field.posted}
         self._caches = IndexCache()
-        self._reader = RepositoryAnalyser(engine, analyser, self.about)
-        self._embedded = ModelVectors(embedder, self.about) if embedder else None
+        self._repository_analyser = RepositoryAnalyser(engine, analyser, self.about)
+        self._model = ModelVectors(embedder, self.about) if embedder else None
         #: The text model's vectors; None without a text model.
-        self.texts = TextVectors(engine, self._reader, text_model) if text_model else None
+        self.texts = TextVectors(engine, self._repository_analyser, text_model) if text_model else None
 
     def close(self) -> None:
         """Close the connections to the database; later calls open new ones."""
@@ -83,7 +84,7 @@ class Index:
             if connection.dialect.name == "postgresql":
                 connection.execution_options(isolation_level="REPEATABLE READ")
             else:
-                # Python's driver begins no transaction before a write.
+                # Python's SQLite driver begins a transaction only before a write.
                 connection.exec_driver_sql("BEGIN")
             yield View(connection, repo_id, self._fields, cache, load_state(connection, repo_id))
 
@@ -98,11 +99,11 @@ class Index:
         with self._engine.connect() as connection:
             return list(connection.execute(query).scalars())
 
-    def latest(self, repo_id: int, most: int) -> list[IndexedIssue]:
-        """The issues with the highest numbers, with their bodies, in any order."""
+    def latest(self, repo_id: int, limit: int) -> list[IndexedIssue]:
+        """The issues with the highest numbers, with their bodies, in no particular order."""
         mine = sa.select(indexed_issues.c.number).where(indexed_issues.c.repo_id == repo_id)
         with self._engine.connect() as connection:
-            numbers = connection.execute(mine.order_by(indexed_issues.c.number.desc()).limit(most)).scalars().all()
+            numbers = connection.execute(mine.order_by(indexed_issues.c.number.desc()).limit(limit)).scalars().all()
             texts = issue_rows.texts(connection, repo_id, numbers)
             found = issue_rows.read(connection, repo_id, numbers)
         return [issue._replace(body=texts[number][1]) for number, issue in found.items()]
@@ -113,100 +114,101 @@ class Index:
             return issue_rows.unknown_originals(connection, repo_id, limit)
 
     def set_originals(self, repo_id: int, originals: Mapping[int, int | None]) -> None:
-        """Store the originals of such issues; None for an original elsewhere."""
+        """Store the originals of issues whose original was unknown; None for an original elsewhere."""
         if originals:
             with write(self._engine) as connection:
                 state = lock_state(connection, repo_id)
                 issue_rows.set_originals(connection, repo_id, originals)
-                # Counts as a change, so that caches notice.
+                # This counts as a change, so that caches notice.
                 save_state(connection, repo_id, state)
             self._follow(repo_id, state, originals)
 
     def vector_count(self, repo_id: int) -> int | None:
-        """How many issues have vectors of the configured model; None if the repository gets none."""
-        embedded = self._embeds(repo_id)
-        if embedded is None:
+        """How many issues have vectors of the configured model; None if the repository gets no vectors."""
+        model = self._allowed_model(repo_id)
+        if model is None:
             return None
         with self._engine.connect() as connection:
             state = load_state(connection, repo_id)
-        return state.vectors if state.model == embedded.model else 0
+        return state.vectors if state.model == model.model else 0
 
     def text_count(self, repo_id: int) -> int | None:
-        """How many issues the text model has read; None without one."""
+        """How many issues the text model has read; None without a text model."""
         return None if self.texts is None else self.texts.count(repo_id)
 
     def analyse(self, repo_id: int, title: str, body: str, number: int = 0) -> Analysis:
-        """Analyse a text as the repository's issues are, without boilerplate. Stores nothing.
+        """Analyse a text like the repository's issues, without boilerplate. Stores nothing.
 
-        With an issue's own `number` the result is the same whether or not the index has it.
+        With an issue's own `number`, the result is the same whether or not the index has the issue.
         """
-        return self._reader.read(repo_id, {number: _kept(title, body)})[number]
+        return self._repository_analyser.read(repo_id, {number: _storable(title, body)})[number]
 
     def embed(self, repo_id: int, analysis: Analysis) -> Vectors | None:
-        """Embed title and whole text: (2, dimensions); None without a model. Raises EmbeddingError."""
-        embedded = self._embeds(repo_id)
-        if embedded is None:
+        """The vectors of title and whole text, (2, dimensions); None without a model. Raises EmbeddingError."""
+        model = self._allowed_model(repo_id)
+        if model is None:
             return None
-        pair: Vectors = embedded.make([analysis])[0]
+        pair: Vectors = model.make([analysis])[0]
         return pair
 
     def check(self, view: View, pair: Vectors) -> None:
-        """Raise EmbeddingError if vectors of `embed` cannot be compared with those in a view."""
-        if self._embedded is not None:
-            self._embedded.check(view.state, pair)
+        """Raise EmbeddingError if `pair`, a result of `embed`, cannot be compared with the vectors in a view."""
+        if self._model is not None:
+            self._model.check(view.state, pair)
 
     def put(self, repo_id: int, issues: Sequence[IndexedIssue], *, embed: bool = True) -> None:
-        """Add issues, or replace those with the same numbers unless the stored ones are newer.
+        """Add issues. An issue replaces a stored issue with the same number unless the stored issue is newer.
 
-        With `embed=False` the vectors are left to `embed_missing`. Raises EmbeddingError before it writes anything.
+        With `embed=False`, the vectors are left to `embed_missing`. A batch of issues is not written if the model fails
+        with EmbeddingError.
         """
         for batch in batches(issues, BATCH):
             part = {issue.number: issue for issue in batch}
             while (state := self._put(repo_id, part, embed)) is None:
-                # Another process has changed one of them: read and analyse again.
+                # Another process has changed one of the issues: read and analyse them again.
                 continue
             self._follow(repo_id, state, part)
 
     def _put(self, repo_id: int, part: dict[int, IndexedIssue], embed: bool) -> IndexState | None:
-        """Write issues; None, and nothing is written, if a text was changed meanwhile."""
+        """Write issues. If another process has changed one of the texts meanwhile, write nothing and return None."""
         with self._engine.connect() as connection:
-            # Read before the texts, so that a text that changes later has another number.
-            seen = issue_rows.changes(connection, repo_id, part)
+            # Read the change numbers before the texts: a text that changes later then has another number.
+            seen = issue_rows.text_changes(connection, repo_id, part)
             known = issue_rows.texts(connection, repo_id, part)
-        texts = {number: _kept(issue.title, issue.body) for number, issue in part.items()}
+        texts = {number: _storable(issue.title, issue.body) for number, issue in part.items()}
         changed = {number: text for number, text in texts.items() if known.get(number) != text}
-        analyses = self._reader.read(repo_id, changed)
-        embedded = self._embeds(repo_id) if embed and analyses else None
-        made = embedded.make(list(analyses.values())) if embedded else None
+        analyses = self._repository_analyser.read(repo_id, changed)
+        model = self._allowed_model(repo_id) if embed and analyses else None
+        vectors = model.make(list(analyses.values())) if model else None
         with write(self._engine) as connection:
             state = lock_state(connection, repo_id)
-            if issue_rows.changes(connection, repo_id, part) != seen:
+            if issue_rows.text_changes(connection, repo_id, part) != seen:
                 return None
-            stored = issue_rows.updated(connection, repo_id, part)
-            # Deliveries can overtake each other; GitHub's own time says which is later.
-            late = {number for number, at in stored.items() if at > part[number].updated_at}
-            current = [issue for number, issue in part.items() if number not in late]
-            rows = [row for row, number in enumerate(analyses) if number not in late]
-            analyses = {number: analysis for number, analysis in analyses.items() if number not in late}
-            texts = {number: text for number, text in changed.items() if number not in late}
+            stored = issue_rows.updated_at(connection, repo_id, part)
+            # Deliveries can overtake each other; GitHub's own time tells which text is newer.
+            outdated = {number for number, at in stored.items() if at > part[number].updated_at}
+            current = [issue for number, issue in part.items() if number not in outdated]
+            rows = [row for row, number in enumerate(analyses) if number not in outdated]
+            analyses = {number: analysis for number, analysis in analyses.items() if number not in outdated}
+            texts = {number: text for number, text in changed.items() if number not in outdated}
             issue_rows.write(connection, repo_id, current, texts)
             if not state.issues:
-                state.reading = self._reading
+                state.reading = self._analyser_version
             if analyses:
-                self._change(connection, repo_id, state, Batch(self._fields, analyses), list(analyses))
-                # Only `embed_missing` replaces another model's vectors, or one issue would cost all of them.
-                if embedded is not None and made is not None and state.model in ("", embedded.model):
-                    embedded.put(connection, repo_id, state, list(analyses), made[rows])
+                self._replace_terms(connection, repo_id, state, Batch(self._fields, analyses), list(analyses))
+                # Only `embed_missing` may replace another model's vectors: here, a single issue would discard them all.
+                if model is not None and vectors is not None and state.model in ("", model.model):
+                    model.put(connection, repo_id, state, list(analyses), vectors[rows])
                 else:
                     drop(connection, repo_id, state, analyses)
             save_state(connection, repo_id, state)
         return state
 
     def remove(self, repo_id: int, numbers: Collection[int]) -> None:
-        """Remove issues, and subtract what was counted of them."""
+        """Remove issues, and subtract them from all counts."""
         with write(self._engine) as connection:
             state = lock_state(connection, repo_id)
-            self._change(connection, repo_id, state, None, numbers)
+            self._replace_terms(connection, repo_id, state, None, numbers)
             drop(connection, repo_id, state, numbers)
             for table in (indexed_issues, indexed_bodies, indexed_terms, indexed_vectors, text_vectors):
                 delete(connection, table, repo_id, "number", list(numbers))
@@ -214,7 +216,7 @@ class Index:
         self._follow(repo_id, state, numbers)
 
     def forget(self, repo_id: int) -> None:
-        """Erase all that is stored of a repository's issues (C6a), as `Store.forget` does."""
+        """Erase everything that the index stores about a repository (C6a), like `Store.forget`."""
         with write(self._engine) as connection:
             lock_state(connection, repo_id)
             for table in metadata.sorted_tables:
@@ -223,33 +225,33 @@ class Index:
         self._caches.forget(repo_id)
 
     def is_outdated(self, repo_id: int) -> bool:
-        """Whether the issues were analysed by an earlier version, and must be read again."""
+        """Whether an earlier version of the analyser read the issues, so that they must be read again."""
         with self._engine.connect() as connection:
             state = load_state(connection, repo_id)
-        return state.issues > 0 and state.reading < self._reading
+        return state.issues > 0 and state.reading < self._analyser_version
 
     def missing_vectors(self, repo_id: int, limit: int = 500) -> list[int]:
         """The issues that the configured model has not embedded, newest first."""
-        embedded = self._embeds(repo_id)
-        if embedded is None:
+        model = self._allowed_model(repo_id)
+        if model is None:
             return []
         with self._engine.connect() as connection:
-            return embedded.missing(connection, repo_id, load_state(connection, repo_id), limit)
+            return model.missing(connection, repo_id, load_state(connection, repo_id), limit)
 
     def embed_missing(self, repo_id: int, limit: int = 500) -> list[int]:
-        """Embed some of the issues that lack vectors, and return their numbers. Call it until it returns none.
+        """Embed some of the issues that lack vectors, and return their numbers. Call this until the list is empty.
 
-        Vectors of another model are dropped. If a remote endpoint fails midway, its answers so far are kept. Raises
-        EmbeddingError if nothing could be embedded.
+        Vectors of another model are dropped. If a remote endpoint fails midway, the vectors made so far are stored.
+        Raises EmbeddingError if no issue could be embedded.
         """
-        embedded, numbers = self._embedded, self.missing_vectors(repo_id, limit)
+        model, numbers = self._model, self.missing_vectors(repo_id, limit)
         done: list[int] = []
-        for part in batches(numbers, _ASKED if embedded and embedded.remote else max(1, limit)):
-            # It may have been forbidden meanwhile.
-            if (allowed := self._embeds(repo_id)) is None:
+        for part in batches(numbers, _REMOTE_BATCH if model and model.remote else max(1, limit)):
+            # Sending the repository's texts to the model may have been forbidden meanwhile.
+            if (allowed := self._allowed_model(repo_id)) is None:
                 break
             try:
-                self._embed_these(allowed, repo_id, part)
+                self._embed_part(allowed, repo_id, part)
             except EmbeddingError:
                 if done:
                     break
@@ -257,21 +259,21 @@ class Index:
             done += part
         return done
 
-    def _embed_these(self, embedded: ModelVectors, repo_id: int, numbers: Sequence[int]) -> None:
+    def _embed_part(self, model: ModelVectors, repo_id: int, numbers: Sequence[int]) -> None:
         with self._engine.connect() as connection:
-            # Read before the texts, as in `_put`.
-            seen = issue_rows.changes(connection, repo_id, numbers)
+            # Read the change numbers before the texts, as in `_put`.
+            seen = issue_rows.text_changes(connection, repo_id, numbers)
             texts = issue_rows.texts(connection, repo_id, numbers)
-        analyses = self._reader.read_again(repo_id, texts)
-        made = embedded.make(list(analyses.values()))
+        analyses = self._repository_analyser.read_again(repo_id, texts)
+        vectors = model.make(list(analyses.values()))
         with write(self._engine) as connection:
             state = lock_state(connection, repo_id)
-            now = issue_rows.changes(connection, repo_id, analyses)
-            kept = [row for row, number in enumerate(analyses) if number in now and now[number] == seen.get(number)]
-            if kept:
-                embedded.put(connection, repo_id, state, [list(analyses)[row] for row in kept], made[kept])
+            now = issue_rows.text_changes(connection, repo_id, analyses)
+            rows = [row for row, number in enumerate(analyses) if number in now and now[number] == seen.get(number)]
+            if rows:
+                model.put(connection, repo_id, state, [list(analyses)[row] for row in rows], vectors[rows])
                 save_state(connection, repo_id, state)
-        if kept:
+        if rows:
             self._follow(repo_id, state, ())
 
     def _follow(self, repo_id: int, state: IndexState, numbers: Collection[int]) -> None:
@@ -280,14 +282,14 @@ class Index:
         with self._caches.using(repo_id) as cache:
             cache.follow(state.before, state, numbers)
 
-    def _embeds(self, repo_id: int) -> ModelVectors | None:
-        """The repository's embedder; None without a model, or if the model must not get its texts."""
-        return self._embedded if self._embedded and self._embedded.allowed(repo_id) else None
+    def _allowed_model(self, repo_id: int) -> ModelVectors | None:
+        """The model for a repository; None without a model, or if the model must not get the repository's texts."""
+        return self._model if self._model and self._model.allowed(repo_id) else None
 
-    def _change(
+    def _replace_terms(
         self, connection: sa.Connection, repo_id: int, state: IndexState, batch: Batch | None, numbers: Collection[int]
     ) -> None:
-        """Remove the stored terms of `numbers`, and add those of the batch."""
+        """Remove the stored terms of `numbers`, and add the terms of the batch."""
         columns = (indexed_terms.c.number, indexed_terms.c.terms, indexed_terms.c.changed)
         old = fetch(connection, repo_id, columns, indexed_terms.c.number, numbers)
         dropped, leaving, lengths = stored_entries({row[0]: row[1] for row in old}, len(self._fields))
@@ -299,7 +301,7 @@ class Index:
         if batch is not None:
             added, postings = self._add(connection, repo_id, state, batch)
         since = {row[0]: row[2] for row in old}
-        change = PostingsChange(added, postings, dropped, leaving, since, self._posted)
+        change = PostingsChange(added, postings, dropped, leaving, since, self._searchable)
         empty = apply_change(connection, repo_id, change, state.sequence)
         if len(empty):
             terms = set((empty & 0xFFFFFFFF).tolist())
@@ -322,8 +324,8 @@ class Index:
         return added, postings
 
 
-def _kept(title: str, body: str) -> tuple[str, str]:
-    return kept_text(title, LONGEST_TITLE), kept_text(body, LONGEST_BODY)
+def _storable(title: str, body: str) -> tuple[str, str]:
+    return storable_text(title, LONGEST_TITLE), storable_text(body, LONGEST_BODY)
 
 
 @contextmanager
@@ -333,7 +335,10 @@ def ephemeral_index(
     within: Path | None = None,
     text_model: Embedder | None = None,
 ) -> Iterator[Index]:
-    """An empty index in a temporary SQLite file in the folder `within`, by default the system's; not synced to disk."""
+    """An empty index in a temporary SQLite file that is not synced to disk.
+
+    The file is in the folder `within`, or else in the system's folder for temporary files.
+    """
     with tempfile.TemporaryDirectory(prefix="doppel-", dir=within) as directory:
         engine = make_engine(f"sqlite:///{Path(directory) / 'index.db'}", synchronous="OFF")
         try:
@@ -350,7 +355,7 @@ def index_in_memory(
     about: RepositoryInfo | None = None,
     text_model: Embedder | None = None,
 ) -> Iterator[Index]:
-    """An empty index in memory, for a few hundred issues and one thread; made in a few milliseconds."""
+    """An empty index in memory, for a few hundred issues and one thread. Creating it takes a few milliseconds."""
     engine = memory_engine()
     try:
         tables = [table for table in metadata.sorted_tables if table.info.get("index")]

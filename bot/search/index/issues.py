@@ -1,4 +1,4 @@
-"""Issues as the index keeps them."""
+"""Reads and writes issues in the tables of the index."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from bot.storage.schema import indexed_bodies as bodies
 from bot.storage.schema import indexed_issues as table
 from bot.storage.schema import indexed_terms as terms
 
-#: Characters of a body that are kept; an issue says earlier what it is about.
+#: How many characters of a body are stored; the subject of an issue shows earlier.
 LONGEST_BODY = 8_000
 LONGEST_TITLE = 1_000
 
 UNKNOWN_ORIGINAL = 0
-"""`duplicate_of` of an issue that GitHub calls a duplicate without naming its original."""
+"""The `duplicate_of` of an issue that GitHub calls a duplicate without naming its original."""
 
 # Fields that IndexedIssue and Issue share.
 _SAME = ("number", "title", "body", "state", "state_reason", "labels", "thumbs_up", "thumbs_down", "comments", "id")
 
 
 class IndexedIssue(NamedTuple):
-    """An issue; `duplicate_of` is the number of its original, if it was closed as a duplicate and that is known.
+    """An issue in the index. `duplicate_of` is the number of the original of a closed duplicate, if it is known.
 
-    Times are in seconds since 1970. `body` is empty unless it was asked for.
+    Times are in seconds since 1970. `body` is empty unless the caller asked for bodies.
     """
 
     number: int
@@ -62,7 +62,7 @@ class IndexedIssue(NamedTuple):
         )
 
     def issue(self, repo: RepoRef, url: str) -> Issue:
-        """The issue as GitHub has it, without the `node_id`."""
+        """The issue as GitHub returns it, but without a `node_id`."""
         return Issue(
             repo=repo,
             node_id="",
@@ -75,8 +75,8 @@ class IndexedIssue(NamedTuple):
         )
 
 
-def kept_text(text: str, longest: int) -> str:
-    """Cut a text, and replace what PostgreSQL or UTF-8 cannot hold (NUL, half a surrogate pair)."""
+def storable_text(text: str, longest: int) -> str:
+    """Cut a text, and replace characters that PostgreSQL or UTF-8 cannot store (NUL, half a surrogate pair)."""
     text = text[:longest].replace("\0", "\ufffd")
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
@@ -94,28 +94,29 @@ def texts(connection: sa.Connection, repo_id: int, numbers: Collection[int]) -> 
     return {number: (title, found.get(number, "")) for number, title in titles}
 
 
-def updated(connection: sa.Connection, repo_id: int, numbers: Collection[int]) -> dict[int, float]:
-    """When each indexed issue was last changed, as GitHub says, by number."""
+def updated_at(connection: sa.Connection, repo_id: int, numbers: Collection[int]) -> dict[int, float]:
+    """When each indexed issue was last updated according to GitHub, by number."""
     return dict(fetch(connection, repo_id, (table.c.number, table.c.updated_at), table.c.number, numbers))
 
 
-def changes(connection: sa.Connection, repo_id: int, numbers: Collection[int]) -> dict[int, int]:
-    """The index's change in which each issue got its present text, by number."""
+def text_changes(connection: sa.Connection, repo_id: int, numbers: Collection[int]) -> dict[int, int]:
+    """The sequence number of the index's change in which each issue got its current text, by issue number."""
     return dict(fetch(connection, repo_id, (terms.c.number, terms.c.changed), terms.c.number, numbers))
 
 
-def frequent_originals(connection: sa.Connection, repo_id: int, least: int, most: int) -> list[int]:
-    """Issues with at least `least` closed duplicates, those with most first."""
-    times = sa.func.count()
+def frequent_originals(connection: sa.Connection, repo_id: int, min_duplicates: int, limit: int) -> list[int]:
+    """Issues with at least `min_duplicates` closed duplicates; most duplicates first."""
+    duplicates = sa.func.count()
     query = sa.select(table.c.duplicate_of).where(table.c.repo_id == repo_id, table.c.duplicate_of > UNKNOWN_ORIGINAL)
-    query = query.group_by(table.c.duplicate_of).having(times >= least).order_by(times.desc()).limit(most)
+    query = query.group_by(table.c.duplicate_of).having(duplicates >= min_duplicates)
+    query = query.order_by(duplicates.desc()).limit(limit)
     return list(connection.execute(query).scalars())
 
 
 def write(
     connection: sa.Connection, repo_id: int, issues: Sequence[IndexedIssue], changed: Mapping[int, tuple[str, str]]
 ) -> None:
-    """Write issues, and the bodies of those whose texts have `changed`."""
+    """Write issues, and the bodies of issues whose texts have `changed`."""
     upsert(connection, table, [_row(repo_id, issue) for issue in issues])
     upsert(connection, bodies, [(repo_id, number, body) for number, (_, body) in changed.items()])
 
@@ -125,9 +126,9 @@ _STORED = tuple(column.name for column in table.columns if column.name != "repo_
 
 def _row(repo_id: int, issue: IndexedIssue) -> tuple[Any, ...]:
     values = issue._asdict() | {
-        "title": kept_text(issue.title, LONGEST_TITLE),
-        "author": kept_text(issue.author, 200),
-        "labels": json.dumps([kept_text(label, 200) for label in issue.labels]),
+        "title": storable_text(issue.title, LONGEST_TITLE),
+        "author": storable_text(issue.author, 200),
+        "labels": json.dumps([storable_text(label, 200) for label in issue.labels]),
     }
     return (repo_id, *(values[name] for name in _STORED))
 
@@ -139,14 +140,14 @@ def _issue(row: tuple[Any, ...]) -> IndexedIssue:
 
 
 def unknown_originals(connection: sa.Connection, repo_id: int, limit: int) -> list[int]:
-    """Some issues whose original is unknown: others each time, because GitHub may never name some."""
+    """A random choice of issues whose original is unknown; random because GitHub may never name some originals."""
     mine = sa.and_(table.c.repo_id == repo_id, table.c.duplicate_of == UNKNOWN_ORIGINAL)
     query = sa.select(table.c.number).where(mine).order_by(sa.func.random()).limit(limit)
     return list(connection.execute(query).scalars())
 
 
 def set_originals(connection: sa.Connection, repo_id: int, originals: Mapping[int, int | None]) -> None:
-    """Write originals, where they are still unknown."""
+    """Write the originals of issues whose original is still unknown."""
     mine = sa.and_(
         table.c.repo_id == repo_id, table.c.number == sa.bindparam("issue"), table.c.duplicate_of == UNKNOWN_ORIGINAL
     )

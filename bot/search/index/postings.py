@@ -1,11 +1,11 @@
-"""The inverted index: the dictionary, which numbers terms, and for each term of each field its list of postings.
+"""The inverted index: the vocabulary, which numbers terms, and a list of postings for each term of each field.
 
-Term numbers are small integers in order, so that statistics can be arrays as long as the highest number. Somebody who
-edits an issue all day, with new words each time, could make them grow without end. So before the highest number
-doubles, free numbers are used again if there are many.
+Terms are numbered in order, so that statistics can be arrays with an entry for each number. Somebody who edits an issue
+all day, with new words each time, could make the numbers grow without end. So before the highest number doubles, free
+numbers are used again if there are many of them.
 
-A list is one row with the number of issues and the latest postings, its tail. A tail that grows long moves into a
-chunk. So most terms cost one row to read, and a new issue writes a bounded number of bytes for each of its terms.
+A list is a single row: the number of issues, and the latest postings, called the tail. A tail that grows long moves
+into a chunk. So for most terms a single row is read, and a new issue writes a bounded number of bytes for each term.
 """
 
 from __future__ import annotations
@@ -37,24 +37,24 @@ from bot.storage.schema import index_chunks as chunks
 from bot.storage.schema import index_lists as lists
 from bot.storage.schema import index_vocabulary as table
 
-#: No number below this is used again: an array of this length takes a quarter of a megabyte.
+#: Numbers are used again only if there are more than this: an array of this length takes just a quarter of a megabyte.
 SPARED = 1 << 16
 
 
 def term_numbers(connection: sa.Connection, repo_id: int, hashes: Collection[int]) -> dict[int, int]:
-    """The numbers of the repository's terms among these, by hash."""
+    """The term numbers of the `hashes` that the repository knows, by hash."""
     return dict(fetch(connection, repo_id, (table.c.hash, table.c.term), table.c.hash, hashes))
 
 
 def number_terms(connection: sa.Connection, repo_id: int, hashes: Integers, next_term: int) -> Integers:
-    """Number all these terms, under the repository's lock: new ones from `next_term` on, or with free numbers."""
+    """Number all terms; hold the repository's lock. New terms get numbers from `next_term` on, or free numbers."""
     values, first, places = np.unique(hashes, return_index=True, return_inverse=True)
     known = fetch(connection, repo_id, (table.c.hash, table.c.term), table.c.hash, values.tolist())
     numbers = np.zeros(len(values), dtype=np.int64)
     pairs = np.fromiter(itertools.chain.from_iterable(known), np.int64, 2 * len(known)).reshape(-1, 2)
     numbers[np.searchsorted(values, pairs[:, 0])] = pairs[:, 1]
     fresh = np.flatnonzero(numbers == 0)
-    numbers[fresh[np.argsort(first[fresh])]] = _unused(connection, repo_id, len(fresh), next_term)
+    numbers[fresh[np.argsort(first[fresh])]] = _free_numbers(connection, repo_id, len(fresh), next_term)
     rows = zip(itertools.repeat(repo_id), values[fresh].tolist(), numbers[fresh].tolist(), strict=False)
     upsert(connection, table, list(rows))
     return numbers[places]
@@ -65,35 +65,35 @@ def forget_terms(connection: sa.Connection, repo_id: int, terms: Collection[int]
     delete(connection, table, repo_id, "term", list(terms))
 
 
-def _unused(connection: sa.Connection, repo_id: int, count: int, next_term: int) -> Integers:
+def _free_numbers(connection: sa.Connection, repo_id: int, count: int, next_term: int) -> Integers:
     """`count` free numbers, ascending."""
     end = next_term + count
     if end > SPARED and end.bit_length() > next_term.bit_length():
-        used: int = connection.execute(_terms(repo_id, sa.func.count())).scalar_one()
+        used: int = connection.execute(_select_terms(repo_id, sa.func.count())).scalar_one()
         if next_term - 1 - used >= max(count, next_term // 2):
-            return _given_up(connection, repo_id, count, next_term)
+            return _reusable_numbers(connection, repo_id, count, next_term)
     return np.arange(next_term, end)
 
 
-def _given_up(connection: sa.Connection, repo_id: int, count: int, next_term: int) -> Integers:
+def _reusable_numbers(connection: sa.Connection, repo_id: int, count: int, next_term: int) -> Integers:
     """`count` free numbers below `next_term`, searched piece by piece.
 
-    The search starts at random, because earlier searches have used up the numbers where they started.
+    The search starts at a random number, because earlier searches have used up the free numbers near their starts.
     """
     start, piece = secrets.randbelow(next_term - 1) + 1, 4 * count + 1_000
     found = np.zeros(0, dtype=np.int64)
     for first, last in ((start, next_term), (1, start)):
         for begin in range(first, last, piece):
             end = min(begin + piece, last)
-            there = _terms(repo_id, table.c.term).where(table.c.term >= begin, table.c.term < end)
-            used = np.fromiter(connection.execute(there).scalars(), np.int64)
+            query = _select_terms(repo_id, table.c.term).where(table.c.term >= begin, table.c.term < end)
+            used = np.fromiter(connection.execute(query).scalars(), np.int64)
             found = np.append(found, np.setdiff1d(np.arange(begin, end), used))
             if len(found) >= count:
                 return np.sort(found[:count])
     raise AssertionError("they were counted")
 
 
-def _terms(repo_id: int, column: sa.ColumnElement[int]) -> sa.Select[Any]:
+def _select_terms(repo_id: int, column: sa.ColumnElement[int]) -> sa.Select[Any]:
     return sa.select(column).select_from(table).where(table.c.repo_id == repo_id)
 
 
@@ -107,11 +107,10 @@ PostingsList = tuple[int, int, bytes]
 
 
 class PostingsChange(NamedTuple):
-    """What one change of the index adds to lists and removes from them.
+    """The postings that one change of the index adds to lists and removes from lists.
 
-    Entry by entry, `added` holds a list's key and `postings` its new posting; `dropped` a list's key and `numbers` the
-    issue that leaves it. `since` tells in which change that issue came; `posted` has the positions of searchable
-    fields.
+    The list `added[i]` gets the posting `postings[i]`. The issue `numbers[i]` leaves the list `dropped[i]`; `since`
+    tells, by issue, which change had added the issue. `posted` has the positions of searchable fields.
     """
 
     added: Integers
@@ -133,7 +132,7 @@ def list_keys(field: int, terms: NDArray[Any]) -> Integers:
 
 
 def read_lists(connection: sa.Connection, repo_id: int, wanted: Collection[int]) -> dict[int, PostingsList]:
-    """The rows of these lists, by key, as far as they exist."""
+    """The rows of those lists that exist, by key."""
     columns = (lists.c.list, lists.c.issues, lists.c.tail)
     return {row[0]: row for row in fetch(connection, repo_id, columns, lists.c.list, wanted)}
 
@@ -146,41 +145,44 @@ def issues_in(connection: sa.Connection, repo_id: int, wanted: Collection[int]) 
 def chunks_of(connection: sa.Connection, repo_id: int, wanted: Collection[int]) -> dict[int, list[bytes]]:
     """The chunks of these lists, by key."""
     found: dict[int, list[bytes]] = {}
-    for name, postings in fetch(connection, repo_id, (chunks.c.list, chunks.c.postings), chunks.c.list, wanted):
-        found.setdefault(name, []).append(postings)
+    for key, postings in fetch(connection, repo_id, (chunks.c.list, chunks.c.postings), chunks.c.list, wanted):
+        found.setdefault(key, []).append(postings)
     return found
 
 
 def apply_change(connection: sa.Connection, repo_id: int, change: PostingsChange, sequence: int) -> Integers:
-    """Change lists, under the repository's lock, and return the keys of empty ones. `sequence` names the new chunks."""
+    """Change lists and return the keys of empty lists; hold the repository's lock.
+
+    `sequence` becomes the number of the new chunks.
+    """
     order = np.argsort(change.added, kind="stable")
     added, starts = np.unique(change.added[order], return_index=True)
     ends = np.append(starts, len(order))[1:]
     raw = change.postings[order].astype("<u8").tobytes()
     spans = dict(zip(added.tolist(), zip(starts.tolist(), ends.tolist(), strict=True), strict=True))
     leaving: dict[int, list[int]] = {}
-    for name, number in zip(change.dropped.tolist(), change.numbers.tolist(), strict=True):
-        leaving.setdefault(name, []).append(number)
+    for key, number in zip(change.dropped.tolist(), change.numbers.tolist(), strict=True):
+        leaving.setdefault(key, []).append(number)
     known = read_lists(connection, repo_id, list(spans.keys() | leaving.keys()))
-    tails = _without(connection, repo_id, known, leaving, change)
+    tails = _shortened_tails(connection, repo_id, known, leaving, change)
     rows: list[tuple[int, int, int, bytes]] = []
     sealed: dict[int, bytes] = {}
     empty: list[int] = []
-    nothing = (0, 0, b"")
-    for name in sorted(spans.keys() | leaving.keys()):
-        start, end = spans.get(name, (0, 0))
-        _, issues, tail = known.get(name, nothing)
-        issues += end - start - len(leaving.get(name, ()))
-        tail = tails.get(name, tail)
-        if start < end and name >> 32 in change.posted:
+    no_list = (0, 0, b"")
+    for key in sorted(spans.keys() | leaving.keys()):
+        start, end = spans.get(key, (0, 0))
+        _, issues, tail = known.get(key, no_list)
+        issues += end - start - len(leaving.get(key, ()))
+        tail = tails.get(key, tail)
+        if start < end and key >> 32 in change.posted:
             tail += raw[8 * start : 8 * end]
             if len(tail) > TAIL:
-                sealed[name] = tail
+                sealed[key] = tail
                 tail = b""
         if issues > 0:
-            rows.append((repo_id, name, issues, tail))
+            rows.append((repo_id, key, issues, tail))
         else:
-            empty.append(name)
+            empty.append(key)
     upsert(connection, lists, rows)
     _seal(connection, repo_id, sealed, sequence)
     delete(connection, lists, repo_id, "list", empty)
@@ -188,83 +190,90 @@ def apply_change(connection: sa.Connection, repo_id: int, change: PostingsChange
 
 
 def _seal(connection: sa.Connection, repo_id: int, tails: Mapping[int, bytes], sequence: int) -> None:
-    """Move tails into chunks: the list's last chunk if that is short. A chunk is named after its last change."""
+    """Append each tail to the list's last chunk, or make a new chunk if the last chunk is long.
+
+    A chunk has the number of its last change.
+    """
     last = sa.select(chunks.c.list, sa.func.max(chunks.c.chunk).label("chunk"))
     last = last.where(chunks.c.repo_id == repo_id, among(connection, chunks.c.list, tails)).group_by(chunks.c.list)
     rows, old = [], []
-    for name, chunk, postings in connection.execute(_pieces(repo_id, last)).all() if tails else ():
+    for key, chunk, postings in connection.execute(_select_chunks(repo_id, last)).all() if tails else ():
         if len(postings) < CHUNK:
-            rows.append((repo_id, name, sequence, postings + tails[name]))
-            old.append((name, chunk))
-    _drop(connection, repo_id, old)
+            rows.append((repo_id, key, sequence, postings + tails[key]))
+            old.append((key, chunk))
+    _delete_chunks(connection, repo_id, old)
     grown = {row[1] for row in rows}
-    rows += [(repo_id, name, sequence, tail) for name, tail in tails.items() if name not in grown]
+    rows += [(repo_id, key, sequence, tail) for key, tail in tails.items() if key not in grown]
     upsert(connection, chunks, rows)
 
 
-def _pieces(repo_id: int, chosen: sa.Select[Any]) -> sa.Select[Any]:
-    these = chosen.subquery()
-    named = sa.and_(chunks.c.list == these.c.list, chunks.c.chunk == these.c.chunk)
+def _select_chunks(repo_id: int, query: sa.Select[Any]) -> sa.Select[Any]:
+    """The chunks that `query` selects by list and number."""
+    chosen = query.subquery()
+    same_chunk = sa.and_(chunks.c.list == chosen.c.list, chunks.c.chunk == chosen.c.chunk)
     columns = sa.select(chunks.c.list, chunks.c.chunk, chunks.c.postings)
-    return columns.join(these, named).where(chunks.c.repo_id == repo_id)
+    return columns.join(chosen, same_chunk).where(chunks.c.repo_id == repo_id)
 
 
-def _drop(connection: sa.Connection, repo_id: int, these: Sequence[tuple[int, int]]) -> None:
-    if these:
+def _delete_chunks(connection: sa.Connection, repo_id: int, pairs: Sequence[tuple[int, int]]) -> None:
+    if pairs:
         mine = sa.and_(
-            chunks.c.repo_id == repo_id, chunks.c.list == sa.bindparam("of"), chunks.c.chunk == sa.bindparam("named")
+            chunks.c.repo_id == repo_id, chunks.c.list == sa.bindparam("key"), chunks.c.chunk == sa.bindparam("number")
         )
-        connection.execute(sa.delete(chunks).where(mine), [{"of": name, "named": chunk} for name, chunk in these])
+        connection.execute(sa.delete(chunks).where(mine), [{"key": key, "number": chunk} for key, chunk in pairs])
 
 
-def _without(
+def _shortened_tails(
     connection: sa.Connection,
     repo_id: int,
     known: Mapping[int, PostingsList],
     leaving: Mapping[int, Collection[int]],
     change: PostingsChange,
 ) -> dict[int, bytes]:
-    """The tails of lists without the issues that leave; postings in chunks are removed in the database."""
+    """The tails of lists without the issues that leave. Postings in chunks are removed in the database."""
     tails: dict[int, bytes] = {}
-    # By the change in which issues came, then by list: their postings are in one chunk of each list.
-    deep: dict[int, dict[int, list[int]]] = {}
-    for name, numbers in leaving.items():
-        if name >> 32 in change.posted:
-            tail = read_postings(known[name][2])
-            here = np.isin(numbers_of(tail), list(numbers))
-            tails[name] = tail[~here].tobytes()
-            for number in set(numbers) - set(numbers_of(tail[here]).tolist()):
-                deep.setdefault(change.since[number], {}).setdefault(name, []).append(number)
-    for since, those in deep.items():
-        _take_out(connection, repo_id, those, since)
+    # Issues to remove from chunks, by the change that added them, then by list. In each list, the postings of one
+    # change are in a single chunk.
+    in_chunks: dict[int, dict[int, list[int]]] = {}
+    for key, numbers in leaving.items():
+        if key >> 32 in change.posted:
+            tail = read_postings(known[key][2])
+            leaves = np.isin(numbers_of(tail), list(numbers))
+            tails[key] = tail[~leaves].tobytes()
+            for number in set(numbers) - set(numbers_of(tail[leaves]).tolist()):
+                in_chunks.setdefault(change.since[number], {}).setdefault(key, []).append(number)
+    for since, by_list in in_chunks.items():
+        _remove_from_chunks(connection, repo_id, by_list, since)
     return tails
 
 
-def _take_out(connection: sa.Connection, repo_id: int, leaving: Mapping[int, Collection[int]], since: int) -> None:
-    """Remove issues of one change from chunks: they are in the first chunk named at or after that change."""
+def _remove_from_chunks(
+    connection: sa.Connection, repo_id: int, leaving: Mapping[int, Collection[int]], since: int
+) -> None:
+    """Remove issues that the change `since` added: they are in the first chunk with that number or a higher one."""
     first = sa.select(chunks.c.list, sa.func.min(chunks.c.chunk).label("chunk"))
     first = first.where(chunks.c.repo_id == repo_id, among(connection, chunks.c.list, leaving), chunks.c.chunk >= since)
-    rows, gone = [], []
-    for name, chunk, blob in connection.execute(_pieces(repo_id, first.group_by(chunks.c.list))).all():
+    rows, empty = [], []
+    for key, chunk, blob in connection.execute(_select_chunks(repo_id, first.group_by(chunks.c.list))).all():
         postings = read_postings(blob)
-        kept = postings[~np.isin(numbers_of(postings), list(leaving[name]))]
-        if len(kept):
-            rows.append((repo_id, name, chunk, kept.tobytes()))
+        remaining = postings[~np.isin(numbers_of(postings), list(leaving[key]))]
+        if len(remaining):
+            rows.append((repo_id, key, chunk, remaining.tobytes()))
         else:
-            gone.append((name, chunk))
+            empty.append((key, chunk))
     upsert(connection, chunks, rows)
-    _drop(connection, repo_id, gone)
+    _delete_chunks(connection, repo_id, empty)
 
 
 class Batch:
-    """Analysed issues, to be written in one change; `hashes` has each of their terms once."""
+    """Analysed issues to write in a single change. `hashes` has the hash of each term once."""
 
     def __init__(self, fields: Sequence[Field], analyses: Mapping[int, Analysis]) -> None:
         self._fields = fields
         self.numbers: Integers = np.array(list(analyses), dtype=np.int64)
-        free = itertools.count()
-        # A word's first look-up gives it the next position.
-        spaces: dict[str, dict[str, int]] = {field.space: defaultdict(free.__next__) for field in fields}
+        position = itertools.count()
+        # The first look-up of a word gives the next position to the word.
+        spaces: dict[str, dict[str, int]] = {field.space: defaultdict(position.__next__) for field in fields}
         self._columns = [_column(field.name, spaces[field.space], analyses.values()) for field in fields]
         self.hashes: Integers = np.zeros(sum(map(len, spaces.values())), dtype=np.int64)
         for space, positions in spaces.items():
@@ -273,11 +282,14 @@ class Batch:
             np.bincount(rows, counts, len(self.numbers)).astype(np.int64) for rows, _, counts in self._columns
         ]
 
-    def entries(self, numbered: Integers) -> tuple[Integers, Postings, list[bytes]]:
-        """The lists' keys, a posting for each, and each issue's packed terms; `numbered` are the terms' numbers."""
+    def entries(self, term_numbers: Integers) -> tuple[Integers, Postings, list[bytes]]:
+        """The list key and the posting of each entry, and the packed terms of each issue.
+
+        `term_numbers` has the number of each term in `hashes`.
+        """
         added, postings, fields = list[Integers](), list[Postings](), list[Bags]()
         for position, ((rows, places, counts), lengths) in enumerate(zip(self._columns, self.lengths, strict=True)):
-            terms = numbered[places]
+            terms = term_numbers[places]
             order = np.argsort(rows << 32 | terms)
             rows, terms, counts = rows[order], terms[order], counts[order]
             added.append(list_keys(position, terms))
@@ -288,7 +300,7 @@ class Batch:
 
 
 def stored_entries(blobs: Mapping[int, bytes], fields: int) -> tuple[Integers, Integers, list[int]]:
-    """From packed terms by issue: the lists' keys, the issue's number for each, and the fields' summed lengths."""
+    """From packed terms by issue: the list key and the issue number of each entry, and the total field lengths."""
     numbers = np.array(list(blobs), dtype=np.int64)
     bags = unpack_terms(list(blobs.values()), range(fields))
     left = [list_keys(position, bag.terms) for position, bag in enumerate(bags)]
@@ -297,12 +309,12 @@ def stored_entries(blobs: Mapping[int, bytes], fields: int) -> tuple[Integers, I
 
 
 def _column(name: str, positions: dict[str, int], analyses: Iterable[Analysis]) -> tuple[Integers, Integers, Integers]:
-    """One field of all issues, entry by entry: the issue's position, the term's position in the batch, its count."""
+    """The entries of a field: the issue's position, the term's position in the batch, and the term's count."""
     found = [analysis.terms.get(name, {}) for analysis in analyses]
     sizes = np.fromiter(map(len, found), np.int64, len(found))
     total = int(sizes.sum())
     words = itertools.chain.from_iterable(found)
     terms = np.fromiter(map(positions.__getitem__, words), np.int64, total)
     counts = np.fromiter(itertools.chain.from_iterable([each.values() for each in found]), np.int64, total)
-    # Cut as they are stored, so that the same counts are subtracted when an issue leaves.
+    # Cut the counts as in the database, so that the same counts are subtracted when an issue is removed.
     return np.repeat(np.arange(len(found)), sizes), terms, np.minimum(counts, MOST_COUNTED)

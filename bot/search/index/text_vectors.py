@@ -1,4 +1,4 @@
-"""The text model's vectors of stored issues: made when a search first needs them, and kept."""
+"""The text model's vectors of stored issues. A vector is made and stored when a search first needs it."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from bot.storage.schema import indexed_terms, lock_index, text_vectors
 
 Vector = NDArray[np.float32]
 NewVectors = dict[int, tuple[int, Vector]]
-"""New vectors: number → the change in which the issue got its text, and the vector."""
+"""New vectors by issue number, each with the change in which the issue got its text."""
 
 
 class TextVectors:
     """The part of an index that uses the text model, for all repositories."""
 
-    def __init__(self, engine: sa.Engine, reader: RepositoryAnalyser, model: Embedder) -> None:
+    def __init__(self, engine: sa.Engine, analyser: RepositoryAnalyser, model: Embedder) -> None:
         self._engine = engine
-        self._reader = reader
+        self._analyser = analyser
         self._model = model
 
     @property
@@ -44,27 +44,27 @@ class TextVectors:
     def of(
         self, connection: sa.Connection, repo_id: int, numbers: Sequence[int], most: int | None
     ) -> tuple[Integers, Vector, NewVectors]:
-        """The places of the numbers that have a vector, the vectors, (places, dimensions), and the new ones among them.
+        """The places in `numbers` of issues with a vector, their vectors, (places, dimensions), and the new vectors.
 
-        Vectors are made for the first `most` numbers, or for all.
+        Missing vectors are made for the first `most` numbers, or for all numbers if `most` is None.
         """
         found, changes = self._stored(connection, repo_id, numbers)
         missing = {n: changes[n] for n in numbers[:most] if n in changes and n not in found}
         fresh = self._make(connection, repo_id, missing)
         found |= {number: vector for number, (_, vector) in fresh.items()}
-        there = [place for place, number in enumerate(numbers) if number in found]
+        places = [place for place, number in enumerate(numbers) if number in found]
         width = len(next(iter(found.values()), ()))
-        vectors = np.array([found[numbers[place]] for place in there], dtype=np.float32).reshape(len(there), width)
-        return np.array(there, dtype=np.int64), vectors, fresh
+        vectors = np.array([found[numbers[place]] for place in places], dtype=np.float32).reshape(len(places), width)
+        return np.array(places, dtype=np.int64), vectors, fresh
 
     def keep(self, repo_id: int, fresh: NewVectors) -> None:
-        """Store new vectors, unless the issue has another text by now, or is gone."""
+        """Store new vectors, except for issues that have another text by now or were removed."""
         if not fresh:
             return
         with write(self._engine) as connection:
             lock_index(connection, repo_id)
-            now = issues.changes(connection, repo_id, fresh)
-            current = {number: made for number, made in fresh.items() if now.get(number) == made[0]}
+            changes = issues.text_changes(connection, repo_id, fresh)
+            current = {number: new for number, new in fresh.items() if changes.get(number) == new[0]}
             rows = [(repo_id, n, changed, self.model, _packed(vector)) for n, (changed, vector) in current.items()]
             upsert(connection, text_vectors, rows)
 
@@ -82,7 +82,7 @@ class TextVectors:
             return list(connection.execute(query.order_by(indexed_terms.c.number.desc()).limit(limit)).scalars())
 
     def embed_missing(self, repo_id: int, limit: int) -> int:
-        """Make some missing vectors; returns how many. Call it until it returns 0."""
+        """Make some missing vectors, and return how many. Call this until the result is 0."""
         numbers = self.missing(repo_id, limit)
         if numbers:
             with self._engine.connect() as connection:
@@ -94,7 +94,7 @@ class TextVectors:
         self, connection: sa.Connection, repo_id: int, numbers: Sequence[int]
     ) -> tuple[dict[int, Vector], dict[int, int]]:
         """The stored vectors, and the change in which each issue got its text."""
-        changes = issues.changes(connection, repo_id, numbers)
+        changes = issues.text_changes(connection, repo_id, numbers)
         table = text_vectors.c
         rows = fetch(
             connection, repo_id, (table.number, table.changed, table.model, table.vector), table.number, numbers
@@ -109,14 +109,14 @@ class TextVectors:
     def _make(self, connection: sa.Connection, repo_id: int, changes: Mapping[int, int]) -> NewVectors:
         if not changes:
             return {}
-        analyses = self._reader.read_again(repo_id, issues.texts(connection, repo_id, list(changes)))
-        made = self._model.embed([analysis.text for analysis in analyses.values()])
-        # Rounded as stored, so that the answer is the same before and after.
-        return {n: (changes[n], _unpacked(_packed(vector))) for n, vector in zip(analyses, made, strict=True)}
+        analyses = self._analyser.read_again(repo_id, issues.texts(connection, repo_id, list(changes)))
+        vectors = self._model.embed([analysis.text for analysis in analyses.values()])
+        # Round vectors as in the database, so that a search finds the same before and after they are stored.
+        return {n: (changes[n], _unpacked(_packed(vector))) for n, vector in zip(analyses, vectors, strict=True)}
 
 
 def _current(*, outer: bool = False, also: sa.ColumnElement[bool] | None = None) -> sa.Join:
-    """Issues joined with the vectors of their present texts."""
+    """Issues joined with the vectors of their current texts."""
     same = [
         getattr(text_vectors.c, name) == getattr(indexed_terms.c, name) for name in ("repo_id", "number", "changed")
     ]

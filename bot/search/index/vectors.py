@@ -1,6 +1,6 @@
-"""Makes and stores two vectors for each issue, of the title and of the whole text, and finds the closest.
+"""Makes and stores two vectors for each issue, of the title and of the whole text, and finds the closest issues.
 
-Stored as bytes with a scale they take a quarter of the space, and cosines move by less than 0.01.
+Vectors are stored as bytes with a scale. This takes a quarter of the space, and changes cosines by less than 0.01.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ Vectors = NDArray[np.float32]
 
 _GONE = np.iinfo(np.int64).max
 _ROWS = 5_000
-# Vectors that are compared at once; they fit into the processor's cache, which is three times as fast.
+# How many vectors are compared at once. A block that fits into the processor's cache is three times as fast.
 _BLOCK = 512
-# Cosines are rounded to what the stored vectors can tell.
+# Decimals of a cosine; stored vectors are not precise enough for more.
 _DECIMALS = 5
 
 
 class VectorKind(IntEnum):
-    """What a vector is of. `BOTH` is the direction of the other two's sum, and is not stored."""
+    """The text that a vector stands for. `BOTH` is the direction of the sum of the other two, and is not stored."""
 
     TITLE = 0
     TEXT = 1
@@ -64,7 +64,7 @@ def unpack(blobs: Sequence[bytes]) -> Vectors:
 
 
 def subtract_centre(vectors: Vectors, centre: NDArray[np.float64]) -> Vectors:
-    """Subtract the direction that all texts of a repository share, and make unit vectors again."""
+    """Subtract the direction that all texts of a repository share, and scale to length one again."""
     return unit(vectors - centre.astype(np.float32)) if centre.size else vectors
 
 
@@ -75,7 +75,7 @@ def read_vectors(connection: sa.Connection, repo_id: int, numbers: Collection[in
 class Neighbours:
     """A repository's vectors in memory, current up to the change `sequence`. A search compares all of them.
 
-    Arrays grow by copying, so that readers in other threads can go on with theirs.
+    Arrays grow by copying, so that readers in other threads can go on with the old arrays.
     """
 
     def __init__(self, state: IndexState) -> None:
@@ -103,6 +103,7 @@ class Neighbours:
 
     def refresh(self, connection: sa.Connection, repo_id: int, state: IndexState) -> None:
         if not self._count:
+            # Growing step by step would take twice the memory.
             self._make_room(state.vectors)
         changed = sa.select(table.c.number, table.c.vectors).where(
             table.c.repo_id == repo_id, table.c.changed > self.sequence
@@ -110,12 +111,15 @@ class Neighbours:
         for rows in connection.execute(changed, execution_options={"yield_per": _ROWS}).partitions():
             self._add(np.array([row[0] for row in rows]), unpack([row[1] for row in rows]))
         if np.count_nonzero(self._numbers[: self._count] != _GONE) > state.vectors:
-            there = connection.execute(sa.select(table.c.number).where(table.c.repo_id == repo_id)).scalars().all()
-            self._keep_only(np.array(there, dtype=np.int64))
+            stored = connection.execute(sa.select(table.c.number).where(table.c.repo_id == repo_id)).scalars().all()
+            self._keep_only(np.array(stored, dtype=np.int64))
         self.sequence = state.sequence
 
-    def nearest(self, asked: Vectors, wanted: Mapping[VectorKind, int], below: int | None) -> dict[VectorKind, Scores]:
-        """For each kind, the `wanted` number of issues below `below` whose vectors are closest to a text's, `asked`."""
+    def nearest(self, query: Vectors, wanted: Mapping[VectorKind, int], below: int | None) -> dict[VectorKind, Scores]:
+        """For each kind, find the `wanted` number of issues whose vectors are closest to the vectors `query` of a text.
+
+        Only issues with numbers below `below` are found.
+        """
         count = self._count
         numbers, values, scales, lengths = self._numbers[:count], self._values, self._scales, self._lengths
         cosines = np.zeros((len(VectorKind), count), dtype=np.float32)
@@ -124,15 +128,15 @@ class Neighbours:
             pairs = values[block].astype(np.float32)
             title, text = pairs[:, VectorKind.TITLE], pairs[:, VectorKind.TEXT]
             by_title, by_text = scales[block, VectorKind.TITLE], scales[block, VectorKind.TEXT]
-            cosines[VectorKind.TITLE, block] = title @ asked[VectorKind.TITLE] * by_title
-            cosines[VectorKind.TEXT, block] = text @ asked[VectorKind.TEXT] * by_text
-            both = title @ asked[VectorKind.BOTH] * by_title + text @ asked[VectorKind.BOTH] * by_text
+            cosines[VectorKind.TITLE, block] = title @ query[VectorKind.TITLE] * by_title
+            cosines[VectorKind.TEXT, block] = text @ query[VectorKind.TEXT] * by_text
+            both = title @ query[VectorKind.BOTH] * by_title + text @ query[VectorKind.BOTH] * by_text
             cosines[VectorKind.BOTH, block] = both / lengths[block]
-        there = np.flatnonzero(numbers < (_GONE if below is None else below))
-        there = there[np.argsort(numbers[there], kind="stable")]
-        # Later digits depend on the block, but equal texts must be equally close.
-        found = np.round(cosines[:, there].astype(np.float64), _DECIMALS)
-        return {kind: Scores(numbers[there], found[kind]).best(k) for kind, k in wanted.items()}
+        rows = np.flatnonzero(numbers < (_GONE if below is None else below))
+        rows = rows[np.argsort(numbers[rows], kind="stable")]
+        # Round, because further digits depend on the block, but equal texts must be equally close.
+        found = np.round(cosines[:, rows].astype(np.float64), _DECIMALS)
+        return {kind: Scores(numbers[rows], found[kind]).best(k) for kind, k in wanted.items()}
 
     def stored(self, numbers: Integers) -> Vectors:
         """The centred vectors of issues, (issues, 3, dimensions), by `VectorKind`; zero for unknown issues."""
@@ -147,7 +151,7 @@ class Neighbours:
         return found
 
     def _make_room(self, count: int) -> None:
-        """Make room for this many issues. (Growing step by step would take twice the memory.)"""
+        """Make room for this many issues."""
         self._numbers = grown(self._numbers, count)
         self._values, self._scales = grown(self._values, count), grown(self._scales, count)
         self._lengths = grown(self._lengths, count, fill=1)
@@ -168,7 +172,7 @@ class Neighbours:
         self._count = count
 
     def _keep_only(self, numbers: Integers) -> None:
-        """Forget removed issues. Their rows stay, and are never found."""
+        """Forget removed issues. Their rows stay, but no search finds them."""
         mine = self._numbers[: self._count]
         gone = np.flatnonzero(~np.isin(mine, numbers) & (mine != _GONE))
         self._row_of[mine[gone]] = -1
@@ -177,7 +181,7 @@ class Neighbours:
 
 
 def grown(array: NDArray[Any], length: int, fill: int = 0) -> NDArray[Any]:
-    """The array, or a copy with half as many rows again if it is too short."""
+    """The array, or if it is too short, a copy that is at least half as long again."""
     have = len(array)
     if length <= have:
         return array
@@ -185,7 +189,7 @@ def grown(array: NDArray[Any], length: int, fill: int = 0) -> NDArray[Any]:
     return np.concatenate([array, np.full((more, *array.shape[1:]), fill, dtype=array.dtype)])
 
 
-#: Vectors are centred once there are this many, and again each time their number has doubled.
+#: The centre is computed when there are this many vectors, and again each time their number has doubled.
 FIRST_CENTRE = 512
 
 
@@ -204,11 +208,11 @@ class ModelVectors:
     def make(self, analyses: Sequence[Analysis]) -> Vectors:
         """Embed titles and texts: (texts, 2, dimensions). Raises EmbeddingError."""
         texts = [analysis.title for analysis in analyses] + [analysis.text for analysis in analyses]
-        both = self._embedder.embed(texts)
-        return np.stack([both[: len(analyses)], both[len(analyses) :]], axis=1)
+        vectors = self._embedder.embed(texts)
+        return np.stack([vectors[: len(analyses)], vectors[len(analyses) :]], axis=1)
 
     def check(self, state: IndexState, pair: Vectors) -> None:
-        """Raise EmbeddingError if the stored vectors are another model's, perhaps behind the same name."""
+        """Raise EmbeddingError if another model made the stored vectors, even a model with the same name."""
         if state.vectors and (state.model != self.model or _width(state) != pair.shape[-1]):
             raise EmbeddingError("the model was changed, and the issues are being embedded anew")
 
@@ -222,28 +226,28 @@ class ModelVectors:
         return list(connection.execute(query.order_by(terms.number.desc()).limit(limit)).scalars())
 
     def put(
-        self, connection: sa.Connection, repo_id: int, state: IndexState, numbers: Sequence[int], made: Vectors
+        self, connection: sa.Connection, repo_id: int, state: IndexState, numbers: Sequence[int], vectors: Vectors
     ) -> None:
         """Write vectors and count them in the state. Drops vectors of another model or width."""
-        another = state.model == self.model and _width(state) not in (0, made.shape[-1])
-        if another:
+        other_width = state.model == self.model and _width(state) not in (0, vectors.shape[-1])
+        if other_width:
             _log.warning(
                 "%s answers with %d dimensions, not with %d as before: repository %d is embedded anew",
                 self.model,
-                made.shape[-1],
+                vectors.shape[-1],
                 _width(state),
                 repo_id,
             )
-        if another or state.model != self.model:
+        if other_width or state.model != self.model:
             connection.execute(sa.delete(table).where(table.c.repo_id == repo_id))
             state.model, state.vectors, state.vector_sum, state.centre = self.model, 0, NO_VECTORS, NO_VECTORS
         drop(connection, repo_id, state, numbers)
-        blobs = pack(made)
+        blobs = pack(vectors)
         rows = [(repo_id, number, state.sequence, blob) for number, blob in zip(numbers, blobs, strict=True)]
         upsert(connection, table, rows)
         before = state.vectors
         state.vectors += len(numbers)
-        # Rounded as stored, so that it can be subtracted exactly.
+        # Add up the vectors as they are stored, so that they can be subtracted exactly.
         total = unpack(blobs).sum(axis=0, dtype=np.float64)
         state.vector_sum = state.vector_sum + total if state.vector_sum.size else total
         if state.vectors >= FIRST_CENTRE and state.vectors.bit_length() > before.bit_length():
@@ -251,7 +255,7 @@ class ModelVectors:
 
 
 def _width(state: IndexState) -> int:
-    """The dimensions of the stored vectors, 0 without any."""
+    """How many dimensions the stored vectors have; 0 without vectors."""
     return int(state.vector_sum.shape[1])
 
 

@@ -1,4 +1,4 @@
-"""A snapshot of a repository's index: it searches issues, and reads those that were found."""
+"""A snapshot of a repository's index, to search and read issues."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from bot.search.index.arrays import (
 )
 from bot.search.index.cache import BoundedCache, RepositoryCache
 from bot.search.index.database import IndexState, fetch
-from bot.search.index.issues import IndexedIssue, kept_text
+from bot.search.index.issues import IndexedIssue, storable_text
 from bot.search.index.postings import PostingsList, chunks_of, list_keys, read_lists, term_numbers
 from bot.search.index.text_vectors import NewVectors, TextVectors
 from bot.search.index.vectors import Neighbours, VectorKind, Vectors
 from bot.storage.schema import indexed_issues, indexed_terms
 
-#: Postings that one search may read, those of the best terms. It bounds the cost in a large repository.
+#: The most postings that one query may read, best terms first. This bounds the cost in a large repository.
 BUDGET = 60_000
 
 T = TypeVar("T")
@@ -49,8 +49,8 @@ _NOWHERE = -1
 class Terms:
     """The distinct terms of one field of a text.
 
-    Entry by entry: the word, its number in the repository (negative if new), its count in the text, and the number of
-    issues that have it in that field.
+    For each term: the word, the term's number in the repository (negative if new), its count in the text, and the
+    number of issues that have the term in that field.
     """
 
     words: tuple[str, ...]
@@ -61,7 +61,7 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Terms to search for in a field, the weight of each, and how a posting is scored."""
+    """Terms to search for in a field, the weight of each term, and the function that scores postings."""
 
     field: str
     terms: Integers
@@ -70,7 +70,7 @@ class Query:
 
 
 class View:
-    """Made by `Index.view`, for one find. Do not share it between threads."""
+    """`Index.view` makes a view for each search. Do not share a view between threads."""
 
     def __init__(
         self,
@@ -107,18 +107,18 @@ class View:
     def look_up(self, analysis: Analysis) -> dict[str, Terms]:
         """Look up a text's terms, for each searchable field."""
         fields = {field.name: field.space for field in self._fields if field.posted}
-        each: dict[str, dict[str, None]] = {space: {} for space in fields.values()}
+        distinct: dict[str, dict[str, None]] = {space: {} for space in fields.values()}
         for name, space in fields.items():
-            each[space] |= dict.fromkeys(analysis.terms[name])
-        spaces = {space: dict(zip(words, hashes(space, words), strict=True)) for space, words in each.items()}
-        known = self._recent(
+            distinct[space] |= dict.fromkeys(analysis.terms[name])
+        spaces = {space: dict(zip(words, hashes(space, words), strict=True)) for space, words in distinct.items()}
+        known = self._read_through(
             self._cache.vocabulary,
             [value for words in spaces.values() for value in words.values()],
             lambda new: term_numbers(self._connection, self._repo_id, new),
         )
-        fresh = itertools.count(-1, -1)
+        new_numbers = itertools.count(-1, -1)
         numbers = {
-            space: {word: known.get(value) or next(fresh) for word, value in words.items()}
+            space: {word: known.get(value) or next(new_numbers) for word, value in words.items()}
             for space, words in spaces.items()
         }
         wanted = {
@@ -138,31 +138,36 @@ class View:
         }
 
     def frequencies(self, field: str) -> NDArray[np.int32]:
-        """In how many issues each term occurs in a field, by number. Cached: a little behind `look_up`."""
+        """How many issues have each term in a field, by term number. Cached, so a little behind `look_up`."""
         position, narrow = self._position[field], field in self._narrow
         return self._cache.frequencies(self._connection, self._repo_id, position, self.state, narrow=narrow)
 
     def search_all(self, queries: Sequence[Query], *, budget: int = BUDGET, below: int | None = None) -> list[Scores]:
-        """For each query, find the issues with one of its terms in its field, each with the sum of weight × scoring.
+        """For each query, find the issues with one of its terms in its field; scores are sums of weight × scoring.
 
-        Each query reads at most `budget` postings, of the heaviest terms first; a term with more than the rest of the
-        budget is left out. `below` leaves out issues with that number and higher ones.
+        Each query reads at most `budget` postings, heaviest terms first, and skips a term with more postings than the
+        rest of the budget. Only issues with numbers below `below` are found.
         """
         keys = [self._keys(query.field, query.terms) for query in queries]
-        self._load({key for each in keys for key in each})
-        chosen = [self._choose(each, query.weights, budget) for each, query in zip(keys, queries, strict=True)]
-        long = {key for found, _ in chosen for (key, issues, tail), _ in found if 8 * issues > len(tail)}
-        self._chunks |= self._recent(
-            self._cache.chunks, long - self._chunks.keys(), lambda new: chunks_of(self._connection, self._repo_id, new)
+        self._load({key for query_keys in keys for key in query_keys})
+        chosen = [self._choose(query_keys, q.weights, budget) for query_keys, q in zip(keys, queries, strict=True)]
+        chunked = {key for lists, _ in chosen for (key, issues, tail), _ in lists if 8 * issues > len(tail)}
+        self._chunks |= self._read_through(
+            self._cache.chunks,
+            chunked - self._chunks.keys(),
+            lambda new: chunks_of(self._connection, self._repo_id, new),
         )
-        return [self._add_up(*one, query.scoring, below) for one, query in zip(chosen, queries, strict=True)]
+        return [
+            self._add_up(lists, complete, query.scoring, below)
+            for (lists, complete), query in zip(chosen, queries, strict=True)
+        ]
 
     def nearest(
         self, pair: Vectors, wanted: Mapping[VectorKind, int], *, below: int | None = None
     ) -> dict[VectorKind, Scores]:
-        """For each kind, find the `wanted` number of issues whose vectors are closest to a text's by cosine.
+        """For each kind, find the `wanted` number of issues whose vectors are closest, by cosine, to those of a text.
 
-        `pair` is (2, dimensions), of the title and of the whole text.
+        `pair` has the vectors of the text's title and of the whole text, (2, dimensions).
         """
         if not self.vector_count:
             return {kind: Scores(np.zeros(0, dtype=np.int64), np.zeros(0)) for kind in wanted}
@@ -170,15 +175,15 @@ class View:
 
     def centred(self, pair: Vectors) -> Vectors:
         """A text's centred vectors, (3, dimensions), by `VectorKind`."""
-        around = vectors.subtract_centre(pair, self.state.centre)
-        return np.concatenate([around, unit(around.sum(axis=0, keepdims=True))])
+        centred = vectors.subtract_centre(pair, self.state.centre)
+        return np.concatenate([centred, unit(centred.sum(axis=0, keepdims=True))])
 
     def vectors(self, numbers: Integers) -> Vectors:
-        """(issues, 3, dimensions), by `VectorKind`; zero for issues without vectors."""
+        """The centred vectors of issues, (issues, 3, dimensions), by `VectorKind`; zero for issues without vectors."""
         return self._neighbours().stored(numbers)
 
     def pair(self, number: int) -> Vectors | None:
-        """An issue's vectors as of `Index.embed`, (2, dimensions); None if it has none."""
+        """An issue's vectors, (2, dimensions), as from `Index.embed`; None for an issue without vectors."""
         blob = vectors.read_vectors(self._connection, self._repo_id, [number]).get(number)
         return None if blob is None else vectors.unpack([blob])[0]
 
@@ -191,32 +196,34 @@ class View:
     def terms(self, numbers: Integers, *fields: str) -> list[Bags]:
         """The terms of issues in the order of `numbers`, for each of the fields."""
         wanted = numbers.tolist()
-        found = self._recent(self._cache.terms, wanted, self._read_terms)
-        there = [found.get(number, NO_TERMS) for number in wanted]
-        return unpack_terms(there, [self._position[field] for field in fields])
+        found = self._read_through(self._cache.terms, wanted, self._read_terms)
+        packed = [found.get(number, NO_TERMS) for number in wanted]
+        return unpack_terms(packed, [self._position[field] for field in fields])
 
     def reported(self, author: str, below: int) -> int:
-        """How many issues with smaller numbers an author wrote."""
+        """How many issues with numbers below `below` an author wrote."""
         table = indexed_issues.c
-        mine = sa.and_(table.repo_id == self._repo_id, table.author == kept_text(author, 200), table.number < below)
+        mine = sa.and_(table.repo_id == self._repo_id, table.author == storable_text(author, 200), table.number < below)
         return self._connection.execute(sa.select(sa.func.count()).where(mine)).scalar_one()
 
-    def frequent_originals(self, least: int, most: int) -> list[int]:
-        """Issues with at least `least` closed duplicates, those with most first."""
-        return issues.frequent_originals(self._connection, self._repo_id, least, most)
+    def frequent_originals(self, min_duplicates: int, limit: int) -> list[int]:
+        """Issues with at least `min_duplicates` closed duplicates; most duplicates first."""
+        return issues.frequent_originals(self._connection, self._repo_id, min_duplicates, limit)
 
     def issues(self, numbers: Collection[int]) -> dict[int, IndexedIssue]:
-        """Issues by number, without bodies; those that are not in the index are left out."""
-        return self._recent(self._cache.issues, numbers, lambda new: issues.read(self._connection, self._repo_id, new))
+        """Issues by number, without bodies; numbers that are not in the index are left out."""
+        return self._read_through(
+            self._cache.issues, numbers, lambda new: issues.read(self._connection, self._repo_id, new)
+        )
 
     def texts(self, numbers: Collection[int]) -> Mapping[int, tuple[str, str]]:
         """Titles and bodies by number."""
         return issues.texts(self._connection, self._repo_id, numbers)
 
-    def _recent(
+    def _read_through(
         self, cache: BoundedCache[T], numbers: Collection[int], read: Callable[[Collection[int]], Mapping[int, T]]
     ) -> dict[int, T]:
-        """Take entries from the cache; read and cache the others."""
+        """Take entries from the cache; read and cache the missing entries."""
         found = cache.get(self._version, numbers)
         if len(found) < len(numbers):
             fresh = read([number for number in numbers if number not in found])
@@ -231,7 +238,7 @@ class View:
     def _choose(
         self, keys: Sequence[int], weights: Floats, budget: int
     ) -> tuple[list[tuple[PostingsList, float]], bool]:
-        """The lists that a query reads with their weights, heaviest first, and whether all are read."""
+        """The lists that a query reads, with their weights, heaviest first; and whether no list is skipped."""
         chosen, complete = [], True
         for place in np.argsort(-weights, kind="stable").tolist():
             row, weight = self._lists.get(keys[place]), float(weights[place])
@@ -269,6 +276,6 @@ class View:
     def _load(self, keys: Iterable[int]) -> None:
         new = [key for key in keys if key >= 0 and key not in self._lists]
         if new:
-            self._lists |= dict.fromkeys(new) | self._recent(
+            self._lists |= dict.fromkeys(new) | self._read_through(
                 self._cache.lists, new, lambda rest: read_lists(self._connection, self._repo_id, rest)
             )

@@ -132,7 +132,7 @@ class Matcher:
         try:
             pair = self._index.embed(repo_id, analysis) if embedded else None
         except EmbeddingError as failure:
-            if failure.told != str(failure):
+            if failure.public_message != str(failure):
                 _log.warning("repository %d is searched by words alone: %s", repo_id, failure)
             return AnalysedText((title, body), analysis, None, (_problem(failure),))
         return AnalysedText((title, body), analysis, pair, ())
@@ -148,7 +148,7 @@ class Matcher:
 
 
 def _problem(failure: EmbeddingError) -> SourceProblem:
-    return SourceProblem(VECTORS, RemarkCode.OTHERS.of(failure.told))
+    return SourceProblem(VECTORS, RemarkCode.OTHERS.of(failure.public_message))
 
 
 class TextComparison:
@@ -178,7 +178,7 @@ class TextComparison:
             there, vectors, fresh = self._view.texts_by(self._texts, numbers[rows].tolist(), self._most)
         except EmbeddingError as failure:
             _log.warning("repository %d is judged without the text model: %s", self._repo_id, failure)
-            self.problem = f"{VECTORS}: {failure.told}"
+            self.problem = f"{VECTORS}: {failure.public_message}"
             return None
         self.fresh |= fresh
         if not len(there) or not own.any():

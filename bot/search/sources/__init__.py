@@ -1,7 +1,7 @@
-"""Sources of candidates (H6): what each is asked and answers, asking them in parallel, merging their results (R).
+"""Sources of candidates (H6): requests and results, asking the sources in parallel, and merging their results (R).
 
-Sources are independent: one that fails or is late is reported (H1). A result of several sources keeps all their names
-(H2).
+Sources are independent: a source that fails or is late is reported, and the others count (H1). A result that several
+sources find keeps the names of all these sources (H2).
 """
 
 from __future__ import annotations
@@ -33,7 +33,10 @@ PER_PAGE = 100
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """`plan` is for searches by words, `natural` for one by meaning; either may be empty. Results in `state` count."""
+    """A search for duplicates of `target`. Only results in the state `state` count.
+
+    `plan` has the searches by words, and `natural` is the search by meaning; either may be empty.
+    """
 
     target: Issue
     plan: Plan
@@ -43,9 +46,9 @@ class SearchRequest:
 
 @dataclass(frozen=True, slots=True)
 class SourceResult:
-    """A ranked list for each query that was answered, the queries' outcomes, and failures, which are never raised.
+    """A ranked list for each answered query, the outcome of each query, and the failures, which are never raised.
 
-    `likeness` holds the source's own verdicts on results, by their keys.
+    `likeness` holds the source's own verdicts on issues, by key.
     """
 
     source: str
@@ -65,11 +68,11 @@ class SourceResult:
         )
 
 
-def failed_query(source: str, query: str, failure: Exception | Remark, told: Remark | None = None) -> SourceResult:
-    """The answer for a query that failed; `told` replaces the failure's own message if readers must not see that."""
-    told = told or (failure if isinstance(failure, Remark) else remark_from(failure))
-    run = QueryRun(source, query, None, problem=told, later=isinstance(failure, Retryable))
-    return SourceResult(source, (), (run,), (SourceProblem(source, told),))
+def failed_query(source: str, query: str, failure: Exception | Remark, remark: Remark | None = None) -> SourceResult:
+    """The answer for a failed query. A `remark` replaces the failure's message if readers must not see the message."""
+    remark = remark or (failure if isinstance(failure, Remark) else remark_from(failure))
+    run = QueryRun(source, query, None, problem=remark, later=isinstance(failure, Retryable))
+    return SourceResult(source, (), (run,), (SourceProblem(source, remark),))
 
 
 class Source(Protocol):
@@ -82,7 +85,7 @@ class Source(Protocol):
 
 
 class GitHubReads(Protocol):
-    """What the finder and its sources ask of GitHub; `RepoClient` and its view for a thread have it."""
+    """What the finder and its sources read from GitHub, with a `RepoClient` or its view for a thread."""
 
     def issue(self, repo: RepoRef, number: int) -> Issue: ...
     def search(self, query: str, *, hybrid: bool = False, per_page: int = PER_PAGE) -> SearchPage: ...
@@ -94,21 +97,23 @@ class GitHubReads(Protocol):
 def ask_all(sources: Sequence[Source], question: SearchRequest, within: float | None = None) -> list[SourceResult]:
     """Ask all sources in parallel; the answers come in the order of the sources. A source's failure is never raised.
 
-    A source that takes longer than `within` seconds (None: no limit) is reported as late. It ends by itself, see
-    `bot.github.transport.time_limit`.
+    A source that takes longer than `within` seconds (None: no limit) is reported as late. The source's thread ends by
+    itself, see `bot.github.transport.time_limit`.
     """
     if not sources or (len(sources) == 1 and within is None):
         return [_ask(source, question) for source in sources]
     threads = ThreadPoolExecutor(max_workers=len(sources), thread_name_prefix="source")
     try:
-        asking = [threads.submit(carried(_ask), source, question) for source in sources]
-        answered, _ = wait(asking, timeout=within)
+        futures = [threads.submit(carried(_ask), source, question) for source in sources]
+        answered, _ = wait(futures, timeout=within)
     finally:
         threads.shutdown(wait=within is None)
     late = RemarkCode.TOO_LATE.of(round(within or 0))
     return [
-        one.result() if one in answered else SourceResult(source.name, problems=(SourceProblem(source.name, late),))
-        for source, one in zip(sources, asking, strict=True)
+        future.result()
+        if future in answered
+        else SourceResult(source.name, problems=(SourceProblem(source.name, late),))
+        for source, future in zip(sources, futures, strict=True)
     ]
 
 
@@ -117,7 +122,8 @@ def _ask(source: Source, question: SearchRequest) -> SourceResult:
         with span("source", source=source.name):
             return source.ask(question)
     except Exception as fault:
-        # A fault in one source must not cost what the others found. The message may quote an issue, and is not logged.
+        # A fault in one source must not lose the results of other sources. The fault's message is not logged, because
+        # it may quote an issue.
         frames = "".join(traceback.format_tb(fault.__traceback__))
         log.error("source %s failed: %s\n%s", source.name, type(fault).__name__, frames)
         return SourceResult(source.name, problems=(SourceProblem(source.name, RemarkCode.FAILED.of()),))
@@ -125,7 +131,7 @@ def _ask(source: Source, question: SearchRequest) -> SourceResult:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """An issue, pull request or discussion, the sources that found it, and GitHub's own verdict if it has ranked it."""
+    """An issue, pull request or discussion, the sources that found it, and GitHub's own verdict if there is one."""
 
     issue: Issue
     sources: tuple[str, ...]
@@ -135,7 +141,7 @@ class Hit:
 def merge_results(
     answers: Iterable[SourceResult], now: datetime, use: Mapping[str, SourceConfig] | None = None
 ) -> list[Hit]:
-    """Every result once, best first by reciprocal rank over all lists, recent ones a little ahead (R3).
+    """Every result once, best first by reciprocal rank over all lists, with a small bonus for recent issues (R3).
 
     `use` holds the sources' settings, with the weights of their lists.
     """
@@ -152,7 +158,8 @@ def merge_results(
                 sources.setdefault(issue.key, {})[answer.source] = None
             kind = SourceType.ISSUE
             chunks = [
-                UnifiedRetrievalChunk(one.key, one.title, kind, one.key, created_at=one.created_at) for one in found
+                UnifiedRetrievalChunk(issue.key, issue.title, kind, issue.key, created_at=issue.created_at)
+                for issue in found
             ]
             lists.append(RankedSourceList(kind, chunks, weight))
     return [
@@ -162,9 +169,9 @@ def merge_results(
 
 
 def collapse_discussions(hits: Sequence[Hit]) -> Sequence[Hit]:
-    """Merge discussions that say the same (H3), since one may repeat another's text under another number.
+    """Merge discussions with the same text (H3), since a discussion may be repeated under another number.
 
-    The first takes over the texts of the others, so leave out what may not be shown before you call this.
+    The first discussion takes over the texts of the others, so first remove discussions that must not be shown.
     """
     if not any(hit.issue.is_discussion for hit in hits):
         return hits
@@ -180,16 +187,16 @@ def collapse_discussions(hits: Sequence[Hit]) -> Sequence[Hit]:
         for hit in hits
     ]
     return [
-        Hit(replace(hit.issue, body="\n\n".join(one.snippets)), one.sources, hit.likeness)
-        for one in collapse(documents)
-        for hit in (by_url[one.url],)
+        Hit(replace(hit.issue, body="\n\n".join(document.snippets)), document.sources, hit.likeness)
+        for document in collapse(documents)
+        for hit in (by_url[document.url],)
     ]
 
 
 def limit_results(answer: SourceResult, limit: int | None) -> SourceResult:
-    """The answer with at most `limit` different results: those with the best ranks in any of its lists."""
+    """The answer with at most `limit` different results: the issues with the best ranks in any of its lists."""
     if limit is None:
         return answer
     by_rank = (issue.key for row in zip_longest(*answer.lists) for issue in row if issue is not None)
     kept = set(islice(dict.fromkeys(by_rank), limit))
-    return replace(answer, lists=tuple(tuple(one for one in found if one.key in kept) for found in answer.lists))
+    return replace(answer, lists=tuple(tuple(issue for issue in found if issue.key in kept) for found in answer.lists))

@@ -1,8 +1,8 @@
 """The sources that a repository's settings name: known issues, which are always candidates, and sibling repositories.
 
-A result from a private repository is never shown where others can read it (H6). Nobody can know who reads a comment, so
-only public repositories count, even if the host has allowed others. Whether one is public is read from GitHub at every
-find, before the search and again after it.
+A result from a private repository must not be shown to people who cannot read that repository (H6). Nobody can know who
+reads a comment, so only public repositories are searched, even if the host has allowed private repositories. Each find
+asks GitHub whether the repositories are public, before the search and again after the search.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from bot.search.sources.github import ask_by_words
 
 KNOWN_ISSUES = "known-issues"
 
-#: Issues that are read one by one without an index; each costs a request.
+#: Without an index, at most this many known issues are read one by one; each costs a request.
 MOST_READ = 20
 
 
@@ -52,7 +52,7 @@ class KnownIssues:
 
 
 def known_run(asked: Sequence[int], found: int, left: int = 0) -> QueryRun:
-    """The source's line in the report, with a note about issues that are not there and those `left` unread."""
+    """The source's line in the report, with a note about issues that were not found or were `left` unread."""
     missing = len(asked) - found
     note: Remark | None = None
     if missing and left:
@@ -71,11 +71,11 @@ def _query(asked: Sequence[int]) -> str:
 SIBLINGS = "siblings"
 
 TOGETHER = 3
-"""Repositories in one query. GitHub allows five operators, and the words need some of them."""
+"""How many repositories one query names. GitHub allows five operators, and the words need some of these operators."""
 
 
 class RepositoryReader(GitHubReads, Protocol):
-    """Reads the present state of a repository, too, as `RepoClient` does."""
+    """A `GitHubReads` that also reads the current state of a repository, as `RepoClient` does."""
 
     def repository(self, repo: RepoRef) -> Repository: ...
 
@@ -102,20 +102,20 @@ class Siblings:
                 return SourceResult(SIBLINGS, problems=_left_out(named, public))
             queries = [
                 # n alternatives need n - 1 operators, among the repositories and among the words.
-                build_query(some, any_that_fit(words[: MAX_OPERATORS + 2 - len(some)]), "title", question.state)
-                for some in batches(public, TOGETHER)
+                build_query(group, any_that_fit(words[: MAX_OPERATORS + 2 - len(group)]), "title", question.state)
+                for group in batches(public, TOGETHER)
             ]
             narrow = build_query(public, " ".join(words[:2]), "title", question.state, flat=True)
             answer = ask_by_words(self._github, SIBLINGS, queries, [narrow], budget=len(queries) + 1)
-            # Between the first look and the search a repository may have been hidden.
+            # A repository may have become private between the first check and the search.
             found = {issue.repo.key for items in answer.lists for issue in items}
-            still = {repo.key for repo in self._public([repo for repo in public if repo.key in found])}
+            still_public = {repo.key for repo in self._public([repo for repo in public if repo.key in found])}
         except (GitHubError, Retryable) as failure:
-            # GitHub's message may name a repository that readers must not know of.
+            # GitHub's message may name a repository that readers must not know about.
             return failed_query(SIBLINGS, " ".join(words), failure, RemarkCode.UNREAD.of())
-        lists = tuple(tuple(issue for issue in items if issue.repo.key in still) for items in answer.lists)
-        if found - still:
-            # The number of hits would tell something about a hidden repository.
+        lists = tuple(tuple(issue for issue in items if issue.repo.key in still_public) for items in answer.lists)
+        if found - still_public:
+            # Leave out the queries' outcomes: the number of hits would reveal something about the private repository.
             return SourceResult(
                 SIBLINGS, lists, (), (*answer.problems, SourceProblem(SIBLINGS, RemarkCode.HIDDEN.of()))
             )
@@ -125,7 +125,7 @@ class Siblings:
         return same_login(repo.owner, here.owner) or repo.key in self._allowed
 
     def _public(self, repos: Sequence[RepoRef]) -> list[RepoRef]:
-        """The repositories that are public now, under the very name that was allowed."""
+        """The repositories that are public now, under exactly the name that was allowed."""
         public = []
         for repo in repos:
             try:
@@ -138,6 +138,6 @@ class Siblings:
 
 
 def _left_out(named: Sequence[RepoRef], public: Sequence[RepoRef]) -> tuple[SourceProblem, ...]:
-    """How many were not asked; not which, since the settings file may be private and a name secret."""
+    """How many repositories were not searched. The names stay out: the settings file may be private, a name secret."""
     missing = len(named) - len(public)
     return (SourceProblem(SIBLINGS, RemarkCode.LEFT_OUT.of(missing, len(named))),) if missing else ()

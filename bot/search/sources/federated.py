@@ -1,4 +1,4 @@
-"""Searches GitHub and the further sources: chooses whom to ask (H4), plans the queries, asks side by side, merges."""
+"""Searches GitHub and the further sources: chooses sources (H4), plans queries, asks in parallel, merges results."""
 
 from __future__ import annotations
 
@@ -52,11 +52,12 @@ SOURCE_NAMES = (*INDEX, LEXICAL, HYBRID, SIMILAR, KNOWN_ISSUES, PULL_REQUESTS, D
 def enabled_sources(
     named: Mapping[str, SourceConfig], *, indexed: bool, hybrid: bool = True
 ) -> dict[str, SourceConfig]:
-    """The sources to ask, by name: as in the settings `named`, the others by default.
+    """The sources to ask, by name, with the settings `named` or else default settings.
 
-    `indexed` tells whether the repository's own index is complete; else it is not asked. If it is asked, GitHub's
-    lexical search is off by default: it reads the same texts and understands less, and all repositories of an
-    installation share its 30 requests a minute. `hybrid` is the default for GitHub's semantic search.
+    `indexed` tells whether the repository's own index is complete; an incomplete index is not asked. If the index is
+    asked, GitHub's lexical search is off by default: the lexical search reads the same texts and understands less, and
+    all repositories of an installation share its 30 requests a minute. `hybrid` is the default for GitHub's semantic
+    search.
     """
     local = indexed and any(name not in named or named[name].enabled for name in INDEX)
     off = {PULL_REQUESTS, DISCUSSIONS, *([LEXICAL] if local else ()), *(() if hybrid else [HYBRID])}
@@ -65,27 +66,27 @@ def enabled_sources(
 
 
 def only_sources(*names: str) -> dict[str, SourceConfig]:
-    """Settings that switch on these sources alone."""
+    """Settings that switch on only these sources."""
     return {name: SourceConfig(enabled=name in names) for name in SOURCE_NAMES}
 
 
-#: Issues that are read on first contact with a repository. This costs no search.
+#: How many issues are read on first contact with a repository. This needs no search request.
 RECENT_ISSUES = 200
 
 
 class RecentIssuesCache:
-    """Caches the latest issues of repositories, which statistics need no newer; reads again while there are too few."""
+    """Caches the latest issues of repositories for word statistics, and reads again only if there are too few."""
 
     def __init__(self, github: GitHubReads) -> None:
         self._github = github
-        self._kept: dict[str, list[Issue]] = {}
+        self._issues: dict[str, list[Issue]] = {}
 
     def recent_issues(self, repo: RepoRef, limit: int) -> list[Issue]:
-        """The latest issues, at most `limit`. Raises what the reader raises."""
-        kept = self._kept.get(repo.key, ())
-        if len(kept) < limit:
-            kept = self._kept[repo.key] = self._github.recent_issues(repo, limit)
-        return list(kept[:limit])
+        """The latest issues, at most `limit`. Raises the errors of `GitHubReads.recent_issues`."""
+        cached = self._issues.get(repo.key, ())
+        if len(cached) < limit:
+            cached = self._issues[repo.key] = self._github.recent_issues(repo, limit)
+        return list(cached[:limit])
 
 
 def count_words(stats: WordStats, issues: Iterable[Issue]) -> None:
@@ -94,9 +95,9 @@ def count_words(stats: WordStats, issues: Iterable[Issue]) -> None:
 
 
 def ensure_word_stats(recent: RecentIssuesCache, stats: WordStats, repo: RepoRef) -> bool:
-    """Count the words of a repository on first contact; return whether there are statistics now.
+    """Count the words of a repository on first contact. Returns whether there are statistics now.
 
-    If that fails, all words count alike for now, and the find goes on.
+    If counting fails, all words count alike for now, and the find goes on.
     """
     if stats.total():
         return True
@@ -109,18 +110,18 @@ def ensure_word_stats(recent: RecentIssuesCache, stats: WordStats, repo: RepoRef
     return True
 
 
-#: Hits whose texts are compared, best ranks first; what ranks lower is not worth the time.
+#: The texts of this many hits are compared, best ranks first; lower ranks are not worth the time.
 MOST_COMPARED = 200
 
 
 @dataclass(frozen=True, slots=True)
 class FinderSettings:
-    """How a repository wants to be searched.
+    """How to search a repository.
 
-    `words_max` is F3's number of title words, `budget` F8's number of searches by words an issue, `hybrid` whether the
-    one request by meaning is made where `sources` does not say, `template_headings` what the repository's issue forms
-    supply, and `workflow_field` the project field that F7 shows (None: its default names). `sources` are settings by
-    name; those not named are asked as `bot.search.sources.federated` says. `known_issues` are always considered.
+    `words_max` is the number of title words (F3), and `budget` the number of searches by words for each issue (F8).
+    `hybrid` tells whether to search by meaning if `sources` has no setting. `template_headings` are the headings of the
+    repository's issue forms. `workflow_field` is the project field that F7 shows (None: fields with the default names).
+    `sources` has settings by name; `enabled_sources` chooses the defaults. `known_issues` are always considered.
     """
 
     words_max: int = 5
@@ -138,7 +139,7 @@ class FinderSettings:
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """What the sources brought up for one issue, best first and each once, before anything is judged."""
+    """What the sources found for an issue, before any judgement. `hits` has each result once, best first."""
 
     plan: Plan
     answers: tuple[SourceResult, ...]
@@ -146,26 +147,28 @@ class Gathered:
 
     @property
     def likely(self) -> frozenset[str]:
-        """What GitHub calls likely duplicates (F8a), by key."""
+        """The keys of the issues that GitHub calls likely duplicates (F8a)."""
         return frozenset(hit.issue.key for hit in self.hits if hit.likeness and hit.likeness.likely_duplicate)
 
     @property
     def remembered(self) -> frozenset[str]:
-        """The sources that were not asked now: all that they say was answered minutes ago (T5)."""
-        return frozenset(one.source for one in self.answers if one.runs and all(run.cached for run in one.runs))
+        """The sources that were not asked now, because all their answers are in the cache (T5)."""
+        return frozenset(
+            answer.source for answer in self.answers if answer.runs and all(run.cached for run in answer.runs)
+        )
 
     @property
     def partly_remembered(self) -> frozenset[str]:
-        """These, and the sources that were asked only a part of their questions now."""
-        return frozenset(one.source for one in self.answers if any(run.cached for run in one.runs))
+        """The sources of which at least one answer is from the cache."""
+        return frozenset(answer.source for answer in self.answers if any(run.cached for run in answer.runs))
 
 
 @dataclass(frozen=True, slots=True)
 class FederatedSearch:
-    """Where a repository's issues are looked for over the network: GitHub's searches and the `further` sources.
+    """The searches for a repository's issues over the network: GitHub's own searches and the `further` sources.
 
-    `stats` are the words of its issues, by which searches are planned, at first those of the `recent` ones. `indexed`
-    says that an index is asked as well, and `within` how many seconds these sources have then, if not all that it takes
+    Searches are planned by `stats`, which count the words of the repository's issues, at first of the `recent` issues.
+    `indexed` means that an index is asked as well. The network sources then have only `within` seconds (None: no limit)
     (F8b).
     """
 
@@ -178,7 +181,7 @@ class FederatedSearch:
     within: float | None = None
 
     def gather(self, target: Issue, state: StateFilter, words: str) -> Gathered:
-        """Ask all of them; `words` replace those of the target. Without any to ask nothing is planned or read."""
+        """Ask all enabled sources. `words` replace the target's words. Without sources, nothing is planned or read."""
         within = self.within if self.indexed else None
         with time_limit(within):
             return self._gather(target, state, words, within)
@@ -186,7 +189,7 @@ class FederatedSearch:
     def _gather(self, target: Issue, state: StateFilter, words: str, within: float | None) -> Gathered:
         use = self.settings.use(indexed=self.indexed)
         github, known = self.github, self.settings.known_issues
-        there: list[Source] = [
+        available: list[Source] = [
             GitHubSimilar(github),
             GitHubLexical(github),
             GitHubHybrid(github),
@@ -194,21 +197,21 @@ class FederatedSearch:
             *self.further,
         ]
         if known and not self.indexed:
-            there.append(KnownIssues(github, known))
-        by_name = {source.name: source for source in there}
+            available.append(KnownIssues(github, known))
+        by_name = {source.name: source for source in available}
         asked = [by_name[name] for name in use if name in by_name]
         if not asked:
             return Gathered(Plan(()), (), ())
         ensure_word_stats(self.recent, self.stats, target.repo)
-        # Each makes one at least: a source that was turned on and is never asked would be the worse surprise.
+        # Leave at least one search for the plan: a source that is on but never asked would be a worse surprise.
         budget = max(1, self.settings.budget - sum(source.name in FURTHER_SEARCHES for source in asked))
         plan = self._plan(target, state, words, budget)
         question = SearchRequest(target, plan, natural_query(target.repo, words or target.title, state), state)
-        # What GitHub ranks itself costs no search: without an index it has answered before any is made (F8a).
+        # GitHub's own ranking needs no search request. Without an index, the ranking is read before any search (F8a).
         first = [source for source in asked if source.name == GitHubSimilar.name and not self.indexed]
         rest = [source for source in asked if source not in first]
         answers = tuple(
-            limit_results(_of_its_kind(answer, target), use[answer.source].limit)
+            limit_results(_valid_results(answer, target), use[answer.source].limit)
             for answer in (*ask_all(first, question), *ask_all(rest, question, within))
         )
         return Gathered(plan, answers, tuple(merge_results(answers, target.created_at, use)))
@@ -228,22 +231,23 @@ class FederatedSearch:
         )
 
 
-def _of_its_kind(answer: SourceResult, target: Issue) -> SourceResult:
-    """The answer without the target, and without what its source is not asked for, whatever a server sends.
+def _valid_results(answer: SourceResult, target: Issue) -> SourceResult:
+    """The answer without the target, and without results of a kind that the source does not search for.
 
-    Only siblings bring issues of other repositories, after a look at who may read those.
+    A server may send anything. Only `Siblings` may find issues of other repositories, because this source checks who
+    may read those repositories.
     """
 
-    def proper(issue: Issue) -> bool:
+    def is_valid(issue: Issue) -> bool:
         own = issue.repo.key == target.repo.key
         if own is (answer.source == Siblings.name) or (own and issue.number == target.number):
             return False
         if is_own_issue(issue):
-            # It resembles everything.
+            # The bot's own issue resembles every issue.
             return False
         return (issue.is_pull_request, issue.is_discussion) == (
             answer.source == PullRequests.name,
             answer.source == Discussions.name,
         )
 
-    return replace(answer, lists=tuple(tuple(issue for issue in found if proper(issue)) for found in answer.lists))
+    return replace(answer, lists=tuple(tuple(issue for issue in found if is_valid(issue)) for found in answer.lists))

@@ -1,7 +1,7 @@
-"""GitHub's own searches: issues and pull requests by words (F8), by meaning, by its own ranking (F8a); discussions.
+"""GitHub's own searches: issues and pull requests by words (F8), meaning, and GitHub's ranking (F8a); discussions.
 
-Lexical queries go one after the other: GitHub asks for it ("Best practices for using the REST API"), and a refused OR
-changes the queries that follow.
+Lexical queries are sent one after the other: GitHub asks for that ("Best practices for using the REST API"), and a
+refused OR changes the queries that follow.
 """
 
 from __future__ import annotations
@@ -20,23 +20,24 @@ from bot.search.sources import PER_PAGE, GitHubReads, SearchRequest, SourceResul
 
 
 def ask_by_words(
-    github: GitHubReads, name: str, queries: Sequence[str], instead: Sequence[str], budget: int
+    github: GitHubReads, name: str, queries: Sequence[str], without_or: Sequence[str], budget: int
 ) -> SourceResult:
-    """The answer of the source `name`, for at most `budget` requests.
+    """The answer of the source `name` to `queries`, with at most `budget` requests.
 
-    A server that refuses OR (422) gets the queries `instead`. A failure ends the search; earlier results are kept.
+    A server that refuses OR (422) gets the queries `without_or` instead. A failure ends the search; earlier results are
+    kept.
     """
-    waiting, spare = list(queries), list(instead)
+    waiting, fallback = list(queries), list(without_or)
     answer = SourceResult(name)
     while waiting and len(answer.runs) < budget:
         query = waiting.pop(0)
         try:
             page = github.search(query, per_page=PER_PAGE)
         except Invalid as refused:
-            if " OR " in query and spare:
+            if " OR " in query and fallback:
                 answer += SourceResult(name, runs=(QueryRun(name, query, None, problem=remark_from(refused)),))
-                waiting = [other for other in waiting if " OR " not in other] + spare
-                spare = []
+                waiting = [other for other in waiting if " OR " not in other] + fallback
+                fallback = []
             else:
                 answer += failed_query(name, query, refused)
         except (GitHubError, Retryable) as failure:
@@ -47,7 +48,7 @@ def ask_by_words(
     return answer
 
 
-class _OverGitHub:
+class _GitHubSource:
     def __init__(self, github: GitHubReads) -> None:
         self._github = github
 
@@ -55,8 +56,8 @@ class _OverGitHub:
 LEXICAL = "github-search"
 
 
-class GitHubLexical(_OverGitHub):
-    """Sends the queries of the plan, and never more requests than these."""
+class GitHubLexical(_GitHubSource):
+    """Sends the queries of the plan, and never more requests than the plan has queries."""
 
     name = LEXICAL
 
@@ -68,10 +69,10 @@ class GitHubLexical(_OverGitHub):
 HYBRID = "github-hybrid"
 
 
-class GitHubHybrid(_OverGitHub):
-    """Sends the title as it is, without quotes and OR, which would make GitHub fall back to a lexical search.
+class GitHubHybrid(_GitHubSource):
+    """Sends the title without quotes and OR, because these would make GitHub fall back to a lexical search.
 
-    A fallback is no failure: its hits count, and the query's line says why.
+    A fallback is not a failure: its hits count, and the query's line in the report gives the reason.
     """
 
     name = HYBRID
@@ -92,15 +93,18 @@ class GitHubHybrid(_OverGitHub):
 SIMILAR = "github-similar"
 
 
-class GitHubSimilar(_OverGitHub):
-    """Asks about the issue itself, whatever the search words. A repository without ranking counts as not asked."""
+class GitHubSimilar(_GitHubSource):
+    """Asks GitHub which issues are similar to the target, whatever the search words.
+
+    If GitHub does not rank a repository's issues, the source counts as not asked.
+    """
 
     name = SIMILAR
 
     def ask(self, question: SearchRequest) -> SourceResult:
         target = question.target
         if not target.id:
-            # A draft, which GitHub does not have.
+            # The target is a draft, which GitHub does not have.
             return SourceResult(SIMILAR)
         query = f"#{target.number}"
         try:
@@ -111,14 +115,17 @@ class GitHubSimilar(_OverGitHub):
             return SourceResult(SIMILAR)
         wanted = tuple(issue for issue, _ in found.items if question.state in ("all", issue.state))
         run = QueryRun(SIMILAR, query, len(found.items), cached=found.cached_at)
-        return SourceResult(SIMILAR, (wanted,), (run,), likeness={issue.key: says for issue, says in found.items})
+        return SourceResult(SIMILAR, (wanted,), (run,), likeness={issue.key: verdict for issue, verdict in found.items})
 
 
 PULL_REQUESTS = "pull-requests"
 
 
-class PullRequests(_OverGitHub):
-    """Searches titles for the title's rarest words; a server that refuses OR gets the two rarest."""
+class PullRequests(_GitHubSource):
+    """Searches titles of pull requests for the rarest words of the target's title.
+
+    A server that refuses OR gets only the two rarest words.
+    """
 
     name = PULL_REQUESTS
 
@@ -132,8 +139,8 @@ class PullRequests(_OverGitHub):
 
 
 DISCUSSIONS = "discussions"
-#: This many words are searched for in pairs. Every word must match, so more than two find next to nothing (F8); and one
-#: pair may hold a word that nobody else uses, as the rarest word of a title often is in a small repository.
+#: How many words are searched for in pairs. Every word must match, so three words together would find almost nothing
+#: (F8). A single pair is not enough: in a small repository, the rarest word of a title often occurs nowhere else.
 _PAIRED = 3
 
 
@@ -142,7 +149,7 @@ class DiscussionSearcher(Protocol):
 
 
 class Discussions:
-    """Needs the optional permission `discussions: read`, and says so if it is missing."""
+    """Searches discussions with the optional permission `discussions: read`, and reports a missing permission."""
 
     name = DISCUSSIONS
 
@@ -168,6 +175,7 @@ class Discussions:
         )
         problems = (SourceProblem(DISCUSSIONS, found.reason),) if found.reason else ()
         lists = tuple(
-            tuple(one for one in items if question.state in ("all", one.state)) for _, items in found.lists.values()
+            tuple(discussion for discussion in items if question.state in ("all", discussion.state))
+            for _, items in found.lists.values()
         )
         return SourceResult(DISCUSSIONS, lists, runs, problems)
