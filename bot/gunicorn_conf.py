@@ -1,7 +1,7 @@
 """How the web process runs under gunicorn: `gunicorn -c python:bot.gunicorn_conf 'bot.web:create_app()'`.
 
-Shared by `Procfile` and `doppel serve`. gevent's worker class, because a request that never ends costs it next to
-nothing: no thread waits for it. It takes half as many deliveries again as gunicorn's threads do (`bench.load`).
+`Procfile` and `doppel serve` share this file. It uses gevent's worker class: a request that never ends occupies no
+thread, so it costs next to nothing. gevent accepts 50 % more deliveries than gunicorn's threads do (`bench.load`).
 """
 
 import contextlib
@@ -25,34 +25,35 @@ from bot.platform.settings import load
 
 log = logging.getLogger(__name__)
 
-# Seconds in which a body must arrive; GitHub itself gives up after as many.
+# Seconds within which a request's body must arrive; GitHub itself gives up after ten.
 BODY_SECONDS = 10.0
 
 _settings = load()
 
 bind = _settings.bind
 workers = _settings.web_concurrency
-# Each process listens for itself, or the first to wake would take all connections that come together.
+# Each process has its own socket: from a shared one, the first process to wake would take every connection of a burst.
 reuse_port = True
-# GitHub's proxy keeps connections; a little longer than the usual pause between two deliveries of one event.
+# Seconds. GitHub's proxy reuses connections: keep each open a little longer than the usual pause between two
+# deliveries.
 keepalive = 15
-# GitHub gives up after ten seconds, so nothing is gained by working longer than twice that.
+# GitHub gives up after ten seconds, so working longer than twenty is pointless.
 timeout = 20
 graceful_timeout = 25
-# Bounds what a stranger can make a process read before it answers.
+# Limit how much a stranger can make a process read before it answers.
 limit_request_line = 4094
 limit_request_fields = 64
 accesslog = None
-# Nobody manages the process through a socket in somebody's home directory.
+# Open no control socket in the user's home directory.
 control_socket_disable = True
 loglevel = _settings.log_level.lower()
 
 
 class Log(Logger):
-    """Gunicorn's lines go where ours go, in the same form; the workers inherit this."""
+    """Sends gunicorn's log lines through our own logging; the workers inherit this setup."""
 
     def setup(self, cfg: Any) -> None:
-        """At the start, and again when the configuration is reloaded."""
+        """Set up logging: called at the start, and again when the configuration is reloaded."""
         super().setup(cfg)
         configure_logging(_settings.log_level, _settings.log_format)
         self.error_log.handlers.clear()
@@ -63,14 +64,14 @@ logger_class = Log
 
 
 class Worker(GeventWorker):
-    """gunicorn's own waits for a body without end, and quotes malformed requests in its answer and its log."""
+    """gunicorn's own worker class waits endlessly for a body, and quotes malformed requests in answers and log."""
 
     def handle_request(self, listener_name: Any, req: Any, sock: Any, addr: Any) -> Any:
-        """Handle a request whose head has arrived. If its body is late, the application gets a TimeoutError."""
-        read, until = req.body.read, time.monotonic() + BODY_SECONDS
+        """Handle a request whose headers have arrived. If its body is late, reading the body raises TimeoutError."""
+        read, deadline = req.body.read, time.monotonic() + BODY_SECONDS
 
         def read_in_time(size: int | None = None) -> bytes:
-            with Timeout(max(0.0, until - time.monotonic()), TimeoutError("the body did not arrive in time")):
+            with Timeout(max(0.0, deadline - time.monotonic()), TimeoutError("the body did not arrive in time")):
                 data: bytes = read(size)
                 return data
 
@@ -91,7 +92,7 @@ worker_class = Worker
 
 
 def on_starting(server: Any) -> None:
-    """Load in the first process what its forks begin with, whose memory they share. Ends it where the port is taken."""
+    """Import the application before gunicorn forks, so that workers share its memory. Exits if the port is taken."""
     try:
         check_address(_settings.host, _settings.port)
     except SettingsError as problem:

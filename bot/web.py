@@ -1,4 +1,4 @@
-"""The web process: takes GitHub's deliveries, commits them to the queue, and answers. Taking one never calls GitHub.
+"""The web process: accepts GitHub's deliveries, commits each to the queue, and answers. Accepting never calls GitHub.
 
 `bot.web:create_app()` is the WSGI factory (E2); importing this module does nothing.
 """
@@ -44,15 +44,15 @@ _WEBHOOK = "receiver.webhook"
 
 
 def create_app(settings: Settings | None = None) -> Flask:
-    """The Flask application, with the settings given or those of the environment.
+    """Build the Flask application from `settings`, or from the environment.
 
-    Raises SettingsError without a webhook secret: unsigned deliveries are never accepted. Only the set-up page is there
-    where no App is and a first-run token. A database that is away does not keep it from starting; deliveries are then
-    answered with 503 until it is back.
+    Raises SettingsError if no webhook secret is set: unsigned deliveries are never accepted. If no App exists yet but a
+    first-run token is set, the application serves only the set-up page. The application also starts while the database
+    is unavailable; until the database returns, deliveries are answered with 503.
     """
     settings = settings or load()
     if settings.new and settings.setup_token:
-        return _set_up_first(settings)
+        return _setup_app(settings)
     if not settings.webhook_secrets:
         raise SettingsError(
             "WEBHOOK_SECRET: not set. Enter the secret of the App's webhook; without it nobody could tell GitHub's "
@@ -66,13 +66,13 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.register_blueprint(health.routes)
     app.register_error_handler(HTTPException, _http_error)
     _add_pages(app, settings)
-    if not _signs_in(settings):
+    if not _can_sign_in(settings):
         app.add_url_rule("/dashboard", "dashboard_off", _dashboard_off)
     return app
 
 
-def _set_up_first(settings: Settings) -> Flask:
-    """The application as long as there is no App: it leads people to the set-up page, and answers GitHub with 503."""
+def _setup_app(settings: Settings) -> Flask:
+    """The application while no App exists: people are redirected to the set-up page, and GitHub gets 503."""
     app = Flask("doppel", static_folder=None)
     limit_forms(app)
     app.register_error_handler(HTTPException, _http_error)
@@ -86,11 +86,11 @@ def _set_up_first(settings: Settings) -> Flask:
 
 
 def _add_pages(app: Flask, settings: Settings) -> None:
-    """The set-up page where there is a first-run token, the dashboard where people can sign in."""
-    signs_in = _signs_in(settings)
-    if not settings.setup_token and not signs_in:
+    """Add the set-up page if a first-run token is set, and the dashboard if people can sign in."""
+    can_sign_in = _can_sign_in(settings)
+    if not settings.setup_token and not can_sign_in:
         return
-    # Only here does the web process need what speaks to GitHub, which takes a while to import.
+    # Only these pages need the GitHub client, which is slow to import.
     from bot.app.wiring.web import build_dashboard, build_setup
     from bot.interfaces.dashboard.routes import make_dashboard
     from bot.interfaces.pages import make_pages
@@ -99,16 +99,16 @@ def _add_pages(app: Flask, settings: Settings) -> None:
     app.register_blueprint(make_pages())
     if settings.setup_token:
         app.register_blueprint(make_setup(build_setup(settings)))
-    if signs_in:
+    if can_sign_in:
         app.register_blueprint(make_dashboard(build_dashboard(settings)))
 
 
-def _signs_in(settings: Settings) -> bool:
+def _can_sign_in(settings: Settings) -> bool:
     return bool(settings.app_id and settings.private_key and settings.client_id and settings.client_secret)
 
 
 def _dashboard_off() -> Response:
-    """Tell a person that the dashboard is off and how to switch it on; a program gets 404 as for any other path."""
+    """Show people how to switch the dashboard on. Programs get the same 404 as for any unknown path."""
     if request.accept_mimetypes.best_match(["application/json", "text/html"]) != "text/html":
         abort(404)
     return Response(_OFF, 404, mimetype="text/html")
@@ -119,7 +119,7 @@ def _not_set_up() -> tuple[Response, int]:
 
 
 class _Receiver:
-    """The state of the routes."""
+    """The state that the routes share."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -131,13 +131,13 @@ class _Receiver:
             log.warning("starting without the queue: %s", problem)
 
     def take(self, delivery: Accepted) -> dict[str, str]:
-        """Queue the delivery if it needs work; returns the outcome for the answer. Raises QueueUnavailable."""
+        """Queue the delivery if it needs work; returns the outcome as the answer's JSON. Raises QueueUnavailable."""
         match delivery.content:
             case Ping():
                 return {"status": "pong"}
             case Ignored(reason, unknown):
                 if unknown:
-                    # Each name that a sender makes up would be a series more, for ever.
+                    # Unknown names share one label: each made-up name would add a time series for ever.
                     UNKNOWN_EVENTS.labels(delivery.name if delivery.name in EVENT_NAMES else "other").inc()
                 return {"status": "ignored", "reason": reason}
             case event:
@@ -148,7 +148,7 @@ class _Receiver:
 
 @routes.post("/webhook")
 def webhook() -> tuple[Response, int]:
-    """Take a delivery: 202 once it is committed to the queue, or needs no work."""
+    """Accept a delivery: answers 202 once the delivery is committed to the queue, or needs no work."""
     receiver = _receiver()
     with receiver.body_slots.take(request.content_length):
         delivery = read(dict(request.headers), read_body(LARGEST_PAYLOAD), receiver.settings.webhook_secrets)
@@ -169,26 +169,26 @@ def webhook() -> tuple[Response, int]:
 
 @routes.get("/")
 def index() -> Response:
-    """Say what this is, to a person who opens the address."""
+    """A page that explains the receiver to people who open its address."""
     return Response(_PAGE, mimetype="text/html")
 
 
 @routes.errorhandler(QueueUnavailable)
 def _unavailable(problem: QueueUnavailable) -> tuple[Response, int]:
-    """GitHub shows the failed delivery, and it can be redelivered."""
+    """Answer 503: GitHub then lists the delivery as failed, and people can redeliver it."""
     DELIVERIES.labels("failed").inc()
     log.warning("%s: %s", request.path, problem)
     return jsonify(error=str(problem)), 503
 
 
 def _http_error(problem: HTTPException) -> tuple[Response, int]:
-    """Werkzeug's own errors as JSON; what a client sent is not repeated."""
-    said = problem.name
+    """Werkzeug's own errors as JSON, without repeating anything that the client sent."""
+    message = problem.name
     if request.endpoint == _WEBHOOK:
         DELIVERIES.labels("refused").inc()
         if isinstance(problem, RequestEntityTooLarge):
-            said = "the payload is larger than 25 MB"
-    return jsonify(error=said), problem.code or 500
+            message = "the payload is larger than 25 MB"
+    return jsonify(error=message), problem.code or 500
 
 
 def _receiver() -> _Receiver:

@@ -1,7 +1,7 @@
 """The queue's database: its address, its one table, and the error for its failures.
 
-On SQLite the queue has a file of its own beside the store's, because SQLite allows one writer at a time. On PostgreSQL
-it is a table beside the store's.
+On SQLite the queue has its own file beside the store's, because SQLite allows one writer at a time. On PostgreSQL the
+queue is a table in the store's database.
 """
 
 from __future__ import annotations
@@ -21,27 +21,27 @@ from bot.storage.failures import is_locked, why
 from bot.storage.migrate import alone, waiting
 from bot.storage.replaced import sqlite_file
 
-# Deliveries, whose outcome somebody waits for; background work on repositories; and evaluations, which take hours.
+# The queues: deliveries, whose outcome somebody awaits; background work on repositories; evaluations, which take hours.
 QUEUE, BACKGROUND_QUEUE, REPLAY_QUEUE = "events", "background", "replays"
-# Scheduled tasks, with a row for each; and the workers that live, with a row and a lease for each.
+# Not jobs: a row for each scheduled task, and a row with a lease for each live worker.
 SCHEDULE, WORKERS = "schedule", "workers"
 
-# The last error of a job that killed its workers.
+# The `last_error` of a job that killed its workers.
 DIED = "its worker died each time it was tried"
 
-# The number of an advisory lock, and seconds to wait for another process that prepares the schema.
+# The advisory lock's number, and how many seconds to wait while another process prepares the schema.
 _LOCK, _PATIENCE = 7_205_759_405, 3.0
 
 
 class QueueUnavailable(Retryable):
-    """The queue's database did not answer within its bound; nothing has been accepted."""
+    """The queue's database did not answer in time; nothing has been accepted."""
 
 
 metadata = sa.MetaData()
 
-# `number` is the order of arrival. `state` is waiting, running, done or dead. `attempts` counts the runs that raised,
-# `crashes` those whose worker died. Times are the database's, in seconds since 1970. The id of a job that is done stays
-# for a week, without its payload, so that a redelivery changes nothing.
+# `number` is the order of arrival. `state` is waiting, running, done or dead. `attempts` counts the runs that raised an
+# error, `crashes` the runs whose worker died. Times come from the database's clock, in seconds since 1970. The row of a
+# finished job stays for a week, without its payload, so that a redelivery changes nothing.
 jobs = sa.Table(
     "jobs",
     metadata,
@@ -66,7 +66,7 @@ jobs = sa.Table(
 
 
 def state(*names: str) -> sa.ColumnElement[bool]:
-    """Whether a job is in one of these states, spelled as in the partial indexes, or SQLite would not use them."""
+    """A condition for jobs in these states, spelled as in the partial indexes: else SQLite would not use them."""
     listed: list[sa.ColumnElement[str]] = [sa.literal_column(f"'{name}'") for name in names]
     return jobs.c.state == listed[0] if len(listed) == 1 else jobs.c.state.in_(listed)
 
@@ -85,14 +85,14 @@ _index("jobs_ended", "done_at", where=state("done", "dead"))
 
 
 def queue_of(partition: str) -> str:
-    """The queue for the work of a partition (`bot.events`)."""
+    """The queue for the work of a partition (`bot.deliveries.events`)."""
     if partition.startswith(REPLAY):
         return REPLAY_QUEUE
     return BACKGROUND_QUEUE if partition.startswith(BACKGROUND) else QUEUE
 
 
 def queue_url(settings: Settings) -> str:
-    """The SQLAlchemy URL of the queue: `doppel-queue.db` beside `doppel.db`, or PostgreSQL itself."""
+    """The SQLAlchemy URL of the queue: `doppel-queue.db` beside `doppel.db`, or the store's own on PostgreSQL."""
     path = sqlite_file(settings.database_url)
     if path is None:
         return settings.database_url
@@ -112,15 +112,15 @@ def queue_engine(settings: Settings, *, patience: float = PATIENCE, pool_size: i
 
 
 def ensure_schema(settings: Settings) -> None:
-    """Create the queue's table if it is missing, and wait for others without end. Raises QueueUnavailable."""
+    """Create the queue's table if it is missing; waits if another process holds the lock. Raises QueueUnavailable."""
     engine, wait = queue_engine(settings, pool_size=4), waiting("the queue")
     try:
         while True:
             try:
                 with named_failures():
                     return prepare(engine, patience=None)
-            except QueueUnavailable as refused:
-                if not is_locked(refused.__cause__):
+            except QueueUnavailable as problem:
+                if not is_locked(problem.__cause__):
                     raise
             wait()
     finally:
@@ -128,7 +128,10 @@ def ensure_schema(settings: Settings) -> None:
 
 
 def prepare(engine: sa.Engine, *, patience: float | None = _PATIENCE) -> None:
-    """Create the queue's table if it is missing. Raises TimeoutError or OperationalError if others take longer."""
+    """Create the queue's table if it is missing.
+
+    Raises TimeoutError or OperationalError if another process holds the lock for longer than `patience`.
+    """
     if sa.inspect(engine).has_table(jobs.name):
         return
     with alone(engine, _LOCK, "the queue", patience), write(engine) as connection:
@@ -153,49 +156,49 @@ def read_jobs(engine: sa.Engine, query: sa.Select[Any]) -> Sequence[sa.Row[Any]]
             return connection.execute(query).all()
 
 
-# DBOS's states of workflows; all others are done.
+# DBOS's workflow states; every other state counts as done.
 _WAITING, _DEAD = ("ENQUEUED", "DELAYED", "PENDING"), ("ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
 
 
 def carry_over(connection: sa.Connection) -> None:
-    """Move what waits or was given up in DBOS's tables into `jobs`, and drop these, in the caller's transaction.
+    """Move the jobs in DBOS's tables into `jobs`, and drop DBOS's tables, in the caller's transaction.
 
-    It keeps the ids of what is done, so that a redelivery changes nothing.
+    Finished jobs keep only their ids, so that a redelivery changes nothing.
     """
     schema = None if connection.dialect.name == "sqlite" else "dbos"
     if not sa.inspect(connection).has_table("workflow_status", schema=schema):
         return
     old = sa.MetaData()
-    run, given, output = (
+    run, inputs, output = (
         sa.Table(f"workflow_{name}", old, autoload_with=connection, schema=schema)
         for name in ("status", "input", "output")
     )
     rows = connection.execute(
-        sa.select(run, given.c.inputs.label("given"), output.c.error.label("reason"))
-        .outerjoin_from(run, given, run.c.workflow_uuid == given.c.workflow_uuid)
+        sa.select(run, inputs.c.inputs.label("arguments"), output.c.error.label("reason"))
+        .outerjoin_from(run, inputs, run.c.workflow_uuid == inputs.c.workflow_uuid)
         .outerjoin(output, run.c.workflow_uuid == output.c.workflow_uuid)
         .where(run.c.name == "job")
         .order_by(run.c.created_at)
     )
-    # A delivery's later runs are workflows of their own, `ID~2` and so on; the last one has its state.
+    # Each later run of a delivery is a separate workflow, `ID~2` and so on; the last run has the delivery's state.
     latest = dict[str, tuple[int, Any]]()
     for row in rows:
         delivery, _, number = row.workflow_uuid.partition("~")
-        latest[delivery] = max(latest.get(delivery, (0, row)), (int(number or 1), row), key=lambda one: one[0])
+        latest[delivery] = max(latest.get(delivery, (0, row)), (int(number or 1), row), key=lambda run: run[0])
     if latest:
         connection.execute(sa.insert(jobs), [_job(delivery, row) for delivery, (_, row) in latest.items()])
     if schema:
         connection.exec_driver_sql(f"DROP SCHEMA {schema} CASCADE")
     for name in sa.inspect(connection).get_table_names():
-        # The first two were tables of ours beside DBOS's.
+        # `queue_executors` and `queue_trials` were our own tables beside DBOS's.
         if name in ("queue_executors", "queue_trials") or (schema is None and name != jobs.name):
             connection.exec_driver_sql(f'DROP TABLE "{name}"')
 
 
 def _job(delivery: str, row: Any) -> dict[str, Any]:
-    """A row of `jobs`; done where nobody can read it."""
+    """A row for `jobs`; its state is `done` if the workflow's input cannot be read."""
     try:
-        _, _, failures, _, partition, text = json.loads(row.given)["positionalArgs"]
+        _, _, failures, _, partition, text = json.loads(row.arguments)["positionalArgs"]
         state = "waiting" if row.status in _WAITING else "dead" if row.status in _DEAD else "done"
         event = from_json(text)
     except (ValueError, LookupError, TypeError, AttributeError):

@@ -13,14 +13,15 @@ from bot.domain.entities import RepoRef
 from bot.platform.settings import Settings
 from bot.storage.engine import database_time, write
 
-MOST = 10_000  # more than pile up in the month for which they are kept
+MOST = 10_000  # more than accumulate in the month for which dead letters are kept
 
 
 @dataclass(frozen=True, slots=True)
 class DeadLetter:
-    """A job that was given up. `event` is such as `issues.opened`; `attempts` is 0 if no attempt ever ended.
+    """A job that was given up. `event` is a name such as `issues.opened`; `attempts` is 0 if no attempt ever ended.
 
-    `failed_at` is in seconds since 1970, `reason` the last error without secrets and issues' words (`logs.describe`).
+    `failed_at` is in seconds since 1970. `reason` is the last error, without secrets or issues' texts
+    (`logs.describe`).
     """
 
     delivery_id: str
@@ -38,31 +39,31 @@ class DeadLetters:
         self._engine = queue_engine(settings, pool_size=3)
 
     def of(self, repo_id: int) -> tuple[DeadLetter, ...]:
-        """Those of one repository, the latest first, whatever its name was then."""
+        """The dead letters of one repository, the latest first, even from before it was renamed."""
         return tuple(self.list(MOST, jobs.c.repository == repo_id))
 
-    def list(self, limit: int = 100, *which: sa.ColumnElement[bool]) -> list[DeadLetter]:
-        """All that have not been retried since, the latest first."""
-        query = sa.select(jobs).where(is_dead(), *which).order_by(jobs.c.number.desc()).limit(limit)
+    def list(self, limit: int = 100, *conditions: sa.ColumnElement[bool]) -> list[DeadLetter]:
+        """The dead letters that nobody has retried, the latest first."""
+        query = sa.select(jobs).where(is_dead(), *conditions).order_by(jobs.c.number.desc()).limit(limit)
         return [_letter(row) for row in read_jobs(self._engine, query)]
 
     def retry(self, delivery_id: str) -> bool:
-        """Put a delivery back into the queue, as if it had just arrived; False if it is no dead letter (any more)."""
+        """Put a delivery back into the queue, as if it had just arrived; False if it is no dead letter now."""
         now = database_time(self._engine)
         fresh = {"state": "waiting", "attempts": 0, "crashes": 0, "last_error": "", "done_at": None}
-        again = sa.update(jobs).where(is_dead(), jobs.c.id == delivery_id)
+        update = sa.update(jobs).where(is_dead(), jobs.c.id == delivery_id)
         with named_failures():
             prepare(self._engine)
             with write(self._engine) as connection:
-                return connection.execute(again.values(**fresh, arrived_at=now, run_after=now)).rowcount > 0
+                return connection.execute(update.values(**fresh, arrived_at=now, run_after=now)).rowcount > 0
 
     def close(self) -> None:
         self._engine.dispose()
 
 
 def is_dead() -> sa.ColumnElement[bool]:
-    """Whether a job is a dead letter."""
-    # The first condition is that of the index, which SQLite would not use otherwise.
+    """A condition for dead letters."""
+    # SQLite uses the index only if the query repeats the index's condition, which comes first here.
     return sa.and_(state("done", "dead"), jobs.c.state == "dead", jobs.c.queue != SCHEDULE)
 
 
@@ -70,7 +71,7 @@ def _letter(row: sa.Row[Any]) -> DeadLetter:
     try:
         event = from_json(row.payload)
     except (ValueError, LookupError, TypeError):
-        # Some letters are dead because this version cannot read them.
+        # A job may be dead just because this version cannot read its payload.
         event = None
     return DeadLetter(
         delivery_id=row.id,

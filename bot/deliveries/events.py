@@ -1,8 +1,8 @@
 """The events that have handlers, reduced to what a handler needs (C1), and their JSON for the queue.
 
-No event has an issue's text: handlers read the current state from GitHub, so that a late or repeated delivery does no
-harm. The one exception is the body of a comment with commands. `installation` is None if the payload names none; the
-worker then asks GitHub for it.
+No event carries an issue's text: handlers read the current state from GitHub, so that a late or repeated delivery does
+no harm. The only text is the body of a comment with commands. `installation` is None if the payload names no
+installation; the worker then asks GitHub.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from pydantic import TypeAdapter
 
 from bot.domain.entities import Actor, Repository
 
-# The prefixes of partitions of background work, and of the part of it that takes hours.
+# Prefixes of partitions: for background work, and for background work that takes hours.
 BACKGROUND = "index:"
 REPLAY = f"{BACKGROUND}replay:"
 
 
 @dataclass(frozen=True, slots=True)
 class IssueEvent:
-    """`issues.*`. `partition` keeps the work of one issue in order. `closed_at` tells one closing from another."""
+    """`issues.*`. `partition` keeps the work of one issue in order. `closed_at` tells closings apart."""
 
     action: str
     installation: int | None
@@ -43,9 +43,11 @@ class IssueEvent:
         return f"{self.repository.id}#{self.number}"
 
 
-# Actions of `issues` that the bot queues for itself, and that no delivery has.
-# A command on another issue said, or took back, that the two differ; an earlier issue, which it repeats, entered the
-# index after the check; the index, incomplete at the check, is complete; its author had opened too many in the hour.
+# Actions of `issues` that the bot queues for itself; GitHub never sends them.
+# JUDGED: a command on another issue declared that the two issues differ, or took that back.
+# OVERTAKEN: an earlier issue that this issue repeats entered the index after the check.
+# INDEXED: the index was incomplete at the check and is now complete.
+# DEFERRED: the issue's author had opened too many issues within the hour.
 JUDGED, OVERTAKEN, INDEXED, DEFERRED = "judged", "overtaken", "indexed", "deferred"
 OWN_ACTIONS = frozenset({JUDGED, OVERTAKEN, INDEXED, DEFERRED})
 
@@ -53,7 +55,7 @@ OWN_ACTIONS = frozenset({JUDGED, OVERTAKEN, INDEXED, DEFERRED})
 def own_issue_event(
     action: str, installation: int | None, repository: Repository, number: int, login: str = ""
 ) -> IssueEvent:
-    """The event of one of these actions. `login` is the person whose command led to it, else empty."""
+    """An event with one of OWN_ACTIONS. `login` is the person whose command caused the event, or empty."""
     return IssueEvent(action, installation, repository, number, Actor(login), Actor(login))
 
 
@@ -61,9 +63,9 @@ def own_issue_event(
 class CommentEvent:
     """`issue_comment.*` on an issue (not on a pull request).
 
-    `previous` is the body before an edit; `updated_at` tells one edit from another. `app` is the App that wrote the
-    comment, else 0. `author` is the login of the comment's author, empty in jobs of an earlier version. `by_another`
-    says that somebody else than the author edited it.
+    `previous` is the body before an edit; `updated_at` distinguishes one edit from another. `app` is the id of the App
+    that wrote the comment, or 0. `author` is the login of the comment's author; jobs of an earlier version leave it
+    empty. `by_another` marks an edit by somebody other than the author.
     """
 
     action: str
@@ -142,8 +144,8 @@ class PushEvent:
 class _Step:
     """The bot's own event for one step of background work on a repository.
 
-    `chain` names a round of work and `step` counts in it, so that queueing the same step twice changes nothing. The
-    steps of a repository run one after the other, so that its index does not change during a scan.
+    `chain` names a round of work and `step` counts the steps in that round, so that queueing the same step twice
+    changes nothing. A repository's steps run one after the other, so that its index does not change during a scan.
     """
 
     installation: int | None
@@ -160,7 +162,7 @@ class _Step:
 
     @property
     def delivery_id(self) -> str:
-        """Its id in the queue."""
+        """The step's id in the queue."""
         return f"{BACKGROUND}{self.repository.id}:{self.name}-{self.chain}:{self.step}"
 
 
@@ -168,8 +170,8 @@ class _Step:
 class IndexEvent(_Step):
     """The next step of filling a repository's index.
 
-    A round with `checked` asks which issues still exist; up to this number they do. `completed` marks the work to do
-    once, after the first reading.
+    A round with `checked` asks GitHub which issues still exist; all issues up to number `checked` have been looked up.
+    `completed` marks the work that is done once, after the first reading.
     """
 
     checked: int | None = None
@@ -184,7 +186,7 @@ class IndexEvent(_Step):
 
 @dataclass(frozen=True, slots=True)
 class ScanEvent(_Step):
-    """The next step of scanning a repository's backlog: issues above `after`. `chain` names the command behind it."""
+    """The next step of scanning a backlog: issues above number `after`. `chain` names the scan's command."""
 
     after: int = 0
 
@@ -193,13 +195,13 @@ class ScanEvent(_Step):
 
 @dataclass(frozen=True, slots=True)
 class EvaluationEvent(_Step):
-    """Evaluate a repository, as somebody asked on the dashboard."""
+    """Evaluate a repository, as requested on the dashboard."""
 
     name = "evaluation"
 
     @property
     def partition(self) -> str:
-        # It takes minutes or hours.
+        # An evaluation takes minutes or hours.
         return f"{REPLAY}{self.repository.id}"
 
 
@@ -216,7 +218,7 @@ Event = (
 
 
 def full_name(event: Event) -> str:
-    """The event's name as in GitHub's manual: `issues.opened`, and `push`, which has no actions."""
+    """The event's name as in GitHub's manual, such as `issues.opened`; `push` has no actions."""
     return f"{event.name}.{event.action}".rstrip(".")
 
 
@@ -239,13 +241,13 @@ def to_json(event: Event) -> str:
     return json.dumps(values, separators=(",", ":"), ensure_ascii=False, default=_values)
 
 
-def _values(one: Any) -> dict[str, Any]:
-    # `asdict` would copy everything below.
-    return {name: getattr(one, name) for name in one.__dataclass_fields__}
+def _values(instance: Any) -> dict[str, Any]:
+    # Unlike this, `asdict` would copy nested values.
+    return {name: getattr(instance, name) for name in instance.__dataclass_fields__}
 
 
 def from_json(text: str) -> Event:
-    """Read what `to_json` wrote; ignores fields that only a later version knows."""
+    """Read the JSON of `to_json`; ignores fields that only a later version knows."""
     values = json.loads(text)
     event: Event = _reader(values.pop("kind")).validate_python(values)
     return event

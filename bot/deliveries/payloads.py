@@ -1,7 +1,7 @@
 """Turns a webhook's JSON into an event: `parse(name, payload) -> Event | Ignored`.
 
-An event that needs no work is ignored here and never reaches the queue. GitHub's manual has the shapes, "Webhook events
-and payloads".
+An event that needs no work is ignored here and never reaches the queue. GitHub's manual describes the payloads
+("Webhook events and payloads").
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ TEMPLATES = ".github/ISSUE_TEMPLATE"
 TEMPLATE_FOLDERS = (".github", "", "docs")
 TEMPLATE_NAMES = frozenset({"issue_template", "issue_template.md", "issue_template.txt"})
 
-# How every command begins, misspelt ones included; the parser of commands looks closer.
+# How every command begins, even a misspelt one; the command parser examines the rest.
 _COMMAND = re.compile(r"/dup|@[\w-]+(?:\[bot\])?[,:]? +dup", re.IGNORECASE)
 
 
@@ -48,7 +48,8 @@ class MalformedPayload(DoppelError):
 def parse(name: str, payload: Any) -> Event | Ignored:
     """Read one delivery. `name` is `X-GitHub-Event`, `payload` the decoded JSON.
 
-    Raises MalformedPayload if a required field is missing or of another type, or there is one of another event.
+    Raises MalformedPayload if a required field is missing or has the wrong type, or if a field belongs to another
+    event.
     """
     reader = _READERS.get(name)
     if reader is None:
@@ -72,7 +73,7 @@ class _Fields:
         value = self._values.get(key)
         if value is None and not required:
             return default
-        # In Python a bool is an int; in GitHub's JSON it never stands for one.
+        # In Python a bool is an int; in GitHub's JSON a boolean never stands for a number.
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
             raise MalformedPayload(f"{self._path}.{key} must be {_TYPES[kind]}")
         return value
@@ -82,7 +83,7 @@ class _Fields:
 
     def number(self, key: str) -> int:
         value = int(self._typed(key, int))
-        # GitHub's ids are 64-bit integers, and so are the columns that keep them.
+        # GitHub's ids are 64-bit integers, like our columns.
         if not 0 <= value < 2**63:
             raise MalformedPayload(f"{self._path}.{key} is out of range")
         return value
@@ -111,7 +112,7 @@ _TYPES = {str: "a string", int: "an integer", bool: "true or false", dict: "an o
 
 
 def _actor(parent: _Fields, key: str) -> Actor:
-    """A user; GitHub sends null for accounts that no longer exist and shows them as `ghost`."""
+    """A user. GitHub sends null for an account that no longer exists, and shows the account as `ghost`."""
     if not parent.has(key):
         return Actor(NOBODY)
     fields = parent.child(key)
@@ -144,7 +145,7 @@ def _issues(name: str, fields: _Fields) -> Event | Ignored:
     if action == "edited" and not text_changed:
         return Ignored("neither title nor body changed")
     author = _actor(issue, "user")
-    # Whoever moved it here, a person or a bot, has not reported it.
+    # The sender of a transferred issue only moved the issue here; the author reported it.
     moved = changes is not None and changes.has("old_issue")
     return IssueEvent(
         action=action,
@@ -168,13 +169,13 @@ def _issue_comment(name: str, fields: _Fields) -> Event | Ignored:
     if issue.has("pull_request"):
         return Ignored("a comment on a pull request")
     sender, author = _actor(fields, "sender"), _actor(comment, "user")
-    # Not even when somebody edits it: it would look like the bot's own command.
+    # Also when a person edits a bot's comment: a command in it would look like the bot's own.
     if sender.is_bot or (author.is_bot and action != "deleted"):
         return Ignored("what bots write is not a command")
     body, previous = comment.text("body", "")[:BODY_MAX], ""
     if action == "edited":
         if not fields.has("changes") or not fields.child("changes").has("body"):
-            # Without the previous text, the whole comment would count as new commands of whoever saved it.
+            # Without the previous text, every command in the comment would count as new, given by the sender.
             return Ignored("the comment's text did not change")
         previous = fields.child("changes").child("body").text("from", "")[:BODY_MAX]
     if action == "deleted" and not author.is_bot:
@@ -254,8 +255,8 @@ _READERS: dict[str, Callable[[str, _Fields], Event | Ignored]] = {
     "push": _push,
 }
 
-# GitHub signs the payload but not the event's name: an eavesdropper could send a delivery again as another event, such
-# as a comment's deletion as the issue's.
+# GitHub signs the payload but not the event's name: an eavesdropper could resend a delivery under another event's
+# name, such as the deletion of a comment as the deletion of its issue.
 _FOREIGN_FIELDS: dict[str, tuple[str, ...]] = {
     "issues": ("comment",),
     "installation": ("issue", "comment"),

@@ -2,11 +2,11 @@
 
 GitHub delivers to the channel; this module subscribes to it and posts each delivery to the receiver. The channel sends
 Server-Sent Events, each with a JSON object: the request's headers in lower case, its `body`, `query` and `timestamp`.
-The receiver checks the signature as always. So a channel can withhold and repeat deliveries, also under another event's
-name (`bot.deliveries.payloads` refuses those), but forge none.
+The receiver checks the signature as always, so a channel can withhold or repeat deliveries, but not forge them. A
+channel could also repeat a delivery under another event's name, which `bot.deliveries.payloads` refuses.
 
-The signature covers GitHub's bytes, but smee.io passes on a parsed body. GitHub sends compact JSON, which can mostly be
-rebuilt byte by byte (`bodies`). Newer servers pass on the raw bytes (smee's own `rawdata`, gosmee's `bodyB`).
+The signature covers GitHub's bytes, but smee.io passes on a parsed body. GitHub sends compact JSON, so its bytes can
+usually be rebuilt (`bodies`). Newer servers pass on the raw bytes (smee's own `rawdata`, gosmee's `bodyB`).
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ from bot.domain.errors import Unavailable
 log = logging.getLogger(__name__)
 
 EVENTS = "text/event-stream"
-# smee.io sends a ping every 30 seconds; a connection that is silent for longer than two of them is dead.
+# smee.io sends a ping every 30 seconds; a connection that misses two pings is dead.
 SILENCE_SECONDS = 75.0
 CONNECT_SECONDS = 10.0
-# As long as GitHub waits for a receiver.
+# GitHub itself waits this long for a receiver.
 ANSWER_SECONDS = 10.0
 FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0
-# A connection that lasted so many seconds resets the waits, even if nothing came through it.
+# A connection that lasted this many seconds resets the waits, even if no delivery came.
 LIVED = 10.0
-# How often, a second apart, to offer a delivery to a receiver that is away.
+# How many times, a second apart, to offer a delivery to a receiver that does not answer.
 TRIES = 10
-# A payload and its headers; raw bytes can come as a list of numbers, which takes four times their size.
+# Room for a payload and its headers. A payload that comes as a list of numbers takes four times its size.
 LONGEST_EVENT = 5 * LARGEST_PAYLOAD
 
-# It matches every escape, so that a "u001b" after an escaped backslash is not taken for one.
+# Matches every escape, so that `u001b` after an escaped backslash is not mistaken for an escape.
 _ESCAPE = re.compile(r"\\(?:u[0-9a-f]{4}|.)")
-# The headers that the receiver reads; no others of a stranger's request are passed on.
+# The headers that the receiver reads. Other headers may come from a stranger and are not passed on.
 _HEADER = re.compile(r"content-type|user-agent|x-hub-signature-256|x-github-[a-z0-9-]+")
 
 
@@ -66,10 +66,10 @@ def forward(
     sleep: Callable[[float], None],
     clock: Callable[[], float] = time.monotonic,
 ) -> None:
-    """Pass on deliveries from `channel` to `receiver` for ever; after a lost connection it waits and connects again.
+    """Pass on deliveries from `channel` to `receiver` for ever; reconnects after a wait if the connection is lost.
 
-    `secrets` tell which of the possible bodies GitHub signed. The waits grow only if the channel does not answer or
-    hangs up at once: a delivery that it takes while nobody listens is lost.
+    `secrets` show which of the possible bodies GitHub signed. The waits grow only if the channel does not answer or
+    hangs up at once: a delivery that reaches the channel while nobody listens is lost.
     """
     wait, opened = FIRST_WAIT, math.inf
 
@@ -92,16 +92,16 @@ def forward(
         if problem is None:
             log.info("the channel has closed the connection")
         else:
-            # The problem's own text has the address, and anybody who knows that can listen.
+            # The error's own text contains the channel's address, and anybody who knows the address can listen.
             log.warning("the channel does not answer (%s), again in %.0f s", _reason(problem), wait)
         sleep(wait)
         wait = min(2 * wait, LONGEST_WAIT)
 
 
 def subscribe(channel: str, opened: Callable[[], None]) -> Iterator[str]:
-    """The data of the channel's messages, as long as the connection lasts; calls `opened` when it begins.
+    """The data of the channel's messages, as long as the connection lasts; calls `opened` once connected.
 
-    Raises HTTPError, Unavailable. Follows no redirects: they could lead to places that only this machine can reach.
+    Raises HTTPError, Unavailable. Follows no redirect: it could lead to a place that only this machine can reach.
     """
     timeout = httpx.Timeout(SILENCE_SECONDS, connect=CONNECT_SECONDS)
     with httpx.Client(timeout=timeout) as client, connect_sse(client, "GET", channel) as source:
@@ -115,7 +115,7 @@ def subscribe(channel: str, opened: Callable[[], None]) -> Iterator[str]:
 
 
 def messages(chunks: Iterable[bytes]) -> Iterator[str]:
-    """The data of a stream's unnamed events, without pings. Raises Unavailable for one longer than any delivery."""
+    """The data of a stream's unnamed events, without pings. Raises Unavailable if one is longer than any delivery."""
     size = 0
 
     def bounded() -> Iterator[bytes]:
@@ -133,7 +133,7 @@ def messages(chunks: Iterable[bytes]) -> Iterator[str]:
 
 
 def read(data: str, secrets: Sequence[str]) -> RelayedDelivery | None:
-    """The delivery in a message, if it is one, with the possible body that is signed, else the first."""
+    """The delivery in a message, with the possible body that is signed, else the likeliest; None without a delivery."""
     try:
         message = json.loads(data)
     except (ValueError, RecursionError):
@@ -155,14 +155,14 @@ def read(data: str, secrets: Sequence[str]) -> RelayedDelivery | None:
 
 
 def bodies(message: Mapping[str, Any]) -> Iterator[bytes]:
-    """The possible bodies, the likeliest first: the raw bytes if the channel has them, and the rebuilt body.
+    """The possible bodies, the likeliest first: the raw bytes if the channel sends them, then the rebuilt body.
 
-    GitHub writes control characters in upper case (`\\u001B`), JavaScript and Python in lower case, as Octokit's
-    verification has found. Numbers that JavaScript cannot hold, and a whole number written as `1.0`, are lost.
+    GitHub escapes control characters in upper case (`\\u001B`), JavaScript and Python in lower case, as Octokit's
+    verification found. A body with a number that JavaScript cannot hold, or with `1.0`, cannot be rebuilt.
     """
     raw = message.get("rawdata")
     if isinstance(raw, dict) and isinstance(raw.get("data"), list):
-        # A Buffer of Node's, as JSON.
+        # A Node.js Buffer as JSON.
         raw = raw["data"]
         if all(isinstance(byte, int) and 0 <= byte < 256 for byte in raw):
             yield bytes(raw)
@@ -175,18 +175,18 @@ def bodies(message: Mapping[str, Any]) -> Iterator[bytes]:
             log.warning("the channel sent a body that is not base64")
     if isinstance(message.get("body"), dict):
         text = json.dumps(message["body"], ensure_ascii=False, separators=(",", ":"))
-        written = _ESCAPE.sub(lambda escape: escape[0][:2] + escape[0][2:].upper(), text)
-        # Half a surrogate pair stays an escape, as JavaScript writes it.
-        yield from (one.encode("utf-8", "backslashreplace") for one in (text, written))
+        upper_case = _ESCAPE.sub(lambda escape: escape[0][:2] + escape[0][2:].upper(), text)
+        # Half a surrogate pair stays an escape, as in JavaScript.
+        yield from (body.encode("utf-8", "backslashreplace") for body in (text, upper_case))
 
 
 def post(receiver: str, delivery: RelayedDelivery, sleep: Callable[[float], None]) -> bool:
-    """Post a delivery and log the answer; whether it was taken. Tries for some seconds if the receiver is away."""
+    """Post a delivery and log the answer; returns whether the receiver took it. Retries if the receiver is away."""
     name, outcome = delivery.headers.get("x-github-delivery", "without an id"), ""
     for _ in range(TRIES):
         try:
             with requests.Session() as session:
-                # The host's proxy is not for its own receiver.
+                # Reach the host's own receiver without the host's proxy.
                 session.trust_env = False
                 session.headers.update(delivery.headers)
                 answer = session.post(receiver, delivery.body, timeout=ANSWER_SECONDS, allow_redirects=False)

@@ -1,8 +1,8 @@
 """The queue's operations: put, claim, renew, finish, fail, expire.
 
-One statement chooses and claims a job and gives its worker a lease, in the pattern of River, Oban and Solid Queue
+A single statement chooses and claims a job and gives the worker a lease, as River, Oban and Solid Queue do
 (docs/design.md). A worker that loses the lease loses the job: every later statement names the lease's token, and
-changes nothing if the row has another.
+changes nothing if the row has a different token.
 """
 
 from __future__ import annotations
@@ -26,49 +26,50 @@ from bot.storage.sqlite import SharedCommit, empty_log
 # ruff: noqa: S608 - only constants of this program are inserted into SQL.
 
 
-# No installation has this id; events without one have 0.
+# No installation has this id; events without an installation have 0.
 NO_INSTALLATION = -1
 
 LEASE = 30.0
 """Seconds for which a lease holds unless it is renewed."""
 
-# Seconds. GitHub redelivers for three days (Enterprise Server: seven); a known id makes a redelivery change nothing.
+# Seconds. GitHub redelivers for three days (Enterprise Server: seven); as long as an id is kept, a redelivery changes
+# nothing.
 KEEP_DONE = 7 * 86_400 + 3_600
 KEEP_DEAD = 30 * 86_400
 
-# Rows that one transaction of cleaning deletes, and the pause after it in seconds.
+# How many rows one cleaning transaction deletes, and the pause in seconds after each transaction.
 _BATCH, _PAUSE = 500, 0.05
 
 # Ten waits of 10 s, 30 s, 90 s, … 6 h, 21 hours together, so that a night's outage loses nothing. (Exponential, as
-# GitHub's "Best practices for using the REST API" asks.) A fault of ours seldom mends itself and gets three tries.
+# GitHub's "Best practices for using the REST API" asks.) A fault of ours seldom mends itself, so it gets three tries.
 MOST_TRIES, MOST_TRIES_OF_A_FAULT = 11, 3
 _FIRST_WAIT, _GROWTH, _LONGEST_WAIT = 10.0, 3.0, 6 * 3600.0
 
-# `Queue` replaces `now()` by the database's clock. Conditions on `state` repeat those of the partial indexes, word for
-# word: SQLite uses such an index for no other condition.
+# `Queue` replaces `now()` by the database's clock. Conditions on `state` repeat the partial indexes' conditions word
+# for word: otherwise SQLite would not use the indexes.
 QUEUES = (QUEUE, BACKGROUND_QUEUE, REPLAY_QUEUE, SCHEDULE)
 
-# Seconds. A job waits for an earlier one of its partition that is due within this time, but not for hours.
+# Seconds. A job waits for an earlier job of its partition only if that job is due within this time.
 HOLD = 300.0
 
-# A job that has killed so many workers is poison and becomes a dead letter. From the second crash on it is suspect and
-# runs alone. With three, innocent jobs were given up where workers were killed every few seconds.
+# A job that has killed this many workers is poison and becomes a dead letter. After its second crash a job is suspect
+# and runs by itself. With a limit of three, innocent jobs were given up on hosts that killed workers every few seconds.
 POISON = 5
 
-# Seconds. A time further ahead was stamped by a clock that was set back since: an arrival or lease beyond the first, a
-# retry beyond the second.
+# Seconds. A time further ahead comes from a clock that has been set back since. The first limit is for arrivals and
+# leases, the second for retries.
 _AHEAD, _FAR_AHEAD = 60.0, 8 * 3600.0
 
 DUE = f"""(job.run_after <= now()
     OR job.attempts = 0 AND job.arrived_at > now() + {_AHEAD}
     OR job.attempts > 0 AND job.run_after > now() + {_FAR_AHEAD})"""
 
-# A job of the same partition runs, or an earlier one is due soon.
+# Another job of the partition is running, or an earlier job of the partition is due soon.
 BLOCKED = f"""EXISTS (
     SELECT 1 FROM jobs AS other WHERE other.state IN ('waiting', 'running') AND other.partition = job.partition
     AND (other.state = 'running' OR other.number < job.number AND other.run_after < now() + {HOLD}))"""
 
-# Inserts several jobs, as one JSON text, without known ids.
+# Inserts several jobs from one JSON text, and skips known ids.
 PUT_ON_SQLITE = """
 INSERT INTO jobs (id, queue, installation, repository, partition, payload, arrived_at, run_after)
 SELECT value ->> 'id', value ->> 'queue', value ->> 'installation', value ->> 'repository', value ->> 'partition',
@@ -83,9 +84,9 @@ ON CONFLICT DO NOTHING RETURNING id"""
 CHANNEL = "doppel_jobs"
 NOTIFY = f"SELECT pg_notify('{CHANNEL}', '')"
 
-# Each repository's first job that may run is a candidate. A loose index scan finds the repositories, one step each
-# (https://wiki.postgresql.org/wiki/Loose_indexscan): thousands of waiting jobs of one cost no more than one job does.
-# A clock that ran ahead may have stamped a repository as served later than now.
+# Each repository's first job that may run is a candidate. A loose index scan finds each repository in one step
+# (https://wiki.postgresql.org/wiki/Loose_indexscan): a repository with thousands of waiting jobs costs no more than one
+# with a single job. A clock that ran ahead may have stamped `served` later than now.
 CLAIM = f"""
 WITH RECURSIVE waiting (repository) AS (
     SELECT min(repository) FROM jobs WHERE state = 'waiting' AND crashes < 2 AND queue = :queue
@@ -147,13 +148,13 @@ DELETE FROM jobs WHERE number IN (
 
 
 def decide(error: Exception, failures: int, chance: float) -> float | None:
-    """Seconds until the next try after so many failures; None: a dead letter. `chance` in [0, 1) spreads the waits."""
+    """Seconds until the next try after `failures` failures; None to give up. `chance` in [0, 1) spreads the waits."""
     if failures >= (MOST_TRIES if isinstance(error, Retryable) or passes(error) else MOST_TRIES_OF_A_FAULT):
         return None
     wait = min(_LONGEST_WAIT, _FIRST_WAIT * _GROWTH ** (failures - 1))
     if isinstance(error, Retryable) and error.after is not None:
         wait = max(wait, error.after)
-    # Only ever longer: GitHub's figure is a minimum.
+    # The spread only lengthens the wait, because the wait that GitHub asks for is a minimum.
     return wait * (1 + 0.1 * chance)
 
 
@@ -171,7 +172,7 @@ class NewJob(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ClaimedJob:
-    """A job that a worker holds by the lease `token`. `attempts` counts the earlier runs that raised."""
+    """A job that a worker holds by the lease `token`. `attempts` counts the earlier runs that raised an error."""
 
     id: str
     queue: str
@@ -184,7 +185,7 @@ class ClaimedJob:
 
 
 class Queue:
-    """The queue on one database. Thread safe. Each operation raises what SQLAlchemy raises."""
+    """The queue on one database. Thread safe. Each operation raises SQLAlchemy's errors."""
 
     def __init__(self, engine: sa.Engine, now: str | None = None) -> None:
         """`now` is the time in seconds since 1970 as an SQL expression; by default the database's clock."""
@@ -196,7 +197,7 @@ class Queue:
         self.now = sa.literal_column(self._clock, sa.Float())
 
     def put(self, entries: Sequence[NewJob]) -> list[bool]:
-        """Commit some jobs together; whether each is new. A known id changes nothing."""
+        """Commit several jobs together; returns whether each is new. A known id changes nothing."""
         if not entries:
             return []
         statement = PUT_ON_SQLITE if self._is_sqlite else PUT_ON_POSTGRESQL
@@ -209,7 +210,7 @@ class Queue:
         return [entry.id in new and first[entry.id] == number for number, entry in enumerate(entries)]
 
     def register(self, worker: str) -> None:
-        """Register a worker. `renew` takes its name as the token of its lease."""
+        """Register a worker. The worker's name is also its lease's token for `renew`."""
         id, now = f"{WORKERS}:{worker}", self.now
         row = {"id": id, "queue": WORKERS, "installation": 0, "repository": 0, "partition": id, "state": "running"}
         times = {"run_after": now, "arrived_at": now, "lease_until": now + LEASE}
@@ -229,10 +230,10 @@ class Queue:
     def claim(
         self, queue: str, most: int = 1, *, suspects: bool = False, without: int = NO_INSTALLATION, worker: str = ""
     ) -> list[ClaimedJob]:
-        """Claim up to `most` jobs of a queue for `worker`, without an installation.
+        """Claim up to `most` jobs of a queue for `worker`, but none of the installation `without`.
 
-        The installation with the fewest running jobs is next, then the repository served longest ago. Jobs of a
-        partition come in order, one at a time. `suspects` claims only suspect jobs.
+        The installation with the fewest running jobs comes first, then the repository that was served longest ago. A
+        partition's jobs run in order, one at a time. `suspects` claims only suspect jobs.
         """
         statement, claims = CLAIM_SUSPECT if suspects else CLAIM, list[ClaimedJob]()
         try:
@@ -244,69 +245,69 @@ class Queue:
                         break
                     claims.append(ClaimedJob(*row))
         except sa.exc.IntegrityError:
-            # Another worker has just claimed one of the same partition.
+            # Another worker has just claimed a job of the same partition.
             return []
         return claims
 
     def renew(self, tokens: Collection[str]) -> set[str]:
-        """Renew some leases; returns those that still hold."""
+        """Renew these leases; returns the tokens of those that still hold."""
         with write(self.engine) as connection:
             return set(self._run(connection, RENEW, tokens=[*tokens]).scalars())
 
     def expire(self) -> dict[str, bool]:
-        """Take back jobs whose leases have expired; by id, whether each is a dead letter now. The others wait again."""
+        """Take back jobs whose leases have expired; returns by id whether a job is now a dead letter or waits again."""
         with write(self.engine) as connection:
             self._run(connection, EXPIRE_WORKERS)
             return {id: state == "dead" for id, state in self._run(connection, EXPIRE)}
 
     def finish(self, claim: ClaimedJob) -> bool:
-        """Mark the job as done and erase its payload; whether the claim still held."""
+        """Mark the job as done and erase its payload; returns whether the claim still held."""
         return self._end(claim, "state = 'done', payload = '', done_at = now()")
 
     def fail(self, claim: ClaimedJob, error: str, wait: float | None) -> bool:
-        """Try the job again in `wait` seconds; None gives it up. Whether the claim still held."""
+        """Try the job again in `wait` seconds, or give it up if None. Returns whether the claim still held."""
         becomes = "state = 'dead', done_at = now()" if wait is None else RETRY
         failed = {"attempts": claim.attempts + 1, "error": error} | ({} if wait is None else {"wait": wait})
         return self._end(claim, f"{becomes}, attempts = :attempts, last_error = :error", **failed)
 
     def release(self, claim: ClaimedJob) -> bool:
-        """Let the job wait again as if it had never been claimed. Whether the claim still held."""
+        """Let the job wait again as if it had never been claimed. Returns whether the claim still held."""
         return self._end(claim, "state = 'waiting'")
 
     def reschedule(self, claim: ClaimedJob, wait: float) -> bool:
-        """Schedule the job's next run in `wait` seconds. Whether the claim still held."""
+        """Schedule the job's next run in `wait` seconds. Returns whether the claim still held."""
         return self._end(claim, RETRY, wait=wait)
 
     def clean(self) -> None:
-        """Delete what ended long ago, in batches, so that others need not wait long for the lock."""
+        """Delete jobs that ended long ago, in batches, so that other writers need not wait long for the lock."""
         for ended, keep in (("done", KEEP_DONE), ("dead", KEEP_DEAD)):
             while self._change(CLEAN, ended=ended, keep=keep) == _BATCH:
                 time.sleep(_PAUSE)
         empty_log(self.engine)
 
-    def _end(self, claim: ClaimedJob, values: str, **given: Any) -> bool:
-        end = (END % values, {"id": claim.id, "token": claim.token, **given})
+    def _end(self, claim: ClaimedJob, values: str, **parameters: Any) -> bool:
+        end = (END % values, {"id": claim.id, "token": claim.token, **parameters})
         return self._ends.write(end) if self._is_sqlite else self._end_all([end])[0]
 
     def _end_all(self, ends: Sequence[tuple[str, dict[str, Any]]]) -> list[bool]:
         with write(self.engine) as connection:
-            return [self._run(connection, statement, **given).rowcount > 0 for statement, given in ends]
+            return [self._run(connection, statement, **parameters).rowcount > 0 for statement, parameters in ends]
 
-    def _change(self, statement: str, **given: Any) -> int:
+    def _change(self, statement: str, **parameters: Any) -> int:
         with write(self.engine) as connection:
-            return self._run(connection, statement, **given).rowcount
+            return self._run(connection, statement, **parameters).rowcount
 
-    def _run(self, connection: sa.Connection, statement: str, **given: Any) -> sa.CursorResult[*tuple[Any, ...]]:
+    def _run(self, connection: sa.Connection, statement: str, **parameters: Any) -> sa.CursorResult[*tuple[Any, ...]]:
         if (text := self._texts.get(statement)) is None:
-            here = statement.replace("FOR UPDATE OF job SKIP LOCKED", "") if self._is_sqlite else statement
-            text = sa.text(here.replace("now()", self._clock))
+            sql = statement.replace("FOR UPDATE OF job SKIP LOCKED", "") if self._is_sqlite else statement
+            text = sa.text(sql.replace("now()", self._clock))
             text = text.bindparams(sa.bindparam("tokens", expanding=True)) if ":tokens" in statement else text
             self._texts[statement] = text
-        # A statement takes only the values that it names.
-        return connection.execute(text, {"lease": LEASE, "batch": _BATCH, **given})
+        # A statement uses only the parameters that it names.
+        return connection.execute(text, {"lease": LEASE, "batch": _BATCH, **parameters})
 
 
-# Seconds. A run further ahead than the next one was set by a clock that has been set back since.
+# Seconds. A run that is further ahead than the next turn comes from a clock that has been set back since.
 _SLACK = 60.0
 
 
@@ -314,7 +315,8 @@ _SLACK = 60.0
 class ScheduledTask:
     """One of the workers calls `run` every `every` seconds, counted from 1970, and logs its errors.
 
-    With `at_start` it also runs when a worker starts. `late` delays each run by so many seconds, after other tasks.
+    With `at_start` the task also runs when a worker starts. `late` delays each run by this many seconds, so that other
+    tasks come first.
     """
 
     name: str
@@ -325,35 +327,36 @@ class ScheduledTask:
 
     @property
     def id(self) -> str:
-        """The id of its row in the queue."""
+        """The id of the task's row in the queue."""
         return f"{SCHEDULE}:{self.name}"
 
     def wait(self, now: float) -> float:
-        """Seconds until the next run, at a time in seconds since 1970."""
+        """Seconds until the next run, from `now` in seconds since 1970."""
         return self.every - (now - self.late) % self.every
 
 
 class Schedule:
-    """The scheduled tasks of one worker: each is a row of the queue, so that one of all workers claims it in time."""
+    """The scheduled tasks of one worker. Each task is a row of the queue, so that only one worker claims each run."""
 
     def __init__(self, queue: Queue, tasks: Iterable[ScheduledTask]) -> None:
         self._queue = queue
         self._tasks = {task.id: task for task in tasks}
 
     def task(self, claim: ClaimedJob) -> ScheduledTask | None:
-        """The task that was claimed; None if this version has none of that name."""
+        """The claimed task; None if this version has no task of that name."""
         return self._tasks.get(claim.id)
 
     def reschedule(self, claim: ClaimedJob, task: ScheduledTask) -> bool:
-        """End this run, however it went, and schedule the next. Whether the claim still held."""
+        """End this run, whatever its outcome, and schedule the next. Returns whether the claim still held."""
         with self._queue.engine.connect() as connection:
             now = connection.execute(sa.select(self._queue.now)).scalar_one()
         return self._queue.reschedule(claim, task.wait(now))
 
     def keep(self, *, starting: bool = False) -> None:
-        """When a worker starts, enter missing tasks, due at once, and make those `at_start` due.
+        """When a worker starts, add missing tasks, which are due at once, and make the `at_start` tasks due.
 
-        Also repairs a run that a clock had put off before it was set back, and a task that was given up a run ago.
+        Also makes a task due whose run was postponed by a clock that has been set back, or that was given up a turn
+        ago.
         """
         if starting:
             self._queue.put([NewJob(id, SCHEDULE, 0, 0, id, "") for id in self._tasks])

@@ -1,7 +1,7 @@
-"""Reads a webhook without any I/O: headers and raw bytes in, an event or a refusal out.
+"""Reads a webhook: headers and raw bytes in, an event or a refusal out. Also limits the bodies that a process reads.
 
-GitHub's manual has the rules, "Validating webhook deliveries" and "Webhook events and payloads". It checks the
-signature first, over the raw bytes, and interprets nothing of an unsigned request, not even a ping.
+GitHub's manual has the rules ("Validating webhook deliveries", "Webhook events and payloads"). The signature over the
+raw bytes is checked first: nothing of an unsigned request is interpreted, not even a ping.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LARGEST_PAYLOAD = 25 * 1024 * 1024
 
 _JSON = "application/json"
 _FORM = "application/x-www-form-urlencoded"
-# The id is not signed. None of the bot's own jobs in the queue has a GUID, so no delivery can take the place of one.
+# The id is not signed. The bot's own jobs have ids that are no GUIDs, so no delivery can take the place of such a job.
 _GUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _EVENT_NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
 
@@ -50,17 +50,17 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A request that is no delivery for us; `status` is the HTTP status to answer, `reason` is for the sender."""
+    """A refused request. `status` is the HTTP status of the answer, `reason` is for the sender."""
 
     status: int
     reason: str
 
 
 def read(headers: Mapping[str, str], body: bytes, secrets: Sequence[str]) -> Accepted | Refused:
-    """Judge one request. `secrets` are the current webhook secret and, during a rotation, the previous one.
+    """Check and parse one request. `secrets` are the current webhook secret and, during a rotation, the previous one.
 
-    Never raises. Refuses with 413 if it is too large, 401 if it is not signed with one of the secrets, 415 if it is
-    neither JSON nor a form, 400 for anything else that GitHub would not send.
+    Never raises. Refuses a request with 413 if it is too large, 401 if it is not signed with one of the secrets, 415 if
+    it is neither JSON nor a form, and 400 if GitHub would not send it for another reason.
     """
     named = {name.lower(): value for name, value in headers.items()}
     if len(body) > LARGEST_PAYLOAD:
@@ -92,10 +92,10 @@ def read(headers: Mapping[str, str], body: bytes, secrets: Sequence[str]) -> Acc
 def is_signed(signature: str, body: bytes, secrets: Sequence[str]) -> bool:
     """Whether `signature` (`sha256=` and hex digits) is the HMAC of the body under one of the secrets.
 
-    It compares in constant time, and with every secret, so that the time tells nothing about either.
+    Compares in constant time, and with every secret, so that the time reveals nothing about signature or secrets.
     """
-    given = signature.encode("utf-8", "replace")
-    matches = [hmac.compare_digest(given, sign(secret, body).encode()) for secret in secrets if secret]
+    received = signature.encode("utf-8", "replace")
+    matches = [hmac.compare_digest(received, sign(secret, body).encode()) for secret in secrets if secret]
     return any(matches)
 
 
@@ -109,16 +109,16 @@ log = logging.getLogger(__name__)
 LARGEST_FORM = 64 * 1024
 MOST_FIELDS = 50
 USUAL = 1024 * 1024
-"""Bytes of a body that needs no slot. GitHub's deliveries are mostly far smaller."""
+"""A body of up to this many bytes needs no slot. Most of GitHub's deliveries are far smaller."""
 
-# Larger bodies, and those of unknown length, that a process holds at a time.
-_LARGE_ONES = 8
-# Seconds to wait for one of their slots; GitHub waits ten for the answer.
+# How many larger bodies, or bodies of unknown length, a process holds at a time.
+_LARGE_BODIES = 8
+# Seconds to wait for a slot; GitHub waits ten seconds for the answer.
 _PATIENCE = 3.0
 
 
 def limit_forms(app: Flask, *, except_endpoint: str = "") -> None:
-    """Read every request of an application with a form's bounds, except at one endpoint, which reads its own."""
+    """Limit every request's body to the size of a form, except at one endpoint, which reads the body itself."""
     app.config["MAX_FORM_PARTS"] = MOST_FIELDS
 
     @app.before_request
@@ -131,7 +131,7 @@ def limit_forms(app: Flask, *, except_endpoint: str = "") -> None:
 
 
 def read_body(most: int, *, keep: bool = False) -> bytes:
-    """The whole body, or its first `most` bytes and one more. Flask parses it as a form only if `keep` is set.
+    """The whole body, or its first `most` + 1 bytes. Flask can parse the body as a form only if `keep` is set.
 
     Raises RequestEntityTooLarge, before it reads, if the declared length is larger, and BadRequest for malformed chunks
     or a body that is shorter than declared.
@@ -150,12 +150,12 @@ def read_body(most: int, *, keep: bool = False) -> bytes:
 class BodySlots:
     """Keeps a process from holding too many large bodies at once, signed or not. Thread safe."""
 
-    def __init__(self, slots: int = _LARGE_ONES, patience: float = _PATIENCE) -> None:
+    def __init__(self, slots: int = _LARGE_BODIES, patience: float = _PATIENCE) -> None:
         self._slots, self._patience = threading.BoundedSemaphore(slots), patience
 
     @contextmanager
     def take(self, length: int | None) -> Iterator[None]:
-        """Hold a slot for a body of this declared length. Raises ServiceUnavailable if none becomes free."""
+        """Hold a slot for a body of this declared length. Raises ServiceUnavailable if no slot becomes free."""
         if length is not None and length <= USUAL:
             yield
             return

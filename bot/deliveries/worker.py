@@ -1,8 +1,8 @@
 """The worker: claims jobs from the queue and runs each in a thread of its own.
 
 One thread claims jobs whenever a slot is free. Another is the heartbeat: it renews the leases of running jobs and takes
-back those of dead workers. A handler may run twice for one delivery (after a kill, or when the machine stood still), so
-its work must be repeatable, and `bot.github` checks the lease before each write (`bot.platform.lease`).
+back the jobs of dead workers. A handler may run twice for one delivery (after a kill, or when the machine was
+suspended), so its work must be repeatable, and `bot.github` checks the lease before each write (`bot.platform.lease`).
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ from bot.storage.replaced import open_databases
 
 log = logging.getLogger(__name__)
 
-# All in seconds. A worker that nobody wakes polls for due jobs.
+# All in seconds. A worker polls for due jobs even if nothing wakes it.
 RENEW_EVERY, POLL_EVERY, CLEAN_EVERY = LEASE / 6, 0.5, 600.0
-# A delivery, and a background job, that runs for so long hangs. A replay of a repository's past takes hours.
+# A delivery or a background job that runs longer than this counts as hung. A replay of a repository's past takes hours.
 LONGEST, LONGEST_BACKGROUND = 900.0, 6 * 3600.0
-# The pause before the next try while the database is away, and for a task that only another version knows.
+# The pause before the next try while the database is away, and before a task that only another version knows.
 RETRY_AFTER, _UNKNOWN_TASK = 1.0, 60.0
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A delivery for a handler. `attempt` counts from 1, without crashes; `arrived` is in seconds since 1970."""
+    """A delivery for a handler. `attempt` counts from 1 and leaves out crashes; `arrived` is in seconds since 1970."""
 
     delivery_id: str
     event: Event
@@ -58,8 +58,8 @@ class Job:
 
 
 @dataclass(eq=False, slots=True)
-class _Running:
-    """A job in its thread. It hangs if it runs after `deadline`, by the monotonic clock; None while it is ending."""
+class _RunningJob:
+    """A job in its thread. After `deadline` (monotonic clock) the job counts as hung; None while it is ending."""
 
     claim: ClaimedJob
     deadline: float | None
@@ -69,12 +69,12 @@ class _Running:
     def place(self) -> str:
         frame = sys._current_frames().get(self.thread)
         frames = traceback.extract_stack(frame)[-3:] if frame else []
-        return "; ".join(f"{one.filename}:{one.lineno} in {one.name}" for one in frames)
+        return "; ".join(f"{frame.filename}:{frame.lineno} in {frame.name}" for frame in frames)
 
 
 class Worker:
     """Runs `handle` for jobs of the queue: `worker_threads` deliveries at a time, one background job, one replay, and
-    each scheduled task. One more slot for deliveries is reserved for a second installation.
+    each scheduled task. An extra slot for deliveries is reserved for a second installation.
     """
 
     def __init__(
@@ -85,9 +85,9 @@ class Worker:
         *,
         on_overdue: Callable[[], None] = lambda: None,
     ) -> None:
-        """`handle` raises Retryable to be called again later, UserError to end the job; all else counts as a fault.
+        """`handle` raises Retryable to be called again later, UserError to end the job; any other error is a fault.
 
-        `on_overdue` must end the process: a job hangs, or the database was replaced.
+        `on_overdue` must end the process. It is called if a job hangs or the database was replaced.
         """
         self._settings = settings
         self._handle = handle
@@ -99,7 +99,7 @@ class Worker:
         self._schedule = Schedule(self._queue, tasks)
         self._id = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
         self._changed = threading.Condition()
-        self._running: set[_Running] = set()
+        self._running: set[_RunningJob] = set()
         self._wake, self._stopping, self._ended = threading.Event(), threading.Event(), threading.Event()
         self._threads: list[threading.Thread] = []
         self._heartbeat_at = time.monotonic()
@@ -118,23 +118,23 @@ class Worker:
             self._threads[-1].start()
 
     def stop(self, timeout: float = 25.0) -> bool:
-        """Claim no more jobs, and release those that do not end in `timeout` seconds; whether all have ended."""
+        """Claim no more jobs, and release jobs that run on after `timeout` seconds; returns whether all have ended."""
         self._stopping.set()
         self._wake.set()
-        # A claim that is under way is then among the running jobs.
+        # Afterwards, the jobs of a claim that was under way are among the running jobs.
         for claiming in self._threads[:1]:
             claiming.join(RENEW_EVERY)
         with self._changed:
             finished = self._changed.wait_for(lambda: not self._running, timeout)
         try:
-            for one in [*self._running]:
-                self._queue.release(one.claim)
+            for job in [*self._running]:
+                self._queue.release(job.claim)
             self._ended.set()
             for thread in self._threads:
                 thread.join(RENEW_EVERY)
             self._queue.unregister(self._id)
         except Exception as error:
-            # The database is away. The leases will run out, and the process must end all the same.
+            # The database is away. The process must end anyway, and its leases will expire.
             log.warning("the end of this worker could not be noted: %s", describe(error))
         self._ended.set()
         self._engine.dispose()
@@ -153,15 +153,15 @@ class Worker:
                 self._wake.wait(POLL_EVERY)
 
     def _claim_some(self) -> bool:
-        """Claim jobs of each queue that has a free slot; whether it claimed any.
+        """Claim jobs of each queue that has a free slot; returns whether any job was claimed.
 
-        One suspect job runs at a time. Nothing runs beside a suspect delivery, so that it takes no other job with it.
-        Other suspects run beside deliveries, since they can take hours.
+        Only one suspect job runs at a time. Nothing runs beside a suspect delivery, so that its crash takes no other
+        job down. Other suspect jobs can take hours, so deliveries run beside them.
         """
         with self._changed:
             free = {queue for queue, threads in self._free.items() if threads}
-            busy = Counter(one.claim.installation for one in self._running if one.claim.queue == QUEUE)
-            suspects_running = [one.claim.queue for one in self._running if one.claim.suspect]
+            busy = Counter(job.claim.installation for job in self._running if job.claim.queue == QUEUE)
+            suspects_running = [job.claim.queue for job in self._running if job.claim.suspect]
         if not free or QUEUE in suspects_running:
             return False
         due, suspects = self._queue.due()
@@ -184,35 +184,35 @@ class Worker:
         claims = self._queue.claim(queue, most, suspects=suspects, without=without, worker=self._id)
         longest = LONGEST if queue == QUEUE else LONGEST_BACKGROUND
         for claim in claims:
-            one = _Running(claim, time.monotonic() + longest)
+            job = _RunningJob(claim, time.monotonic() + longest)
             with self._changed:
                 self._free[queue] -= 1
-                self._running.add(one)
+                self._running.add(job)
             try:
-                threading.Thread(target=self._run, args=(one,), name=f"job-{queue}", daemon=True).start()
+                threading.Thread(target=self._run, args=(job,), name=f"job-{queue}", daemon=True).start()
             except RuntimeError:
-                # The system gives no further thread. The job waits again when its lease has expired.
-                self._remove(one)
+                # The system allows no further thread. The job will wait again once its lease has expired.
+                self._remove(job)
                 raise
         return bool(claims)
 
-    def _run(self, one: _Running) -> None:
-        one.thread = threading.get_ident()
+    def _run(self, job: _RunningJob) -> None:
+        job.thread = threading.get_ident()
         try:
-            with working_under_lease(partial(self._holds_lease, one)):
-                self._run_task(one) if one.claim.queue == SCHEDULE else self._deliver(one)
+            with working_under_lease(partial(self._holds_lease, job)):
+                self._run_task(job) if job.claim.queue == SCHEDULE else self._deliver(job)
         finally:
-            self._remove(one)
+            self._remove(job)
             self._wake.set()
 
-    def _remove(self, one: _Running) -> None:
+    def _remove(self, job: _RunningJob) -> None:
         with self._changed:
-            self._running.discard(one)
-            self._free[one.claim.queue] += 1
+            self._running.discard(job)
+            self._free[job.claim.queue] += 1
             self._changed.notify_all()
 
-    def _deliver(self, one: _Running) -> None:
-        claim = one.claim
+    def _deliver(self, job: _RunningJob) -> None:
+        claim = job.claim
         here = Work(claim.id, attempt=claim.attempts + 1, arrived=claim.arrived)
         with working_on(here), span("job", claim.id, attempt=here.attempt) as traced:
             error = None
@@ -220,35 +220,35 @@ class Worker:
                 self._handle(Job(claim.id, from_json(claim.payload), claim.attempts + 1, claim.arrived))
             except Exception as raised:
                 error = raised
-            # From here on it waits only for the queue's database, which may be away for hours.
-            one.deadline = None
-            traced.set_attribute("outcome", self._record_outcome(one, error))
+            # From here on the job waits only for the queue's database, which may be away for hours.
+            job.deadline = None
+            traced.set_attribute("outcome", self._record_outcome(job, error))
 
-    def _record_outcome(self, one: _Running, error: Exception | None) -> str:
-        """Record how a run ended, unless another worker has the job; returns the outcome in the metric's words."""
-        claim, failures, level = one.claim, one.claim.attempts + 1, logging.DEBUG
-        outcome, note = "done", partial(self._queue.finish, claim)
+    def _record_outcome(self, job: _RunningJob, error: Exception | None) -> str:
+        """Record how a run ended, unless another worker has the job; returns the outcome as the metric names it."""
+        claim, failures, level = job.claim, job.claim.attempts + 1, logging.DEBUG
+        outcome, record = "done", partial(self._queue.finish, claim)
         if isinstance(error, UserError):
-            level, outcome, says = logging.INFO, "refused", f"refused: {type(error).__name__}"
+            level, outcome, message = logging.INFO, "refused", f"refused: {type(error).__name__}"
         elif error is not None:
             wait = decide(error, failures, random.random())  # noqa: S311 - it only spreads the load.
-            note = partial(self._queue.fail, claim, describe(error), wait)
-            level, outcome, says = logging.ERROR, "dead", f"given up after {counted(failures, 'attempt')}"
+            record = partial(self._queue.fail, claim, describe(error), wait)
+            level, outcome, message = logging.ERROR, "dead", f"given up after {counted(failures, 'attempt')}"
             if wait is not None:
-                level, outcome, says = logging.WARNING, "failed", f"failed, and is tried again in {wait:.0f} s"
-        if one.lost or isinstance(error, Overtaken) or not self._until_answered(note):
-            level, outcome, says = logging.WARNING, "overtaken", "was taken over by another worker"
+                level, outcome, message = logging.WARNING, "failed", f"failed, and is tried again in {wait:.0f} s"
+        if job.lost or isinstance(error, Overtaken) or not self._until_answered(record):
+            level, outcome, message = logging.WARNING, "overtaken", "was taken over by another worker"
         JOBS.labels(outcome).inc()
         if level > logging.DEBUG:
             why = f"\n{stack(error)}" if error and outcome in ("dead", "failed") else ""
-            log.log(level, "delivery %s %s%s", claim.id, says, why)
+            log.log(level, "delivery %s %s%s", claim.id, message, why)
         return outcome
 
-    def _run_task(self, one: _Running) -> None:
-        task = self._schedule.task(one.claim)
+    def _run_task(self, job: _RunningJob) -> None:
+        task = self._schedule.task(job.claim)
         if task is None:
-            # It belongs to another version, whose workers may run beside this one.
-            self._until_answered(lambda: self._queue.reschedule(one.claim, _UNKNOWN_TASK))
+            # The task belongs to another version, whose workers may run beside this worker.
+            self._until_answered(lambda: self._queue.reschedule(job.claim, _UNKNOWN_TASK))
             return
         try:
             task.run()
@@ -256,16 +256,16 @@ class Worker:
             log.warning("chore %s was taken over by another worker", task.name)
         except Exception as error:
             log.warning("chore %s failed, and is done again in its next turn\n%s", task.name, stack(error))
-        one.deadline = None
-        self._until_answered(lambda: self._schedule.reschedule(one.claim, task))
+        job.deadline = None
+        self._until_answered(lambda: self._schedule.reschedule(job.claim, task))
 
-    def _holds_lease(self, one: _Running) -> bool:
-        """Renew the lease of a job; whether it still held. Raises QueueUnavailable."""
+    def _holds_lease(self, job: _RunningJob) -> bool:
+        """Renew a job's lease; returns whether the lease still held. Raises QueueUnavailable."""
         with database.named_failures():
-            return not one.lost and bool(self._queue.renew([one.claim.token]))
+            return not job.lost and bool(self._queue.renew([job.claim.token]))
 
     def _until_answered(self, ask: Callable[[], bool]) -> bool:
-        """Ask until the database answers: a finished job must not run again because its end was not recorded."""
+        """Call `ask` until the database answers: a finished job must not run again because its end was not recorded."""
         while True:
             try:
                 return ask()
@@ -287,7 +287,7 @@ class Worker:
                 log.warning("the queue's upkeep failed and will be tried again: %s", describe(error), extra=OFTEN)
 
     def _clean(self) -> None:
-        # In a thread of its own: the leases would run out while it deletes many rows.
+        # Not in the heartbeat's thread: leases would expire while many rows are deleted.
         while not self._ended.wait(CLEAN_EVERY):
             try:
                 self._queue.clean()
@@ -295,38 +295,38 @@ class Worker:
                 log.warning("the queue could not be cleaned, and is later: %s", describe(error), extra=OFTEN)
 
     def _renew(self, now: float) -> None:
-        """Renew the leases of this worker and its jobs, and give up those that hang."""
+        """Renew the leases of this worker and its jobs, and give up hung jobs."""
         with self._changed:
             running = [*self._running]
-        # Counted from the last try, since this process also runs while the database is away.
-        stood, self._heartbeat_at = now - self._heartbeat_at, now
-        if stood > 6 * RENEW_EVERY:
-            # The whole process stood still, and its jobs with it.
-            for one in running:
-                one.deadline = one.deadline and one.deadline + stood
-        hanging = [one for one in running if one.deadline is not None and one.deadline < now and not one.lost]
-        leases = self._queue.renew([self._id, *(one.claim.token for one in running)])
+        # Counted from the last try, not the last success: jobs also run while the database is away.
+        elapsed, self._heartbeat_at = now - self._heartbeat_at, now
+        if elapsed > 6 * RENEW_EVERY:
+            # The whole process was suspended, and its jobs with it.
+            for job in running:
+                job.deadline = job.deadline and job.deadline + elapsed
+        hanging = [job for job in running if job.deadline is not None and job.deadline < now and not job.lost]
+        leases = self._queue.renew([self._id, *(job.claim.token for job in running)])
         if self._id not in leases:
             self._queue.register(self._id)
-        for one in running:
-            # A job that has ended meanwhile has no lease either, which does not matter.
-            one.lost = one.lost or one.claim.token not in leases
-        for one in hanging:
-            log.error("%s does not end, and neither does its thread: this worker ends", one.claim.id)
+        for job in running:
+            # A job that has ended meanwhile has lost its lease too, which does no harm.
+            job.lost = job.lost or job.claim.token not in leases
+        for job in hanging:
+            log.error("%s does not end, and neither does its thread: this worker ends", job.claim.id)
             self._on_overdue()
-            if (task := self._schedule.task(one.claim)) is not None:
-                self._schedule.reschedule(one.claim, task)
+            if (task := self._schedule.task(job.claim)) is not None:
+                self._schedule.reschedule(job.claim, task)
             else:
-                self._record_outcome(one, DidNotEnd(f"it did not end: {one.place()}"))
-            one.lost = True
+                self._record_outcome(job, DidNotEnd(f"it did not end: {job.place()}"))
+            job.lost = True
 
     def _expire(self) -> None:
-        """Take back the jobs of workers that are gone."""
+        """Take back the jobs of dead workers."""
         expired = self._queue.expire()
         JOBS.labels("dead").inc(sum(expired.values()))
-        for job, dead in expired.items():
+        for id, dead in expired.items():
             level, fate = (logging.ERROR, DIED) if dead else (logging.WARNING, "it waits again")
-            log.log(level, "%s was lost: %s", job, fate)
+            log.log(level, "%s was lost: %s", id, fate)
         if expired:
             self._wake.set()
 
@@ -336,7 +336,7 @@ _SHORTEST, _LONGEST, _GROWTH = 0.01, 0.1, 1.05
 
 
 def listen(engine: sa.Engine, wake: threading.Event, ended: threading.Event) -> None:
-    """Set `wake` at each change until `ended`. While the database is away it wakes nobody; workers also poll."""
+    """Set `wake` at each change of the queue, until `ended`. While the database is away, only polling finds jobs."""
     watch = _watch_file if engine.dialect.name == "sqlite" else _listen
     while not ended.is_set():
         try:
@@ -351,16 +351,16 @@ def _watch_file(engine: sa.Engine, wake: threading.Event, ended: threading.Event
     with engine.connect() as connection:
         version, pause = -1, _SHORTEST
         while not ended.wait(pause):
-            found = connection.exec_driver_sql("PRAGMA data_version").scalar_one()
+            current = connection.exec_driver_sql("PRAGMA data_version").scalar_one()
             connection.rollback()
-            pause = _SHORTEST if found != version else min(_LONGEST, pause * _GROWTH)
-            if found != version:
-                version = found
+            pause = _SHORTEST if current != version else min(_LONGEST, pause * _GROWTH)
+            if current != version:
+                version = current
                 wake.set()
 
 
 def _listen(engine: sa.Engine, wake: threading.Event, ended: threading.Event) -> None:
-    # psycopg chooses how it waits when it is imported. In the web process, gevent must have patched that before.
+    # psycopg chooses its way of waiting at import; in the web process, gevent must have patched the system before.
     import psycopg
 
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
@@ -372,5 +372,5 @@ def _listen(engine: sa.Engine, wake: threading.Event, ended: threading.Event) ->
                 for _ in driver.notifies(timeout=RETRY_AFTER, stop_after=1):
                     wake.set()
         finally:
-            # In the pool it would go on listening.
+            # Back in the pool, the connection would go on listening.
             connection.invalidate()

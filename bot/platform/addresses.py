@@ -1,8 +1,8 @@
-"""Addresses of GitHub: which installation of GitHub an address belongs to, and what it leads to. Pure.
+"""GitHub's web addresses: which GitHub host an address belongs to, and which issue or repository it names. Pure.
 
 github.com has its API at `https://api.github.com`; an enterprise's own host, `https://NAME.ghe.com`, has it at
 `https://api.NAME.ghe.com`; an Enterprise Server, `https://HOST`, has it at `https://HOST/api/v3` ("Getting started with
-the REST API"). A simulator has both at one address.
+the REST API"). A simulator has API and pages at one address.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ ISSUE = re.compile(
     r"https?://([^/\s]{1,100})/(?:api/v3/)?(?:repos/)?([^/\s]{1,40}/[^/\s]{1,100})/(?:issues|pulls?|discussions)/([0-9]{1,12})"
     r"(?:[/?#]\S*)?"
 )
-"""The address of an issue, pull request or discussion, on its page or of the API: host, `owner/repo`, number."""
+"""The address of an issue, pull request or discussion, as a page or in the API: host, `owner/repo`, number."""
 
-# A host's name, or an IPv6 address, and a port: nothing that has a meaning in a header or on a page.
+# A host's name or IPv6 address, and a port, without any character that is special in a header or on a page.
 _SITE = re.compile(r"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?")
 
 _REPOSITORY = re.compile(rf"https?://([^/\s]{{1,100}})/({PLACE})/?")
@@ -34,9 +34,9 @@ def is_web(text: str) -> bool:
     """Whether this is an http(s) address with a host and, if it names one, a valid port."""
     try:
         parts = urlsplit(text)
-        # Reading the port is what finds a wrong one.
-        right = parts.scheme in ("https", "http") and bool(parts.hostname) and parts.port != 0
-        return right and bool(site_of(parts.netloc.rpartition("@")[2]))
+        # Reading `port` raises ValueError for an invalid one.
+        valid = parts.scheme in ("https", "http") and bool(parts.hostname) and parts.port != 0
+        return valid and bool(site_of(parts.netloc.rpartition("@")[2]))
     except ValueError:
         return False
 
@@ -56,7 +56,7 @@ def is_server(api_url: str) -> bool:
 
 
 def is_enterprise(api_url: str) -> bool:
-    """Whether this is the API of an Enterprise Server or of NAME.ghe.com; redirect.github.com leads to neither."""
+    """Whether this is the API of an Enterprise Server or of NAME.ghe.com; redirect.github.com redirects to neither."""
     return is_server(api_url) or host_of(urlsplit(api_url).netloc).endswith(ENTERPRISE_HOSTS)
 
 
@@ -72,7 +72,7 @@ def pages_of(api_url: str) -> str:
 def hosts_of(api_url: str) -> frozenset[str]:
     """The hosts of pages and API of the GitHub whose API is at `api_url`, in lower case, with any unusual port.
 
-    An API elsewhere that is no Enterprise Server's (the simulator's, or one behind a proxy) counts as github.com's.
+    Any other API (the simulator's, or one behind a proxy) counts as github.com's.
     """
     host = host_of(urlsplit(api_url).netloc)
     if host.endswith(ENTERPRISE_HOSTS):
@@ -81,7 +81,7 @@ def hosts_of(api_url: str) -> frozenset[str]:
 
 
 def issue_at(address: str, hosts: frozenset[str]) -> IssueRef | None:
-    """The issue that an address on one of these hosts (`hosts_of`) leads to; None for anything else."""
+    """The issue that an address on one of these hosts (`hosts_of`) names; None for anything else."""
     match = ISSUE.fullmatch(address)
     if match is None or host_of(match[1]) not in hosts or not 1 <= int(match[3]) <= NUMBER_MAX:
         return None
@@ -93,7 +93,7 @@ def repository_at(address: str, hosts: frozenset[str]) -> RepoRef | None:
     match = _REPOSITORY.fullmatch(address)
     if match is None or host_of(match[1]) not in hosts:
         return None
-    # No repository's name ends like this.
+    # No repository's name ends in `.git`.
     return RepoRef.parse(match[2].removesuffix(".git"))
 
 

@@ -17,11 +17,11 @@ _ABSENT = object()
 
 @dataclass(frozen=True, slots=True)
 class ToolRule:
-    """When two calls of a tool are the `same`, and how long a result stays valid (T7).
+    """`same` says when two calls of a tool ask the same question; `unchanged` says how long a result stays valid (T7).
 
-    `unchanged` returns what the result depends on (a file's modification time, an ETag) for the arguments of a call; a
-    cached result is valid while that stays equal. If it raises, nothing is cached. All sessions share the results of a
-    `shared` tool, which never change.
+    For a call's arguments, `unchanged` returns the state that the result depends on, such as a file's modification time
+    or an ETag. A cached result is valid while this state stays equal. If `unchanged` raises, nothing is cached. All
+    sessions share the results of a `shared` tool, which must never change.
     """
 
     same: Rule
@@ -39,23 +39,23 @@ def fields(required: str, *others: str) -> Rule:
 
 
 def equal(a: Arguments, b: Arguments) -> bool:
-    """All arguments are equal. For tools that read GitHub, since two issues differ in one argument only (T5)."""
+    """All arguments are equal. For tools that read GitHub: calls for two issues differ in a single argument (T5)."""
     return _same(dict(a), dict(b))
 
 
 def never(_a: Arguments, _b: Arguments) -> bool:
-    """No two calls are the same: the tool has effects, or reads what changes."""
+    """No two calls are the same: the tool has effects, or reads something that changes."""
     return False
 
 
 def agreeing(share: float) -> Rule:
-    """Same if more than this share of the arguments, in [0, 1), match, or all those that identify a thing."""
+    """Same if more than `share` (in [0, 1)) of the arguments match, or if all identifying arguments match."""
 
     def rule(a: Arguments, b: Arguments) -> bool:
         names = set(a) | set(b)
         if not names:
             return True
-        # Null identifies nothing: all things without a name would be one.
+        # Null identifies nothing: otherwise all things without a name would be the same.
         identifying = [name for name in _IDENTIFYING if (a.get(name), b.get(name)) != (None, None)]
         if identifying and all(_equal(a, b, name) for name in identifying):
             return True
@@ -72,15 +72,15 @@ def _equal(a: Arguments, b: Arguments, name: str) -> bool:
     return _same(a.get(name, _ABSENT), b.get(name, _ABSENT))
 
 
-def _same(one: Any, other: Any) -> bool:
-    """Equality as JSON has it, at any depth: `true` is not 1, as it is to Python."""
-    if isinstance(one, bool) or isinstance(other, bool):
-        return one is other
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        return one.keys() == other.keys() and all(_same(value, other[key]) for key, value in one.items())
-    if isinstance(one, list | tuple) and type(one) is type(other):
-        return len(one) == len(other) and all(map(_same, one, other))
-    return bool(one == other)
+def _same(left: Any, right: Any) -> bool:
+    """Equality as in JSON, at any depth: `true` does not equal 1, unlike in Python."""
+    if isinstance(left, bool) or isinstance(right, bool):
+        return left is right
+    if isinstance(left, Mapping) and isinstance(right, Mapping):
+        return left.keys() == right.keys() and all(_same(value, right[key]) for key, value in left.items())
+    if isinstance(left, list | tuple) and type(left) is type(right):
+        return len(left) == len(right) and all(map(_same, left, right))
+    return bool(left == right)
 
 
 RULES: Mapping[str, Rule] = MappingProxyType(

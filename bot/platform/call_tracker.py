@@ -24,12 +24,12 @@ R = TypeVar("R")
 RC = TypeVar("RC", covariant=True)
 
 MAX_BYTES = 32 << 20
-"""Bytes of all cached results of a process."""
+"""The limit for all cached results of a process, in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class CachedResult(Generic[R]):
-    """A tool's result; `cached` says whether it is an earlier one, `at` the time of day (the host's) of its call."""
+    """A tool's result. `cached` says whether it comes from an earlier call, `at` is the host's time of that call."""
 
     result: R
     cached: bool
@@ -51,7 +51,7 @@ class Tracked(Protocol[P, RC]):
 
 
 class Stats(TypedDict):
-    """`total_sessions` and `total_calls` are cached now; `hits` and `misses` count the lookups so far."""
+    """`total_sessions` and `total_calls` count what is cached now; `hits` and `misses` count the lookups so far."""
 
     total_sessions: int
     total_calls: int
@@ -94,7 +94,7 @@ class ToolCallTracker:
         most = max_history_per_session
         if isinstance(most, bool) or not isinstance(most, int) or most < 0:
             raise InvalidArgument("max_history_per_session", f"must be a whole number from 0 on, not {most!r}")
-        # Written so that NaN, which is neither, is refused too.
+        # Not written as `< 0`, so that NaN is refused too.
         if isinstance(max_age_ms, bool) or not isinstance(max_age_ms, (int, float)) or not max_age_ms >= 0:
             raise InvalidArgument("max_age_ms", f"must be a number from 0 on, not {max_age_ms!r}")
         self.max_history_per_session = max_history_per_session
@@ -124,30 +124,30 @@ class ToolCallTracker:
         fresh: bool = False,
         keep: Callable[[R], bool] | None = None,
     ) -> CachedResult[R]:
-        """The cached result of the same call, or that of `run`.
+        """The cached result of the same call, or the result of `run`.
 
-        `fresh` always runs, and caches the new result. Errors are never cached, nor a result that `keep` declines (by
-        default one that reports its own failure).
+        `fresh` always calls `run`, and caches its result. Errors are never cached, nor is a result that `keep` declines
+        (by default a result that reports its own failure).
         """
-        if not fresh and (known := self.find(session, tool, arguments)):
-            return known
-        asked, state = self._asked(tool, arguments)
+        if not fresh and (cached := self.find(session, tool, arguments)):
+            return cached
+        arguments_copy, state = self._snapshot(tool, arguments)
         result = run()
-        if asked is not None and (keep or _succeeded)(result):
-            self.remember(session, tool, asked, result, state)
+        if arguments_copy is not None and (keep or _succeeded)(result):
+            self.remember(session, tool, arguments_copy, result, state)
         return CachedResult(result, cached=False, at=_time_of_day(self._clock()))
 
     def find(self, session: str, tool: str, arguments: Arguments) -> CachedResult[Any] | None:
-        """The latest valid result of the same call in this session; None without one."""
+        """The latest valid result of the same call in this session; None if there is none."""
         if not self.enable_duplicate_detection:
             return None
         with self._lock:
             rule = self._rule_of(tool)
             calls = list(self._sessions.get(_ALL if rule.shared else session, ()))
         now = self._clock()
-        # Rules are others' code, and may be slow: they run outside the lock.
-        good = (record for record in reversed(calls) if record.tool == tool and self._is_good(record, now))
-        found = _latest(rule, tool, good, arguments)
+        # Rules are foreign code and may be slow: call them without holding the lock.
+        valid = (record for record in reversed(calls) if record.tool == tool and self._is_current(record, now))
+        found = _latest(rule, tool, valid, arguments)
         with self._lock:
             (self._misses if found is None else self._hits)[tool] += 1
         return None if found is None else CachedResult(found.result, cached=True, at=_time_of_day(found.moment))
@@ -174,34 +174,34 @@ class ToolCallTracker:
                 self._drop(next(iter(self._sessions)))
 
     def wrap(self, function: Callable[P, R], *, session: str | Callable[[], str] = "", tool: str = "") -> Tracked[P, R]:
-        """The function with a cache (T7). It keeps its name, signature and docstring.
+        """Wrap a function with the cache (T7). The wrapper keeps the function's name, signature and docstring.
 
-        `session` names the session, or is called at each call to name it. `tool` is the name for its rule, by default
-        the function's. Results are copied, so a caller may change them.
+        `session` is the session's name, or a function that returns the name at each call. `tool` is the name for the
+        rule, by default the function's. Results are copied, so a caller may change them.
         """
         name, signature = tool or getattr(function, "__name__", ""), inspect.signature(function)
 
-        def known(args: Any, kwargs: Any) -> tuple[str, dict[str, Any], CachedResult[Any] | None]:
+        def look_up(args: Any, kwargs: Any) -> tuple[str, dict[str, Any], CachedResult[Any] | None]:
             place = session if isinstance(session, str) else session()
-            given = signature.bind(*args, **kwargs).arguments
+            arguments = signature.bind(*args, **kwargs).arguments
             for parameter in signature.parameters.values():
                 if parameter.kind is parameter.VAR_KEYWORD:
-                    given.update(given.pop(parameter.name, {}))
-            found = self.find(place, name, given)
-            return place, given, found and replace(found, result=_copy_or_same(found.result))
+                    arguments.update(arguments.pop(parameter.name, {}))
+            found = self.find(place, name, arguments)
+            return place, arguments, found and replace(found, result=_copy_or_same(found.result))
 
-        def new(place: str, asked: Arguments | None, state: object, result: Any) -> CachedResult[Any]:
-            if asked is not None and _succeeded(result):
-                self.remember(place, name, asked, _copy_or_same(result), state)
+        def store(place: str, arguments_copy: Arguments | None, state: object, result: Any) -> CachedResult[Any]:
+            if arguments_copy is not None and _succeeded(result):
+                self.remember(place, name, arguments_copy, _copy_or_same(result), state)
             return CachedResult(result, cached=False, at=_time_of_day(self._clock()))
 
         def call(*args: P.args, **kwargs: P.kwargs) -> CachedResult[R]:
-            place, given, found = known(args, kwargs)
-            return found or new(place, *self._asked(name, given), function(*args, **kwargs))
+            place, arguments, found = look_up(args, kwargs)
+            return found or store(place, *self._snapshot(name, arguments), function(*args, **kwargs))
 
         async def call_awaited(*args: P.args, **kwargs: P.kwargs) -> CachedResult[R]:
-            place, given, found = known(args, kwargs)
-            return found or new(place, *self._asked(name, given), await cast("Any", function(*args, **kwargs)))
+            place, arguments, found = look_up(args, kwargs)
+            return found or store(place, *self._snapshot(name, arguments), await cast("Any", function(*args, **kwargs)))
 
         @wraps(function)
         def wrapped(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -247,28 +247,28 @@ class ToolCallTracker:
     def _rule_of(self, tool: str) -> ToolRule:
         return self._rules.get(tool, _GENERIC)
 
-    def _asked(self, tool: str, arguments: Arguments) -> tuple[Arguments | None, object]:
+    def _snapshot(self, tool: str, arguments: Arguments) -> tuple[Arguments | None, object]:
         """A copy of the arguments (None if the result cannot be cached) and the state of what the result depends on."""
-        # What cannot be copied may change before the next call.
-        asked = _copied(dict(arguments))
+        # Arguments that cannot be copied may change before the next call.
+        arguments_copy = _copied(dict(arguments))
         try:
             with self._lock:
                 rule = self._rule_of(tool)
-            return asked, _state(rule, arguments)
+            return arguments_copy, _state(rule, arguments)
         except Exception:
             return None, None
 
     def _expire(self, now: float) -> None:
-        """Drop what is too old. Sessions are in the order of their latest call, calls in theirs."""
+        """Drop expired records. The records of a session are in the order of their calls."""
         for session in list(self._sessions):
             calls = self._sessions[session]
-            while calls and not self._is_good(calls[0], now):
+            while calls and not self._is_current(calls[0], now):
                 self._size -= calls.popleft().size
             if not calls:
                 del self._sessions[session]
 
-    def _is_good(self, record: _Record, now: float) -> bool:
-        """Whether a record has not expired. Without the upper bound it never would after a clock is set back."""
+    def _is_current(self, record: _Record, now: float) -> bool:
+        """Whether a record has not expired. The upper bound is for records from before the clock was set back."""
         longest = self.max_age_ms / 1000
         return now - longest <= record.moment <= now + longest
 
@@ -277,7 +277,7 @@ class ToolCallTracker:
 
 
 def _size_of(value: object) -> int:
-    """The length of its `repr`, about its size in bytes; MAX_BYTES if it has none."""
+    """The length of the value's `repr`, about its size in bytes; MAX_BYTES if `repr` fails."""
     try:
         return len(repr(value))
     except Exception:
@@ -303,13 +303,13 @@ def _latest(rule: ToolRule, tool: str, records: Iterator[_Record], arguments: Ar
         state = _state(rule, arguments) if same else None
         return next((record for record in same if record.state == state), None)
     except Exception:
-        # The call can always be made, and what is wrong with the rule is no fault of the caller's.
+        # A faulty rule must not break the caller: the call can always be made anew.
         log.warning("the rule of %s failed; the call is made anew", tool, exc_info=True)
         return None
 
 
 def _copied(value: R) -> R | None:
-    """A deep copy; None if it cannot be copied."""
+    """A deep copy; None if the value cannot be copied."""
     try:
         return copy.deepcopy(value)
     except Exception:
@@ -345,13 +345,13 @@ def get_tool_call_tracker() -> ToolCallTracker:
 
 
 def set_tool_call_tracker(tracker: ToolCallTracker | None) -> None:
-    """Replace that tracker; None makes a new one on next use."""
+    """Replace the shared tracker; after None, the next use creates a new tracker."""
     global _tracker
     with _tracker_lock:
         _tracker = tracker
 
 
-# Who answered, in the metric's words: the cache, or GitHub.
+# The metric's names for who answered: the cache, or GitHub.
 HITS, MISSES = "memory", "github"
 
 
@@ -366,7 +366,7 @@ class CallCounts:
         self._lock = threading.Lock()
 
     def flush(self) -> None:
-        """Report what is new."""
+        """Report the hits and misses since the last report."""
         with self._lock:
             for tool, counts in self._tracker.by_tool().items():
                 for who, now in zip((HITS, MISSES), counts, strict=True):

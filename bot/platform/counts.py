@@ -1,4 +1,4 @@
-"""The folder in which a machine's processes count, for prometheus_client's multiprocess mode."""
+"""The folder in which a machine's processes share their counts, for prometheus_client's multiprocess mode."""
 
 from __future__ import annotations
 

@@ -15,8 +15,8 @@ _is_held: ContextVar[Callable[[], bool]] = ContextVar("lease", default=lambda: T
 def working_under_lease(is_held: Callable[[], bool]) -> Iterator[None]:
     """Let `check_lease` ask `is_held` inside the block. Outside of a job there is no lease to lose.
 
-    A machine can stand still in the middle of a job until another worker takes the job over. What this one has read is
-    then old, and its writes could undo the other's.
+    A machine can be suspended in the middle of a job until another worker takes the job over. The first worker's
+    knowledge is then outdated, and its writes could undo the second worker's.
     """
     token = _is_held.set(is_held)
     try:
@@ -26,6 +26,6 @@ def working_under_lease(is_held: Callable[[], bool]) -> Iterator[None]:
 
 
 def check_lease() -> None:
-    """Raise Overtaken if another worker has this thread's job by now."""
+    """Raise Overtaken if another worker has taken over this thread's job."""
     if not _is_held.get()():
         raise Overtaken("another worker has taken this over")

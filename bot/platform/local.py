@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from bot.domain.errors import SettingsError
 
 _PORTS = range(10_000, 16_000)
-"""Below the system's ephemeral ports (from 32,768 on, on Linux), and none that the tests use."""
+"""Below the system's ephemeral ports (on Linux from 32,768 on), and without the ports that the tests use."""
 
 
 def is_here(url: str) -> bool:
@@ -31,7 +31,7 @@ def is_here(url: str) -> bool:
 
 def is_well(url: str) -> bool:
     """Whether one of our own processes answers with success at `url` within two seconds, asked without a proxy."""
-    # Every command loads this module, for its settings.
+    # Imported here, because every command loads this module for its settings.
     import requests
 
     with requests.Session() as session:
@@ -43,7 +43,7 @@ def is_well(url: str) -> bool:
 
 
 def free_port() -> int:
-    """A free port. (One that the system chose could go to another process as soon as it is closed here.)"""
+    """A free port. (The system may give a port of its own choice to another process as soon as this one closes it.)"""
     while True:
         port = secrets.choice(_PORTS)
         with suppress(OSError), socket.create_server(("127.0.0.1", port)):
@@ -51,7 +51,7 @@ def free_port() -> int:
 
 
 def refusal(host: str, port: int) -> OSError | None:
-    """Why a server could not listen there; None if it could."""
+    """The error that keeps a server from listening on this address; None if a server can listen."""
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         socket.create_server(address[:2], family=family).close()
@@ -61,30 +61,32 @@ def refusal(host: str, port: int) -> OSError | None:
 
 
 def check_address(host: str, port: int) -> None:
-    """Raise SettingsError if a server could not listen there: gunicorn would try for ever, or share the port."""
+    """Raise SettingsError if a server cannot listen on this address: gunicorn would try for ever, or share the port."""
     problem = refusal(host, port)
     if problem is None:
         return
-    mend = {
+    advice = {
         errno.EADDRINUSE: "End that program, or choose another port with PORT or --port.",
         errno.EACCES: "Choose a port from 1024 on with PORT or --port, which everybody may listen on.",
     }.get(problem.errno or 0, "Choose an address of this machine's with DOPPEL_HOST or --host.")
-    raise SettingsError(f"PORT, DOPPEL_HOST: cannot listen on {host}:{port}: {in_words(problem)}. {mend}") from problem
+    raise SettingsError(
+        f"PORT, DOPPEL_HOST: cannot listen on {host}:{port}: {in_words(problem)}. {advice}"
+    ) from problem
 
 
 def in_words(problem: OSError) -> str:
-    """The reason, for people."""
+    """Why a server cannot listen, for people."""
     return "another program listens there" if problem.errno == errno.EADDRINUSE else str(problem.strerror)
 
 
 def pip_install(*packages: str) -> str:
     """The command that installs packages where this program finds them.
 
-    It does not name an extra such as `doppel[models]`: another program has that name on the package index.
+    The command names no extra such as `doppel[models]`: on the package index, `doppel` is another program.
     """
     return shlex.join([sys.executable, "-m", "pip", "install", *packages])
 
 
 def plain(text: str) -> str:
-    """The text on one line, without control characters, which could move the cursor or hide what is there."""
+    """The text on one line, without control characters, which could move the cursor or hide other text."""
     return "".join(char if char.isprintable() else " " for char in text)

@@ -4,7 +4,7 @@ Lines are text for people, or JSON for programs (`DOPPEL_LOG_FORMAT`), and name 
 the texts of all exceptions, which can quote an issue, a query or a key. Other libraries log only warnings, since at
 lower levels they show requests with addresses and parameters.
 
-While the database is away, several threads would say so every second: lines marked `OFTEN` appear once a minute.
+While the database is away, several threads would log that every second: lines marked `OFTEN` appear once a minute.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from bot.platform.tracing import current
 
 log = logging.getLogger(__name__)
 
-# The loggers of this program; gunicorn's show that the web process starts and ends.
+# The loggers of this program. gunicorn's shows when the web process starts and ends.
 _OURS = ("bot", "handlers", "gunicorn")
 
 _ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 
 EVERY = 60.0
-"""Seconds in which a line marked `OFTEN` appears once."""
+"""A line marked `OFTEN` appears once in this many seconds."""
 
 OFTEN = {"often": True}
-"""The `extra` of a line that may come many times over."""
+"""The `extra` of a log line that may repeat often."""
 
-# The most different lines to remember.
-_MOST = 200
+# How many different lines to remember.
+_MOST_LINES = 200
 
 
 def configure_logging(level: str, style: str = "text") -> None:
@@ -70,7 +70,7 @@ class RepeatFilter:
         self._written: dict[str, tuple[float, int]] = {}
 
     def fit(self, record: logging.LogRecord) -> logging.LogRecord | None:
-        """The record to write, perhaps with a count of those that were left out; None to leave it out."""
+        """The record to write, perhaps with a count of skipped repeats; None to skip this record."""
         if not getattr(record, "often", False):
             return record
         message, now = record.getMessage(), self._clock()
@@ -79,16 +79,19 @@ class RepeatFilter:
             if now - since < EVERY:
                 self._written[message] = (since, skipped + 1)
                 return None
-            if len(self._written) >= _MOST:
+            if len(self._written) >= _MOST_LINES:
                 self._written.clear()
             self._written[message] = (now, 0)
-        made = copy.copy(record)
-        made.msg, made.args = f"{message} (and {skipped} times since it was last said)" if skipped else message, ()
-        return made
+        result = copy.copy(record)
+        result.msg, result.args = (
+            f"{message} (and {skipped} times since it was last said)" if skipped else message,
+            (),
+        )
+        return result
 
 
 class _Handler(logging.StreamHandler[TextIO]):
-    """Writes to stderr. If it cannot format a line, it names the place; Python would print the arguments."""
+    """Writes to stderr. If a line cannot be formatted, it logs the line's origin; Python would print the arguments."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -105,12 +108,12 @@ class _Handler(logging.StreamHandler[TextIO]):
             super().emit(fit)
 
     def handleError(self, record: logging.LogRecord) -> None:
-        """Write where the line came from; called while the error is handled."""
+        """Write which source line made the record; called while the error is handled."""
         place = f"{record.filename}:{record.lineno}"
         message = f"the line of {place} cannot be written: {type(sys.exception()).__name__}"
-        instead = logging.LogRecord(record.name, logging.ERROR, record.pathname, record.lineno, message, (), None)
+        replacement = logging.LogRecord(record.name, logging.ERROR, record.pathname, record.lineno, message, (), None)
         with contextlib.suppress(Exception):
-            self.stream.write(self.format(instead) + self.terminator)
+            self.stream.write(self.format(replacement) + self.terminator)
             self.flush()
 
 
@@ -138,8 +141,8 @@ class TextFormatter(_Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Further lines of a message are indented, so that they cannot look like log lines."""
-        # Terminals obey control characters.
-        text = "".join(one if one == "\n" or one.isprintable() else repr(one)[1:-1] for one in record.getMessage())
+        # Escape control characters, because terminals obey them.
+        text = "".join(char if char == "\n" or char.isprintable() else repr(char)[1:-1] for char in record.getMessage())
         if record.exc_info:
             text = f"{text}\n{self.formatException(record.exc_info)}"
         first, _, rest = text.partition("\n")
@@ -149,7 +152,7 @@ class TextFormatter(_Formatter):
 
 
 class JsonFormatter(_Formatter):
-    """One JSON object a line: `time`, `level`, `logger`, `message`, `process`, and if they are known `delivery`, `job`,
+    """One JSON object per line: `time`, `level`, `logger`, `message`, `process`, and if known `delivery`, `job`,
     `attempt` and `exception`.
     """
 
@@ -168,10 +171,10 @@ class JsonFormatter(_Formatter):
         return json.dumps(line)
 
 
-def _thread_ended(what: threading.ExceptHookArgs) -> None:
+def _thread_ended(args: threading.ExceptHookArgs) -> None:
     # Python's own hook would print the exception's text.
-    if what.exc_value is not None and not issubclass(what.exc_type, SystemExit):
-        error = (what.exc_type, what.exc_value, what.exc_traceback)
+    if args.exc_value is not None and not issubclass(args.exc_type, SystemExit):
+        error = (args.exc_type, args.exc_value, args.exc_traceback)
         log.error("a thread has ended with an error", exc_info=error)
 
 
@@ -187,7 +190,7 @@ def frames(error: BaseException) -> list[str]:
 
 
 def describe(error: BaseException) -> str:
-    """The error's kind and where it came from. Of our own errors also the message, if it has our words alone."""
+    """The error's type and origin. For our own errors also the message, if it has only our own words."""
     if isinstance(error, GitHubError):
         return f"{type(error).__name__}: {error.operation} ({error.status})"
     if isinstance(error, Retryable | DidNotEnd):
@@ -199,5 +202,5 @@ def describe(error: BaseException) -> str:
 
 
 def stack(error: BaseException) -> str:
-    """The traceback without the messages of the exceptions, one line a frame."""
+    """The traceback without the messages of the exceptions, one line per frame."""
     return "\n".join([*frames(error), f"  {describe(error)}"])

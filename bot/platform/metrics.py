@@ -9,18 +9,18 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 REGISTRY = CollectorRegistry()
 
-# The last bucket is for requests that used up the patience of `bot.github`.
+# The last bucket is for requests that took as long as `bot.github` waits.
 _REQUEST = (0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 # The last buckets are for comments after an outage.
 _COMMENT = (0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 1800.0)
 
 
-def _counter(name: str, says: str, label: str, *values: str) -> Counter:
-    """A counter. The values that it names start at zero, so that the first event already shows in a rate."""
-    made = Counter(name, says, [label], registry=REGISTRY)
+def _counter(name: str, description: str, label: str, *values: str) -> Counter:
+    """A counter whose named label values start at zero, so that even the first event shows in a rate."""
+    counter = Counter(name, description, [label], registry=REGISTRY)
     for value in values:
-        made.labels(value)
-    return made
+        counter.labels(value)
+    return counter
 
 
 DELIVERIES = _counter(

@@ -14,14 +14,14 @@ _OF_A_DATABASE = "That is a file of the database's, or its folder."
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder and those above it with mode 0700; existing ones stay as they are. Raises OSError."""
+    """Make a folder and its missing parents with mode 0700; existing folders stay as they are. Raises OSError."""
     if not path.is_dir():
         make_folder(path.parent)
         path.mkdir(mode=0o700, exist_ok=True)
 
 
 def make_file(path: Path) -> None:
-    """Make a file with mode 0600, and its folder. An existing file is closed to others. Raises OSError."""
+    """Make a file with mode 0600, and its folder. Other users lose access to an existing file. Raises OSError."""
     make_folder(path.parent)
     if not path.exists():
         path.touch(mode=0o600)
@@ -34,7 +34,7 @@ def is_no_file(path: Path) -> bool:
 
 
 def keep_to_names(path: Path) -> None:
-    """Raise OSError for a link or another user's pipe, which lead elsewhere; /dev and /proc are allowed."""
+    """Raise OSError for a link or another user's pipe, which would redirect the output; /dev and /proc are allowed."""
     folder = path.absolute().parent.resolve()
     if folder == Path("/dev") or folder.is_relative_to("/proc"):
         return
@@ -45,28 +45,28 @@ def keep_to_names(path: Path) -> None:
 
 
 def open_new(path: Path) -> TextIO:
-    """Open a new file with mode 0600 in place of an existing one; a pipe as it is. Raises OSError, for links too."""
+    """Open a new file with mode 0600 in place of an existing one; a pipe stays. Raises OSError, also for links."""
     keep_to_names(path)
     if is_no_file(path):
         return path.open("w", encoding="utf-8")
     path.unlink(missing_ok=True)
-    # Fails if somebody has put something there meanwhile.
+    # Fails if somebody has created a file of this name meanwhile.
     return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8")
 
 
 def open_kept(path: Path) -> TextIO:
-    """Open an existing file for reading and writing. Raises OSError, for a link as well."""
+    """Open an existing file for reading and writing. Raises OSError, also for a link."""
     return os.fdopen(os.open(path, os.O_RDWR | os.O_NOFOLLOW), "r+", encoding="utf-8")
 
 
 def replace_file(path: Path, pieces: Iterable[str], mode: int = 0o600) -> None:
-    """Write a file with this mode, whole or not at all; a pipe as it is. Raises OSError, for links too."""
+    """Write a file with this mode, completely or not at all; a pipe stays. Raises OSError, also for links."""
     keep_to_names(path)
     if is_no_file(path):
         with path.open("w", encoding="utf-8") as stream:
             stream.writelines(pieces)
         return
-    # At no time can anybody else read it. (/dev/stdout may be a file.)
+    # The temporary file is private from the start. (`resolve`, because /dev/stdout may be a link to a file.)
     target = path.resolve()
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=".")
     partial = Path(name)
@@ -90,7 +90,7 @@ def close_to_others(path: Path) -> None:
 
 @contextmanager
 def for_a_database() -> Iterator[None]:
-    """Mark the system's errors in this block for `is_of_a_database`; they keep their kind."""
+    """Mark the OSErrors in this block for `is_of_a_database`, without changing their type."""
     try:
         yield
     except OSError as problem:
@@ -99,5 +99,5 @@ def for_a_database() -> Iterator[None]:
 
 
 def is_of_a_database(problem: OSError) -> bool:
-    """Whether the error is about a database's file: the host has named a place that it may not use."""
+    """Whether the error is about a database's file: the settings name a place that this process may not use."""
     return _OF_A_DATABASE in getattr(problem, "__notes__", ())

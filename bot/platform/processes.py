@@ -1,7 +1,8 @@
 """Child processes: web and worker under a supervisor (`doppel serve`, the demo), and pools that end with their parent.
 
-A child that keeps ending by itself ends everything with an error, since a person must mend something outside. More
-deaths by signals are allowed: poison jobs may kill workers, until the queue gives them up (`bot.deliveries.queue`).
+If a child keeps exiting by itself, the supervisor ends everything with an error, since a person must fix the cause.
+More deaths by signals are allowed: poison jobs may kill workers until the queue gives those jobs up
+(`bot.deliveries.queue`).
 """
 
 from __future__ import annotations
@@ -31,12 +32,12 @@ GUNICORN = (sys.executable, "-m", "gunicorn", "--config", "python:bot.gunicorn_c
 WORKER = (sys.executable, "-m", "bot", "worker")
 PROXY = (sys.executable, "-m", "bot", "proxy")
 
-# As in the Procfile and the Dockerfile: one thread of linear algebra, since several only wait for each other; and one
-# arena of glibc's, without arrays, or the memory of finished searches stays with the process in fragments.
+# As in the Procfile and the Dockerfile. Linear algebra gets one thread, since several only wait for each other. glibc
+# gets one arena, without large arrays: otherwise fragmentation would keep the memory of finished searches.
 ENVIRON = {"OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1", "MALLOC_MMAP_THRESHOLD_": "16777216"}
 
 RESTART_AFTER_SECONDS = 1.0
-# How often a child may end by itself, and by a signal: more often than several deadly jobs kill a worker.
+# How often a child may exit by itself, and how often a signal may kill it: more often than several poison jobs do.
 DEATHS, WITHIN_SECONDS = 8, 60.0
 KILLS, KILLS_WITHIN_SECONDS = 50, 600.0
 
@@ -47,7 +48,7 @@ STOP_WITHIN_SECONDS = 27.0
 class Supervisor:
     """Keeps the named commands running, with the variables of `ENVIRON` and `environ`.
 
-    They run in the directory `cwd` (default: this process's) and write to `output` (default: where this process does).
+    The children run in the directory `cwd` and write to `output`; both default to this process's own.
     """
 
     def __init__(
@@ -77,7 +78,7 @@ class Supervisor:
             env=self._environ,
             cwd=self._cwd,
             start_new_session=True,
-            preexec_fn=_end_with_parent if sys.platform == "linux" else None,
+            preexec_fn=_terminate_with_parent if sys.platform == "linux" else None,
             stdin=subprocess.DEVNULL,
             stdout=self._output,
             stderr=self._output,
@@ -90,7 +91,7 @@ class Supervisor:
             self._start(name)
 
     def reload(self, name: str) -> None:
-        """Send SIGHUP, at which gunicorn begins anew without giving up its port."""
+        """Send SIGHUP, which makes gunicorn start anew without giving up its port."""
         self._children[name].send_signal(signal.SIGHUP)
 
     def pid(self, name: str) -> int:
@@ -102,12 +103,12 @@ class Supervisor:
         for name, child in list(self._children.items()):
             if child.poll() is None:
                 continue
-            deaths = [died for died in self._deaths[name] if now - died[0] < KILLS_WITHIN_SECONDS]
+            deaths = [death for death in self._deaths[name] if now - death[0] < KILLS_WITHIN_SECONDS]
             self._deaths[name] = [*deaths, (now, child.returncode)]
             if keeps_dying(self._deaths[name], now):
                 raise Unavailable(f"{name} keeps ending, {len(deaths) + 1} times by now, last with {child.returncode}")
             log.warning("%s ended with %s; it is started again", name, child.returncode)
-            # gunicorn's own children outlive it for a while and would share the port with the next one.
+            # gunicorn's own children outlive it for a while and would share the port with the new gunicorn.
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(child.pid, signal.SIGKILL)
             self._start(name)
@@ -143,42 +144,42 @@ class Supervisor:
 
 
 def keeps_dying(deaths: Sequence[tuple[float, int]], now: float) -> bool:
-    """Whether to give a child up, by the time of each death and its exit code, negative for a signal. Pure."""
+    """Whether to give a child up. Each death has a time and an exit code, which is negative for a signal. Pure."""
     kills = sum(code < 0 for _, code in deaths)
     ends = sum(code >= 0 and now - at < WITHIN_SECONDS for at, code in deaths)
     return ends >= DEATHS or kills >= KILLS
 
 
-def _end_with_parent() -> None:
+def _terminate_with_parent() -> None:
     """Ask Linux to end this child when its parent is killed, so that it does not keep the port (prctl(2))."""
     pr_set_pdeathsig = 1
     ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGTERM)
 
 
 def end_with_parent() -> None:
-    """End this process with its parent; it would else wait for more work for ever."""
+    """End this process when its parent ends; a pool's process would otherwise wait for work for ever."""
     parent = multiprocessing.parent_process()
     assert parent is not None, "somebody has started it"
 
-    def follow() -> None:
+    def exit_after_parent() -> None:
         parent.join()
-        # The main thread, which waits, would not see an exception in this one; and signals may be blocked.
+        # An exception in this thread would not reach the waiting main thread, and signals may be blocked.
         os._exit(1)
 
-    threading.Thread(target=follow, daemon=True).start()
+    threading.Thread(target=exit_after_parent, daemon=True).start()
 
 
 @contextmanager
 def held_back(*more: signal.Signals) -> Iterator[None]:
-    """Block SIGINT, SIGHUP and `more`. Processes that start meanwhile inherit that, and never see these signals.
+    """Block SIGINT, SIGHUP and `more`. Processes that start in the block inherit this, and never receive these signals.
 
-    A terminal sends SIGINT and SIGHUP to all processes, a service manager perhaps SIGTERM. Only this process then ends
-    the others, by SIGTERM unless that is one of `more`, so they clean up, and print no tracebacks.
+    A terminal sends SIGINT and SIGHUP to all processes, and a service manager may send SIGTERM. With the signals
+    blocked, only this process ends the others, by SIGTERM unless `more` has it; so they clean up without tracebacks.
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
     try:
-        # multiprocessing's helper starts with the first process. If it starts here, SIGHUP cannot end it. If it started
-        # later, it would unblock the other signals.
+        # Start multiprocessing's helper process here, so that SIGHUP cannot end it. If the helper started later, with
+        # the first process, it would unblock the other signals.
         resource_tracker.ensure_running()
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, *more})
         yield

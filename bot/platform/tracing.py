@@ -1,8 +1,9 @@
 """OpenTelemetry: delivery → job → find → requests to GitHub, as one trace.
 
-The host decides whether to record it (docs/watching.md). The trace's id follows from the delivery's, so the queue need
-not carry it, and each retry of a job joins the same trace. Attributes are this program's own words and numbers, without
-repositories' names, addresses and texts of exceptions: people who read traces may not be allowed to read a repository.
+The host decides whether to record traces (docs/watching.md). A trace's id is derived from the delivery's, so the queue
+need not store it, and each retry of a job joins the same trace. Attributes are only this program's own words and
+numbers, never a repository's name, an address or an exception's text: people who read traces may not be allowed to read
+the repository.
 """
 
 from __future__ import annotations
@@ -34,9 +35,9 @@ _tracer = get_tracer("doppel")
 
 @contextmanager
 def span(name: str, delivery: str = "", /, **attributes: str | int) -> Iterator[Span]:
-    """A span of this thread's work; `delivery` is given for the first span of a delivery in this process."""
+    """A span of this thread's work; pass `delivery` for the first span of a delivery in this process."""
     if isinstance(get_tracer_provider(), ProxyTracerProvider):
-        # Nobody records, and a real span would cost a delivery a tenth of its time.
+        # Nobody records traces, and real spans would take a tenth of a delivery's time.
         yield INVALID_SPAN
         return
     parent = _trace_of(delivery) if delivery else None
@@ -82,7 +83,7 @@ _current: ContextVar[Work] = ContextVar("work", default=_NOTHING)
 
 
 def current() -> Work:
-    """This thread's work; empty outside of any."""
+    """This thread's work; an empty one outside of `working_on`."""
     return _current.get()
 
 
@@ -97,7 +98,7 @@ def working_on(work: Work) -> Iterator[None]:
 
 
 def carried(function: Callable[P, T]) -> Callable[P, T]:
-    """The function for a pool's threads, where each call runs in a copy of the present context."""
+    """Wrap a function for a pool's threads: each call runs in a copy of the current context."""
     here = copy_context()
 
     def run(*args: P.args, **kwargs: P.kwargs) -> T:

@@ -1,4 +1,4 @@
-"""People's commands: which were carried out, how many there were lately, and which issues are muted."""
+"""People's commands: which were carried out, how many were given lately, and which issues are muted."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from bot.storage.schema import heeded, muted, repositories, usage
 
 
 class HandledCommands(TableGateway):
-    """The `heeded` table: carried-out commands. `said_at` is GitHub's time of the text, `text_hash` of both."""
+    """The `heeded` table: carried-out commands. `said_at` is GitHub's time of the text; `text_hash` covers both."""
 
     def begin(self, repo_id: int, number: int, comment_id: int, *, said_at: str, text_hash: str, delivery: str) -> bool:
-        """Whether this delivery is to carry out these commands: they are new, or it has begun and not finished them.
+        """Whether this delivery is to carry out the commands: they are new, or it began before and did not finish.
 
         GitHub's times are whole seconds, so each text of the latest second counts as the newest.
         """
@@ -27,12 +27,12 @@ class HandledCommands(TableGateway):
         begun = sa.select(heeded.c.done).where(mine, heeded.c.text_hash == text_hash, heeded.c.delivery == delivery)
         with write(self._engine) as connection:
             connection.execute(insert.on_conflict_do_nothing())
-            # This one too, if later commands were heeded before.
+            # This deletes the new row too, if later commands were carried out before.
             connection.execute(sa.delete(heeded).where(mine, heeded.c.said_at < last.scalar_subquery()))
             return connection.execute(begun).scalar_one_or_none() is False
 
     def end(self, repo_id: int, number: int, comment_id: int, *, text_hash: str) -> None:
-        """Note that the commands were carried out and answered."""
+        """Record that the commands were carried out and answered."""
         mine = sa.and_(_of_comment(heeded, repo_id, number, comment_id), heeded.c.text_hash == text_hash)
         self._change(sa.update(heeded).where(mine).values(done=True))
 
@@ -64,7 +64,7 @@ class MutedIssues(TableGateway):
 
 
 class UsageLimit(NamedTuple):
-    """At most so many uses in so many seconds: by each person, or by all people `together`."""
+    """At most `most` uses in `seconds` seconds: by each person, or by all people `together`."""
 
     most: int
     seconds: float
@@ -72,36 +72,36 @@ class UsageLimit(NamedTuple):
 
 
 class Usage(TableGateway):
-    """The `usage` table. Limits hold for an installation, as GitHub's do for what the bot writes."""
+    """The `usage` table. Limits apply to an installation, like GitHub's own limits for what the bot writes."""
 
     def refuse(
         self, repo_id: int, login: str, uses: Collection[str], limits: Sequence[UsageLimit], now: float
     ) -> UsageLimit | None:
-        """The first limit that these uses exceed; if none, they are counted.
+        """The first limit that these uses would exceed; without one, the uses are counted.
 
-        `uses` are names, such as those of commands in a comment. The same ones again, as in a retry, are allowed and
-        not counted twice.
+        `uses` are names, such as those of the commands in a comment. Repeated uses, as in a retry, are allowed and not
+        counted twice.
         """
         login, longest = name_key(login), max(limit.seconds for limit in limits)
         with write(self._engine) as connection:
             mine = sa.select(repositories.c.installation).where(repositories.c.repo_id == repo_id)
             installation = connection.execute(mine).scalar()
-            # SQLite has one writer. On PostgreSQL, two uses at once could both be the last without this lock.
+            # SQLite has one writer. Without this lock, two uses at once on PostgreSQL could both pass as the last one.
             if connection.dialect.name == "postgresql":
                 lock = sa.func.pg_advisory_xact_lock(sa.func.hashtext(f"usage/{installation or repo_id}"))
                 connection.execute(sa.select(lock))
             siblings = sa.select(repositories.c.repo_id).where(repositories.c.installation == installation)
-            theirs = sa.or_(usage.c.repo_id == repo_id, usage.c.repo_id.in_(siblings))
+            of_installation = sa.or_(usage.c.repo_id == repo_id, usage.c.repo_id.in_(siblings))
             # A row far ahead of this clock is from before the clock was set back.
-            over = sa.or_(usage.c.at <= now - longest, usage.c.at > now + longest)
-            connection.execute(sa.delete(usage).where(theirs, over))
-            given = connection.execute(sa.select(usage).where(theirs)).all()
-            known = {one.use for one in given if (one.repo_id, one.login) == (repo_id, login)}
+            outdated = sa.or_(usage.c.at <= now - longest, usage.c.at > now + longest)
+            connection.execute(sa.delete(usage).where(of_installation, outdated))
+            past = connection.execute(sa.select(usage).where(of_installation)).all()
+            known = {row.use for row in past if (row.repo_id, row.login) == (repo_id, login)}
             new = [use for use in uses if use not in known]
             for limit in limits:
-                counted = [one for one in given if abs(now - one.at) < limit.seconds]
-                # A name with a space is no person's, and counts for itself.
-                spent = sum(" " not in one.login if limit.together else one.login == login for one in counted)
+                counted = [row for row in past if abs(now - row.at) < limit.seconds]
+                # A name with a space belongs to no person, and has a limit of its own.
+                spent = sum(" " not in row.login if limit.together else row.login == login for row in counted)
                 if new and spent + len(new) > limit.most:
                     return limit
             if new:

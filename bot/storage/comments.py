@@ -1,8 +1,9 @@
 """The bot's own comments, so that a retry, crash or redelivery never posts one twice (C2).
 
 A comment answers either an issue (the one advisory comment; `command_id` is `ADVISORY`) or the commands in the comment
-`command_id`. The caller first claims it, then writes on GitHub, then settles it: with the comment, or with none if
-there was nothing to say. If a claim is `DOUBTFUL`, the caller first looks on GitHub for an earlier attempt's comment.
+`command_id`. The caller first claims the comment, then writes on GitHub, then settles the claim: with the comment, or
+with none if there was nothing to say. If a claim is `DOUBTFUL`, the caller first looks on GitHub for an earlier
+attempt's comment.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ ADVISORY = 0
 
 
 class CommentState(StrEnum):
-    """A comment's state. `DELETED` is for good: what a maintainer deleted is never posted again (C1)."""
+    """A comment's state. `DELETED` is permanent: a comment that a maintainer deleted is never posted again (C1)."""
 
     INTENDED = "intended"
     POSTED = "posted"
@@ -33,8 +34,8 @@ class CommentState(StrEnum):
 class ClaimOutcome(StrEnum):
     """The answer to a claim.
 
-    `CLEAR`: go on, nothing can have been written. `DOUBTFUL`: go on, but an earlier attempt may have written it.
-    `BUSY`: another attempt is writing it. `SETTLED`: it is posted, or deleted by a maintainer.
+    `CLEAR`: go on, no earlier attempt can have written the comment. `DOUBTFUL`: go on, but an earlier attempt may have.
+    `BUSY`: another attempt is writing the comment. `SETTLED`: the comment is posted, or a maintainer deleted it.
     """
 
     CLEAR = "clear"
@@ -47,9 +48,9 @@ class ClaimOutcome(StrEnum):
 class StoredComment:
     """A comment as last written.
 
-    `text_hash` is of the text that it answers, None if it answers none that is known; `body_hash` is of its own text,
-    None if nobody knows what it says. `shown` are the candidates that it last showed,
-    even if it now says "nothing left". `updated_at` tells whether anybody has written the row since.
+    `text_hash` is the hash of the text that the comment answers, `body_hash` the hash of the comment's own text; None
+    if unknown. `shown` are the candidates that the comment last showed, even if it now says "nothing left". A different
+    `updated_at` tells that somebody has written the row meanwhile.
     """
 
     repo_id: int
@@ -64,8 +65,8 @@ class StoredComment:
 
 
 _KEY = ("repo_id", "number", "command_id")
-# No update touches a comment that a maintainer deleted.
-_THERE = comments.c.state != CommentState.DELETED
+# Updates must not touch a comment that a maintainer deleted.
+_NOT_DELETED = comments.c.state != CommentState.DELETED
 
 
 class Comments(TableGateway):
@@ -78,7 +79,7 @@ class Comments(TableGateway):
             return None
         state = CommentState(row.state)
         shown = tuple(json.loads(row.shown))
-        # The columns have no NULL.
+        # The columns have an empty text for None.
         key, hashes = (row.repo_id, row.number, row.command_id), (row.text_hash or None, row.body_hash or None)
         return StoredComment(*key, state, row.comment_id, *hashes, shown, row.updated_at)
 
@@ -107,13 +108,13 @@ class Comments(TableGateway):
         return self._scalar(claimed.where(_key(repo_id, number, command_id), comments.c.state == CommentState.INTENDED))
 
     def renew(self, repo_id: int, number: int, command_id: int, *, since: float, now: float) -> bool:
-        """Renew the claim of `since`, which its time identifies; False if somebody else has taken it since."""
+        """Renew the claim made at `since`; False if somebody else has claimed the comment meanwhile."""
         state, at = comments.c.state, comments.c.updated_at
         mine = sa.and_(_key(repo_id, number, command_id), state == CommentState.INTENDED, at == since)
         return self._change(sa.update(comments).where(mine).values(updated_at=now)) > 0
 
     def release(self, repo_id: int, number: int, command_id: int, *, since: float) -> None:
-        """Give up the claim of `since`: the next caller gets it at once, as `DOUBTFUL`."""
+        """Give up the claim made at `since`: the next caller gets the comment at once, as `DOUBTFUL`."""
         self.renew(repo_id, number, command_id, since=since, now=0.0)
 
     def settle(
@@ -129,12 +130,12 @@ class Comments(TableGateway):
         now: float,
         since: float,
     ) -> bool:
-        """Note the outcome of what was claimed or written at `since`: this comment, or none.
+        """Record the outcome of the claim or write at `since`: this comment, or none.
 
-        If nothing is `shown`, what was shown before stays on record. Returns False, without effect, if the comment was
-        deleted, or somebody else has claimed, written or forgotten it since.
+        If nothing is `shown`, the earlier candidates stay on record. Returns False, without effect, if the comment was
+        deleted, or if somebody else has claimed, written or forgotten it meanwhile.
         """
-        own = sa.and_(_key(repo_id, number, command_id), _THERE, comments.c.updated_at == since)
+        own = sa.and_(_key(repo_id, number, command_id), _NOT_DELETED, comments.c.updated_at == since)
         values = {
             "state": CommentState.SILENT if comment_id is None else CommentState.POSTED,
             "comment_id": comment_id,
@@ -145,7 +146,7 @@ class Comments(TableGateway):
         return self._change(sa.update(comments).where(own).values(values | _if_shown(shown))) > 0
 
     def adopt(self, repo_id: int, number: int, command_id: int, comment_id: int, now: float) -> None:
-        """Note a comment that was found on GitHub, where nothing is known of any; what it answers and says is not."""
+        """Record a comment that was found on GitHub, if none is stored; its text and what it answers stay unknown."""
         found = self._new(repo_id, number, command_id, state=CommentState.POSTED, comment_id=comment_id, updated_at=now)
         self._change(found.on_conflict_do_nothing())
 
@@ -159,22 +160,23 @@ class Comments(TableGateway):
         shown: Sequence[int] = (),
         now: float,
     ) -> None:
-        """Note that a text was answered by writing nothing; with None, that none is answered yet.
+        """Record that a text was answered by writing nothing; with None, that no text is answered yet.
 
-        An existing comment stays, and so does what it showed.
-        A claim stays too: its comment may be written by now, and the next caller must look first. Has no effect on a
-        deleted comment.
+        An existing comment stays, and so do the candidates that it showed. A claim stays too: its comment may exist by
+        now, so the next caller must look on GitHub first. Has no effect on a deleted comment.
         """
         nobody_writes = sa.and_(comments.c.comment_id.is_(None), comments.c.state != CommentState.INTENDED)
         answered = {"text_hash": text_hash or "", "updated_at": now, **_if_shown(shown)}
         insert = self._new(repo_id, number, command_id, state=CommentState.SILENT, **answered)
         state = sa.case((nobody_writes, CommentState.SILENT.value), else_=comments.c.state)
-        self._change(insert.on_conflict_do_update(index_elements=_KEY, set_={"state": state, **answered}, where=_THERE))
+        self._change(
+            insert.on_conflict_do_update(index_elements=_KEY, set_={"state": state, **answered}, where=_NOT_DELETED)
+        )
 
     def doubt(self, repo_id: int, number: int, command_id: int, *, now: float) -> None:
-        """Note that the comment's text is unknown: it answers nothing until the next attempt has edited it.
+        """Record that the comment's text is unknown: the comment answers nothing until the next attempt has edited it.
 
-        If the comment itself is unknown, the next attempt may begin at once, as `DOUBTFUL`.
+        If the comment's id is unknown too, the next attempt may begin at once, as `DOUBTFUL`.
         """
         unknown = comments.c.comment_id.is_(None)
         values = {
@@ -183,16 +185,16 @@ class Comments(TableGateway):
             "body_hash": "",
             "updated_at": sa.case((unknown, 0.0), else_=now),
         }
-        self._change(sa.update(comments).where(_key(repo_id, number, command_id), _THERE).values(values))
+        self._change(sa.update(comments).where(_key(repo_id, number, command_id), _NOT_DELETED).values(values))
 
     def lose(self, repo_id: int, number: int, command_id: int) -> None:
         """Note that the comment is unknown: the next attempt may begin at once, as `DOUBTFUL`."""
         unknown = {"comment_id": None, "text_hash": "", "body_hash": ""}
         values = {"state": CommentState.INTENDED, **unknown, "updated_at": 0.0}
-        self._change(sa.update(comments).where(_key(repo_id, number, command_id), _THERE).values(values))
+        self._change(sa.update(comments).where(_key(repo_id, number, command_id), _NOT_DELETED).values(values))
 
     def silence(self, repo_id: int, number: int, comment_id: int) -> None:
-        """Note that the bot itself deleted a comment. It may post another, or has done so."""
+        """Record that the bot itself deleted a comment. The bot may post another, or has done so."""
         its = (comments.c.repo_id == repo_id, comments.c.number == number, comments.c.comment_id == comment_id)
         posted = comments.c.state == CommentState.POSTED
         self._change(sa.update(comments).where(*its, posted).values(state=CommentState.SILENT, comment_id=None))
@@ -200,10 +202,10 @@ class Comments(TableGateway):
     def mark_deleted(
         self, repo_id: int, number: int, comment_id: int, now: float, command_id: int | None = None
     ) -> bool:
-        """Note that a maintainer deleted a comment; False if it is none of the bot's.
+        """Record that a maintainer deleted a comment; False if the comment is not the bot's.
 
-        `command_id` is what it answered, by its marker, if that is known. With that, a comment is noted even if its id
-        is not stored: GitHub wrote it without an answer, or the store was erased or lost since.
+        `command_id` is the command that the comment answered, by its marker, if known. With `command_id`, the deletion
+        is recorded even if the comment's id is not stored: GitHub's answer got lost, or the store was erased or lost.
         """
         here = sa.and_(comments.c.repo_id == repo_id, comments.c.number == number)
         gone = {"state": CommentState.DELETED, "updated_at": now}

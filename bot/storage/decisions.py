@@ -1,4 +1,4 @@
-"""The bot's decisions about issues, and the judge's (J): what it said of two texts, and what its calls cost."""
+"""The bot's decisions about issues, and the judge's verdicts (J) on pairs of texts, with the cost of the calls."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from bot.storage.engine import TableGateway, write
 from bot.storage.schema import decisions, judge_calls, judgements
 
 KEPT_DAYS = 400
-"""Days after which a decision is erased: a year of feedback, and a month more for what came before it."""
+"""Days after which a decision is erased: a year of feedback, and a month more for the decisions before it."""
 
 KEPT_MOST = 10_000
-"""The latest decisions of one repository; at about 1.5 kB of evidence each, they take 21 MB of SQLite."""
+"""How many of a repository's decisions are kept; at about 1.5 kB of evidence each, they take 21 MB in SQLite."""
 
 KEPT_OF_ISSUE = 100
-"""The latest decisions of one issue: somebody who edits all day drives out no other issue's."""
+"""How many of an issue's decisions are kept: edits of one issue must not push out other issues' decisions."""
 
-# Numbers in one statement.
+# How many issue numbers go into one statement.
 _AT_ONCE = 500
 
 
@@ -32,8 +32,8 @@ class Decisions(TableGateway):
     """The bot's decisions about issues."""
 
     def add(self, repo_id: int, decision: Decision) -> None:
-        """Keep a decision, and only the latest KEPT_OF_ISSUE of its issue."""
-        kept = sa.insert(decisions).values(
+        """Store a decision, and keep only the latest KEPT_OF_ISSUE of its issue."""
+        insert = sa.insert(decisions).values(
             repo_id=repo_id,
             number=decision.number,
             at=decision.at,
@@ -45,7 +45,7 @@ class Decisions(TableGateway):
             evidence=dump(decision.evidence),
         )
         with write(self._engine) as connection:
-            connection.execute(kept)
+            connection.execute(insert)
             of_issue = sa.and_(decisions.c.repo_id == repo_id, decisions.c.number == decision.number)
             connection.execute(_all_but(KEPT_OF_ISSUE, of_issue, connection))
 
@@ -54,7 +54,7 @@ class Decisions(TableGateway):
         return self._read(decisions.c.repo_id == repo_id, decisions.c.at >= since, decisions.c.at < until)
 
     def latest(self, repo_id: int, most: int = 100, before: float | None = None) -> list[Decision]:
-        """The latest decisions, the last one first, or those before a time."""
+        """The latest decisions, or the latest before a time; the last one first."""
         query = sa.select(decisions).where(decisions.c.repo_id == repo_id)
         if before is not None:
             query = query.where(decisions.c.at < before)
@@ -66,21 +66,21 @@ class Decisions(TableGateway):
         found: list[Decision] = []
         for part in batches(sorted(numbers), _AT_ONCE):
             found += self._read(decisions.c.repo_id == repo_id, decisions.c.number.in_(part))
-        return sorted(found, key=lambda one: one.at)
+        return sorted(found, key=lambda decision: decision.at)
 
     def of_issue(self, repo_id: int, number: int) -> list[Decision]:
         """All decisions about one issue, the earliest first."""
         return self._read(decisions.c.repo_id == repo_id, decisions.c.number == number)
 
     def last_looks(self, repo_id: int, numbers: Collection[int]) -> dict[int, float]:
-        """The time of the last look at each of these issues; one that was left alone was not looked at."""
+        """When the bot last looked at each of these issues; a decision to leave an issue alone is no look."""
         at, looked = sa.func.max(decisions.c.at), decisions.c.outcome != DecisionOutcome.LEFT_ALONE
         mine = (decisions.c.repo_id == repo_id, decisions.c.number.in_(numbers), looked)
         query = sa.select(decisions.c.number, at).where(*mine)
         return {row[0]: row[1] for row in self._all(query.group_by(decisions.c.number))}
 
     def prune(self, now: float) -> int:
-        """Erase decisions older than KEPT_DAYS, and all but the latest KEPT_MOST of each repository; how many."""
+        """Erase decisions older than KEPT_DAYS, and all but each repository's latest KEPT_MOST; returns how many."""
         old = decisions.c.at < now - KEPT_DAYS * 86_400.0
         counts = sa.select(decisions.c.repo_id).group_by(decisions.c.repo_id).having(sa.func.count() > KEPT_MOST)
         with write(self._engine) as connection:
@@ -100,9 +100,9 @@ def _decision(row: sa.Row[Any]) -> Decision:
     return Decision(row.number, row.at, row.cause, row.mode, outcome, row.bar, row.reason, evidence)
 
 
-def _all_but(most: int, those: sa.ColumnElement[bool], connection: sa.Connection) -> sa.Delete:
-    """A statement that erases all of these decisions but so many of the latest."""
-    latest = sa.select(decisions.c.id).where(those).order_by(decisions.c.at.desc(), decisions.c.id.desc())
+def _all_but(most: int, condition: sa.ColumnElement[bool], connection: sa.Connection) -> sa.Delete:
+    """A statement that erases these decisions, except the latest `most`."""
+    latest = sa.select(decisions.c.id).where(condition).order_by(decisions.c.at.desc(), decisions.c.id.desc())
     extra = latest.offset(most).limit(-1 if connection.dialect.name == "sqlite" else None)
     return sa.delete(decisions).where(decisions.c.id.in_(extra))
 
@@ -122,7 +122,7 @@ class JudgeUsage:
 
 @dataclass(frozen=True, slots=True)
 class StoredJudgement:
-    """What the judge said of issue `other`; `by` names the model and the prompts."""
+    """The judge's verdict on issue `other`; `by` names the model and the prompts."""
 
     other: int
     said: JudgedPair
@@ -130,22 +130,22 @@ class StoredJudgement:
 
 
 class Judgements(TableGateway):
-    """See `bot.search.judge.judge.JudgeRecord`. Budgets are of the last 24 hours, and for authors of the last hour."""
+    """See `bot.search.judge.judge.JudgeRecord`. Budgets cover the last 24 hours, and for authors the last hour."""
 
     def kept(self, repo_id: int, keys: Collection[str]) -> Mapping[str, JudgedPair]:
         query = sa.select(judgements).where(judgements.c.repo_id == repo_id, judgements.c.key.in_(keys))
-        return {row.key: _said(row) for row in self._all(query)}
+        return {row.key: _judged_pair(row) for row in self._all(query)}
 
     def keep(self, repo_id: int, number: int, said: Mapping[str, tuple[int, JudgedPair]], by: str, now: float) -> None:
         with write(self._engine) as connection:
-            for key, (other, one) in said.items():
+            for key, (other, judged) in said.items():
                 values = {
                     "number": number,
                     "other": other,
-                    "verdict": one.verdict.value,
-                    # PostgreSQL cannot store it, and no text needs it.
-                    "shared_cause": one.shared_cause.replace("\0", ""),
-                    "differs": one.differs.replace("\0", ""),
+                    "verdict": judged.verdict.value,
+                    # PostgreSQL cannot store a NUL character, and no text needs one.
+                    "shared_cause": judged.shared_cause.replace("\0", ""),
+                    "differs": judged.differs.replace("\0", ""),
                     "said_by": by,
                     "at": now,
                 }
@@ -154,21 +154,21 @@ class Judgements(TableGateway):
     def begin(self, repo_id: int, number: int, author: str, tokens: int, limits: JudgeLimits, now: float) -> int | None:
         login, table = name_key(author), judge_calls
         with write(self._engine) as connection:
-            # PostgreSQL has no one writer as SQLite has; without this lock two calls could both be the last.
+            # SQLite has one writer. Without this lock, two calls at once on PostgreSQL could both pass as the last one.
             if connection.dialect.name == "postgresql":
                 connection.execute(sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtext("judge"))))
 
-            def spent(since: float, *among: sa.ColumnElement[bool]) -> JudgeUsage:
-                return _sum(connection, table.c.at > now - since, *among)
+            def spent(seconds: float, *among: sa.ColumnElement[bool]) -> JudgeUsage:
+                return _sum(connection, table.c.at > now - seconds, *among)
 
             host, mine = spent(DAY), spent(DAY, table.c.repo_id == repo_id)
-            theirs = spent(HOUR, table.c.login == login)
+            author_hour = spent(HOUR, table.c.login == login)
             if (
                 host.calls >= limits.calls
                 or host.tokens_in + host.tokens_out + tokens > limits.tokens
                 or mine.calls >= limits.calls_each
                 or mine.tokens_in + mine.tokens_out + tokens > limits.tokens_each
-                or theirs.calls >= limits.calls_author
+                or author_hour.calls >= limits.calls_author
             ):
                 return None
             row = sa.insert(table).values(
@@ -188,28 +188,28 @@ class Judgements(TableGateway):
         self._change(sa.update(judge_calls).where(judge_calls.c.id == call).values(**values))
 
     def of_issue(self, repo_id: int, number: int) -> tuple[list[StoredJudgement], JudgeUsage, float]:
-        """What was said of an issue's candidates, the latest last, what that took, and the seconds of the last call."""
+        """The verdicts on an issue's candidates, the latest last; the calls' usage; and the last call's seconds."""
         mine = sa.and_(judgements.c.repo_id == repo_id, judgements.c.number == number)
         rows = self._all(sa.select(judgements).where(mine).order_by(judgements.c.at))
         calls = sa.and_(judge_calls.c.repo_id == repo_id, judge_calls.c.number == number)
         last = self._scalar(sa.select(judge_calls.c.seconds).where(calls).order_by(judge_calls.c.id.desc()).limit(1))
         with self._engine.connect() as connection:
             spent = _sum(connection, calls)
-        return [StoredJudgement(row.other, _said(row), row.said_by) for row in rows], spent, last or 0.0
+        return [StoredJudgement(row.other, _judged_pair(row), row.said_by) for row in rows], spent, last or 0.0
 
     def spent(self, repo_id: int, since: float, until: float) -> JudgeUsage:
-        """What a repository's questions took from `since` to before `until`."""
+        """The usage of a repository's questions from `since` to before `until`."""
         among = (judge_calls.c.repo_id == repo_id, judge_calls.c.at >= since, judge_calls.c.at < until)
         with self._engine.connect() as connection:
             return _sum(connection, *among)
 
     def prune(self, now: float) -> int:
-        """Erase what is old enough; how many rows."""
+        """Erase verdicts and calls older than KEPT_DAYS; returns how many."""
         before = now - KEPT_DAYS * DAY
         return sum(self._change(sa.delete(table).where(table.c.at < before)) for table in (judgements, judge_calls))
 
 
-def _said(row: sa.Row[tuple[object, ...]]) -> JudgedPair:
+def _judged_pair(row: sa.Row[tuple[object, ...]]) -> JudgedPair:
     return JudgedPair(JudgeVerdict(row.verdict), row.shared_cause, row.differs)
 
 

@@ -1,7 +1,7 @@
 """Database engines that behave alike on SQLite and PostgreSQL: bounded waits, real transactions, many processes.
 
-SQLite runs in WAL mode, where readers and the one writer do not block each other. `write` takes its write lock at the
-beginning, so that nothing changes between a read and the write that follows from it.
+SQLite runs in WAL mode, where readers and the one writer do not block each other. `write` takes SQLite's write lock at
+the beginning, so that nothing changes between a read and the write that depends on it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from bot.storage.sqlite import sqlite_engine, take_write_lock, write_slot
 # Seconds for which a statement waits for other processes, unless the caller must answer sooner.
 PATIENCE = 30.0
 
-# They are part of the names of libpq's secret parameters: `password`, `sslpassword` and `oauth_client_secret`
+# The names of libpq's secret parameters contain these: `password`, `sslpassword` and `oauth_client_secret`
 # ("Parameter Key Words" in PostgreSQL's manual).
 _SECRETS = ("password", "secret")
 
@@ -46,7 +46,7 @@ def make_engine(
     bound = int(patience * 1000)
     engine = sa.create_engine(
         url,
-        # Parameters may be people's words, which must not get into the message of an error.
+        # Parameters may be people's words, which must not appear in an error's message.
         hide_parameters=True,
         pool_size=pool_size,
         max_overflow=0,
@@ -54,9 +54,9 @@ def make_engine(
         pool_pre_ping=True,
         connect_args={
             "connect_timeout": connect_timeout,
-            # A server that has vanished from the network does not even refuse.
+            # A server that has vanished from the network sends no refusal.
             "tcp_user_timeout": bound,
-            # The second ends the transaction of a process that is frozen.
+            # The second option ends the transaction of a suspended process.
             "options": f"-c lock_timeout={bound} -c idle_in_transaction_session_timeout=60000",
         },
     )
@@ -65,7 +65,7 @@ def make_engine(
 
 
 def _mark_as_lost(context: sa.engine.ExceptionContext) -> None:
-    """Count a failure to connect as a lost connection, and so a read-only one: it stays that as long as it is open."""
+    """Treat a failed connect as a lost connection, and a read-only connection too, since it stays read-only."""
     if context.connection is None or getattr(context.original_exception, "sqlstate", "") == _READ_ONLY:
         context.is_disconnect = True
 
@@ -77,7 +77,7 @@ def write(engine: sa.Engine) -> Iterator[sa.Connection]:
         with engine.begin() as connection:
             yield connection
         return
-    # Held to the end, so that the next thread gets the lock at once and need not poll for it.
+    # The slot is held to the end, so that the next thread gets the lock at once, without polling.
     with write_slot(engine), engine.begin() as connection:
         take_write_lock(connection)
         yield connection
@@ -91,7 +91,7 @@ def database_time(engine: sa.Engine) -> sa.ColumnElement[float]:
 
 
 class TableGateway:
-    """The base class of the store's parts (Fowler's Table Data Gateway). Thread safe: each call has its connection."""
+    """The base class of the store's parts (Fowler's Table Data Gateway). Thread safe: each call takes a connection."""
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
@@ -114,12 +114,12 @@ class TableGateway:
             return connection.execute(statement).rowcount
 
     def _write(self, insert: Any) -> bool:
-        """Run an INSERT or upsert; whether it wrote a row."""
+        """Run an INSERT or upsert; returns whether it wrote a row."""
         with write(self._engine) as connection:
             return connection.execute(insert.returning(sa.literal_column("1"))).first() is not None
 
     def _insert(self, table: sa.Table) -> Any:
-        """An INSERT with ON CONFLICT, which both databases spell alike and SQLAlchemy keeps apart."""
+        """An INSERT that can have ON CONFLICT; SQLAlchemy has a separate class for each database."""
         return sqlite.insert(table) if self._engine.dialect.name == "sqlite" else postgresql.insert(table)
 
     def _upsert(
@@ -129,6 +129,6 @@ class TableGateway:
         values: Mapping[str, Any],
         where: sa.ColumnElement[bool] | None = None,
     ) -> Any:
-        """An INSERT of a row, or an UPDATE of the one with that key, if `where` holds for it."""
+        """An INSERT of a row, or an UPDATE of the row with that key, if `where` holds for that row."""
         insert = self._insert(table).values(**key, **values)
         return insert.on_conflict_do_update(index_elements=list(key), set_=values, where=where)

@@ -1,4 +1,4 @@
-"""Deliveries that failed, until a redelivery is taken or GitHub forgets them."""
+"""Deliveries that failed, until a redelivery succeeds or GitHub forgets the delivery."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bot.storage.engine import TableGateway, write
 from bot.storage.schema import marks, missed
 
 _DELIVERIES = "deliveries"
-# Far below the most parameters of a statement.
+# Far below the limit of parameters in a statement.
 _BATCH = 500
 
 
@@ -20,7 +20,7 @@ _BATCH = 500
 class FailedDelivery:
     """A failed delivery. `delivery_id` is its last attempt, `failed_at` the time of the first (seconds since 1970).
 
-    `status_code` is 0 without an answer. `asked` counts our requests for another attempt, the last at `asked_at`.
+    `status_code` is 0 if nobody answered. `asked` counts our requests for another attempt, the last at `asked_at`.
     """
 
     guid: str
@@ -47,17 +47,20 @@ class FailedDeliveries(TableGateway):
         read_until: float | None,
         oldest: float,
     ) -> None:
-        """Keep what has failed, and forget what was taken or failed before `oldest`, all in one transaction.
+        """Record failed deliveries, and forget those that were taken or failed before `oldest`, in one transaction.
 
-        The first attempt of the `lost` has just failed. All others are redeliveries, and only update a known row: an
-        unknown one was given up, and would be asked for without end.
+        Deliveries in `lost` have failed for the first time. All others are redeliveries, which only update a known row:
+        an unknown delivery was given up, and would be requested without end.
         """
         insert = self._insert(missed)
         last = {"delivery_id": insert.excluded.delivery_id, "status_code": insert.excluded.status_code}
         insert = insert.on_conflict_do_update(index_elements=["guid"], set_=last)
-        new = [asdict(one) for one in failed if one.guid in lost]
-        others = [one for one in failed if one.guid not in lost]
-        again = [{"key": one.guid, "attempt": one.delivery_id, "code": one.status_code} for one in others]
+        new = [asdict(delivery) for delivery in failed if delivery.guid in lost]
+        redeliveries = [delivery for delivery in failed if delivery.guid not in lost]
+        again = [
+            {"key": delivery.guid, "attempt": delivery.delivery_id, "code": delivery.status_code}
+            for delivery in redeliveries
+        ]
         update = sa.update(missed).where(missed.c.guid == sa.bindparam("key"))
         update = update.values(delivery_id=sa.bindparam("attempt"), status_code=sa.bindparam("code"))
         with write(self._engine) as connection:
@@ -75,9 +78,9 @@ class FailedDeliveries(TableGateway):
         return [FailedDelivery(*row) for row in self._all(sa.select(missed))]
 
     def asked(self, guid: str, now: float) -> None:
-        """Note that we asked GitHub for another attempt."""
+        """Record that we asked GitHub for another attempt."""
         self._change(sa.update(missed).where(missed.c.guid == guid).values(asked=missed.c.asked + 1, asked_at=now))
 
     def remove(self, guid: str) -> None:
-        """Forget one that GitHub no longer has."""
+        """Forget a delivery that GitHub no longer has."""
         self._change(sa.delete(missed).where(missed.c.guid == guid))

@@ -20,7 +20,7 @@ _SQLITE = {
     14: "the file cannot be opened",
     26: "the file is not an SQLite database",
 }
-# Those that pass by themselves; 7 is out of memory. Wrong SQL has the code 1.
+# Codes of failures that pass by themselves; 7 is out of memory. Wrong SQL has the code 1.
 _SQLITE_PASSES = {5, 6, 7, 8, 10, 13, 14}
 
 # PostgreSQL's codes ("PostgreSQL Error Codes" in its manual).
@@ -37,11 +37,11 @@ _POSTGRES = {
     "XX002": "the server's files are damaged; restore a backup",
 }
 
-# A server's answers after a failover, with its disk nearly full, or for a hosting plan that is used up. A cut
-# connection shows in another way.
+# A server's codes after a failover, when its disk is nearly full, or when a hosting plan is used up. A lost connection
+# shows as `connection_invalidated`.
 _POSTGRES_PASSES = {"25006", "42501"}
 
-# The driver's texts when it cannot connect, which gives no code; a server may use another language.
+# The driver's texts for a failed connect, which has no code. (A server may use another language.)
 _UNCONNECTED = (
     ("Connection refused", "nothing listens there"),
     ("No such file or directory", "nothing listens there"),
@@ -59,7 +59,7 @@ _UNCONNECTED = (
 
 
 def why(problem: BaseException) -> str:
-    """The reason of a failure, for people, without addresses and files; its kind if the reason is not known. Pure."""
+    """The reason of a failure, for people, without addresses and files; if unknown, the error's type. Pure."""
     cause = getattr(problem, "orig", None) or problem
     kind = type(cause).__name__
     if isinstance(cause, OSError):
@@ -71,7 +71,7 @@ def why(problem: BaseException) -> str:
         code = getattr(cause, "sqlstate", None) or ""
         known = _POSTGRES.get(code)
         if not code and cause is not problem:
-            known = next((says for words, says in _UNCONNECTED if words in str(cause)), None)
+            known = next((reason for words, reason in _UNCONNECTED if words in str(cause)), None)
     return known or (f"{kind}, {code}" if code else kind)
 
 

@@ -1,4 +1,4 @@
-"""What people said about issues: verdicts by command (C4), other signals, and the thresholds calibrated by them."""
+"""People's feedback about issues: verdicts by command (C4), other signals, and the thresholds calibrated by both."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Verdicts(TableGateway):
         now: float,
         details: Mapping[str, Any] | None = None,
     ) -> bool:
-        """Keep a verdict; False if this very command has been kept before (a redelivery) and still holds."""
+        """Store a verdict; False if this same command is already stored (a redelivery) and still holds."""
         undone = {"undone_at": None, "undone_by": None}
         values = {"actor": actor, "at": now, **undone, "details": json.dumps(dict(details or {}))}
         key = {"repo_id": repo_id, "command_id": command_id, "kind": kind, "number": number, "other": other}
@@ -52,13 +52,13 @@ class Verdicts(TableGateway):
         self._change(sa.delete(verdicts).where(verdicts.c.id == verdict_id))
 
     def rejected(self, repo_id: int, number: int) -> set[int]:
-        """The issues that are no duplicates of this one, whichever of the two the command was on."""
+        """The issues that a command on either issue has declared to be no duplicates of this one."""
         either = sa.or_(verdicts.c.number == number, verdicts.c.other == number)
         pairs = sa.select(verdicts.c.number, verdicts.c.other).where(*_holding(repo_id, UserVerdictKind.NOT), either)
-        return {one for pair in self._all(pairs) for one in pair} - {number}
+        return {issue for pair in self._all(pairs) for issue in pair} - {number}
 
     def of_pair(self, repo_id: int, number: int, other: int) -> list[UserVerdict]:
-        """The verdicts that these two are different, whichever of the two the command was on."""
+        """The verdicts that these two issues are different, by commands on either of them."""
         pair, mine = (number, other), _holding(repo_id, UserVerdictKind.NOT)
         return self._find(*mine, verdicts.c.number.in_(pair), verdicts.c.other.in_(pair))
 
@@ -93,7 +93,7 @@ class Verdicts(TableGateway):
         return self._find(verdicts.c.repo_id == repo_id, verdicts.c.command_id == command_id)
 
     def undone_by(self, repo_id: int, command_id: int) -> list[UserVerdict]:
-        """The verdicts that the `undo` in this comment took back: a retry of it must not take back another."""
+        """The verdicts that the `undo` in this comment took back: a retry of the `undo` must not take back another."""
         return self._find(verdicts.c.repo_id == repo_id, verdicts.c.undone_by == command_id)
 
     def since(self, repo_id: int, since: float) -> list[UserVerdict]:
@@ -109,7 +109,7 @@ class Verdicts(TableGateway):
         return self._change(holds.values(undone_at=now, undone_by=command_id)) > 0
 
     def overtaken(self, repo_id: int, number: int, now: float, *, but: int | None = None) -> None:
-        """End the `of` verdicts on an issue that somebody has reopened, or closed otherwise, except one for `but`."""
+        """End the `of` verdicts on an issue that was reopened or closed in another way, except a verdict for `but`."""
         mine = (verdicts.c.repo_id == repo_id, verdicts.c.number == number, verdicts.c.kind == UserVerdictKind.OF)
         query = sa.update(verdicts).where(*mine, verdicts.c.undone_at.is_(None)).values(undone_at=now)
         self._change(query if but is None else query.where(verdicts.c.other != but))
@@ -140,28 +140,33 @@ _elsewhere = rejected_elsewhere.c
 class CrossRepositoryRejections(TableGateway):
     """The `rejected_elsewhere` table: `not` commands about issues of other repositories."""
 
-    def add(self, repo_id: int, said: Rejection) -> None:
-        """Keep a rejection. One that was undone counts again if an edit repeats the command."""
-        values = {"actor": said.actor, "at": said.at, "undone_at": None, "undone_by": None}
-        key = {"repo_id": repo_id, "number": said.number, "issue": said.issue, "command_id": said.command_id}
+    def add(self, repo_id: int, rejection: Rejection) -> None:
+        """Store a rejection. An undone rejection counts again if an edit repeats the command."""
+        values = {"actor": rejection.actor, "at": rejection.at, "undone_at": None, "undone_by": None}
+        key = {
+            "repo_id": repo_id,
+            "number": rejection.number,
+            "issue": rejection.issue,
+            "command_id": rejection.command_id,
+        }
         self._change(self._upsert(rejected_elsewhere, key, values, where=_elsewhere.undone_at.is_not(None)))
 
     def rejected(self, repo_id: int, number: int) -> set[str]:
-        """The issues elsewhere that must not be shown for this one."""
-        return {said.issue for said in self.of_issue(repo_id, number) if said.undone_by is None}
+        """The issues of other repositories that must not be shown for this issue."""
+        return {rejection.issue for rejection in self.of_issue(repo_id, number) if rejection.undone_by is None}
 
     def of_issue(self, repo_id: int, number: int) -> list[Rejection]:
-        """All rejections on an issue, oldest first, also those that were undone."""
+        """All rejections on an issue, oldest first, including undone ones."""
         c = _elsewhere
         query = sa.select(c.number, c.issue, c.actor, c.at, c.command_id, c.undone_by)
         mine = query.where(c.repo_id == repo_id, c.number == number).order_by(c.at, c.command_id)
         return [Rejection(*row) for row in self._all(mine)]
 
-    def undo(self, repo_id: int, said: Rejection, command_id: int, now: float) -> None:
+    def undo(self, repo_id: int, rejection: Rejection, command_id: int, now: float) -> None:
         """Take a rejection back for the command in this comment, unless that was done before."""
         c = _elsewhere
-        here = (c.repo_id == repo_id, c.number == said.number, c.issue == said.issue)
-        this = sa.update(rejected_elsewhere).where(*here, c.command_id == said.command_id, c.undone_by.is_(None))
+        here = (c.repo_id == repo_id, c.number == rejection.number, c.issue == rejection.issue)
+        this = sa.update(rejected_elsewhere).where(*here, c.command_id == rejection.command_id, c.undone_by.is_(None))
         self._change(this.values(undone_at=now, undone_by=command_id))
 
 
@@ -169,14 +174,14 @@ class Signals(TableGateway):
     """People's signals about issues: one of each kind from each person about one pair."""
 
     def put(self, repo_id: int, signal: FeedbackSignal) -> None:
-        """Keep a signal, in place of the person's former one."""
+        """Store a signal, in place of the person's earlier one."""
         self._change(self._put(repo_id, signal))
 
-    def replace(self, repo_id: int, number: int, kind: FeedbackKind, said: Iterable[FeedbackSignal]) -> None:
-        """Keep these as all signals of this kind about an issue; others were taken back."""
+    def replace(self, repo_id: int, number: int, kind: FeedbackKind, present: Iterable[FeedbackSignal]) -> None:
+        """Make these the only signals of this kind about an issue: people have taken the others back."""
         with write(self._engine) as connection:
             connection.execute(sa.delete(signals).where(*_signals_of(repo_id, number, kind)))
-            for signal in said:
+            for signal in present:
                 connection.execute(self._put(repo_id, signal))
 
     def drop(self, repo_id: int, number: int, kind: FeedbackKind, other: int | None = None) -> None:
@@ -256,7 +261,7 @@ class WatchedComments(TableGateway):
             .limit(most)
         )
         return [
-            # The row may be of an earlier comment.
+            # The `watched` row may belong to an earlier comment.
             WatchedComment(number, comment_id, node_id, Fold(fold))
             if known == comment_id
             else WatchedComment(number, comment_id)
@@ -264,11 +269,11 @@ class WatchedComments(TableGateway):
         ]
 
     def put(self, repo_id: int, looked_at: Sequence[WatchedComment]) -> None:
-        """Keep what is known of these comments."""
+        """Store the state of these comments."""
         with write(self._engine) as connection:
-            for one in looked_at:
-                values = {"comment_id": one.comment_id, "node_id": one.node_id, "fold": one.fold.value}
-                connection.execute(self._upsert(watched, {"repo_id": repo_id, "number": one.number}, values))
+            for comment in looked_at:
+                values = {"comment_id": comment.comment_id, "node_id": comment.node_id, "fold": comment.fold.value}
+                connection.execute(self._upsert(watched, {"repo_id": repo_id, "number": comment.number}, values))
 
 
 class Calibrations(TableGateway):
@@ -291,7 +296,7 @@ class Calibrations(TableGateway):
         wrong: float,
         now: float,
     ) -> bool:
-        """Keep a calibrated threshold unless somebody has reset it since `before`; whether it moved."""
+        """Store a calibrated threshold unless somebody has reset it since `before`; returns whether it moved."""
         moved = threshold != (before.threshold if before else None)
         values = {
             "bar": threshold,

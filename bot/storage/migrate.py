@@ -1,8 +1,8 @@
 """Brings the store's schema up to date, safely when several processes start at once.
 
 While a host upgrades, processes of two releases run side by side on the newer schema. So a step only ever adds: tables,
-indexes, columns that may be NULL or have a server default. A later release drops what the one before stopped using
-(docs/operations.md). The process that upgrades holds a lock, which both databases free when it dies.
+indexes, columns that may be NULL or have a server default. A later release drops what the previous release stopped
+using (docs/operations.md). The process that upgrades holds a lock, which both databases free when the process dies.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# Seconds between two tries to take PostgreSQL's lock, before the first line in the log about the wait, and between
-# further ones. On SQLite each try takes as long as the engine is patient.
+# Seconds between two tries to take PostgreSQL's lock, before the first log line about the wait, and between further
+# lines. On SQLite each try lasts as long as the engine's patience.
 PAUSE, FIRST_TOLD, TOLD_EVERY = 0.1, 5.0, 15.0
 
 
@@ -39,8 +39,8 @@ def waiting(what: str) -> Callable[[], None]:
         nonlocal next_line
         waited = time.monotonic() - began
         if waited >= next_line:
-            says = "another process has locked %s, to bring its schema up to date: waited for it for %.0f s"
-            log.warning(says, what, waited)
+            message = "another process has locked %s, to bring its schema up to date: waited for it for %.0f s"
+            log.warning(message, what, waited)
             next_line = waited + TOLD_EVERY
         time.sleep(PAUSE)
 
@@ -54,7 +54,7 @@ def alone(engine: sa.Engine, lock: int, what: str, patience: float | None) -> It
         yield
         return
     wait, began = waiting(what), time.monotonic()
-    # The server would end an idle transaction.
+    # Autocommit, since the server would end an idle transaction.
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         while not connection.execute(sa.select(sa.func.pg_try_advisory_lock(lock))).scalar():
             if patience is not None and time.monotonic() - began > patience:
@@ -76,22 +76,23 @@ _LOCK = 7_205_759_403
 def migrate(engine: sa.Engine, *, wait: bool = False) -> None:
     """Make all tables, or apply the missing steps, in one transaction, one process at a time.
 
-    Others wait for its lock: without end if `wait` is set, else for the engine's patience, and then raise its error.
+    Other processes wait for the lock: without end if `wait` is set, else for the engine's patience; then they raise the
+    database's error.
     """
     pause = waiting("the store")
     while _reached(engine) < newest():
         try:
             if _upgrade(engine, wait):
                 break
-        except sa.exc.OperationalError as refused:
-            if not (wait and is_locked(refused)):
+        except sa.exc.OperationalError as problem:
+            if not (wait and is_locked(problem)):
                 raise
         pause()
 
 
 def _upgrade(engine: sa.Engine, wait: bool) -> bool:
     """Apply the missing steps; False if another process has the lock, which the caller will wait for."""
-    # Most processes find nothing to do, and start a tenth of a second sooner without it.
+    # Imported here, since most processes find nothing to do and start a tenth of a second sooner without alembic.
     from alembic import command
 
     config = _config()
@@ -100,7 +101,7 @@ def _upgrade(engine: sa.Engine, wait: bool) -> bool:
             take = sa.func.pg_try_advisory_xact_lock if wait else sa.func.pg_advisory_xact_lock
             if connection.execute(sa.select(take(_LOCK))).scalar() is False:
                 return False
-        # Alembic objects to a revision that it does not know.
+        # Alembic refuses revisions that it does not know.
         reached = _revision(connection)
         if reached < newest():
             config.attributes["connection"] = connection
@@ -118,7 +119,7 @@ def is_current(engine: sa.Engine) -> bool:
 
 
 def is_later(engine: sa.Engine) -> bool:
-    """Whether a later version of the program has made the schema, on which this one can work."""
+    """Whether a later version of the program has upgraded the schema; this version can still use it."""
     return _reached(engine) > newest()
 
 

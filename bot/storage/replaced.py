@@ -1,8 +1,8 @@
 """Notices that somebody has replaced the database, by restoring a backup beside a running bot, against the manual.
 
-A replaced SQLite file loses all further writes, so connections stop using it. They use the new one only when that has
-stopped changing: it may be half of a copy. A worker has indexes of the old database in memory, and the new one may lack
-tables, so the worker ends and the next one starts afresh.
+Writes to a replaced SQLite file are lost, so connections stop using it. They use the new file only when it has stopped
+changing, since it may be an unfinished copy. A worker has indexes of the old database in memory, and the new database
+may lack tables, so the worker ends and the next worker starts afresh.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import sqlalchemy as sa
 log = logging.getLogger(__name__)
 
 SETTLED = 5.0
-"""Seconds for which a new file must not have changed before it is used."""
+"""A new file must not have changed for this many seconds before it is used."""
 
 
 def sqlite_file(url: sa.URL | str) -> Path | None:
@@ -30,12 +30,12 @@ def sqlite_file(url: sa.URL | str) -> Path | None:
 
 
 def look_at(url: sa.URL | str) -> tuple[int, int, int] | None:
-    """The inode, size and time of a SQLite database's file; None without one. An open file keeps its inode."""
+    """The inode, size and time of a SQLite database's file; None without a file. An open file keeps its inode."""
     file = sqlite_file(url)
-    return None if file is None else _looked_at(str(file))
+    return None if file is None else _stat(str(file))
 
 
-def _looked_at(file: str) -> tuple[int, int, int] | None:
+def _stat(file: str) -> tuple[int, int, int] | None:
     try:
         found = os.stat(file)  # noqa: PTH116 - it is done for each transaction, and a Path takes three times as long
     except OSError:
@@ -52,7 +52,7 @@ class DatabaseFile:
 
     def __init__(self, url: sa.URL) -> None:
         file = sqlite_file(url)
-        # As text, since it is looked at for each connection that is taken from the pool.
+        # As text, since `os.stat` is called for each connection that is taken from the pool.
         self._file = None if file is None else str(file)
         self._lock = threading.Lock()
         self._ours: int | None = None
@@ -67,7 +67,7 @@ class DatabaseFile:
         return found and found[0]
 
     def present(self) -> int | None:
-        """The inode of the file to use, None before there is one. Raises OperationalError while none may be used."""
+        """The inode of the file to use, None before a connection. Raises OperationalError while none may be used."""
         if self._ours is None:
             return None
         found = self._look()
@@ -77,12 +77,12 @@ class DatabaseFile:
             now = time.monotonic()
             if self._ours != _LOST:
                 log.error("%s was replaced or taken away while it is in use", self._file)
-                # The next file can get its inode as soon as nobody has it open.
+                # A new file can get the old file's inode as soon as nobody has the old file open.
                 self._ours, self._seen, self._since = _LOST, found, now
             if found != self._seen:
                 self._seen, self._since = found, now
             if found is None or now - self._since < SETTLED:
-                # SQLite's own error, when it notices.
+                # The error that SQLite itself raises if it notices.
                 cause = sqlite3.OperationalError("the database's file was replaced or taken away")
                 cause.sqlite_errorcode = sqlite3.SQLITE_READONLY_DBMOVED
                 cause.sqlite_errorname = "SQLITE_READONLY_DBMOVED"
@@ -91,18 +91,18 @@ class DatabaseFile:
             return self._ours
 
     def _look(self) -> tuple[int, int, int] | None:
-        return None if self._file is None else _looked_at(self._file)
+        return None if self._file is None else _stat(self._file)
 
 
-# Each primary key has a number of its own. A restored dump makes new keys, after all rows; and a database that takes
-# over another's name has another number itself.
+# Each primary key has an oid. Restoring a dump makes new primary keys, after all rows. A database that takes over
+# another database's name has a different oid itself.
 _TABLES = sa.text(
     "SELECT pg_database.oid, relname, pg_constraint.oid FROM pg_database, "
     "pg_class LEFT JOIN pg_constraint ON conrelid = pg_class.oid AND contype = 'p' WHERE datname = current_database() "
     "AND relkind = 'r' AND relnamespace = to_regnamespace(current_schema())"
 )
 # Every release has these tables, one of the store and one of the queue.
-_BOTH = frozenset({"store_version", "jobs"})
+_REQUIRED = frozenset({"store_version", "jobs"})
 
 
 class SqliteDatabases:
@@ -114,13 +114,14 @@ class SqliteDatabases:
         self._lost = False
 
     def replaced(self) -> bool:
-        """Whether other files have taken their place, and have not changed since the last look: one may be half of a
-        copy.
+        """Whether other files have taken the databases' place, and have not changed since the last look.
+
+        An unfinished copy would still change.
         """
         found = {url: look_at(url) for url in self._begun}
-        still, self._before = found == self._before, found
-        self._lost |= any(one is None or one[0] != self._begun[url] for url, one in found.items())
-        return self._lost and still and None not in found.values()
+        unchanged, self._before = found == self._before, found
+        self._lost |= any(file is None or file[0] != self._begun[url] for url, file in found.items())
+        return self._lost and unchanged and None not in found.values()
 
 
 class PostgresDatabase:
@@ -131,14 +132,14 @@ class PostgresDatabase:
         self._begun = self._before = self._look()
 
     def replaced(self) -> bool:
-        """Whether other tables have taken their place, are complete, and have not changed since the last look.
+        """Whether other tables have taken these tables' place, are complete, and have not changed since the last look.
 
-        They may be of an older release. An upgrade only adds tables. Raises what the database raises.
+        The new tables may be of an older release. An upgrade only adds tables. Raises the database's errors.
         """
         found = self._look()
-        still, self._before = found == self._before, found
+        unchanged, self._before = found == self._before, found
         (begun, _, keyless), (keys, names, without) = self._begun, found
-        return still and names >= _BOTH and without <= keyless and keys.isdisjoint(begun)
+        return unchanged and names >= _REQUIRED and without <= keyless and keys.isdisjoint(begun)
 
     def _look(self) -> tuple[frozenset[tuple[int, int]], frozenset[str], int]:
         """The tables' primary keys, each with its database; the names of those tables; how many tables have no key."""
@@ -150,5 +151,5 @@ class PostgresDatabase:
 
 
 def open_databases(urls: Sequence[str], engine: sa.Engine) -> SqliteDatabases | PostgresDatabase:
-    """The databases at these addresses, as they are now; `engine` is of one, and on PostgreSQL they are the same."""
+    """The databases at these URLs, as they are now. `engine` is for one of them; on PostgreSQL they are the same."""
     return SqliteDatabases(urls) if engine.dialect.name == "sqlite" else PostgresDatabase(engine)

@@ -34,10 +34,10 @@ class StoredRepository:
 
 
 class Repositories(TableGateway):
-    """The `repositories` table. `Store.forget` erases one, since other tables have rows of it too."""
+    """The `repositories` table. `Store.forget` erases a repository, since other tables have rows of it too."""
 
     def upsert(self, repository: Repository, installation: int | None, now: float) -> None:
-        """Keep what a webhook says; an unknown installation (None) leaves the known one as it is."""
+        """Store a repository as in a webhook; an unknown installation (None) leaves the stored one as it is."""
         ref, state = repository.ref, {"private": repository.private, "archived": repository.archived}
         values: dict[str, Any] = {"owner": ref.owner, "name": ref.name, "lookup": ref.key, **state, "updated_at": now}
         new = {"repo_id": repository.id, "installation": installation, "suspended": False}
@@ -55,7 +55,7 @@ class Repositories(TableGateway):
         return row and _stored(row)
 
     def by_name(self, ref: RepoRef) -> StoredRepository | None:
-        """The repository with this name, in any case; of several rows the one that was updated last."""
+        """The repository with this name, ignoring case; of several rows the one that was updated last."""
         found = sa.select(repositories).where(repositories.c.lookup == ref.key)
         found = found.order_by(repositories.c.updated_at.desc(), repositories.c.repo_id.desc()).limit(1)
         row = self._first(found)
@@ -96,7 +96,7 @@ class OwnIssueKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class StoredIssue:
-    """The bot's own issue. `number` is None while nobody knows whether it was opened."""
+    """The bot's own issue. `number` is None while nobody knows whether the issue was opened."""
 
     number: int | None
     updated_at: float
@@ -117,12 +117,12 @@ class OwnIssues(TableGateway):
         return row and StoredIssue(*row)
 
     def set(self, repo_id: int, number: int | None, now: float) -> None:
-        """Note the issue, or with None that the bot is about to open it."""
+        """Record the issue's number, or with None that the bot is about to open the issue."""
         values = {"number": number, "updated_at": now}
         self._change(self._upsert(self._table, {"repo_id": repo_id}, values))
 
     def opened(self, repo_id: int, number: int, now: float) -> int:
-        """Note a new issue, unless another has been noted meanwhile; returns the number of the noted one."""
+        """Record a new issue, unless another was recorded meanwhile; returns the recorded number."""
         values = {"number": number, "updated_at": now}
         unknown = self._table.c.number.is_(None)
         if self._write(self._upsert(self._table, {"repo_id": repo_id}, values, unknown)):
@@ -131,7 +131,7 @@ class OwnIssues(TableGateway):
         return number if kept is None or kept.number is None else kept.number
 
     def drop(self, repo_id: int) -> None:
-        """Note that there is no issue."""
+        """Record that there is no issue."""
         self._change(sa.delete(self._table).where(self._table.c.repo_id == repo_id))
 
 
@@ -143,7 +143,7 @@ class CachedFile:
     fetched_at: float
 
     def is_fresh(self, now: float, seconds: float) -> bool:
-        """Whether it was fetched within so many seconds."""
+        """Whether the file was fetched within this many seconds."""
         # A time far ahead of now is from before the clock was set back.
         return abs(now - self.fetched_at) < seconds
 
@@ -175,9 +175,9 @@ OFF = "its settings say mode: off"
 class Progress:
     """The progress of a backfill.
 
-    `cursor` says where to go on (`issue_pages.PagePosition`), empty at the start. `etag` is that of the first
-    page: asking with it costs nothing while nothing has changed. `seen` issues of about `expected` have been read.
-    `problem` says why the backfill does not go on at the moment, else it is empty.
+    `cursor` is the position to continue from (`issue_pages.PagePosition`), empty at the start. `etag` is the first
+    page's: a request with it costs nothing while nothing has changed. `seen` of about `expected` issues have been read.
+    `problem` says why the backfill does not continue at the moment; it is empty otherwise.
     """
 
     cursor: str = ""
@@ -190,7 +190,7 @@ class Progress:
 
     @property
     def size(self) -> int | None:
-        """How many issues the repository has; None if nobody has counted them."""
+        """How many issues the repository has; None if unknown."""
         return self.seen if self.done else self.expected
 
     @property
@@ -213,14 +213,14 @@ class Backfills(TableGateway):
         return progress is not None and progress.done
 
     def set(self, repo_id: int, progress: Progress) -> None:
-        """Keep the progress, after the issues themselves: after a crash in between they are read again."""
+        """Store the progress, after the issues themselves: after a crash in between, those issues are read again."""
         self._change(self._put(repo_id, progress))
 
     def replace(self, repo_id: int, before: Progress | None, after: Progress) -> bool:
-        """Keep the progress if it still was `before`; False otherwise.
+        """Store the progress if the stored progress still equals `before`; False otherwise.
 
-        The repository may have been erased meanwhile, with its index: the next backfill must then begin at the start.
-        Or another worker has come further.
+        Meanwhile the repository may have been erased with its index, so that the next backfill must begin at the start.
+        Or another worker may have made progress.
         """
         with write(self._engine) as connection:
             # `Store.forget` takes this lock too.
@@ -239,10 +239,10 @@ def _progress(connection: sa.Connection, repo_id: int) -> Progress | None:
     return None if row is None else Progress(*row[1:])
 
 
-# One issue, a stranger's text, must not fill the table with words that no other issue has.
+# A single issue, which a stranger may write, must not fill the table with words that no other issue has.
 LONGEST_WORD = 64
 MOST_WORDS_OF_AN_ISSUE = 500
-# Beyond so many words of a repository, those that occur once are dropped.
+# If a repository has more words than this, the words that occur once are dropped.
 MOST_WORDS = 200_000
 
 # SQLite takes 32,766 parameters in a statement.
@@ -268,7 +268,7 @@ class WordCounts(TableGateway):
         return len(fresh)
 
     def remove(self, repo_id: int, issues: _WordsByNumber) -> None:
-        """Undo the counts of issues by number, given the words that were counted; ignores issues that were not."""
+        """Undo the counts of issues by number, given the words that were counted; ignores uncounted issues."""
         with write(self._engine) as connection:
             gone: set[int] = set()
             for numbers in batches(sorted(issues), _BATCH):
@@ -315,7 +315,7 @@ class WordCounts(TableGateway):
         return sorted(found)
 
     def _prune(self, connection: sa.Connection, repo_id: int, fresh: int) -> None:
-        """Keep the table bounded: once in a thousand issues, since it takes a while to count all words."""
+        """Keep the table bounded. This runs once in a thousand issues, since counting all words takes a while."""
         total = _count(connection, counted, repo_id)
         if total // _LOOK_EVERY == (total - fresh) // _LOOK_EVERY or _count(connection, words, repo_id) <= MOST_WORDS:
             return

@@ -1,7 +1,8 @@
 """The store's tables. Rows of a repository have its GitHub id as `repo_id`, because names can change.
 
-`forget` finds the tables of a repository by that column, and those of an issue by `repo_id` and `number`, so such data
-must have these names. Times are seconds since 1970. A test checks that the migrations make the same tables.
+`Store.forget` finds a repository's tables by the column `repo_id`, `Store.forget_issue` an issue's tables by `repo_id`
+and `number`, so these columns must have these names. Times are seconds since 1970. A test checks that the migrations
+make the same tables.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ def columns(kind: Any, *names: str, nullable: bool = False, **options: Any) -> C
 
 
 def keys(*names: str) -> Columns:
-    """Numbers in the primary key that the database does not count up, such as GitHub's ids."""
+    """Numbers in the primary key that the database does not assign, such as GitHub's ids."""
     return columns(sa.BigInteger(), *names, primary_key=True, autoincrement=False)
 
 
@@ -57,8 +58,8 @@ def _row_id() -> Columns:
     return columns(ROW_ID, "id", primary_key=True)
 
 
-# GitHub ignores the case of names, so `lookup` is in lower case. Two rows can share a name while a renaming is on its
-# way to us.
+# GitHub ignores the case of names, so `lookup` is in lower case. Two rows can share a name until we
+# learn of a renaming.
 repositories = _table(
     "repositories",
     *keys("repo_id"),
@@ -71,7 +72,7 @@ repositories = _table(
 )
 
 # The bot's own comments: the advisory one of an issue (`command_id` 0), or the reply to the commands in a comment.
-# `shown` has the candidates that it last showed, as JSON.
+# `shown` has the candidates that the comment last showed, as JSON.
 comments = _table(
     "comments",
     *keys("repo_id", "number", "command_id"),
@@ -81,7 +82,7 @@ comments = _table(
     *times("updated_at"),
 )
 
-# A command that comes twice gives one verdict.
+# A command that comes twice adds only one verdict.
 verdicts = _table(
     "verdicts",
     *_row_id(),
@@ -109,8 +110,8 @@ rejected_elsewhere = _table(
     *numbers("undone_by", nullable=True),
 )
 
-# The commands of a comment that are carried out: those of its newest text by GitHub's time (`said_at`), and the
-# delivery that does it. `text_hash` is of that time and the commands.
+# The commands in the newest text of each comment, by GitHub's time (`said_at`), and the delivery that carries them out.
+# `text_hash` is the hash of that time and the commands.
 heeded = _table(
     "heeded",
     *keys("repo_id", "number", "comment_id"),
@@ -123,7 +124,8 @@ muted = _table("muted", *keys("repo_id", "number"), *strings("actor"), *times("a
 
 usage = _table("usage", *keys("repo_id"), *text_keys("login", "use"), *times("at"))
 
-# What the judge said of two issues. `key` is of both texts, the model and the prompts (`bot/search/judge/prompt.py`).
+# The judge's verdicts on pairs of issues. `key` stands for both texts, the model and the prompts
+# (`bot/search/judge/prompt.py`).
 judgements = _table(
     "judgements",
     *keys("repo_id"),
@@ -134,7 +136,7 @@ judgements = _table(
     sa.Index("ix_judgements_number", "repo_id", "number"),
 )
 
-# A question to the judge, counted with what it will take at most until its answer is there.
+# Questions to the judge. Until the answer arrives, a question counts with the most that it can take.
 judge_calls = _table(
     "judge_calls",
     *_row_id(),
@@ -147,7 +149,7 @@ judge_calls = _table(
 
 words = _table("words", *keys("repo_id"), *text_keys("word"), *numbers("issues"))
 
-# The issues that `words` counts already, so that a repeated delivery counts none twice.
+# The issues that `words` counts already, so that a repeated delivery counts no issue twice.
 counted = _table("counted", *keys("repo_id", "number"))
 
 texts = _table("texts", *keys("repo_id"), *text_keys("name"), *strings("text", nullable=True), *times("fetched_at"))
@@ -157,7 +159,7 @@ sessions = _table("sessions", *text_keys("key"), *strings("login", "repositories
 
 
 def tables_of_repositories() -> list[sa.Table]:
-    """The tables with rows of repositories, from which these can be erased."""
+    """The tables that have rows of repositories."""
     return [table for table in metadata.sorted_tables if "repo_id" in table.c]
 
 
@@ -175,7 +177,7 @@ decisions = _table(
 )
 
 # Feedback on a decision other than by a command (`bot.quality.feedback`): one signal of each kind from each person
-# about one pair, or with `other` 0 about the whole comment. `who` is what they may do here.
+# about one pair, or with `other` 0 about the whole comment. `who` is the person's role here.
 signals = _table(
     "signals",
     *keys("repo_id", "number"),
@@ -190,7 +192,7 @@ signals = _table(
 # has done about a 👎.
 watched = _table("watched", *keys("repo_id", "number"), *numbers("comment_id"), *strings("node_id", "fold"))
 
-# A repository's calibrated threshold `bar` (null: the one of the settings), by the feedback after `since`.
+# A repository's calibrated threshold `bar` (null: that of the settings), by the feedback after `since`.
 calibrations = _table(
     "calibrations",
     *keys("repo_id"),
@@ -218,7 +220,7 @@ evaluations = _table(
     *times("made_at", nullable=True),
 )
 
-# Deliveries that were not taken, by GUID: the last attempt, and how often we asked for another.
+# Failed deliveries by GUID: the last attempt, and how often we asked for another attempt.
 missed = _table(
     "missed",
     *text_keys("guid"),
@@ -236,8 +238,8 @@ marks = _table("marks", *text_keys("name"), *times("at"))
 scan_answers = _table("scan_answers", *keys("repo_id", "number"), *numbers("sequence"), *strings("model", "candidates"))
 
 
-# The tables of the repository index (`bot/search/index`). Only `Index.remove` may take an issue out of them, since it
-# also undoes its counts. SQLite stores narrow tables in the order of their primary key.
+# The tables of the repository index (`bot/search/index`). Only `Index.remove` may delete an issue, since it also undoes
+# the issue's counts. SQLite stores narrow tables in the order of their primary key.
 INDEX = {"index": True}
 
 
@@ -250,14 +252,14 @@ def lock_index(connection: sa.Connection, repo_id: int) -> None:
 
 def _index_table(name: str, *columns: Any, narrow: bool = False) -> sa.Table:
     table = sa.Table(name, metadata, *columns, info=INDEX, sqlite_with_rowid=not narrow)
-    # PostgreSQL's planner expects one row of a repository that came after the last ANALYZE, and reads all its rows for
-    # each key. Without statistics it expects many rows of each.
-    unknown = sa.DDL("ALTER TABLE %(fullname)s ALTER COLUMN repo_id SET STATISTICS 0")  # type: ignore[no-untyped-call]
-    sa.event.listen(table, "after_create", unknown.execute_if(dialect="postgresql"))
+    # For a repository that came after the last ANALYZE, PostgreSQL's planner expects a single row, and reads all of the
+    # repository's rows for each key. Without statistics the planner expects many rows of each repository.
+    no_statistics = sa.DDL("ALTER TABLE %(fullname)s ALTER COLUMN repo_id SET STATISTICS 0")  # type: ignore[no-untyped-call]
+    sa.event.listen(table, "after_create", no_statistics.execute_if(dialect="postgresql"))
     return table
 
 
-# One row for each repository. `sequence` counts the changes, which tells a process that its memory is outdated;
+# One row for each repository. `sequence` counts the changes, and tells a process that its memory is outdated;
 # `lengths` has the summed lengths of each field as JSON; `centre` is the mean vector, around which cosines are taken;
 # `reading` is the version of the analyser that read the issues.
 index_states = _index_table(

@@ -13,7 +13,7 @@ from bot.storage.engine import TableGateway
 from bot.storage.schema import sessions
 
 HOURS = 8
-"""How long a session lasts. `bot.interfaces.dashboard.sign_in` checks the person's permissions anew all the time."""
+"""How long a session lasts. Meanwhile `bot.interfaces.dashboard.sign_in` rechecks the person's permissions."""
 
 # Seconds by which another machine's clock may be ahead of this one's.
 _AHEAD = 60.0

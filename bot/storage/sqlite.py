@@ -19,16 +19,16 @@ from bot.platform.private_files import close_to_others, for_a_database, make_fil
 from bot.storage.failures import is_locked
 from bot.storage.replaced import DatabaseFile
 
-# Seconds between two tries to take SQLite's write lock: for as long as a commit usually takes, and later.
+# Seconds between two tries to take SQLite's write lock: a short wait for the first tenth of a second, a long one later.
 _SHORT_WAIT, _LONG_WAIT, _SOON = 0.001, 0.01, 0.1
 
 # How often to try to empty the log: even a busy process has free moments.
 _TRIES = 500
 
-# An engine's options: the turn at the write lock, and for how many seconds to wait for it.
+# Names of an engine's options: the lock of `write_slot`, and for how many seconds to wait for it.
 _SLOT, _PATIENCE = "doppel_write_slot", "doppel_patience"
 
-# The number of a connection's file, in its pool record.
+# The key of the file's inode in a connection's pool record.
 _FILE = "doppel_file"
 
 # Prepared statements that a connection keeps, of up to 20 kB each; the driver's 128 are no faster.
@@ -70,12 +70,12 @@ def sqlite_engine(url: str, patience: float, synchronous: str, pool_size: int) -
             path = Path(engine.url.database)
             with for_a_database():
                 make_file(path)
-            # SQLite makes these with the mode of the database; existing ones may have another.
+            # SQLite makes new logs with the database's mode; existing logs may have another mode.
             for end in ("-wal", "-shm"):
                 close_to_others(path.with_name(f"{path.name}{end}"))
 
     @sa.event.listens_for(engine, "checkout")
-    def find_again(connection: sqlite3.Connection, record: Any, proxy: Any) -> None:
+    def check_file(connection: sqlite3.Connection, record: Any, proxy: Any) -> None:
         if record.info.get(_FILE) != file.present():
             raise sa.exc.DisconnectionError("another file has its name by now")
 
@@ -85,8 +85,8 @@ def sqlite_engine(url: str, patience: float, synchronous: str, pool_size: int) -
         _use_wal(connection, patience)
         connection.execute(f"PRAGMA synchronous={synchronous}")
         connection.execute("PRAGMA foreign_keys=ON")
-        # Overwrite what is deleted, which not every build of SQLite does: erased text would stay in the file. And
-        # shrink the log when it begins anew, or erased text would stay at its end.
+        # Overwrite deleted data, which not every build of SQLite does: erased text would stay in the file. And shrink
+        # the log when it restarts: erased text would stay at the log's end.
         connection.execute("PRAGMA secure_delete=ON")
         connection.execute("PRAGMA journal_size_limit=0")
 
@@ -112,8 +112,8 @@ def memory_engine() -> sa.Engine:
 
 
 def _wait_fairly(connection: sa.Connection, cursor: sqlite3.Cursor, statement: str, *_: Any) -> None:
-    # Before the first write the driver begins a transaction with SQLite's own wait. Transactions without `write` would
-    # starve beside those with it.
+    # At its first write the driver begins a transaction with SQLite's own wait. Without this hook, transactions outside
+    # of `write` would starve beside those inside.
     if statement.lstrip()[:6].upper() in _WRITES and not cursor.connection.in_transaction:
         with write_slot(connection.engine):
             take_write_lock(connection)
@@ -121,9 +121,9 @@ def _wait_fairly(connection: sa.Connection, cursor: sqlite3.Cursor, statement: s
 
 @contextmanager
 def write_slot(engine: sa.Engine) -> Iterator[None]:
-    """Let one thread of an engine at a time poll for the write lock: twenty would keep a core busy.
+    """Let one thread of an engine at a time poll for the write lock: twenty threads would keep a core busy.
 
-    A thread that has waited too long goes on without the slot, and SQLite refuses it.
+    A thread that has waited too long goes on without the slot; then SQLite refuses the lock.
     """
     options = engine.get_execution_options()
     acquired = options[_SLOT].acquire(timeout=options[_PATIENCE])
@@ -138,7 +138,7 @@ def take_write_lock(connection: sa.Connection) -> None:
     """Begin a transaction that may write, and wait for the lock as long as the connection is set to.
 
     SQLite itself sleeps up to a tenth of a second between its tries, so that the last writer gets the lock again and
-    again. More tries are fair.
+    again. More frequent tries are fair.
     """
     driver = connection.connection.driver_connection
     assert isinstance(driver, sqlite3.Connection)
@@ -174,16 +174,16 @@ def _use_wal(connection: sqlite3.Connection, patience: float) -> None:
 
 
 def is_full(engine: sa.Engine) -> bool:
-    """Whether the disk with SQLite's file is full, which its write lock does not show. False for PostgreSQL."""
+    """Whether the disk with SQLite's file is full; SQLite grants its write lock even then. False for PostgreSQL."""
     if engine.dialect.name != "sqlite":
         return False
     return shutil.disk_usage(Path(engine.url.database or ".").absolute().parent).free < _ROOM
 
 
 def empty_log(engine: sa.Engine, tries: int = _TRIES) -> bool:
-    """Empty SQLite's log (`-wal`), which keeps deleted text until it is written over; whether that succeeded.
+    """Empty SQLite's log (`-wal`), which keeps deleted text until overwritten; returns whether that succeeded.
 
-    It needs a moment in which nobody reads from the log. Never raises; does nothing on PostgreSQL.
+    Emptying needs a moment in which nobody reads from the log. Never raises; does nothing on PostgreSQL.
     """
     if engine.dialect.name != "sqlite":
         return True
@@ -207,38 +207,38 @@ def empty_log(engine: sa.Engine, tries: int = _TRIES) -> bool:
 
 T = TypeVar("T")
 
-# Seconds in which others may join a commit, as PostgreSQL's `commit_delay` has it.
+# Seconds in which others may join a commit, like PostgreSQL's `commit_delay`.
 _DELAY = 0.002
 
 
 class SharedCommit(Generic[T]):
-    """Group commit: one thread writes for all that come while it waits for the disk.
+    """Group commit: one thread commits for all threads that come while it waits for the disk.
 
     Gawlick and Kinkade, "Varieties of Concurrency Control in IMS/VS Fast Path", 1985.
     """
 
     def __init__(self, write: Callable[[Sequence[T]], Sequence[bool]], patience: float | None) -> None:
-        """`write` commits several together, and answers for each. A caller waits `patience` seconds to be written."""
+        """`write` commits several items together, and answers for each. A caller waits `patience` seconds at most."""
         self._commit = write
         self._patience = patience
         self._changing = threading.Lock()
         self._waiting: list[tuple[T, Future[bool]]] = []
         self._writing = False
 
-    def write(self, new: T) -> bool:
-        """Commit this, and return the answer of `write`. Raises TimeoutError, RuntimeError or the commit's error."""
+    def write(self, item: T) -> bool:
+        """Commit an item, and return its answer. Raises TimeoutError, RuntimeError or the commit's error."""
         answer = Future[bool]()
         with self._changing:
             if not self._writing:
                 threading.Thread(target=self._write, name="shared-commit", daemon=True).start()
                 self._writing = True
-            self._waiting.append((new, answer))
+            self._waiting.append((item, answer))
         try:
             return answer.result(self._patience)
         except TimeoutError:
             if answer.cancel():
                 raise
-        # It is being written, and the database has a patience of its own.
+        # The commit has begun; from now on the database's own patience applies.
         return answer.result()
 
     def _write(self) -> None:
@@ -249,11 +249,11 @@ class SharedCommit(Generic[T]):
                 self._writing = bool(gathered)
             if not gathered:
                 return
-            batch = [(new, answer) for new, answer in gathered if answer.set_running_or_notify_cancel()]
+            batch = [(item, answer) for item, answer in gathered if answer.set_running_or_notify_cancel()]
             try:
-                for (_, answer), result in zip(batch, self._commit([new for new, _ in batch]), strict=True):
+                for (_, answer), result in zip(batch, self._commit([item for item, _ in batch]), strict=True):
                     answer.set_result(result)
-            # Whatever ends this thread, the waiting ones get an answer.
+            # Whatever ends this thread, every waiting caller gets an answer.
             except BaseException as problem:
                 for _, answer in batch:
                     answer.set_exception(problem)

@@ -1,4 +1,4 @@
-"""The store as one object: a gateway for each concern, and what erases and exports across all tables."""
+"""The store as one object: a gateway for each concern, and erasing and exporting across all tables."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from bot.storage.schema import tables_of_repositories
 from bot.storage.sessions import Sessions
 from bot.storage.sqlite import empty_log
 
-# Connections beyond one for each thread: for background work and tasks, and for threads that need a second one.
+# Connections besides one for each thread: for background work and tasks, and for threads that need a second one.
 _SPARE = 4
 
 
@@ -61,16 +61,16 @@ class Store:
 
     def own_issues(self, repo_id: int) -> set[int]:
         """The numbers of the bot's own issues here. (Somebody may edit their marker away.)"""
-        kept = (issues.get(repo_id) for issues in (self.scan_issues, self.digest_issues))
-        return {one.number for one in kept if one is not None and one.number is not None}
+        own = (issues.get(repo_id) for issues in (self.scan_issues, self.digest_issues))
+        return {issue.number for issue in own if issue is not None and issue.number is not None}
 
     def forget(self, repo_id: int, spared: Callable[[StoredRepository], bool] = lambda _: False) -> int:
         """Erase all that is stored of a repository (C6a); returns the number of rows.
 
-        It erases nothing if the stored row is `spared`: the repository may be ours again since access was seen to end.
+        Erases nothing if the stored row is `spared`: the App may have regained access since the caller saw access end.
         """
         with write(self.engine) as connection:
-            # Before all else: it locks the row.
+            # First of all, since this locks the row.
             known = self.repositories.locked(connection, repo_id)
             if known is not None and spared(known):
                 return 0
@@ -88,7 +88,7 @@ class Store:
             for table in tables_of_repositories():
                 if "number" in table.c and not table.info.get("index"):
                     mine = table.c.number == number
-                    # Statements about a pair go with either issue.
+                    # A row about a pair is erased with either issue.
                     either = sa.or_(mine, table.c.other == number) if "other" in table.c else mine
                     connection.execute(sa.delete(table).where(table.c.repo_id == repo_id, either))
 
@@ -110,12 +110,12 @@ def open_store(settings: Settings, *, patience: float = PATIENCE, wait: bool = F
 
 Row = dict[str, Any]
 
-# Rows to fetch at once; a repository's index can have a hundred thousand.
+# Rows to fetch at once; a repository's index can have a hundred thousand rows.
 _BATCH = 500
 
 
 def export(engine: sa.Engine, repo_id: int) -> Iterator[tuple[str, Iterator[Row]]]:
-    """Each table with its rows, ready for JSON, all as of one moment. Take the rows before the next table."""
+    """Each table with its rows, ready for JSON, all as of one moment. Read a table's rows before the next table."""
     with engine.connect() as connection:
         if connection.dialect.name == "sqlite":
             # Python's driver opens no transaction for reading.

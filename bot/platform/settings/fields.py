@@ -18,12 +18,12 @@ from bot.domain.errors import InvalidArgument, SettingsError
 from bot.platform.addresses import is_enterprise, is_web
 from bot.platform.local import is_here
 
-# What Probot and other programs call them, so that a host's setting need not be changed for us.
+# Log levels as Probot and other programs name them, so that a host need not change its setting for us.
 _LEVELS_ELSEWHERE = {"TRACE": "DEBUG", "WARN": "WARNING", "FATAL": "ERROR", "CRITICAL": "ERROR"}
 
 
 def upper(word: str) -> str:
-    """A choice in capitals, or a log level by another program's name."""
+    """A choice in capitals; translates other programs' names of log levels."""
     return _LEVELS_ELSEWHERE.get(word.upper(), word.upper())
 
 
@@ -63,9 +63,10 @@ def path_of(name: str, text: str) -> Path:
 
 
 def database_url(value: str, name: str = "DATABASE_URL", otherwise: str = "SQLite in DOPPEL_HOME") -> str:
-    """The SQLAlchemy URL; hosts such as Heroku say `postgres://` and name no driver.
+    """The SQLAlchemy URL; hosts such as Heroku write `postgres://` and name no driver.
 
-    `name` is the setting, `otherwise` what is used without it, for the message. Raises SettingsError without the value.
+    For the message, `name` is the setting and `otherwise` its default. Raises SettingsError, which never shows the
+    value.
     """
     scheme, sep, rest = value.partition("://")
     if sep and scheme in ("postgres", "postgresql", "postgresql+psycopg"):
@@ -78,7 +79,7 @@ def database_url(value: str, name: str = "DATABASE_URL", otherwise: str = "SQLit
 
 def _postgres_url(url: str, name: str) -> str:
     """The URL. Raises SettingsError if it cannot be parsed, or part of the password would be taken for the host."""
-    # Most commands need it anyway, and those without a database start sooner.
+    # Imported here, so that commands without a database start sooner.
     from sqlalchemy import make_url
     from sqlalchemy.exc import ArgumentError
 
@@ -90,7 +91,7 @@ def _postgres_url(url: str, name: str) -> str:
             f"{name}: this is not of the form {form}; write @ in the user or password as %40."
         ) from None
     if "@" in url.partition("@")[2].partition("?")[0]:
-        # What stands behind the first one would count as the host, and be shown.
+        # The text behind the first @ would be treated as the host, and messages would show it.
         raise SettingsError(f"{name}: this has more than one @; write @ in the user or password as %40.")
     return url
 
@@ -116,7 +117,7 @@ class Env:
 
 
 class Settings(BaseModel):
-    """What the host decided. Secrets are left out of `repr` and of errors, so that they cannot reach a log."""
+    """The host's settings. Secrets are left out of `repr` and of errors, so that they cannot reach a log."""
 
     model_config = ConfigDict(frozen=True, hide_input_in_errors=True, extra="forbid", use_attribute_docstrings=True)
 
@@ -230,7 +231,7 @@ class Settings(BaseModel):
 
     @property
     def new(self) -> bool:
-        """Whether nothing of an App is set, so that one can be created."""
+        """Whether no part of an App is set, so that an App can be created."""
         return self.app_id is None and not self.private_key and not self.webhook_secrets
 
     @property
@@ -240,7 +241,7 @@ class Settings(BaseModel):
 
     @property
     def simulated(self) -> bool:
-        """Whether GitHub is on this machine, so a simulator."""
+        """Whether GitHub is a simulator on this machine."""
         return is_here(self.github_api_url)
 
     @property
@@ -255,7 +256,7 @@ class Settings(BaseModel):
         return f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
 
     def require_app(self) -> Settings:
-        """The same settings, or a SettingsError that lists every variable the App still needs."""
+        """Return these settings, or raise a SettingsError that lists every variable the App still needs."""
         needed = {
             "APP_ID": self.app_id,
             "PRIVATE_KEY or PRIVATE_KEY_PATH": self.private_key,
@@ -263,12 +264,12 @@ class Settings(BaseModel):
         }
         missing = [name for name, value in needed.items() if not value]
         if missing:
-            # Beside a part of an App no other one is created.
-            mend = (
+            # While part of an App is set, the set-up page creates no other App.
+            advice = (
                 "`doppel serve` opens a page that creates the GitHub App; or create it from app.yml, and put its id, "
                 "key and secret into the environment or into .env (docs/config.md)."
                 if self.new
                 else "The rest of the App is set; put it beside that, into the environment or .env (docs/config.md)."
             )
-            raise SettingsError(f"{', '.join(missing)}: not set. {mend}")
+            raise SettingsError(f"{', '.join(missing)}: not set. {advice}")
         return self

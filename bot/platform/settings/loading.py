@@ -1,6 +1,6 @@
 """Reads the host's settings from the environment, `.env` and the App's private key.
 
-One error names every wrong variable and how to mend it. Only commands that act as the App call `require_app`.
+A single error names every wrong variable and how to mend it. Only commands that act as the App call `require_app`.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ _MOST_BYTES = 64 * 1024
 def read_private_key(values: Mapping[str, str]) -> str:
     r"""The key in PEM; empty if none is set. `PRIVATE_KEY` wins over the file of `PRIVATE_KEY_PATH`.
 
-    Both take a PEM, one with `\n` written out as many hosting panels do, or base64 of either. Raises SettingsError,
-    which never shows the value.
+    Both accept a PEM, a PEM with written-out `\n` (as many hosting panels have it), or base64 of either. Raises
+    SettingsError, which never shows the value.
     """
     if text := values.get("PRIVATE_KEY", "").strip():
         return _checked("PRIVATE_KEY", _decoded(text))
@@ -53,12 +53,12 @@ def _decoded(text: str) -> str:
     try:
         return _with_lines(base64.b64decode("".join(text.split()), validate=True).decode("ascii"))
     except ValueError:
-        # No base64, not ASCII, or base64 of what is not ASCII.
+        # Not base64, or not ASCII before or after decoding.
         return text
 
 
 def _with_lines(text: str) -> str:
-    r"""The text without quotes around it, and with line ends for a written-out `\n` or `\r\n`."""
+    r"""The text without surrounding quotes, and with line ends for a written-out `\n` or `\r\n`."""
     return text.strip().strip("\"'").replace("\\r\\n", "\n").replace("\\n", "\n")
 
 
@@ -77,7 +77,7 @@ def _file(name: str) -> str:
 
 def _checked(variable: str, pem: str) -> str:
     """The PEM if it holds an RSA key as GitHub generates them. Raises SettingsError for anything else."""
-    # Takes 50 ms to import, and most commands need no key.
+    # cryptography takes 50 ms to import, and most commands need no key.
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 
@@ -104,10 +104,10 @@ def _checked(variable: str, pem: str) -> str:
     return pem
 
 
-# From which ratio of difflib's on a name counts as a misspelling of another.
-_ALIKE = 0.8
+# A name counts as a misspelling of another if difflib's ratio of the two is at least this.
+_MISSPELT_RATIO = 0.8
 _KEYS = ("PRIVATE_KEY", "PRIVATE_KEY_PATH")
-# With one of these set, the environment or `.env` has the App.
+# If one of these is set, the App comes from the environment or `.env`.
 _OF_AN_APP = ("APP_ID", *_KEYS, "WEBHOOK_SECRET")
 
 
@@ -137,7 +137,7 @@ def _envs(field: FieldInfo) -> list[Env]:
 
 
 VARIABLES = tuple(_variables())
-"""Every variable that `load` reads, and the one that only `doppel dedupe` does."""
+"""Every variable that `load` reads, and the one that only `doppel dedupe` reads."""
 
 
 class WrongSettings(SettingsError):
@@ -165,7 +165,7 @@ def load(environ: Mapping[str, str] | None = None, dotenv_path: Path | None = No
     given: dict[str, Any] = {
         name: text for name, variable in names.items() if (text := values.get(variable, "").strip())
     }
-    # As they are: white space can be part of a secret. Nothing but white space is none.
+    # Secrets are not stripped: white space can be part of a secret. White space by itself is no secret.
     secrets = [values.get(name, "") for name in ("WEBHOOK_SECRET", "WEBHOOK_SECRET_PREVIOUS")]
     given |= {"home": home, "webhook_secrets": tuple(filter(str.strip, secrets)) if secrets[0].strip() else ()}
     problems = []
@@ -182,13 +182,13 @@ def load(environ: Mapping[str, str] | None = None, dotenv_path: Path | None = No
     try:
         settings = Settings(**given)
     except ValidationError as wrong:
-        problems += [f"{names[str(error['loc'][0])]}: {_says(error)}" for error in wrong.errors()]
+        problems += [f"{names[str(error['loc'][0])]}: {_requirement(error)}" for error in wrong.errors()]
     if problems:
         raise WrongSettings(problems)
     return settings
 
 
-def _says(error: Any) -> str:
+def _requirement(error: Any) -> str:
     """What a variable must be, without its value, which may hold a password."""
     if error["type"] == "value_error":
         return str(error["ctx"]["error"])
@@ -210,7 +210,7 @@ def credentials_file(home: Path) -> Path:
 def variables(environ: Mapping[str, str], dotenv_path: Path | None) -> dict[str, str]:
     """The variables of `environ` over those of `.env` (default: in the working directory).
 
-    The two variables of the App's key are one setting: those of the file count only if the environment has neither.
+    The two variables of the App's key are one setting: the file's count only if the environment has neither.
     Raises SettingsError if the file cannot be read.
     """
     file = _read(dotenv_path or Path(".env"))
@@ -238,20 +238,20 @@ def misspelt(environ: Mapping[str, str] | None = None, dotenv_path: Path | None 
     file = set(variables({}, dotenv_path))
     found = {}
     for name in sorted({*file, *here} - set(known)):
-        near = difflib.get_close_matches(name, known, 1, _ALIKE)
+        near = difflib.get_close_matches(name, known, 1, _MISSPELT_RATIO)
         if name.startswith("DOPPEL_") or (name in file and near):
             found[name] = near[0] if near else ""
     return found
 
 
 def parts_of_an_app() -> list[str]:
-    """The variables of the environment and `.env` that keep the App that was set up in the browser from being read."""
+    """The variables of the environment and `.env` that replace the App that was set up in the browser."""
     values = variables(os.environ, None)
     return [name for name in _OF_AN_APP if values.get(name)]
 
 
 def _with_stored_app(values: Mapping[str, str], home: Path) -> dict[str, str]:
-    """The variables with those of the App that was set up in the browser (`bot.interfaces.setup`), unless they name any
+    """Add the variables of the App that was set up in the browser (`bot.interfaces.setup`), unless `values` has any
     part of an App. Raises WrongSettings if the file cannot be read.
     """
     path = credentials_file(home)
@@ -265,7 +265,7 @@ def _with_stored_app(values: Mapping[str, str], home: Path) -> dict[str, str]:
 
 
 def _read(path: Path, *, interpolate: bool = True) -> dict[str, str]:
-    """The variables in a file like `.env`; none without a file."""
+    """The variables in a file like `.env`; none if the file does not exist."""
     try:
         found = dotenv.dotenv_values(path, interpolate=interpolate)
     except OSError as problem:
@@ -277,9 +277,9 @@ def _read(path: Path, *, interpolate: bool = True) -> dict[str, str]:
 
 @lru_cache(maxsize=4)
 def read_key(pem: str) -> PrivateKeyTypes:
-    """The key in a PEM. Cached, since reading it checks its primes, which takes as long as many requests.
+    """The key in a PEM. Cached, since checking its primes takes as long as many requests.
 
-    Raises TypeError if it is protected by a password, ValueError or UnsupportedAlgorithm if it is damaged.
+    Raises TypeError if the key has a password, ValueError or UnsupportedAlgorithm if the key is damaged.
     """
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 

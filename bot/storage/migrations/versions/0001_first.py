@@ -7,4 +7,4 @@ down_revision = None
 
 
 def upgrade() -> None:
-    """Nothing comes before it."""
+    """Nothing to do: this schema is the first."""

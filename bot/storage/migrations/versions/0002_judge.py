@@ -1,4 +1,4 @@
-"""What the judge said, and what it was asked."""
+"""The judge's verdicts, and the calls to the judge."""
 
 from __future__ import annotations
 
