@@ -38,7 +38,7 @@ def is_new(services: Services, repo_id: int) -> bool:
 
 
 def recover(github: RepoClient, repository: Repository, services: Services) -> bool:
-    """Recover from the threads that changed since the last recovery. False if GitHub fails: the caller goes on."""
+    """Recover from the threads that changed since the last recovery. Returns False if GitHub fails."""
     try:
         _recover(github, repository, services)
     except (GitHubError, Retryable) as failure:

@@ -1,6 +1,6 @@
 """The decision of a look at an issue, with its evidence, as a value and as compact JSON. Pure.
 
-A decision holds no text of an issue. It stores codes for reasons; whoever shows a title reads the title from the index.
+A decision holds no text of an issue: reasons are codes, and callers that show a title read the title from the index.
 """
 
 from __future__ import annotations

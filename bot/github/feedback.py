@@ -21,7 +21,7 @@ PAGE = 50
 """The most comments in a request."""
 
 # The most votes of each kind to read from a comment, latest first. Usually these include all votes of people who count.
-# If a crowd votes, `Votes.since` tells which stored votes this reading says nothing about.
+# If a crowd votes, `Votes.since` marks where this reading begins, so that older stored votes stay.
 MOST = 20
 _LATEST = f"first: {MOST}, orderBy: {{field: CREATED_AT, direction: DESC}}"
 _QUERY = f"""query Votes($ids: [ID!]!) {{

@@ -20,7 +20,7 @@ from bot.github.client import GitHub
 from bot.github.repository import RepoClient
 
 INSTALLATION = 1
-"""The installation's number for the token: the bot expects each repository to have one. No real one is 1."""
+"""A stand-in id, because the bot expects each repository to have an installation. No real installation has it."""
 
 _VIEWER_QUERY = "query { viewer { login } }"
 
