@@ -93,9 +93,9 @@ class Candidate:
     `similarity` is the titles' Dice-Sorensen score (F5), `title_ratio` is rapidfuzz's token ratio, both in [0, 1].
     `relevance` is the ranking's sort key. `confidence` is the probability that both are the same issue, None if no
     model judged them. `reasons` come strongest first. `sources` are all sources that found the candidate (H2). `repo`
-    is `OWNER/REPO`, empty for the target's own repository. `also` are numbers of issues in the candidate's repository that
-    report the same thing. `named` says whether the target's text names the candidate. `verdict` is the judge's (J);
-    `unjudged` is the confidence without the verdict.
+    is `OWNER/REPO`, empty for the target's own repository. `also` are numbers of issues in the candidate's repository
+    that report the same thing. `named` says whether the target's text names the candidate. `verdict` is the judge's
+    (J); `unjudged` is the confidence without the verdict.
     """
 
     number: int
