@@ -1,6 +1,6 @@
-"""The features, and the one table that says which event each of them handles and what it needs from GitHub (C1).
+"""The bot's features, and the table of routes: which function handles which event with which permissions (C1).
 
-`app.yml` is tested against this table. Importing it registers nothing: the composition root hands it to the router.
+A test compares `app.yml` with this table. Importing the table registers nothing: `bot.app` passes it to the router.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from handlers import background, issues, repositories
 from handlers.commands import decisions, dispatch
 from handlers.router import Level, Route
 
-# Reading metadata is granted to every App; membership and permissions of people are part of it.
+# GitHub grants every App this permission. It covers people's memberships and access rights.
 _METADATA: Mapping[str, Level] = {"metadata": "read"}
-# Every answer depends on the settings file and, where there are any, the issue forms.
+# `contents` is for the settings file and the issue forms.
 _ANSWERING: Mapping[str, Level] = {"issues": "write", "contents": "read", "metadata": "read"}
 _READING_ISSUES: Mapping[str, Level] = {"issues": "read", "metadata": "read"}
 _FILES: Mapping[str, Level] = {"contents": "read", "metadata": "read"}
@@ -41,7 +41,7 @@ ROUTES: tuple[Route, ...] = (
     ),
     Route("repository", ("deleted",), repositories.repository_deleted, _METADATA),
     Route("push", ("",), repositories.pushed, _FILES),
-    # The rest are no events of GitHub's: `bot.search.indexer`, `/duplicates scan` and the dashboard queue them.
+    # GitHub does not send the events below: `bot.search.indexer`, `/duplicates scan` and the dashboard queue them.
     Route("index", ("",), background.index_step, {**_READING_ISSUES, **_FILES}),
     Route("scan", ("",), background.scan_step, _ANSWERING),
     Route("evaluation", ("",), background.evaluation_requested, {**_READING_ISSUES, **_FILES}),

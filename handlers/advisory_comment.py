@@ -1,4 +1,4 @@
-"""The advisory comment (C2): whether to write it, what it says, and the decision that is stored with its evidence."""
+"""The advisory comment (C2): whether to write one, what it says, and the decision to store with its evidence."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ from handlers.suggestions import label, suggest_closing, unlabel
 logger = logging.getLogger(__name__)
 
 VERDICT = "verdict"
-"""The cause of a look after a person decided about a pair; others are `COMMAND` and the actions of `issues`."""
+"""The cause of a look after a person decided about a pair. Other causes are `COMMAND` and the actions of `issues`."""
 
 
 def advise(context: IssueContext, cause: str, *, anew: bool = False) -> None:
-    """Look for earlier reports of an issue that was opened or changed, and comment if there are any.
+    """Look for earlier reports of an issue that was opened or changed, and comment if the search finds any.
 
-    `cause` is the action of `issues`. A new issue without earlier reports gets no comment; one that stands already is
-    edited to say so. A text that was answered before is looked at only `anew`; if that finds nothing, a comment that
-    names nothing stays, since it may answer a command's own words.
+    `cause` is the action of `issues`. Without earlier reports a new issue gets no comment, but an existing comment is
+    edited to say so. An issue whose text was already answered is searched again only with `anew`. If that search finds
+    nothing, a comment that lists no issue stays unchanged: it may answer the search words of a command.
     """
     kept = context.kept_comment()
     if kept is not None and kept.state is CommentState.DELETED:
-        # A maintainer does not want it.
+        # A maintainer does not want the comment.
         return
     if kept is not None and not anew and is_answered(context, kept):
-        # A repeated delivery, or the later of several edits that waited together.
+        # The delivery was repeated, or an earlier look has answered several queued edits at once.
         return
     posted = kept is not None and kept.state is CommentState.POSTED
-    # Issues that the text itself names are no news; but a comment that shows them must not say that nothing is left.
+    # The author knows the issues that the text names. But a comment that lists them must not drop to "nothing found".
     report = context.find(show_named=posted)
     if not report.candidates:
         _log_silence(context, report)
@@ -66,14 +66,14 @@ def advise(context: IssueContext, cause: str, *, anew: bool = False) -> None:
         try:
             post(context, report, cause=cause, create=bool(report.candidates))
         except Forbidden as refusal:
-            # It was locked, or the repository archived, since it was read. Unlocking it causes the next look.
+            # The issue was locked, or the repository archived, after the bot read it. Unlocking causes the next look.
             locked = context.github.issue(context.repo, context.number).locked
             note_left_alone(context, cause, LOCKED if locked else f"{REFUSED}: {refusal.detail}")
             raise
 
 
 def refresh(context: IssueContext) -> None:
-    """Bring the comment up to date with what people decided, if there is one."""
+    """Update the comment, if it exists, with what people decided."""
     if context.services.comments.stands(context.github, context.slot, look=context.issue.comments > 0):
         post(context, context.find(), cause=VERDICT, create=False)
 
@@ -81,12 +81,12 @@ def refresh(context: IssueContext) -> None:
 def post(
     context: IssueContext, report: Report, *, cause: str, create: bool = True, command: Command | None = None
 ) -> bool:
-    """Keep the one comment as the report says; False if a maintainer deleted it. `command` is what asked, if any."""
+    """Write or update the comment; False if a maintainer deleted it. `command` is the command that asked, if any."""
     options = command.options if command else CommandOptions()
     before, threshold = context.kept_comment(), context.threshold.value
     named = report.candidates
-    # Only an issue with comments can have one of ours that the store does not know. A command is answered by the
-    # comment, so it is written again even if it should say so already.
+    # The store may have lost our comment: look for one if the issue has any. After a command, write the comment even
+    # if its text is unchanged, because the comment is the answer.
     stands = context.services.comments.keep(
         context.github,
         context.slot,
@@ -101,18 +101,18 @@ def post(
         suggest_closing(context, named)
         if not (command and (command.words or options.narrow)):
             unlabel(context, report)
-    least = threshold if options.confidence is None else options.confidence
-    reason = "" if outcome.speaks else why_nothing(report, least) if stands else "its comment was deleted"
-    stood_by = [one for one in named if (one.confidence or 0.0) >= least]
-    # This comes last: `has_ended` takes it as the sign that everything before it is done.
-    note(context, report, stood_by, outcome, cause=cause, threshold=least, reason=reason)
+    threshold_used = threshold if options.confidence is None else options.confidence
+    reason = "" if outcome.speaks else why_nothing(report, threshold_used) if stands else "its comment was deleted"
+    endorsed = [candidate for candidate in named if (candidate.confidence or 0.0) >= threshold_used]
+    # Store the decision last: `has_ended` takes a stored decision as proof that every other step is done.
+    note(context, report, endorsed, outcome, cause=cause, threshold=threshold_used, reason=reason)
     return stands
 
 
 def _draft(context: IssueContext, report: Report, command: Command | None, kept: StoredComment | None) -> CommentDraft:
-    """The comment on a report. `kept` is the comment so far.
+    """The comment's new text. `kept` is the comment so far.
 
-    The answer to a `command` also says what that asked differently, and what is wrong with the settings file.
+    The answer to a `command` also names the command's own options and the problems in the settings file.
     """
     threshold, asked, named = context.threshold, command is not None, report.candidates
     view = CommentView(
@@ -139,29 +139,29 @@ def _draft(context: IssueContext, report: Report, command: Command | None, kept:
 
 
 def _closers(context: IssueContext, named: Sequence[Candidate]) -> Mapping[int, Closer]:
-    """What closed the candidates that are closed, in one request, and in which release that may be fixed."""
-    completed = {one.number: one.regression for one in named if one.own and one.state == "closed"}
-    closings = context.github.closers(context.repo, list(completed))
+    """What closed each closed candidate, and the release that may contain the fix. Takes one request."""
+    regressions = {item.number: item.regression for item in named if item.own and item.state == "closed"}
+    closings = context.github.closers(context.repo, list(regressions))
     text = f"{context.issue.title}\n{context.issue.body}"
     return {
-        number: replace(by, release=fixed_in(text, by, closings.releases) if completed[number] else "")
-        for number, by in closings.by_issue.items()
+        number: replace(closer, release=fixed_in(text, closer, closings.releases) if regressions[number] else "")
+        for number, closer in closings.by_issue.items()
     }
 
 
 def _own_numbers(named: Sequence[Candidate]) -> list[int]:
-    """The candidates in this repository; the comment's row holds no others."""
+    """The numbers of this repository's candidates: the store keeps no other numbers with the comment."""
     return [candidate.number for candidate in named if candidate.own]
 
 
 def _names_something(context: IssueContext) -> bool:
-    """Whether the comment names anything now, other repositories' issues included."""
-    last = next((one for one in reversed(context.decisions()) if one.outcome.seen), None)
-    return last is not None and any(one.shown for one in last.evidence)
+    """Whether the comment now lists any issue, of this repository or another."""
+    last = next((decision for decision in reversed(context.decisions()) if decision.outcome.seen), None)
+    return last is not None and any(item.shown for item in last.evidence)
 
 
 def _outcome(context: IssueContext, before: StoredComment | None, now: StoredComment | None) -> DecisionOutcome:
-    """What became of the comment, by its rows before and now, including unfinished earlier attempts."""
+    """What happened to the comment, judged by its stored rows. An unfinished earlier attempt counts too."""
     if now is None or now.state is not CommentState.POSTED:
         return DecisionOutcome.SILENT
     if before is None or before.comment_id is None:
@@ -173,7 +173,7 @@ def _outcome(context: IssueContext, before: StoredComment | None, now: StoredCom
 
 
 def _log_silence(context: IssueContext, report: Report) -> None:
-    """Tell hosts why the bot said nothing and how near the best came. No word of the issue is logged."""
+    """Log why the bot stayed silent and how likely the best candidate was. The log never quotes the issue."""
     best = "nothing to compare" if report.best_confidence is None else f"the best is {report.best_confidence:.2f}"
     threshold, outcome = context.threshold.value, report.outcome.value
     if report.failed:
@@ -182,7 +182,7 @@ def _log_silence(context: IssueContext, report: Report) -> None:
 
 
 def _note_shadow(context: IssueContext, report: Report, cause: str) -> None:
-    """`mode: shadow`: record what would have been posted."""
+    """`mode: shadow`: record what the bot would have posted."""
     named, threshold = report.candidates, context.threshold.value
     shown = _own_numbers(named)
     logger.info("shadow: %s#%d would show %s", context.repo, context.number, shown or "nothing")
@@ -216,7 +216,7 @@ def note(
     threshold: float,
     reason: str = "",
 ) -> None:
-    """Store a decision, with the evidence of its report; `shown` are the candidates that the comment (would) name."""
+    """Store a decision and its evidence. `shown` are the candidates that the comment lists, or would list."""
     found = evidence(report, shown) if report else ()
     mode, now = context.config.mode, context.services.now()
     decision = Decision(context.number, now, cause, mode, outcome, threshold, reason, found)
@@ -224,12 +224,12 @@ def note(
 
 
 def note_left_alone(context: IssueContext, cause: str, reason: str) -> None:
-    """Store why nobody looked."""
+    """Store why the bot skipped the issue."""
     note(context, None, (), DecisionOutcome.LEFT_ALONE, cause=cause, threshold=context.threshold.value, reason=reason)
 
 
 def why_nothing(report: Report, threshold: float) -> str:
-    """Why a report has no candidates; an outage is never called "no duplicates" (F9)."""
+    """Why a report has no candidates. An outage is never reported as "no duplicates" (F9)."""
     if report.outcome is SearchOutcome.DEGRADED:
         below = report.considered and report.indexed
         missing = f"not every search answered ({', '.join(report.failed)})"

@@ -1,4 +1,4 @@
-"""Whether an issue was answered: what the advisory comment, the index and unlocking ask before they look again."""
+"""Decides whether an issue was already answered, so that the bot does not look at the same text twice."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from bot.storage import StoredComment
 from handlers.context import LOCKED, IssueContext
 
 # Seconds. The queue retries a delivery for less than a day.
-_RETRIED = 86_400.0
+_RETRIES_END = 86_400.0
 
 
 def text_hash(issue: Issue, *, shadow: bool = False) -> str:
-    """The hash that tells whether an issue's text was answered: on GitHub, or only in `mode: shadow`."""
+    """A hash of the issue's text, stored with the answer. Answers in `mode: shadow` have a different hash."""
     return hash_texts(issue.title, issue.body, *(["shadow"] if shadow else []))
 
 
 def is_answered(context: IssueContext, kept: StoredComment) -> bool:
-    """Whether the issue's present text was answered and that look has ended.
+    """Whether a finished look has answered the issue's present text.
 
-    An answer that was only recorded in `mode: shadow` counts in that mode alone.
+    An answer that was only recorded in `mode: shadow` counts only in `mode: shadow`.
     """
     answers = {text_hash(context.issue)}
     if context.config.mode == "shadow":
@@ -31,26 +31,26 @@ def is_answered(context: IssueContext, kept: StoredComment) -> bool:
 
 
 def has_ended(context: IssueContext, kept: StoredComment) -> bool:
-    """Whether the look that wrote the comment came to its end: a worker can be killed between any two of its steps.
+    """Whether the look that wrote the comment has finished. A worker can be killed between any two steps of a look.
 
-    A look ends by storing its decision.
+    The last step of a look is to store its decision.
     """
-    if context.services.now() - kept.updated_at > _RETRIED:
+    if context.services.now() - kept.updated_at > _RETRIES_END:
         return True
     return any(decision.at >= kept.updated_at for decision in context.decisions())
 
 
 def without_candidates(decisions: Iterable[Decision]) -> list[Decision]:
-    """The last decision on each issue, by number, if it named nothing, whether a comment says so or not.
+    """The last decision on each issue, if that decision showed no candidate; sorted by the issues' numbers.
 
-    `decisions` come earliest first. Those that skipped the issue, as after a bot's edit, do not count.
+    `decisions` come earliest first. Decisions to skip an issue, for example after a bot's edit, do not count.
     """
-    last = {one.number: one for one in decisions if one.outcome is not DecisionOutcome.LEFT_ALONE}
-    return [last[number] for number in sorted(last) if not any(one.shown for one in last[number].evidence)]
+    last = {decision.number: decision for decision in decisions if decision.outcome is not DecisionOutcome.LEFT_ALONE}
+    return [last[number] for number in sorted(last) if not any(item.shown for item in last[number].evidence)]
 
 
 def awaits_unlocking(context: IssueContext) -> bool:
-    """Whether something happened to the issue while it was locked that no look has answered since."""
+    """Whether the issue changed while it was locked, and no look has answered the change."""
     decisions, kept = context.decisions(), context.kept_comment()
     skipped = bool(decisions) and decisions[-1].reason == LOCKED
     return skipped or (kept is not None and kept.text_hash is None)

@@ -1,7 +1,7 @@
-"""Long work in steps that the queue runs between deliveries: reading the index, the backlog scan, the evaluation.
+"""Long jobs, which the queue runs in steps between deliveries: building the index, the backlog scan, the evaluation.
 
-GitHub's search answers until the index is complete, and finds less. So once it is complete, recent issues for which
-nothing was found are looked at again: whoever installs the bot tries it in these first minutes.
+Until the index is complete, the bot relies on GitHub's search, which finds less. Once the index is complete, the bot
+looks again at recent issues without a result: people try a new bot in the first minutes after installing it.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ logger = logging.getLogger(__name__)
 
 
 def index_step(event: IndexEvent, services: Services) -> None:
-    """Read some more of a repository's issues, if the App still has it and its settings want it."""
+    """Read more of a repository's issues, if the App still has access and the settings do not say `mode: off`."""
     known = services.store.repositories.get(event.repository.id)
     if known is None:
         return
     if known.suspended or known.archived:
         begun = services.store.backfills.get(known.id)
         if begun is not None and not begun.done:
-            # Else it would seem for hours that a step is running.
+            # Otherwise the repository would look for hours as if a step were running.
             services.indexing.stop(known.id, "access is suspended" if known.suspended else "it is archived")
         return
     repository = known.summary
@@ -69,29 +69,32 @@ def index_step(event: IndexEvent, services: Services) -> None:
         services.indexing.stop(repository.id, f"GitHub refuses it ({refusal.status})")
         present = services.store.repositories.get(repository.id)
         if present not in (None, known):
-            # Its name or owner changed meanwhile; the handler of that found this step running and began none.
+            # The repository was renamed or moved during this step, so the rename's handler did not begin a new step.
             services.indexing.begin(present.summary, present.installation, services.now())
 
 
-# Seconds. A comment on an older report comes too late for its author; `/duplicates scan` is for a backlog.
+# Seconds. Authors of older reports no longer need a comment; `/duplicates scan` covers the backlog.
 _RECENT = 86_400.0
-# The latest issues that are looked at again; each can cost a search.
-_MOST_AGAIN = 100
+# The most issues to look at again; each look can cost a search.
+_MOST_LOOKS = 100
 
 
 def _index_completed(event: IndexEvent, services: Services) -> None:
     repo_id, now = event.repository.id, services.now()
     if not services.indexing.ready(repo_id):
-        # It was erased or stopped meanwhile.
+        # Meanwhile the index was erased or stopped.
         return
     decisions = services.store.decisions.between(repo_id, now - _RECENT, now + _RECENT)
-    for decision in without_candidates(decisions)[-_MOST_AGAIN:]:
+    for decision in without_candidates(decisions)[-_MOST_LOOKS:]:
         _queue_look(services, event.repository, event.installation, decision)
 
 
 @contextmanager
 def look_again_when_indexed(context: IssueContext) -> Iterator[None]:
-    """Around a look: if the index becomes complete during it, `_index_completed` may be too early to see it."""
+    """Look once more if the index becomes complete during the look in this block.
+
+    `_index_completed` may run before the decision of such a look is stored, and miss it.
+    """
     services, repo_id = context.services, context.repository.id
     complete = services.indexing.ready(repo_id)
     yield
@@ -103,18 +106,18 @@ def look_again_when_indexed(context: IssueContext) -> Iterator[None]:
 
 def _queue_look(services: Services, repository: Repository, installation: int | None, decision: Decision) -> None:
     event = own_issue_event(INDEXED, installation, repository, decision.number)
-    # Looking again after the same decision is the same work.
+    # The id names the decision, so that the queue drops a second look after the same decision.
     services.inbox.put(f"{INDEXED}-{repository.id}-{decision.number}-{decision.at:.3f}", event)
 
 
-#: Issues that one step of a scan compares, some seconds' work, and the seconds of rest after it.
-AT_ONCE, REST = 100, 1.0
-# Seconds of a step with its rest, for the estimate in the reply.
+# A scan's step compares this many issues, which takes some seconds, and then pauses for this many seconds.
+ISSUES_PER_STEP, PAUSE = 100, 1.0
+# Seconds that a step takes with its pause, for the estimate in the reply.
 _STEP = 4.0
 
 
 def begin_scan(request: CommandRequest, command: Command) -> CommandResult:
-    """`/duplicates scan` (D8): answer at once, and look through the whole backlog in the background."""
+    """`/duplicates scan` (D8): reply at once, and compare the whole backlog in the background."""
     context, services = request.context, request.context.services
     repo_id = context.repository.id
     if not services.indexing.ready(repo_id):
@@ -122,19 +125,19 @@ def begin_scan(request: CommandRequest, command: Command) -> CommandResult:
         seen, expected = (progress.seen, progress.expected) if progress else (None, None)
         return CommandResult(False, request.replies.scan_not_ready(seen, expected))
     scan = _scan(services, repo_id)
-    # A delivery that is handled twice queues the same step.
+    # The queue drops a second event of the same id, so a repeated delivery does not start a second scan.
     chain = f"{request.command_id}-{services.arrived or services.now():.3f}"
     event = ScanEvent(context.installation, context.repository, chain)
     services.inbox.put(event.delivery_id, event)
     kept = services.store.scan_issues.get(repo_id)
-    steps = 1 + len(scan.missing()) // AT_ONCE
+    steps = 1 + len(scan.missing()) // ISSUES_PER_STEP
     title = messages_for(context.config.language_of_lists, context.config.templates).scan_title()[:TITLE_MAX]
     known = kept.number if kept else None
     return CommandResult(True, request.replies.scan_begun(scan.count(), steps * _STEP, title, known))
 
 
 def scan_step(event: ScanEvent, services: Services) -> None:
-    """Compare some more issues; the last step writes the one issue with the result."""
+    """Compare the next issues. The last step writes the result into an issue of the bot's own."""
     known = services.store.repositories.get(event.repository.id)
     if services.settings.paused or known is None or known.suspended or known.archived:
         return
@@ -148,11 +151,11 @@ def _scan_step(event: ScanEvent, known: StoredRepository, services: Services) ->
     scan = _scan(services, known.id)
     if event.step == 0:
         scan.begin()
-    numbers = scan.missing(event.after, AT_ONCE)
+    numbers = scan.missing(event.after, ISSUES_PER_STEP)
     if numbers:
         scan.ask(numbers)
         following = ScanEvent(event.installation, known.summary, event.chain, event.step + 1, numbers[-1])
-        services.inbox.put(following.delivery_id, following, REST)
+        services.inbox.put(following.delivery_id, following, PAUSE)
         return
     if event.after:
         scan.ask_again()
@@ -177,9 +180,9 @@ def _scan(services: Services, repo_id: int) -> Scan:
 
 
 def evaluation_requested(event: EvaluationEvent, services: Services) -> None:
-    """The dashboard wants an evaluation: `doppel evaluate` runs as a process of its own and stores its result.
+    """Run `doppel evaluate`, which the dashboard asked for, in a separate process, which stores its result.
 
-    Nothing happens if the App no longer has the repository, or somebody has asked again since.
+    Do nothing if the App has lost the repository, or if somebody has meanwhile asked for a newer evaluation.
     """
     runs, repo_id = EvaluationRuns(services.store.engine), event.repository.id
     known, asked = services.store.repositories.get(repo_id), runs.get(repo_id).run
@@ -190,7 +193,7 @@ def evaluation_requested(event: EvaluationEvent, services: Services) -> None:
         return
     runs.note(repo_id, event.chain, Stage.RUNNING)
     try:
-        # Maintainers read this, and need not learn where the host keeps its files.
+        # Maintainers read the problem, so it must not reveal where the host keeps its files.
         problem = services.evaluate(known.ref).replace(str(services.settings.home), "DOPPEL_HOME")
     except Retryable as failure:
         # The queue tries again.
@@ -200,7 +203,7 @@ def evaluation_requested(event: EvaluationEvent, services: Services) -> None:
         runs.note(repo_id, event.chain, Stage.FAILED, "a fault of Doppel's, of which the worker's log tells")
         raise
     finally:
-        # Access may have ended meanwhile (C6a), perhaps on another machine if there are several.
+        # Access may have ended meanwhile (C6a). With several machines, another may have handled the end of access.
         if services.store.repositories.get(repo_id) is None or sqlite_file(services.settings.database_url) is None:
             erase_history(services.settings.home, repo_id)
     runs.note(repo_id, event.chain, Stage.FAILED if problem else Stage.DONE, problem)

@@ -1,4 +1,4 @@
-"""What every handler of an issue needs: its repository's settings and clients, the issue itself, and the finder."""
+"""The context of an issue, for every handler of issues: the repository's settings and clients, and the finder."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ from handlers.services import Services
 logger = logging.getLogger(__name__)
 
 LOCKED = "it is locked"
-"""Why an issue was skipped that will be looked at as soon as it is unlocked."""
+"""The reason for skipping a locked issue. Unlocking the issue causes a new look."""
 
 UNASKED_SECONDS = 2.0
-"""F8b: how long sources over the network may take beside a complete index, if nobody asked."""
+"""F8b: how long network sources may take when the index is complete and no command asked."""
 
 
 @dataclass(frozen=True)
 class IssueContext:
-    """One issue, with its repository's settings and clients. `installation` is the event's."""
+    """An issue with its repository's settings and clients. `installation` is the event's."""
 
     services: Services
     github: RepoClient
@@ -58,14 +58,14 @@ class IssueContext:
 
     @property
     def issue(self) -> Issue:
-        """The issue as GitHub has it now, read once; the event's payload may be old."""
+        """The issue as GitHub shows it now, read once; the event's payload may be old."""
         # Python 3.11's cached_property would make all threads of the process wait for one thread's request.
         if not self._issue:
             self._issue.append(self.github.issue(self.repo, self.number))
         return self._issue[0]
 
     def reload(self) -> None:
-        """Read the issue again on next use: a command has changed it."""
+        """Read the issue again on next use, because a command may have changed the issue."""
         self._issue.clear()
         self._finders.clear()
 
@@ -76,22 +76,22 @@ class IssueContext:
 
     @property
     def config(self) -> RepoConfig:
-        """The settings in force."""
+        """The repository's settings."""
         return self.settings.config
 
     @cached_property
     def threshold(self) -> Threshold:
-        """How sure the bot must be to comment unasked."""
+        """The probability from which the bot comments unasked."""
         return threshold_in_force(self.config, self.services.store.calibrations.get(self.repository.id))
 
     @cached_property
     def own_issues(self) -> set[int]:
-        """The numbers of the issues that the bot itself keeps here."""
+        """The numbers of the issues that the bot itself maintains here, such as the digest."""
         return self.services.store.own_issues(self.repository.id)
 
     @property
     def is_own_issue(self) -> bool:
-        """Whether this is such an issue."""
+        """Whether the bot itself maintains this issue."""
         return is_own_issue(self.issue, self.own_issues)
 
     @property
@@ -105,7 +105,7 @@ class IssueContext:
         return CommentSlot(self.repository.id, self.repo, self.number, ADVICE.begins)
 
     def kept_comment(self) -> StoredComment | None:
-        """The advisory comment as last written; None if there never was a row."""
+        """The advisory comment as last stored; None if the store has no row."""
         return self.services.store.comments.get(self.repository.id, self.number)
 
     @property
@@ -114,21 +114,21 @@ class IssueContext:
         return self.services.store.muted.is_muted(self.repository.id, self.number)
 
     def decisions(self) -> list[Decision]:
-        """The decisions on this issue so far, earliest first."""
+        """The stored decisions on this issue, earliest first."""
         return self.services.store.decisions.of_issue(self.repository.id, self.number)
 
     @property
     def messages(self) -> Messages:
-        """The bot's messages in the language of the settings or else of the issue."""
+        """The bot's messages, in the language that the settings name, or else in the issue's."""
         config = self.config
         language = language_of(self.issue.title, self.issue.body) if config.language == "auto" else config.language
         return messages_for(language, config.templates)
 
     def finder(self, *, fresh: bool = False, asked: bool = False, judged: bool = True) -> Finder:
-        """The finder for this issue, built once for each way to ask. It remembers searches for some minutes (T5).
+        """The finder for this issue, built once for each set of arguments. It caches searches for some minutes (T5).
 
-        It uses the repository's index if that is complete, else GitHub's searches alone. `fresh` forgets the searches
-        of the last minutes; if somebody `asked`, sources may take their time; `judged` includes the host's judge.
+        The finder uses the repository's index if the index is complete, else only GitHub's searches. `fresh` ignores
+        cached searches, `asked` lets slow sources take their time, and `judged` includes the host's judge.
         """
         key = fresh, asked, judged
         if key not in self._finders:
@@ -137,7 +137,7 @@ class IssueContext:
 
     def _make_finder(self, fresh: bool, asked: bool, judged: bool) -> Finder:
         services, repository = self.services, self.repository
-        # Reading the forms costs requests, and their headings matter only if the issue has headings.
+        # The forms matter only if the issue has headings; do not spend requests otherwise.
         forms = services.issue_forms.headings(self.github, repository) if "##" in self.issue.body else ()
         github = self.github.thread(f"{self.repo}#{self.number}", fresh=fresh)
         index, judge = services.indexing.progress(repository.id), services.judge if judged else None
@@ -162,13 +162,14 @@ class IssueContext:
         show_named: bool = True,
         asked: bool = False,
     ) -> Report:
-        """Look for earlier reports of the issue. `options` and `words` are a command's, which lists the best there are.
+        """Look for earlier reports of the issue. `options` and `words` come from a command.
 
-        Issues that the text itself names are marked, or left out without `show_named`. Raises Unavailable if nothing
-        was found and a search may be answered later: the queue then tries again, since neither silence nor "nothing
-        found" would be true (F9). If the repository's own index has answered, that is enough.
+        A command lists the best candidates even below the threshold. Issues that the text names are marked, or left out
+        without `show_named`. If no search found anything, but one failed that may succeed later, raise Unavailable: the
+        queue tries again, because neither silence nor "nothing found" would be honest (F9). An answer of the
+        repository's own index is enough.
         """
-        # Words that say nothing are no question, so the closest issues would be no answer to it (F9).
+        # If all of the command's words are meaningless, even the closest issues would be no answer (F9).
         listing = options is not None and (not words or has_usable_words(" ".join(words)))
         options = options or CommandOptions()
         store, repo_id = self.services.store, self.repository.id
@@ -182,17 +183,19 @@ class IssueContext:
                 rejected_elsewhere=store.elsewhere.rejected(repo_id, self.number),
                 duplicates=decided.originals,
             )
-            least = unasked.min_confidence if options.confidence is None and not listing else options.confidence
-            wanted = replace(
+            min_confidence = (
+                unasked.min_confidence if options.confidence is None and not listing else options.confidence
+            )
+            find_options = replace(
                 unasked,
                 threshold=options.threshold or unasked.threshold,
-                min_confidence=least,
+                min_confidence=min_confidence,
                 max_candidates=options.limit or max(unasked.max_candidates, ASKED_MOST if listing else 0),
                 state=options.state or unasked.state,
                 words=" ".join(words),
                 show_named=show_named,
             )
-            report = self.finder(fresh=options.fresh, asked=asked).find(self.issue, wanted)
+            report = self.finder(fresh=options.fresh, asked=asked).find(self.issue, find_options)
             traced.set_attribute("outcome", report.outcome.value)
             traced.set_attribute("candidates", len(report.candidates))
         FINDS.labels(report.outcome.value).inc()
@@ -203,7 +206,7 @@ class IssueContext:
 
 @contextmanager
 def issue_context(event: IssueEvent | CommentEvent, services: Services) -> Iterator[IssueContext | None]:
-    """The context of an event; None if the host has paused the bot, the repository is archived, or has `mode: off`."""
+    """The context of an event; None if the host has paused the bot, or the repository is archived or off."""
     context = None
     try:
         context = _make_context(event, services)
@@ -211,12 +214,12 @@ def issue_context(event: IssueEvent | CommentEvent, services: Services) -> Itera
     except Exception as problem:
         if context is None or services.store.repositories.get(event.repository.id) is not None:
             raise
-        # Trying again would keep the delivery's content in the queue, perhaps for hours.
+        # Do not retry: the queue would keep the delivery's content, perhaps for hours, after access has ended.
         logger.info("access to %s ended in the middle of this: %s", event.repository.ref, type(problem).__name__)
 
 
 def with_context(handler: Callable[[IssueContext, IssueEvent], None]) -> Callable[[IssueEvent, Services], None]:
-    """Turn a function of a context into a route's handler, which does nothing where there is no context."""
+    """Make a route's handler from a function of a context. Without a context the handler does nothing."""
 
     @wraps(handler)
     def handle(event: IssueEvent, services: Services) -> None:
@@ -244,10 +247,10 @@ def _make_context(event: IssueEvent | CommentEvent, services: Services) -> Issue
 
 
 def _present_repository(event: IssueEvent | CommentEvent, services: Services) -> tuple[Repository, int]:
-    """The event's repository as it is now, and its installation.
+    """The event's repository in its present state, and its installation.
 
     While the event waited, the repository may have been renamed, hidden, archived or moved, or access may have ended.
-    If event and store differ, GitHub is asked, and raises NotFound before anything is stored (C6a).
+    If the event and the store differ, ask GitHub. Without access this raises NotFound before storing anything (C6a).
     """
     known = services.store.repositories.get(event.repository.id)
     if (
@@ -264,7 +267,7 @@ def _present_repository(event: IssueEvent | CommentEvent, services: Services) ->
 
 
 def why_skipped(issue: Issue, config: RepoConfig, *, sender_is_bot: bool, muted: bool) -> str:
-    """Why an issue that was opened or changed is skipped; empty if it is to be looked at (C1, C6)."""
+    """Why to skip an issue that was opened or changed; empty to look at the issue (C1, C6)."""
     if issue.is_pull_request:
         return "it is a pull request"
     if issue.locked:

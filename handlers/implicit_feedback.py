@@ -1,6 +1,7 @@
-"""Feedback without words (C7): closing an issue, giving it another title, ticking a box of the digest.
+"""Feedback by actions (C7): closing an issue, changing its title, ticking a box in the digest.
 
-Reactions have no event; `handlers/scheduled/repository_tasks.py` reads them. Commands are stored as verdicts.
+GitHub sends no events for reactions, so `handlers/scheduled/repository_tasks.py` polls them. `handlers/commands/`
+stores verdicts.
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ logger = logging.getLogger(__name__)
 
 
 def closed(context: IssueContext, event: IssueEvent) -> None:
-    """Somebody closed an issue: as a duplicate, of what?
+    """Somebody closed an issue: store a signal if a person closed it as a duplicate of a candidate.
 
-    Closing it otherwise does not say that it repeats nothing, and a bot's closing says nothing. Our own `of` closes as
-    a bot and is stored as a verdict; a person's later closing overtakes that.
+    Closing an issue for another reason does not mean that the issue is no duplicate, and a bot's closing means nothing.
+    The command `of` closes as a bot and stores a verdict; a later closing by a person replaces the verdict.
     """
     issue = context.issue
     if issue.closed_at and event.closed_at and parse_time(event.closed_at) != issue.closed_at:
-        # It was reopened and closed again since; another event tells of that.
+        # Somebody has reopened the issue and closed it again, which has its own event.
         return
     store, repo_id = context.services.store, context.repository.id
     store.signals.drop(repo_id, issue.number, FeedbackKind.CLOSED)
@@ -47,19 +48,19 @@ def _closed_as_duplicate(context: IssueContext, event: IssueEvent) -> None:
     try:
         original = context.github.duplicate_of(context.repo, number)
     except Unavailable as failure:
-        # GraphQL can fail over one repository for good, and nobody waits for this.
+        # Do not retry: GraphQL can fail permanently for a single repository, and nobody waits for this signal.
         logger.warning("%s#%d: as a duplicate of what it was closed is not noted: %s", context.repo, number, failure)
         return
     other = original.number if original and original.repo.key == context.repo.key else 0
     if original:
         store.verdicts.overtaken(repo_id, number, context.services.now(), but=other)
-    had_candidates = any(one.own for decision in context.decisions() for one in decision.evidence)
+    had_candidates = any(item.own for decision in context.decisions() for item in decision.evidence)
     if other and (had_candidates or _was_candidate_on(context, other)):
         store.signals.put(repo_id, _signal(context, event, FeedbackKind.CLOSED, other, same=True))
 
 
 def reopened(context: IssueContext) -> None:
-    """Somebody reopened the issue, unless the event is late: what its closing said no longer holds."""
+    """Somebody reopened the issue: forget the signal of its closing, unless the issue is closed again by now."""
     if context.issue.state == "open":
         store = context.services.store
         store.signals.drop(context.repository.id, context.number, FeedbackKind.CLOSED)
@@ -67,7 +68,7 @@ def reopened(context: IssueContext) -> None:
 
 
 def digest_edited(context: IssueContext, event: IssueEvent) -> None:
-    """Somebody edited an issue of the bot's own; in the digest they may have ticked a box."""
+    """Somebody edited an issue of the bot's own: store the boxes that they ticked, if the issue is the digest."""
     services, repo_id = context.services, context.repository.id
     kept = services.store.digest_issues.get(repo_id)
     if kept is None or kept.number != context.number or event.sender.is_bot or event.action != "edited":
@@ -79,35 +80,36 @@ def digest_edited(context: IssueContext, event: IssueEvent) -> None:
 
 @contextmanager
 def retitling(context: IssueContext, event: IssueEvent) -> Iterator[None]:
-    """Around a look after an edit: note which candidates a new title removed, and which an old one brought back.
+    """Compare the candidates before and after the look in this block, which answers an edit.
 
-    If a new title no longer resembles a candidate, its author says that the two differ.
+    If a new title no longer resembles a candidate, its author says that the two issues differ. If a title makes the
+    candidate return, the author takes that back.
     """
     if not event.title_changed or event.sender.is_bot:
         yield
         return
-    # A command's own words find candidates that no title leads to.
+    # Ignore commands: their search words find candidates that no title would find.
     before = _last_decision(context, asked=False)
     yield
     now = _last_decision(context)
     if before is None or now is None:
         return
     if now.cause == COMMAND:
-        # A command answered the new title while the edit waited, perhaps with words of its own.
+        # A command looked at the new title while the edit waited, perhaps with search words.
         now = _decision_unasked(context, event.action)
     signals, repo_id = context.services.store.signals, context.repository.id
     for candidate in now.shown:
         signals.drop(repo_id, context.number, FeedbackKind.RETITLED, candidate.number)
     for candidate in before.shown:
-        known = now.about(candidate.number)
-        gone = _could_be_shown(context, candidate.number) if known is None else not known.shown
-        # If it is still as likely as it had to be then, the threshold has moved and not the title.
-        if gone and (known is None or known.probability < before.threshold):
+        present = now.about(candidate.number)
+        gone = _could_be_shown(context, candidate.number) if present is None else not present.shown
+        # A candidate that would still reach the old threshold is gone because of a new threshold, not the new title.
+        if gone and (present is None or present.probability < before.threshold):
             signals.put(repo_id, _signal(context, event, FeedbackKind.RETITLED, candidate.number, same=False))
 
 
 def _could_be_shown(context: IssueContext, number: int) -> bool:
-    """Whether only the title kept that issue out: it exists, is in a wanted state, and the text does not name it."""
+    """Whether only the title kept that issue out: it exists, its state is wanted, and the text does not name it."""
     with context.services.index.view(context.repository.id) as view:
         row = view.issues([number]).get(number)
     if row is None or not (row.state == "open" or context.config.include_closed):
@@ -116,7 +118,7 @@ def _could_be_shown(context: IssueContext, number: int) -> bool:
 
 
 def _role_of(context: IssueContext, login: str, author: Actor) -> Role:
-    """The role of somebody who did what only the author and people with triage access can; the higher one if both."""
+    """The role of a person who must be the author or have triage access; `TRIAGE` for a person who is both."""
     if not same_login(login, author.login) or context.github.permission(context.repo, login).triage:
         return Role.TRIAGE
     return Role.AUTHOR
@@ -134,9 +136,9 @@ def _was_candidate_on(context: IssueContext, other: int) -> bool:
 
 
 def _last_decision(context: IssueContext, *, asked: bool = True) -> Decision | None:
-    """The last decision, or without `asked` the last that no command caused, that did not skip the issue."""
-    looks = (one for one in reversed(context.decisions()) if one.outcome is not DecisionOutcome.LEFT_ALONE)
-    return next((one for one in looks if asked or one.cause != COMMAND), None)
+    """The last decision that did not skip the issue. Without `asked`, ignore decisions that a command caused."""
+    looks = (past for past in reversed(context.decisions()) if past.outcome is not DecisionOutcome.LEFT_ALONE)
+    return next((decision for decision in looks if asked or decision.cause != COMMAND), None)
 
 
 def _decision_unasked(context: IssueContext, cause: str) -> Decision:

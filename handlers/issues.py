@@ -1,4 +1,4 @@
-"""Issues that are opened, changed or removed: look for earlier reports, or forget what is stored."""
+"""Handlers of issues that are opened, changed or removed: they look for earlier reports, or forget the issue."""
 
 from __future__ import annotations
 
@@ -23,29 +23,29 @@ logger = logging.getLogger(__name__)
 
 @with_context
 def issue_opened_or_edited(context: IssueContext, event: IssueEvent) -> None:
-    """An issue was opened, reopened, or its text was edited; or its author's limit is over (`DEFERRED`)."""
+    """An issue was opened, reopened or edited, or it waited for its author's limit to end (`DEFERRED`)."""
     _look(context, event)
 
 
 @with_context
 def issue_indexed(context: IssueContext, event: IssueEvent) -> None:
-    """The index has more than when this issue was looked at: an earlier report (`OVERTAKEN`), or all issues."""
+    """Since the last look, the index has gained an earlier report (`OVERTAKEN`) or become complete (`INDEXED`)."""
     services = context.services
     if why_skipped(context.issue, context.config, sender_is_bot=False, muted=context.muted):
-        # The answer so far does not hold: if somebody reopens or unlocks the issue, it is looked at as if it were new.
+        # The answer is out of date: store no text, so that reopening or unlocking the issue causes a new look.
         services.store.comments.answer_silently(
             context.repository.id, context.number, text_hash=None, now=services.now()
         )
     elif event.action != INDEXED or without_candidates(context.decisions()):
-        # Somebody may have asked meanwhile, and keeps that answer.
+        # After `INDEXED`, keep the answer if a command has found something meanwhile.
         advise(context, event.action, anew=True)
 
 
 @with_context
 def issue_unlocked(context: IssueContext, event: IssueEvent) -> None:
-    """An issue was unlocked: apply decisions made elsewhere, and look if anything happened while it was locked.
+    """An issue was unlocked: apply decisions made on other issues, and look if the issue changed while it was locked.
 
-    Otherwise it stays as it is, so that no old issue gets a comment.
+    An unchanged issue gets no look, so that no old issue gets a comment.
     """
     decisions.follow(context)
     if awaits_unlocking(context):
@@ -54,11 +54,12 @@ def issue_unlocked(context: IssueContext, event: IssueEvent) -> None:
 
 @with_context
 def issue_labels_changed(context: IssueContext, event: IssueEvent) -> None:
-    """A label was set or removed. If the settings name it, it can decide whether the issue is looked at.
+    """A label was set or removed. A label that the settings name decides whether the bot looks at an issue.
 
-    An issue that now qualifies is looked at as if it were new; one that no longer does keeps its comment.
+    The bot looks at an issue that now qualifies as if the issue were new. An issue that no longer qualifies keeps its
+    comment.
     """
-    if _decides(context.config, event.label):
+    if _in_settings(context.config, event.label):
         _look(context, event)
     else:
         _index(context)
@@ -66,15 +67,16 @@ def issue_labels_changed(context: IssueContext, event: IssueEvent) -> None:
 
 @with_context
 def issue_closed(context: IssueContext, event: IssueEvent) -> None:
-    """An issue was closed. Its comment stays, and shows what was known while it was open."""
+    """An issue was closed. Its comment stays as it was while the issue was open."""
     _index(context)
     implicit_feedback.closed(context, event)
 
 
 def issue_removed(event: IssueEvent, services: Services) -> None:
-    """An issue was deleted or transferred: forget it.
+    """An issue was deleted or transferred: forget the issue.
 
-    If the App is installed where it went, `issues.opened` arrives from there, and the comment is found by its marker.
+    If the App is installed in the new repository, GitHub sends `issues.opened` from there, and the bot recognises its
+    comment by the marker.
     """
     services.indexing.remove(event.repository.id, event.number)
     services.store.forget_issue(event.repository.id, event.number)
@@ -84,8 +86,8 @@ def _look(context: IssueContext, event: IssueEvent) -> None:
     if context.is_own_issue:
         implicit_feedback.digest_edited(context, event)
         return
-    # It enters the index before it is answered, which can wait for GitHub, so that a report of the same second is
-    # judged by the index's model rather than by GitHub's search alone.
+    # Index the issue before answering, which can wait for GitHub. So a second report within the same second finds
+    # this issue in the index, which judges better than GitHub's search.
     _index(context)
     if event.action == "opened" and not context.issue.is_pull_request:
         _queue_overtaken(context)
@@ -100,73 +102,73 @@ def _look(context: IssueContext, event: IssueEvent) -> None:
         with look_again_when_indexed(context), implicit_feedback.retitling(context, event):
             advise(context, event.action)
     if not context.issue.is_pull_request:
-        # Skipped issues count too when the finder learns which words are rare here.
+        # The finder learns from skipped issues too which words are rare in this repository.
         context.finder().notice(context.issue)
 
 
-_HOUR, _DEFERRED_FOR = 3_600.0, 86_400.0
+_HOUR, _LONGEST_DEFERRAL = 3_600.0, 86_400.0
 
 
 def _over_author_limit(context: IssueContext) -> str:
-    """Why the issue is skipped if its author has reached `per_author` within the hour; else empty.
+    """Why to skip the issue if its author has reached the limit `per_author` within the hour; else empty.
 
-    For a day, the look is put off by an hour each time; after that only a command is answered.
+    Each time, defer the look by an hour. After a day give up; then only a command gets an answer.
     """
     services, repo_id, issue, now = context.services, context.repository.id, context.issue, context.services.now()
     limit = UsageLimit(context.config.per_author, _HOUR)
-    # The space keeps this apart from the commands, which are counted by login.
+    # The space, which no login contains, separates this count from the count of commands.
     who = f"{issue.author.login} in {repo_id}"
     if services.store.usage.refuse(repo_id, who, [f"issue {issue.number}"], (limit,), now) is None:
         return ""
-    if now - issue.created_at.timestamp() < _DEFERRED_FOR:
+    if now - issue.created_at.timestamp() < _LONGEST_DEFERRAL:
         later = own_issue_event(DEFERRED, context.installation, context.repository, issue.number)
         services.inbox.put(f"{DEFERRED}-{repo_id}-{issue.number}-{now:.0f}", later, _HOUR)
     return f"per_author: more than {limit.most} issues of {issue.author.login} within an hour"
 
 
 def _index(context: IssueContext) -> None:
-    """Put the issue into the index. Issues of bots, muted and closed ones can be originals too (C1)."""
+    """Put the issue into the index, even a muted or closed issue or a bot's: it can be an original (C1)."""
     if not context.issue.is_pull_request:
         context.services.indexing.keep(context.github, context.repository, context.issue)
 
 
-def _decides(config: RepoConfig, label: str) -> bool:
+def _in_settings(config: RepoConfig, label: str) -> bool:
     return label.casefold() in (name.casefold() for name in (*config.ignore.labels, *config.only_labels))
 
 
-# Later issues to compare with, some milliseconds each. There are more only if a delivery came very late.
+# The most later issues to compare with, some milliseconds each. Only a very late delivery has more.
 _MOST_LATER = 20
-# A share of the threshold. The later issue's own probability differs, because other issues compete there.
-_AT_ALL = 0.1
+# Of the threshold. This first comparison needs a margin: in the reverse comparison other issues compete.
+_SIMILAR_SHARE = 0.1
 
 
 def _queue_overtaken(context: IssueContext) -> None:
-    """Queue a look at each later issue that repeats this one: it may have been answered before this one was indexed.
+    """Queue a look at each later issue that repeats this issue, because its answer may predate this issue's indexing.
 
-    This issue is compared with the later ones once, and only those that resemble it are compared the other way round.
+    First compare this issue with all later issues at once. Then compare in reverse each later issue that is similar.
     """
     services, repo_id, number = context.services, context.repository.id, context.number
     if not services.indexing.ready(repo_id):
-        # GitHub's own search answers until then.
+        # Until the index is complete, GitHub's search answers.
         return
     later = services.index.numbers(repo_id, number, _MOST_LATER)
-    for one in _similar(context, later) if later else ():
-        kept = services.store.comments.get(repo_id, one)
-        if (kept is None or number not in kept.shown) and _repeats(context, one, number):
-            event = own_issue_event(OVERTAKEN, context.installation, context.repository, one)
-            # The same pair, after a crash or a redelivery, is the same work.
-            services.inbox.put(f"{OVERTAKEN}-{repo_id}-{one}-{number}", event)
+    for later_number in _similar(context, later) if later else ():
+        kept = services.store.comments.get(repo_id, later_number)
+        if (kept is None or number not in kept.shown) and _repeats(context, later_number, number):
+            event = own_issue_event(OVERTAKEN, context.installation, context.repository, later_number)
+            # The id names the pair, so that the queue drops a repetition after a crash or a redelivery.
+            services.inbox.put(f"{OVERTAKEN}-{repo_id}-{later_number}-{number}", event)
 
 
 def _similar(context: IssueContext, later: Collection[int]) -> set[int]:
-    """The numbers of the `later` issues that this one resembles at all."""
-    least, matcher = context.threshold.value * _AT_ALL, context.services.matcher
+    """The numbers of the `later` issues that resemble this issue, even slightly."""
+    min_confidence, matcher = context.threshold.value * _SIMILAR_SHARE, context.services.matcher
     with matcher.session(context.repository.id, context.issue, only=later, stored=True) as session:
-        return {match.number for match in session.judge() if match.confidence >= least}
+        return {match.number for match in session.judge() if match.confidence >= min_confidence}
 
 
 def _repeats(context: IssueContext, number: int, earlier: int) -> bool:
-    """Whether the index would name the earlier issue on the one of that number."""
+    """Whether the index finds the issue `earlier` as a candidate for the issue `number`."""
     services, repo_id = context.services, context.repository.id
     with services.index.view(repo_id) as view:
         row, text = view.issues([number]).get(number), view.texts([number]).get(number)
@@ -178,22 +180,22 @@ def _repeats(context: IssueContext, number: int, earlier: int) -> bool:
 
 
 def comment_deleted(event: CommentEvent, services: Services) -> None:
-    """A person deleted a bot's comment: if it was ours, it is never posted again.
+    """A person deleted a bot's comment. If the comment was ours, never post it again.
 
-    If GitHub's answer to its creation got lost, a second one may have been posted meanwhile, which is deleted too.
+    If GitHub's response to the comment's creation got lost, the bot may have posted a second comment. Delete that too.
     """
-    # Anybody can write a marker.
+    # Check the author, because anybody can write a marker.
     ours = services.comments.ours(Actor(event.author, is_bot=True), event.app)
     place = answered_comment_id(event.body) if ours else None
     comments, where = services.store.comments, (event.repository.id, event.number)
     if place is not None and comments.get(*where, place) is None:
-        # If the issue is gone, nothing is noted of it: NotFound ends this.
+        # If the issue is gone, NotFound ends this function before it stores anything.
         with issue_context(event, services) as context:
             if context is not None:
                 context.github.issue(context.repo, context.number)
     comments.mark_deleted(*where, event.comment_id, services.now(), place)
     kept = None if place is None else comments.get(*where, place)
-    # Of two comments the older is kept; a younger one was written after this one was deleted.
+    # The store keeps the older of two comments. A younger one in the store was written after this deletion.
     if kept is not None and kept.comment_id is not None and kept.comment_id > event.comment_id:
         comments.mark_deleted(*where, kept.comment_id, services.now())
         with issue_context(event, services) as context:

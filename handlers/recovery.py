@@ -1,8 +1,8 @@
 """Recovers commands and the bot's own comments from GitHub's threads into a store that lacks them (X3).
 
 A workflow loses its store with the cache, and a repository that moves between workflow and App begins with an empty
-one. Commands hold on if the bot has replied to them and their authors may still give them. They count as carried out,
-so that no late delivery repeats them.
+store. A command still counts if the bot has replied to it and its author still has the necessary access. Recovered
+commands are marked as carried out, so that no late delivery repeats them.
 """
 
 from __future__ import annotations
@@ -26,18 +26,19 @@ from handlers.services import Services
 
 logger = logging.getLogger(__name__)
 
-_NOTE = "recalled"
-# Seconds that GitHub's search can be late.
-_LATE = 120.0
+# The name under which the store keeps the time of the last recovery.
+_RECOVERY_KEY = "recalled"
+# Seconds by which GitHub's search can lag.
+_SEARCH_LAG = 120.0
 
 
 def is_new(services: Services, repo_id: int) -> bool:
-    """Whether nothing was recovered from the repository's threads yet."""
-    return services.store.cached_files.get(repo_id, _NOTE) is None
+    """Whether nothing has been recovered from the repository's threads yet."""
+    return services.store.cached_files.get(repo_id, _RECOVERY_KEY) is None
 
 
 def recover(github: RepoClient, repository: Repository, services: Services) -> bool:
-    """Read the threads that changed since the last time, or all; False if GitHub fails; nothing else waits for it."""
+    """Recover from the threads that changed since the last recovery. Returns False if GitHub fails."""
     try:
         _recover(github, repository, services)
     except (GitHubError, Retryable) as failure:
@@ -47,23 +48,23 @@ def recover(github: RepoClient, repository: Repository, services: Services) -> b
 
 
 def _recover(github: RepoClient, repository: Repository, services: Services) -> None:
-    now, known = services.now(), services.store.cached_files.get(repository.id, _NOTE)
-    since = "" if known is None else _text(datetime.fromtimestamp(known.fetched_at - _LATE, UTC))
-    rights: dict[str, Permission] = {}
+    now, last = services.now(), services.store.cached_files.get(repository.id, _RECOVERY_KEY)
+    since = "" if last is None else _format_time(datetime.fromtimestamp(last.fetched_at - _SEARCH_LAG, UTC))
+    permissions: dict[str, Permission] = {}
     for thread in github.threads(repository.ref, since):
         if not thread.whole:
             thread = replace(thread, comments=tuple(github.comments(repository.ref, thread.number)))
-        _ThreadRecovery(github, repository, services, thread, rights).learn()
-    services.store.cached_files.put(repository.id, _NOTE, "", now)
+        _ThreadRecovery(github, repository, services, thread, permissions).recover()
+    services.store.cached_files.put(repository.id, _RECOVERY_KEY, "", now)
 
 
-def _text(moment: datetime) -> str:
+def _format_time(moment: datetime) -> str:
     """A time as GitHub writes it."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 class _ThreadRecovery:
-    """One thread. `rights` remembers who may do what in the repository."""
+    """Recovers one thread. `permissions` caches people's access to the repository, by login."""
 
     def __init__(
         self,
@@ -71,7 +72,7 @@ class _ThreadRecovery:
         repository: Repository,
         services: Services,
         thread: Thread,
-        rights: dict[str, Permission],
+        permissions: dict[str, Permission],
     ) -> None:
         self._github = github
         self._repo = repository.ref
@@ -79,60 +80,60 @@ class _ThreadRecovery:
         self._services = services
         self._store = services.store
         self._thread = thread
-        self._rights = rights
+        self._permissions = permissions
 
-    def learn(self) -> None:
-        """Store the bot's comments that are not known, then the commands that they answer, in order."""
-        new = {place for place in self._own if self._store.comments.get(*self._where, place) is None}
-        for place in new:
-            own = self._own[place]
-            self._store.comments.adopt(*self._where, place, own.id, own.updated_at.timestamp())
+    def recover(self) -> None:
+        """Store the bot's comments that the store lacks, then the commands that these comments answer, in order."""
+        unknown = {key for key in self._own if self._store.comments.get(*self._where, key) is None}
+        for key in unknown:
+            own = self._own[key]
+            self._store.comments.adopt(*self._where, key, own.id, own.updated_at.timestamp())
         for comment in self._thread.comments:
-            if comment.id in new:
-                self._heed(comment)
+            if comment.id in unknown:
+                self._recover_commands(comment)
 
     @cached_property
     def _own(self) -> dict[int, Comment]:
-        """The bot's comments by what they answer."""
-        placed = ((answered_comment_id(one.body), one) for one in reversed(self._thread.comments))
-        return {place: one for place, one in placed if place is not None and self._is_ours(one.author)}
+        """The bot's comments, by the id of the comment that each answers."""
+        keyed = ((answered_comment_id(comment.body), comment) for comment in reversed(self._thread.comments))
+        return {key: comment for key, comment in keyed if key is not None and self._is_ours(comment.author)}
 
     def _is_ours(self, author: Actor) -> bool:
         return self._services.comments.ours(author, None) or same_login(author.login, self._services.github.login())
 
-    def _held(self, comment: Comment, commands: int) -> bool:
-        """Whether this account carried the commands out: it gives a 👍 then, a 👎 if one of them failed, and neither
-        over a limit. Another account's thumbs are not known.
+    def _were_carried_out(self, comment: Comment, commands: int) -> bool:
+        """Whether the bot carried out the comment's commands, judged by its reaction.
+
+        The bot reacts with 👍, with 👎 if a command failed, and not at all to a person over a limit. If another account
+        replied, its reaction is unknown: assume success.
         """
         ours = same_login(self._own[comment.id].author.login, self._services.github.login())
         thumb = self._thread.thumbs.get(comment.id, "+1")
         return not ours or thumb == "+1" or (thumb == "-1" and commands > 1)
 
-    def _heed(self, comment: Comment) -> None:
+    def _recover_commands(self, comment: Comment) -> None:
         app = self._services.github.login().removesuffix("[bot]")
         parsed = parse(comment.body, self._repo, hosts_of(self._services.settings.github_api_url), app)
-        said_at, text = _text(comment.updated_at), (*self._where, comment.id)
-        hashed = hash_texts(said_at, *(one.line for one in parsed))
-        if not self._store.handled_commands.begin(*text, said_at=said_at, text_hash=hashed, delivery=_NOTE):
+        said_at, place = _format_time(comment.updated_at), (*self._where, comment.id)
+        text_hash = hash_texts(said_at, *(command.line for command in parsed))
+        if not self._store.handled_commands.begin(*place, said_at=said_at, text_hash=text_hash, delivery=_RECOVERY_KEY):
             return
-        for one in parsed if self._held(comment, len(parsed)) else ():
-            if isinstance(one, Command) and allowed(
-                one.spec.who, self._right(comment.author), self._is_author(comment)
-            ):
-                self._take(one, comment)
-        self._store.handled_commands.end(*text, text_hash=hashed)
+        for command in parsed if self._were_carried_out(comment, len(parsed)) else ():
+            if isinstance(command, Command) and self._is_allowed(command.spec.who, comment):
+                self._store_effect(command, comment)
+        self._store.handled_commands.end(*place, text_hash=text_hash)
 
-    def _take(self, command: Command, comment: Comment) -> None:
-        """Store what the command stored then; GitHub has the rest."""
+    def _store_effect(self, command: Command, comment: Comment) -> None:
+        """Store again what the command stored. The command's changes on GitHub are still there."""
         login, at, number = comment.author.login, comment.created_at.timestamp(), command.number or 0
         if command.name is CommandName.NOT and command.repo:
             issue = name_key(f"{command.repo}#{number}")
             self._store.elsewhere.add(self._where[0], Rejection(self._thread.number, issue, login, at, comment.id))
         elif command.name is CommandName.NOT:
             who = Role.TRIAGE if self._may_triage(comment) else Role.AUTHOR
-            self._decide(number, UserVerdictKind.NOT, comment, {"who": who})
+            self._add_verdict(number, UserVerdictKind.NOT, comment, {"who": who})
         elif command.name is CommandName.OF and self._thread.original:
-            self._decide(self._thread.original, UserVerdictKind.OF, comment, {"was": "open", "label": "duplicate"})
+            self._add_verdict(self._thread.original, UserVerdictKind.OF, comment, {"was": "open", "label": "duplicate"})
         elif command.name is CommandName.MUTE:
             self._store.muted.set(*self._where, login, at)
         elif command.name is CommandName.UNMUTE:
@@ -140,7 +141,7 @@ class _ThreadRecovery:
         elif command.name is CommandName.UNDO:
             self._undo(comment)
 
-    def _decide(self, other: int, kind: UserVerdictKind, comment: Comment, details: dict[str, str]) -> None:
+    def _add_verdict(self, other: int, kind: UserVerdictKind, comment: Comment, details: dict[str, str]) -> None:
         self._store.verdicts.add(
             *self._where,
             other,
@@ -152,35 +153,38 @@ class _ThreadRecovery:
         )
 
     def _undo(self, comment: Comment) -> None:
-        """Take back the last decision above: one's own or, with triage access, anybody's."""
+        """Take back the author's last decision up to this comment; with triage access, anybody's last decision."""
         everybodys, at = self._may_triage(comment), comment.created_at.timestamp()
         actor = None if everybodys else comment.author.login
         verdict = self._store.verdicts.last(*self._where, actor, up_to=comment.id)
-        said = [
-            one
-            for one in self._store.elsewhere.of_issue(*self._where)
-            if one.undone_by is None and one.command_id <= comment.id and actor in (None, one.actor)
+        rejections = [
+            rejection
+            for rejection in self._store.elsewhere.of_issue(*self._where)
+            if rejection.undone_by is None and rejection.command_id <= comment.id and actor in (None, rejection.actor)
         ]
-        if said and (verdict is None or said[-1].at >= verdict.at):
-            same = [one for one in said if one.issue == said[-1].issue] if everybodys else said[-1:]
-            for one in same:
-                self._store.elsewhere.undo(self._where[0], one, comment.id, at)
+        if rejections and (verdict is None or rejections[-1].at >= verdict.at):
+            last = rejections[-1]
+            for rejection in [past for past in rejections if past.issue == last.issue] if everybodys else [last]:
+                self._store.elsewhere.undo(self._where[0], rejection, comment.id, at)
         elif verdict is not None:
-            for each in (verdict, *(self._also_said(verdict, comment) if everybodys else ())):
-                self._store.verdicts.undo(each.id, comment.id, at)
+            for past in (verdict, *(self._of_same_pair(verdict, comment) if everybodys else ())):
+                self._store.verdicts.undo(past.id, comment.id, at)
 
-    def _also_said(self, verdict: UserVerdict, comment: Comment) -> list[UserVerdict]:
+    def _of_same_pair(self, verdict: UserVerdict, comment: Comment) -> list[UserVerdict]:
         pair = self._store.verdicts.of_pair(self._where[0], verdict.number, verdict.other)
-        return [one for one in pair if verdict.kind is UserVerdictKind.NOT and one.command_id <= comment.id]
+        return [past for past in pair if verdict.kind is UserVerdictKind.NOT and past.command_id <= comment.id]
 
-    def _right(self, author: Actor) -> Permission:
+    def _permission(self, author: Actor) -> Permission:
         login = name_key(author.login)
-        if login not in self._rights:
-            self._rights[login] = self._github.permission(self._repo, login)
-        return self._rights[login]
+        if login not in self._permissions:
+            self._permissions[login] = self._github.permission(self._repo, login)
+        return self._permissions[login]
+
+    def _is_allowed(self, who: Requirement, comment: Comment) -> bool:
+        return allowed(who, self._permission(comment.author), self._is_author(comment))
 
     def _may_triage(self, comment: Comment) -> bool:
-        return allowed(Requirement.TRIAGE, self._right(comment.author), self._is_author(comment))
+        return self._is_allowed(Requirement.TRIAGE, comment)
 
     def _is_author(self, comment: Comment) -> bool:
         author = comment.author.login

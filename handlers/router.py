@@ -18,15 +18,15 @@ Level = Literal["read", "write"]
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One row of the table: the actions of an event that a function handles, and what it needs from GitHub.
+    """A row of the table: a handler, the event and actions that it handles, and the permissions that it needs.
 
-    `event` is `X-GitHub-Event`; `actions` is `("",)` for events without any, such as `push`. `permissions` are named as
-    in an App's manifest; `app.yml` asks for their union.
+    `event` is the header `X-GitHub-Event`. `actions` is `("",)` for events without actions, such as `push`.
+    `permissions` have the names of an App's manifest; `app.yml` asks for their union.
     """
 
     event: str
     actions: tuple[str, ...]
-    # It takes the narrow type of its event; the codec guarantees that name and type agree.
+    # `Any`, because each handler takes its own event type. The codec guarantees that an event's name and type agree.
     handler: Callable[[Any, Services], None]
     permissions: Mapping[str, Level] = field(default_factory=dict)
 
@@ -44,15 +44,15 @@ class Router:
                 self._handlers[route.event, action] = route.handler
 
     def dispatch(self, event: Event, services: Services, *, new: bool = False) -> None:
-        """Run the event's handler. Retryable errors and faults go through to the queue.
+        """Run the event's handler. Retryable errors and faults propagate to the queue.
 
-        If GitHub answers NotFound or Forbidden, the event is dropped: issues are deleted and Apps uninstalled while a
-        delivery waits. But GitHub may deliver an event before all its databases have it, so NotFound for a `new`
-        delivery raises Unavailable.
+        If GitHub answers NotFound or Forbidden, drop the event: while a delivery waits, people delete issues and
+        uninstall Apps. But GitHub may send an event before all its databases have the issue, so for a `new` delivery
+        NotFound becomes Unavailable.
         """
         handler = self._handlers.get((event.name, event.action))
         if handler is None:
-            # A web process of another version queued it; the next release of this worker may know more.
+            # A web process of a newer version has queued the event.
             logger.warning("%s has no handler here", full_name(event))
             return
         try:

@@ -1,4 +1,4 @@
-"""What every handler gets: the host's settings and everything that has effects."""
+"""The services that every handler receives: the host's settings, and all objects with effects."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from bot.search.repository_settings import RepositorySettings
 from bot.storage import Store, StoredRepository
 
 if TYPE_CHECKING:
-    # A host without a judge loads nothing of it.
+    # A host without a judge does not load its modules.
     from bot.search.judge.judge import HostJudge
 
 
 class Queue(Protocol):
-    """Where later work goes: the table that workers claim from, or the list of a process that does it all."""
+    """Accepts later work: either the table from which workers claim jobs, or the list of a single process."""
 
     def put(self, delivery_id: str, event: Event, delay_seconds: float = 0.0) -> bool: ...
 
@@ -38,9 +38,9 @@ class Queue(Protocol):
 class Services:
     """Built once a process by `bot.app.wiring.worker_process`; tests build it with a clock of their own.
 
-    `clock` is in the host's zone. `arrived` is when the present delivery was accepted, in seconds since 1970 by the
-    queue's clock, and `delivery` its id; None and empty without one. `evaluate` runs `doppel evaluate` for a
-    repository, and returns why there is no result. `judge` is the host's, if it has one (J).
+    `clock` is in the host's zone. `arrived` is the time at which the present delivery was accepted, in seconds since
+    1970 by the queue's clock; `delivery` is its id. Outside a delivery they are None and empty. `evaluate` runs `doppel
+    evaluate` for a repository, and returns the problem, or an empty text. `judge` is the host's judge, if any (J).
     """
 
     settings: Settings

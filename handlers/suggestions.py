@@ -1,8 +1,8 @@
-"""The label `duplicate`, suggested or added if the bot is sure and removed if it no longer is (`label`), and GitHub's
-own suggestion to close (`suggest_closing`).
+"""The label `duplicate` (setting `label`) and GitHub's own suggestion to close an issue (setting `suggest_closing`).
 
-Each happens once for an issue: if the label was on it or was suggested before, people have decided. If GitHub refuses,
-it is not tried again.
+If the bot is sure, it suggests or adds the label; if it is no longer sure, it removes the label. The bot acts once for
+each issue: if the issue had the label or the suggestion before, people have decided. After a refusal by GitHub, the
+bot does not try again.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ logger = logging.getLogger(__name__)
 
 
 def label(context: IssueContext, named: tuple[Candidate, ...]) -> None:
-    """Suggest or add the label after a comment that names these candidates."""
-    use, first = context.config.label, _likely_first(context, named)
-    if use == "off" or first is None or first.confidence is None:
+    """Suggest or add the label after a comment that lists these candidates."""
+    mode, first = context.config.label, _likely_first(context, named)
+    if mode == "off" or first is None or first.confidence is None:
         return
-    if use == "add" and likelihood(first.confidence, context.config.likely) is not Likelihood.VERY_LIKELY:
+    if mode == "add" and likelihood(first.confidence, context.config.likely) is not Likelihood.VERY_LIKELY:
         return
     try:
         _label(context, first.number, first.confidence)
@@ -34,7 +34,7 @@ def label(context: IssueContext, named: tuple[Candidate, ...]) -> None:
 def _likely_first(context: IssueContext, named: tuple[Candidate, ...]) -> Candidate | None:
     """The first candidate, if it is a likely issue of this repository and the target is open.
 
-    A candidate that only a model's verdict makes likely labels and suggests nothing (J4).
+    A candidate that is likely only because of a model's verdict does not count (J4).
     """
     first = named[0] if named else None
     if first is None or not first.own or context.issue.state != "open":
@@ -45,16 +45,17 @@ def _likely_first(context: IssueContext, named: tuple[Candidate, ...]) -> Candid
 
 
 def unlabel(context: IssueContext, report: Report) -> None:
-    """Remove the label that the bot added, once a complete look finds nothing likely: the issue was rewritten, or the
-    pair rejected. A label that a person has set since stays.
+    """Remove the label that the bot added if a complete look finds no likely candidate any more.
+
+    This happens after an edit of the issue or a rejection of the pair. A label that a person has set since stays.
     """
     likely = any(
-        likelihood(one.confidence or 0.0, context.config.likely).tier is Tier.LIKELY
-        for one in report.candidates
-        if one.own
+        likelihood(candidate.confidence or 0.0, context.config.likely).tier is Tier.LIKELY
+        for candidate in report.candidates
+        if candidate.own
     )
-    sure = report.outcome in (SearchOutcome.FOUND, SearchOutcome.NONE)
-    if context.config.label != "add" or likely or not sure or context.issue.state != "open":
+    complete = report.outcome in (SearchOutcome.FOUND, SearchOutcome.NONE)
+    if context.config.label != "add" or likely or not complete or context.issue.state != "open":
         return
     try:
         if name := label_set_by_bot(context):
@@ -64,12 +65,12 @@ def unlabel(context: IssueContext, report: Report) -> None:
 
 
 def label_set_by_bot(context: IssueContext) -> str | None:
-    """The label as the issue has it, if the bot set it (`label: add`) and nobody has since; else None."""
+    """The label's name on the issue, if the bot was the last to set the label (`label: add`); else None."""
     name = duplicate_label(context.issue.labels)
     if name is None:
         return None
     events = context.github.label_events(context.repo, context.number)
-    events = [one for one in events if one.name.lower() == DUPLICATE]
+    events = [event for event in events if event.name.lower() == DUPLICATE]
     ours = events and events[-1].added and events[-1].actor.login == context.services.github.login()
     return name if ours else None
 
@@ -86,7 +87,7 @@ def _label(context: IssueContext, other: int, confidence: float) -> None:
     if suggest and suggested is None:
         return
     before = [event.name for event in github.label_events(repo, number)]
-    if duplicate_label([*before, *(one.value for one in suggested or () if one.action == ADD_LABEL)]):
+    if duplicate_label([*before, *(past.value for past in suggested or () if past.action == ADD_LABEL)]):
         return
     if suggest:
         github.suggest_label(repo, number, name, *_rationale(context, other, confidence))
@@ -101,7 +102,7 @@ def _rationale(context: IssueContext, other: int, confidence: float) -> tuple[st
 
 
 def suggest_closing(context: IssueContext, named: tuple[Candidate, ...]) -> None:
-    """Suggest to close the issue as a duplicate, after a comment that calls its first candidate likely (C6b)."""
+    """Suggest closing the issue as a duplicate, after a comment that calls its first candidate likely (C6b)."""
     first = _likely_first(context, named)
     if not context.config.suggest_closing or first is None:
         return
@@ -116,11 +117,11 @@ def _suggest_closing(context: IssueContext, other: int, confidence: float) -> No
     if context.services.github.api_version < SUGGESTIONS_SINCE:
         return
     before = github.suggestions(repo, number)
-    if before is None or any(one.action == CLOSE for one in before):
+    if before is None or any(past.action == CLOSE for past in before):
         return
     original = github.issue(repo, other)
     github.suggest_closing(repo, number, original.id, *_rationale(context, other, confidence))
-    # GitHub answers 200 even if it does nothing.
+    # Check the result, because GitHub answers 200 even if it does nothing.
     made = github.suggestions(repo, number) or ()
-    if not any((one.action, one.target) == (CLOSE, original.id) for one in made):
+    if not any((suggestion.action, suggestion.target) == (CLOSE, original.id) for suggestion in made):
         logger.warning("GitHub has not kept the suggestion to close %s#%d", repo, number)

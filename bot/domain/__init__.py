@@ -1,1 +1,1 @@
-"""The values that every other room speaks of: issues, comments, reports, decisions, errors. No effects."""
+"""The values that all other packages share: issues, comments, reports, decisions, errors. No effects."""

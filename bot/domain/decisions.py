@@ -1,6 +1,6 @@
-"""What a look at one issue decided, with its evidence, as a value and as compact JSON. Pure.
+"""The decision of a look at an issue, with its evidence, as a value and as compact JSON. Pure.
 
-It holds no text of an issue: titles are read from the index when they are shown, and a reason is kept by its code.
+A decision holds no text of an issue: reasons are codes, and callers that show a title read the title from the index.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from bot.domain.entities import name_key
 from bot.domain.report import Candidate, Considered, Report
 
 COMMAND = "command"
-"""The cause of a look that a command asked for."""
+"""The cause of a look that a command requested."""
 REFUSED = "GitHub refused"
-"""How the reason begins if GitHub refused the comment."""
+"""The reason's first words if GitHub refused the comment."""
 
 
 class DecisionOutcome(StrEnum):
-    """What became of the comment.
+    """What happened to the comment.
 
-    `EDITED`: it says something else now. `UNCHANGED`: it says the same. `SHADOW`: it would have been posted. `SILENT`:
-    there was nothing to say. `LEFT_ALONE`: the issue was skipped.
+    `EDITED`: the comment has a new text. `UNCHANGED`: the comment has the same text. `SHADOW`: the bot would have
+    posted a comment. `SILENT`: the bot had nothing to say. `LEFT_ALONE`: the bot skipped the issue.
     """
 
     POSTED = "posted"
@@ -36,22 +36,23 @@ class DecisionOutcome(StrEnum):
 
     @property
     def speaks(self) -> bool:
-        """Whether there is, or in `mode: shadow` would be, a comment."""
+        """Whether the issue has a comment, or would have one outside `mode: shadow`."""
         return self.seen or self is DecisionOutcome.SHADOW
 
     @property
     def seen(self) -> bool:
-        """Whether there is a comment that people can read."""
+        """Whether the issue has a comment that people can read."""
         return self in (DecisionOutcome.POSTED, DecisionOutcome.EDITED, DecisionOutcome.UNCHANGED)
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """One candidate: its probability in [0, 1], and its rank in each source that found it (None: by a duplicate of it).
+    """A candidate with its probability in [0, 1].
 
-    `rank` is its place among all candidates, from 1; `shown` whether the comment names it, or would. `titles` are the
-    two scores of the titles, by letters and by words; `reasons` are codes. `repo` is OWNER/REPO of another repository.
-    `verdict` is what the judge called `judged_by` said, `unjudged` the probability without that.
+    `rank` is the candidate's place among all candidates, from 1. `sources` has its rank in each source that found it,
+    None if the source found only a duplicate of it. `shown` says whether the comment lists the candidate, or would.
+    `titles` are two scores of the titles, by letters and by words. `reasons` are codes. `repo` is OWNER/REPO of another
+    repository. `verdict` is the verdict of the judge `judged_by`; `unjudged` is the probability without that verdict.
     """
 
     number: int
@@ -70,20 +71,20 @@ class Evidence:
 
     @property
     def own(self) -> bool:
-        """Whether it is an issue of this repository, which its number identifies."""
+        """Whether the candidate is an issue of this repository, so that its number identifies it."""
         return self.kind == "issue" and not self.repo
 
     def is_about(self, number: int) -> bool:
-        """Whether this is that issue, or the group that it belongs to."""
+        """Whether this candidate is the issue `number`, or the group that contains that issue."""
         return self.own and (number == self.number or number in self.also)
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What a look at issue `number` decided, at a time in seconds since 1970.
+    """The decision of a look at issue `number`. `at` is in seconds since 1970.
 
-    `cause` is what made the bot look (an action of `issues`, or `command`), `mode` the repository's, `reason` why it
-    said nothing, and `threshold` the least probability of candidates that were shown.
+    `cause` is why the bot looked: an action of `issues`, or `command`. `mode` is the repository's setting. `reason`
+    says why the bot stayed silent. `threshold` is the lowest probability at which the bot shows a candidate.
     """
 
     number: int
@@ -97,12 +98,12 @@ class Decision:
 
     @property
     def shown(self) -> tuple[Evidence, ...]:
-        """The candidates of the same repository that the comment names, or would, best first."""
-        return tuple(one for one in self.evidence if one.shown and one.own)
+        """The candidates of this repository that the comment lists, or would list, best first."""
+        return tuple(item for item in self.evidence if item.shown and item.own)
 
     def about(self, number: int) -> Evidence | None:
-        """The evidence on one issue or its group; None if it was not among the best."""
-        return next((one for one in self.evidence if one.is_about(number)), None)
+        """The evidence about an issue or its group; None if the issue was not among the best candidates."""
+        return next((item for item in self.evidence if item.is_about(number)), None)
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for `json.dumps`."""
@@ -114,73 +115,73 @@ class Decision:
             "outcome": self.outcome.value,
             "reason": self.reason,
             "bar": self.threshold,
-            "evidence": [_plain(one) for one in self.evidence],
+            "evidence": [_plain(item) for item in self.evidence],
         }
 
 
 def dump(evidence: Sequence[Evidence]) -> str:
-    """Evidence as it is stored."""
-    return json.dumps([_plain(one) for one in evidence], separators=(",", ":"))
+    """Evidence as the store keeps it."""
+    return json.dumps([_plain(item) for item in evidence], separators=(",", ":"))
 
 
 def load(text: str) -> tuple[Evidence, ...]:
-    """Read what `dump` wrote, without fields of a later version."""
+    """Read the JSON of `dump`, and ignore fields of a later version."""
     known = Evidence.__slots__
-    made = []
+    items = []
     for row in json.loads(text):
         values = {name: row[name] for name in known if name in row}
         for name in ("titles", "reasons", "also"):
             if name in values:
                 values[name] = tuple(values[name])
-        made.append(Evidence(**values))
-    return tuple(made)
+        items.append(Evidence(**values))
+    return tuple(items)
 
 
-def _plain(one: Evidence) -> dict[str, Any]:
-    """Without defaults, since there are many of them."""
+def _plain(item: Evidence) -> dict[str, Any]:
+    """Plain values for JSON, without the many fields that have their defaults."""
     row: dict[str, Any] = {
-        "number": one.number,
-        "probability": round(one.probability, 4),
-        "rank": one.rank,
-        "shown": one.shown,
-        "sources": dict(one.sources),
-        "titles": [round(value, 3) for value in one.titles],
+        "number": item.number,
+        "probability": round(item.probability, 4),
+        "rank": item.rank,
+        "shown": item.shown,
+        "sources": dict(item.sources),
+        "titles": [round(value, 3) for value in item.titles],
     }
-    row |= {"reasons": list(one.reasons)} if one.reasons else {}
-    row |= {"also": list(one.also)} if one.also else {}
-    row |= {"kind": one.kind} if one.kind != "issue" else {}
-    row |= {"repo": one.repo} if one.repo else {}
-    if one.verdict and one.unjudged is not None:
-        row |= {"verdict": one.verdict, "judged_by": one.judged_by, "unjudged": round(one.unjudged, 4)}
+    row |= {"reasons": list(item.reasons)} if item.reasons else {}
+    row |= {"also": list(item.also)} if item.also else {}
+    row |= {"kind": item.kind} if item.kind != "issue" else {}
+    row |= {"repo": item.repo} if item.repo else {}
+    if item.verdict and item.unjudged is not None:
+        row |= {"verdict": item.verdict, "judged_by": item.judged_by, "unjudged": round(item.unjudged, 4)}
     return row
 
 
 ALSO_MOST = 10
-"""How many members of a candidate's group are kept."""
+"""The most members of a candidate's group to store."""
 
 
 def evidence(report: Report, shown: Iterable[Candidate]) -> tuple[Evidence, ...]:
-    """The best candidates of a report; the comment names those that are `shown`."""
-    named = {_key(one) for one in shown}
+    """The best candidates of a report. The comment lists the `shown` candidates."""
+    shown_keys = {_key(candidate) for candidate in shown}
     return tuple(
         Evidence(
-            number=one.number,
-            probability=one.confidence,
+            number=item.number,
+            probability=item.confidence,
             rank=rank,
-            shown=_key(one) in named,
-            sources={name: one.ranks.get(name) for name in one.sources},
-            titles=(one.similarity, one.title_ratio),
-            reasons=tuple(reason.shared.value for reason in one.reasons),
-            also=one.also[:ALSO_MOST],
-            kind=one.kind,
-            repo=one.repo,
-            verdict=one.verdict or "",
-            judged_by=one.judged_by,
-            unjudged=one.unjudged,
+            shown=_key(item) in shown_keys,
+            sources={name: item.ranks.get(name) for name in item.sources},
+            titles=(item.similarity, item.title_ratio),
+            reasons=tuple(reason.shared.value for reason in item.reasons),
+            also=item.also[:ALSO_MOST],
+            kind=item.kind,
+            repo=item.repo,
+            verdict=item.verdict or "",
+            judged_by=item.judged_by,
+            unjudged=item.unjudged,
         )
-        for rank, one in enumerate(report.considered, 1)
+        for rank, item in enumerate(report.considered, 1)
     )
 
 
-def _key(one: Candidate | Considered) -> tuple[str, str, int]:
-    return one.kind, name_key(one.repo), one.number
+def _key(item: Candidate | Considered) -> tuple[str, str, int]:
+    return item.kind, name_key(item.repo), item.number

@@ -10,32 +10,32 @@ from typing import Literal
 from bot.domain.errors import InvalidArgument
 
 OWNER = "[A-Za-z0-9][A-Za-z0-9_-]{0,38}"
-"""A regular expression for logins. Those of managed users end in `_` and their enterprise's short code."""
+"""A regular expression for logins. Logins of managed users end in `_` and the short code of their enterprise."""
 
 PLACE = rf"{OWNER}/(?!\.{{1,2}}(?![A-Za-z0-9._-]))[A-Za-z0-9._-]{{1,100}}"
-"""A regular expression for `owner/repo`. No repository is called `.` or `..`, which would change an API address."""
+"""A regular expression for `owner/repo`. It excludes the names `.` and `..`, which would change an API address."""
 
 
 BODY_MAX = 65_536
-"""Characters of an issue's or a comment's text, GitHub's own limit."""
+"""GitHub's limit for the text of an issue or a comment, in characters."""
 
 StateFilter = Literal["open", "closed", "all"]
 """The states of issues to search."""
 
 
 def name_key(name: str) -> str:
-    """The form in which logins, `owner/repo` and `owner/repo#number` are compared and stored: GitHub ignores case."""
+    """The lower-case form in which we compare and store logins and names of repositories: GitHub ignores case."""
     return name.lower()
 
 
-def same_login(one: str, other: str) -> bool:
+def same_login(login: str, other: str) -> bool:
     """Whether two logins belong to one account."""
-    return name_key(one) == name_key(other)
+    return name_key(login) == name_key(other)
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class RepoRef:
-    """A repository by name. Names can change, so the store uses the repository's id."""
+    """A repository's name. Names can change, so the store uses ids."""
 
     owner: str
     name: str
@@ -58,7 +58,7 @@ class RepoRef:
 
     @classmethod
     def of(cls, owner: str, repo: str) -> RepoRef:
-        """Join an owner and a name; raises InvalidArgument that names the wrong one (F1)."""
+        """Join an owner and a name. Raises InvalidArgument for the argument that is wrong (F1)."""
         if not (isinstance(owner, str) and re.fullmatch(OWNER, owner)):
             raise InvalidArgument("owner", f"{owner!r} is not the name of an account, OWNER in OWNER/REPO")
         if not (isinstance(repo, str) and re.fullmatch(PLACE, f"{owner}/{repo}")):
@@ -72,7 +72,7 @@ NUMBER_MAX = 2**31 - 1
 
 @dataclass(frozen=True, slots=True, order=True)
 class IssueRef:
-    """An issue by repository and number."""
+    """An issue's repository and number."""
 
     repo: RepoRef
     number: int
@@ -89,7 +89,7 @@ class IssueRef:
     def parse(cls, text: str) -> IssueRef:
         """Read `OWNER/REPO#N`; raises InvalidArgument for anything else."""
         repo, _, number = text.partition("#")
-        # Python refuses to read thousands of digits.
+        # Limit the digits, because Python refuses to read thousands of them.
         if not re.fullmatch("[0-9]{1,12}", number) or int(number) < 1:
             raise InvalidArgument("issue", f"{text!r} is not of the form OWNER/REPO#NUMBER")
         return cls(RepoRef.parse(repo), int(number))
@@ -101,7 +101,7 @@ NOBODY = "ghost"
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who did something. GitHub marks Apps and bots with type `Bot` and a login that ends in `[bot]`."""
+    """An account that did something. GitHub gives Apps and bots the type `Bot` and a login that ends in `[bot]`."""
 
     login: str
     is_bot: bool = False
@@ -112,11 +112,12 @@ State = Literal["open", "closed"]
 
 @dataclass(frozen=True, slots=True)
 class Issue:
-    """An issue, or a pull request or discussion in the shape of one; they share their numbers.
+    """An issue, or a pull request or discussion in the shape of an issue. All three share one sequence of numbers.
 
-    `id` is the database id (which `duplicate_issue_id` wants). `state_reason` is GitHub's word (`completed`,
-    `not_planned`, `duplicate`, `reopened`), `merged` for a merged pull request, or None. `parent` is the issue that it
-    is a sub-issue of, `association` its author's relation to the repository, `type` the name of its issue type.
+    `id` is the database id, which `duplicate_issue_id` expects. `state_reason` is GitHub's word (`completed`,
+    `not_planned`, `duplicate`, `reopened`), `merged` for a merged pull request, or None. `parent` is the issue of which
+    this issue is a sub-issue. `association` is the author's relation to the repository. `type` is the name of the issue
+    type.
     """
 
     repo: RepoRef
@@ -151,9 +152,9 @@ class Issue:
 
 @dataclass(frozen=True, slots=True)
 class Closer:
-    """What closed an issue: the `pull` request of that number, or else the `commit` of that hash.
+    """What closed an issue: the pull request with the number `pull`, or else the commit with the hash `commit`.
 
-    `milestone` is the issue's or the pull request's; `release` the one that may fix a problem of an earlier release.
+    `milestone` is the milestone of the issue or the pull request. `release` is the release that may contain the fix.
     """
 
     pull: int = 0
@@ -165,7 +166,7 @@ class Closer:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """A published release, no pre-release, by its tag."""
+    """A published release that is not a pre-release."""
 
     tag: str
     published_at: datetime
@@ -173,7 +174,7 @@ class Release:
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """A comment on an issue. `app_id` is the GitHub App that wrote it, None for people; `node_id` is for GraphQL."""
+    """A comment on an issue. `app_id` is the GitHub App that wrote the comment, None for people."""
 
     id: int
     body: str
@@ -187,7 +188,7 @@ class Comment:
 
 @dataclass(frozen=True, slots=True)
 class Permission:
-    """Somebody's access to a repository: the booleans of the collaborator permission endpoint (C5)."""
+    """A person's access to a repository: the booleans of the collaborator permission endpoint (C5)."""
 
     pull: bool = False
     triage: bool = False
@@ -198,9 +199,9 @@ class Permission:
 
 @dataclass(frozen=True, slots=True)
 class Likeness:
-    """GitHub's own similarity of two issues (F8a).
+    """GitHub's own judgement of the similarity of two issues (F8a).
 
-    `score` is on GitHub's scale, which exceeds 1, or None; `confidence` a word from "high" to "low".
+    `score` is on GitHub's scale, which exceeds 1, or None. `confidence` is a word from "high" to "low".
     """
 
     score: float | None
@@ -210,7 +211,7 @@ class Likeness:
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """What the bot must know of a repository, from GitHub's answer or from a webhook."""
+    """A repository as GitHub or a webhook describes it, reduced to the fields that the bot needs."""
 
     id: int
     ref: RepoRef

@@ -1,7 +1,7 @@
-"""Errors, sorted by who can act on them, and remarks on sources that failed.
+"""Errors, sorted by who can act on them, and remarks about sources that failed.
 
-`UserError` is for a person: its text says what is wrong and how to mend it. `Retryable` is for the queue: the same work
-may succeed later. Everything else is a fault of ours.
+`UserError` is for a person: its text says what is wrong and how to fix it. `Retryable` is for the queue: the same work
+may succeed later. Any other error is a bug of ours.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from enum import Enum
 
 
 class RemarkCode(Enum):
-    """What went wrong, each with its English sentence; comments have it in their language."""
+    """What went wrong, with an English sentence for each code. Comments translate the sentence."""
 
     NOT_FOUND = "{} not found"
     LEFT = "{} more are considered when the index is ready"
@@ -33,13 +33,13 @@ class RemarkCode(Enum):
     OTHERS = "{}"
 
     def of(self, *values: int | str) -> Remark:
-        """A remark with this code, and the numbers or the text that it quotes."""
+        """A remark with this code. The remark quotes `values`."""
         return Remark(self, values)
 
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """A code with its values. As a string it is an English sentence."""
+    """A code with the values that it quotes. `str` gives an English sentence."""
 
     code: RemarkCode
     values: tuple[int | str, ...] = ()
@@ -57,7 +57,7 @@ class SourceProblem:
 
     @property
     def skipped(self) -> bool:
-        """Whether policy or permissions kept it from being asked, which is no outage (F9)."""
+        """Whether policy or permissions prevented the query. This is not an outage (F9)."""
         return self.remark.code in (RemarkCode.LEFT_OUT, RemarkCode.NO_PERMISSION)
 
     def __str__(self) -> str:
@@ -65,17 +65,17 @@ class SourceProblem:
 
 
 def remark_from(failure: Exception) -> Remark:
-    """The remark that an error carries, or one that quotes it."""
-    said = failure.args[0] if failure.args else ""
-    return said if isinstance(said, Remark) else RemarkCode.OTHERS.of(str(failure))
+    """The remark that an error carries, or a remark that quotes the error."""
+    content = failure.args[0] if failure.args else ""
+    return content if isinstance(content, Remark) else RemarkCode.OTHERS.of(str(failure))
 
 
 class DoppelError(Exception):
-    """Base of every error that this project raises on purpose."""
+    """The base class of all errors that this project raises deliberately."""
 
 
 class UserError(DoppelError):
-    """The person who asked can mend it; the message says how."""
+    """An error that the person who asked can fix. The message says how."""
 
 
 class SettingsError(UserError):
@@ -93,7 +93,7 @@ class InvalidArgument(UserError, ValueError):
 class GitHubError(DoppelError):
     """GitHub refused a request for good.
 
-    `status` is the HTTP status, 0 without an answer; `operation` names the request, without secrets.
+    `status` is the HTTP status, 0 without a response. `operation` names the request, without secrets.
     """
 
     def __init__(self, operation: str, status: int, detail: str) -> None:
@@ -104,11 +104,11 @@ class GitHubError(DoppelError):
 
 
 class NotFound(GitHubError):
-    """404 or 410: it does not exist, or the App may not see it."""
+    """404 or 410: the resource does not exist, or the App may not see it."""
 
 
 class Forbidden(GitHubError):
-    """401, 403 or 451 that is no rate limit: the App lacks a permission, or access has ended."""
+    """401, 403 or 451, except for rate limits: the App lacks a permission, or access has ended."""
 
     @property
     def unknown(self) -> bool:
@@ -117,7 +117,7 @@ class Forbidden(GitHubError):
 
 
 class Invalid(GitHubError):
-    """422: GitHub understood the request and refuses its content."""
+    """422: GitHub understands the request but refuses its content."""
 
 
 class Retryable(DoppelError):
@@ -129,7 +129,7 @@ class Retryable(DoppelError):
 
 
 class Overtaken(DoppelError):
-    """Another worker has taken over; the rest of this work must have no effect."""
+    """Another worker has taken over this work, so this worker must have no further effects."""
 
 
 class RateLimited(Retryable):
@@ -137,15 +137,15 @@ class RateLimited(Retryable):
 
 
 class Unavailable(Retryable):
-    """GitHub did not answer, or answered with a server error, also after the client's own retries."""
+    """GitHub did not answer, or answered with a server error, even after the client's own retries."""
 
 
 class KeyRefused(Retryable):
-    """GitHub rejects the App's own signature: its id or key is wrong or deleted, or a clock is off.
+    """GitHub rejects the App's own signature: the App's id or key is wrong or deleted, or a clock is off.
 
-    The host can mend that, so accepted deliveries must not be dropped.
+    The host can fix the cause, so the queue must not drop accepted deliveries.
     """
 
 
 class DidNotEnd(DoppelError):
-    """A job hung; the message says where, in words of ours."""
+    """A job hung. The message says where, without text from outside."""

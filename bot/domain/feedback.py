@@ -1,4 +1,4 @@
-"""What people said of the bot's decisions, and the threshold that follows, as values. Pure.
+"""People's feedback on the bot's decisions, and the threshold learned from the feedback, as values. Pure.
 
 `bot.quality.feedback` and `bot.quality.calibration` draw the conclusions.
 """
@@ -12,11 +12,11 @@ from typing import Any
 
 
 class FeedbackKind(StrEnum):
-    """How somebody said it.
+    """The way in which a person gave feedback.
 
-    `REACTION`: 👍 or 👎 on the comment. `BOX`: a box ticked in the digest. `VOTE`: a button of the dashboard. `CLOSED`:
-    the issue was closed as a duplicate. `RETITLED`: a new title removed a candidate from the comment. `SUGGESTION`: the
-    bot's suggestion was approved or dismissed on GitHub. `NOT` and `OF` are the commands.
+    `REACTION`: 👍 or 👎 on the comment. `BOX`: a ticked box in the digest. `VOTE`: a button on the dashboard. `CLOSED`:
+    the issue was closed as a duplicate. `RETITLED`: a new title removed a candidate from the comment. `SUGGESTION`:
+    a maintainer approved or dismissed the bot's suggestion on GitHub. `NOT` and `OF` are the commands.
     """
 
     REACTION = "reaction"
@@ -30,7 +30,7 @@ class FeedbackKind(StrEnum):
 
 
 class Role(StrEnum):
-    """Somebody's role: triage access or more, the issue's author, or anybody else."""
+    """A person's role: triage access or more, the issue's author, or anybody else."""
 
     TRIAGE = "triage"
     AUTHOR = "author"
@@ -39,9 +39,10 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FeedbackSignal:
-    """What somebody said of issue `number` other than by a command, at a time in seconds since 1970.
+    """A person's feedback about issue `number` without a command. `at` is in seconds since 1970.
 
-    `other` is the issue that it is compared with, 0 for all that were shown; `same` whether they report the same thing.
+    `other` is the compared issue, or 0 for all shown issues. `same` says whether the person thinks that both issues
+    report the same thing.
     """
 
     number: int
@@ -54,7 +55,7 @@ class FeedbackSignal:
 
 
 class UserVerdictKind(StrEnum):
-    """`NOT` rejects a pair for good, in both directions; `OF` closed `number` as a duplicate of `other`."""
+    """`NOT` rejects a pair permanently, in both directions. `OF` closes `number` as a duplicate of `other`."""
 
     NOT = "not"
     OF = "of"
@@ -64,7 +65,7 @@ class UserVerdictKind(StrEnum):
 class UserVerdict:
     """A decision on issue `number` about issue `other`, by the command in comment `command_id`.
 
-    `details` is what `undo` needs, such as the label that was added; JSON values only.
+    `details` holds JSON values that `undo` needs, such as the added label.
     """
 
     id: int
@@ -83,7 +84,7 @@ class UserVerdict:
 class Rejection:
     """A `not` about an issue of another repository, `owner/repo#number` in lower case.
 
-    `undone_by` is the comment with the `undo` that took it back.
+    `undone_by` is the comment whose `undo` took the rejection back.
     """
 
     number: int
@@ -95,7 +96,7 @@ class Rejection:
 
 
 class Fold(StrEnum):
-    """`OPEN`: the bot has not folded the comment. `FOLDED`: it has. `LEFT`: it has once, and never will again."""
+    """Whether the bot has folded a comment. `LEFT`: the bot folded the comment once and never will again."""
 
     OPEN = ""
     FOLDED = "folded"
@@ -104,9 +105,9 @@ class Fold(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class KeptCalibration:
-    """The threshold that follows from what was said after `since` (None: nothing follows), and when it last moved.
+    """The threshold learned from the feedback after `since`. None if the feedback leads to no threshold.
 
-    `right` and `wrong` are the sums of the weights for and against.
+    `changed_at` is when the threshold last moved. `right` and `wrong` are summed weights of feedback for and against.
     """
 
     threshold: float | None

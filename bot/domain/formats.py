@@ -1,4 +1,4 @@
-"""Numbers and times as text, for logs, terminals and JSON; GitHub gets `bot.conversation.messages`. Pure."""
+"""Formats numbers and times for logs, terminals and JSON. Texts on GitHub use `bot.conversation.messages`. Pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TypeVar
 
 
 def counted(number: int, what: str, several: str = "") -> str:
-    """`1 issue`, `1,234 issues`; `several` is the plural unless that is formed with an s."""
+    """`1 issue`, `1,234 issues`. `several` is the plural, if adding an s does not give the plural."""
     return f"{number:,} {what if number == 1 else several or what + 's'}"
 
 
@@ -16,18 +16,18 @@ T = TypeVar("T")
 
 
 def batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
-    """Split items into batches of `size` (at least 1); the last one may be smaller."""
+    """Split items into batches of `size` (at least 1). The last batch may be smaller."""
     for start in range(0, len(items), size):
         yield items[start : start + size]
 
 
 def with_zone(moment: datetime) -> datetime:
-    """The time with its zone; one without is in UTC. Times with and without a zone cannot be compared."""
+    """The time with a zone, UTC by default. Python cannot compare times with and without a zone."""
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def parse_time(moment: datetime | str) -> datetime:
-    """Read a time in ISO 8601; the result has a zone. Raises ValueError with the text if it is not a time."""
+    """Read a time in ISO 8601. The result has a zone. Raises ValueError, which quotes the text, for any other text."""
     if isinstance(moment, datetime):
         return with_zone(moment)
     try:
@@ -45,5 +45,5 @@ def parse_time_or_none(moment: object) -> datetime | None:
 
 
 def format_time(seconds: float) -> str:
-    """Seconds since 1970 in ISO 8601 and UTC, as all JSON output gives times."""
+    """Format seconds since 1970 in ISO 8601 and UTC, as in all JSON output."""
     return datetime.fromtimestamp(seconds, UTC).isoformat()

@@ -1,4 +1,7 @@
-"""The judge's question and answer as values (J3): a language model that reads both issues. Pure."""
+"""The question to the judge and the judge's answer, as values (J3). Pure.
+
+The judge is a language model that reads both issues of a pair.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +13,14 @@ from enum import StrEnum
 from bot.domain.errors import Remark
 
 JUDGE = "judge"
-"""Its name among the sources of problems (F9)."""
+"""The judge's name as a source of problems (F9)."""
 
 MOST_JUDGED = 5
-"""The most candidates in one question (J2)."""
+"""The most candidates in a question (J2)."""
 
 
 class JudgeVerdict(StrEnum):
-    """`SAME`: one fix or decision settles both. `RELATED`: whoever triages one should see the other."""
+    """`SAME`: a single fix or decision settles both issues. `RELATED`: people who triage one should see the other."""
 
     SAME = "same"
     RELATED = "related"
@@ -26,7 +29,7 @@ class JudgeVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class JudgedPair:
-    """A verdict with the model's own words, which are as hostile as a stranger's text."""
+    """A verdict in the model's own words. Treat these words as hostile, like a stranger's text."""
 
     verdict: JudgeVerdict
     shared_cause: str = ""
@@ -35,7 +38,7 @@ class JudgedPair:
 
 @dataclass(frozen=True, slots=True)
 class JudgeIssue:
-    """An issue as the judge reads it; `body` lacks the lines of issue forms."""
+    """An issue as the judge reads it. `body` omits the fixed lines of issue forms."""
 
     number: int
     title: str
@@ -47,7 +50,7 @@ class JudgeIssue:
 
 @dataclass(frozen=True, slots=True)
 class JudgeQuestion:
-    """An issue, and the earlier ones that it may repeat."""
+    """An issue, and the earlier issues that it may repeat."""
 
     target: JudgeIssue
     candidates: tuple[JudgeIssue, ...]
@@ -55,9 +58,9 @@ class JudgeQuestion:
 
 @dataclass(frozen=True, slots=True)
 class JudgeAnswer:
-    """The judge's verdicts by candidate's number, as far as it gave any.
+    """The judge's verdicts by candidate number. The judge may leave out candidates.
 
-    `by` names model and prompt; `problem` says why there is no answer.
+    `by` names the model and the prompt. `problem` says why the judge gave no answer.
     """
 
     said: Mapping[int, JudgedPair] = field(default_factory=dict)
@@ -67,7 +70,7 @@ class JudgeAnswer:
 
 @dataclass(frozen=True, slots=True)
 class JudgeLimits:
-    """Budgets: calls and tokens a day for the host and for each repository, and calls an hour for an author."""
+    """Budgets: calls and tokens per day for the host and for each repository, and calls per hour for each author."""
 
     calls: int
     tokens: int

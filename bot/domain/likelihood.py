@@ -1,6 +1,6 @@
-"""How likely two issues report the same thing, in words (P4); only this module chooses the word. Pure.
+"""Turns the probability that two issues report the same thing into a word (P4). Only this module chooses words. Pure.
 
-A probability is that of a careful reader of both texts calling them the same report (P1).
+The probability is how likely a careful reader of both texts is to call them the same report (P1).
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from enum import StrEnum
 from math import sqrt
 
 LIKELY = 0.6
-"""Default of the setting `likely`: from here on an issue was probably reported before."""
+"""The default of the setting `likely`: from this probability on, an issue was probably reported before."""
 
 VERY_LIKELY = 0.85
-"""From here on readers hardly ever disagree."""
+"""From this probability on, readers hardly ever disagree."""
 
 POSSIBLY = 0.1
-"""Candidates below this are shown only because somebody asked for the best there is."""
+"""The bot shows candidates below this probability only to people who ask for the best candidates."""
 
 HIGHEST = 0.98
 """The highest probability: two careful readers agree on 98 of 100 pairs."""
@@ -38,35 +38,35 @@ class Likelihood(StrEnum):
 
     @property
     def tier(self) -> Tier:
-        """The heading for it."""
+        """The heading under which the comment lists candidates of this likelihood."""
         return Tier.LIKELY if self in (Likelihood.VERY_LIKELY, Likelihood.LIKELY) else Tier.RELATED
 
 
 def likelihood(probability: float, likely: float = LIKELY) -> Likelihood:
-    """The word for a probability in [0, 1]; `likely` is the repository's setting."""
+    """The word for a probability in [0, 1]. `likely` is the repository's setting."""
     if probability >= likely:
         return Likelihood.VERY_LIKELY if probability >= VERY_LIKELY else Likelihood.LIKELY
     return Likelihood.POSSIBLY if probability >= POSSIBLY else Likelihood.UNLIKELY
 
 
 LEVEL = 0.95
-"""The confidence level of intervals."""
+"""The confidence level of all intervals."""
 
 Interval = tuple[float, float]
 
-# Standard deviations on both sides of the mean that hold LEVEL of a normal distribution.
+# LEVEL of a normal distribution lies within this many standard deviations of the mean.
 _Z = 1.96
 
 
 def wilson(share: float, count: float) -> Interval:
-    """The confidence interval of a share of `count` (Wilson 1927) at LEVEL; sound for few, none and all of them.
+    """The confidence interval of a share of `count` at LEVEL (Wilson 1927), also for small counts and shares of 0 or 1.
 
-    `count` may be a sum of weights. One more success lowers neither bound, one more failure raises neither.
+    `count` may be a sum of weights. Another success never lowers a bound, and another failure never raises a bound.
     """
     if not count:
         return 0.0, 1.0
     middle = share + _Z * _Z / (2 * count)
     spread = _Z * sqrt(share * (1 - share) / count + _Z * _Z / (4 * count * count))
     scale = 1 + _Z * _Z / count
-    # Rounding must not put the share outside.
+    # Despite rounding errors, the interval must contain the share.
     return min(share, max(0.0, (middle - spread) / scale)), max(share, min(1.0, (middle + spread) / scale))

@@ -1,4 +1,4 @@
-"""Merging groups (D8): which item survives, its counters, and the order of the groups. Pure.
+"""Merges groups of items (D8): which item survives, the summed counters, and the order of the groups. Pure.
 
 Callers form the groups: a playbook's entries by connected components, issues by a linkage that does not chain.
 """
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Items that are one, as positions in the list; `helpful` and `harmful` are their sums."""
+    """Equivalent items, as positions in the list. `helpful` and `harmful` are sums over the items."""
 
     members: tuple[int, ...]
     helpful: int
@@ -19,24 +19,24 @@ class Group:
 
     @property
     def survivor(self) -> int:
-        """The position of the item that stays: the first."""
+        """The position of the item that stays, the first."""
         return self.members[0]
 
     @property
     def absorbed(self) -> tuple[int, ...]:
-        """The positions of the items that merge into it."""
+        """The positions of the items that merge into the survivor."""
         return self.members[1:]
 
 
 def merge(labels: Sequence[Hashable], helpful: Sequence[int], harmful: Sequence[int]) -> list[Group]:
-    """Group items with equal labels, in the order of their survivors; a single item is a group too. Takes O(n).
+    """Group items with equal labels, in the order of the survivors. A single item is a group too. Takes O(n).
 
-    The three lists hold one value for each item, in order of precedence: the first of a group survives.
+    Each list holds one value per item, in order of precedence: the first item of a group survives.
     """
     members: dict[Hashable, list[int]] = {}
     for position, (label, _, _) in enumerate(zip(labels, helpful, harmful, strict=True)):
         members.setdefault(label, []).append(position)
     return [
-        Group(tuple(group), sum(helpful[one] for one in group), sum(harmful[one] for one in group))
+        Group(tuple(group), sum(helpful[i] for i in group), sum(harmful[i] for i in group))
         for group in members.values()
     ]

@@ -14,7 +14,7 @@ from bot.domain.judge_protocol import JUDGE, JudgeVerdict
 
 
 class ReasonCode(StrEnum):
-    """What two issues have in common, strongest first; then GitHub's opinion, and a difference."""
+    """What two issues have in common, strongest first; then GitHub's opinion, and a difference (`SURFACE`)."""
 
     COPY = "all of the text"
     CAUSE = "cause"
@@ -40,9 +40,9 @@ _ENGLISH = {
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """One reason (C3) with the error message or the words that it quotes. As a string it is an English sentence.
+    """A reason (C3) with the error message or the words that it quotes. `str` gives an English sentence.
 
-    The quotes are hostile text; `bot/conversation/render/` escapes them.
+    Quoted text is hostile; `bot/conversation/render/` escapes it.
     """
 
     shared: ReasonCode
@@ -56,11 +56,11 @@ ItemKind = Literal["issue", "pull request", "discussion"]
 
 
 INDEX = ("full-text", "vectors")
-"""The sources of a repository's own index; the first one always answers."""
+"""The sources in a repository's own index. The first source always answers."""
 
 
 class SearchOutcome(StrEnum):
-    """F9. `degraded` wins over `found` and `none`: an outage is never presented as "no duplicates"."""
+    """The outcome (F9). Any outage makes the outcome `degraded`: never present an outage as "no duplicates"."""
 
     FOUND = "found"
     NONE = "none"
@@ -70,10 +70,11 @@ class SearchOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class QueryRun:
-    """One query to one source.
+    """A query to a source.
 
-    `hits` is the source's own total count, None without an answer; `problem` says why. `later` is whether a limit or an
-    outage prevented an answer that may come later. `cached` is the time of day of an answer from the cache (T2).
+    `hits` is the source's own total count. Without an answer `hits` is None, and `problem` says why. `later` says
+    whether the query may succeed later, after a limit or an outage. `cached` is the time of day of a cached
+    answer (T2).
     """
 
     source: str
@@ -89,11 +90,12 @@ class QueryRun:
 class Candidate:
     """An earlier issue that may report the same thing, or a pull request or discussion about it.
 
-    `similarity` is Dice-Sorensen of the titles (F5), `title_ratio` rapidfuzz's token ratio, both in [0, 1]; `relevance`
-    is what the ranking sorted by; `confidence` the probability that it is the same issue, None if no model judged it.
-    `reasons` come strongest first; `sources` name every source that found it (H2). `repo` is `OWNER/REPO` of another
-    repository than the target's. `also` are the numbers of issues there that report the same; `named` is whether the
-    target's text names this one. `verdict` is the judge's (J), and `unjudged` the confidence without it.
+    `similarity` is the titles' Dice-Sorensen score (F5), `title_ratio` is rapidfuzz's token ratio, both in [0, 1].
+    `relevance` is the ranking's sort key. `confidence` is the probability that both are the same issue, None if no
+    model judged them. `reasons` come strongest first. `sources` are all sources that found the candidate (H2). `repo`
+    is `OWNER/REPO`, empty for the target's own repository. `also` are numbers of issues in the candidate's repository
+    that report the same thing. `named` says whether the target's text names the candidate. `verdict` is the judge's
+    (J); `unjudged` is the confidence without the verdict.
     """
 
     number: int
@@ -121,33 +123,33 @@ class Candidate:
 
     @property
     def own(self) -> bool:
-        """Whether it is an issue of the target's repository, which its number identifies."""
+        """Whether the candidate is an issue of the target's repository, so that its number identifies it."""
         return self.kind == "issue" and not self.repo
 
     @property
     def source_haystack(self) -> str | None:
-        """The first source that found it (H1); None if none did, as in `explain`."""
+        """The first source that found the candidate (H1). None if no source did, which `explain` allows."""
         return self.sources[0] if self.sources else None
 
     @property
     def regression(self) -> bool:
-        """Whether it was fixed once, so that the problem may be back."""
+        """Whether the candidate was fixed, so that the target may be a regression."""
         return self.kind == "issue" and self.state == "closed" and self.state_reason == "completed"
 
 
 _JUDGED = ("verdict", "unjudged")
 
 MENTION_FROM = 0.05
-"""The least probability of an issue that is mentioned to whoever asks; from here on the reasons are known."""
+"""The lowest probability of an issue that the bot mentions to people who ask, and computes reasons for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Considered:
     """One of the best candidates, shown or not: the evidence of a decision.
 
-    `ranks` are its places (from 1) in the best list of each source; a source that only found another issue of its group
-    has none. `repo`, `also` and `reasons` are as in `Candidate`; reasons are known from `MENTION_FROM` on. `verdict` is
-    what the judge called `judged_by` said, and `unjudged` the confidence without it.
+    `ranks` are the candidate's places (from 1) in the best list of each source, without sources that found only another
+    issue of its group. `repo`, `also` and `reasons` are as in `Candidate`; `reasons` are empty below `MENTION_FROM`.
+    `verdict` is the verdict of the judge `judged_by`; `unjudged` is the confidence without the verdict.
     """
 
     number: int
@@ -169,9 +171,9 @@ class Considered:
 class Report:
     """The answer of `find_duplicates`. `problems` names each source that failed, and why.
 
-    `best_confidence` is the highest probability of all compared issues, shown or not; None without any. `considered`
-    are the best of them, which the public shape omits. `not_asked` are sources that the caller wanted and that are
-    switched off, forbidden, or without an index.
+    `best_confidence` is the highest probability of all compared issues, shown or not; None if no issue was compared.
+    `considered` are the best compared issues, which `to_json` omits. `not_asked` are sources that the caller requested
+    but that are switched off, forbidden, or without an index.
     """
 
     repo: str
@@ -191,30 +193,33 @@ class Report:
 
     @property
     def failed(self) -> tuple[str, ...]:
-        """The sources that failed, each once."""
+        """The sources that failed, without repetitions."""
         return tuple(dict.fromkeys(problem.source for problem in self.problems if not problem.skipped))
 
     @property
     def indexed(self) -> bool:
-        """Whether the repository's own index has answered; then no search of GitHub's is needed."""
+        """Whether the repository's own index has answered, which makes GitHub's searches dispensable."""
         return any(run.source == INDEX[0] for run in self.queries)
 
     @property
     def doubts(self) -> tuple[SourceProblem, ...]:
-        """The problems that may hide a candidate: if the index answered, only its own (F8b). A judge hides none."""
-        wrong = (one for one in self.problems if not one.skipped and one.source != JUDGE)
-        return tuple(one for one in wrong if not self.indexed or one.source in INDEX)
+        """The problems that may hide a candidate: if the index answered, only problems of the index (F8b).
+
+        A problem of the judge hides no candidate.
+        """
+        failures = (problem for problem in self.problems if not problem.skipped and problem.source != JUDGE)
+        return tuple(problem for problem in failures if not self.indexed or problem.source in INDEX)
 
     @property
     def doubtful(self) -> bool:
-        """Whether readers must be told that something may be missing."""
+        """Whether to tell readers that candidates may be missing."""
         return self.outcome is SearchOutcome.DEGRADED and bool(self.doubts)
 
     def of_sources(self, names: Collection[str]) -> Report:
-        """The report with only the candidates of these sources (H4)."""
-        candidates = tuple(one for one in self.candidates if not set(names).isdisjoint(one.sources))
-        heard = {run.source for run in self.queries if run.hits is not None} | set(self.failed)
-        not_asked = tuple(name for name in names if name not in heard)
+        """The report reduced to the candidates of these sources (H4)."""
+        candidates = tuple(item for item in self.candidates if not set(names).isdisjoint(item.sources))
+        asked = {run.source for run in self.queries if run.hits is not None} | set(self.failed)
+        not_asked = tuple(name for name in names if name not in asked)
         outcome = SearchOutcome.NONE if self.outcome is SearchOutcome.FOUND and not candidates else self.outcome
         if not candidates and len(not_asked) == len(set(names)):
             outcome = SearchOutcome.INCONCLUSIVE
@@ -230,14 +235,14 @@ class Report:
         """The public shape of F7: `{issue, candidates, candidate_count, search_query, …}`, ready for `json.dumps`."""
         candidates = [
             {
-                **{name: value for name, value in asdict(one).items() if value is not None or name not in _JUDGED},
-                "reasons": [str(reason) for reason in one.reasons],
-                "created_at": one.created_at.isoformat(),
-                "closed_at": one.closed_at and one.closed_at.isoformat(),
-                "source_haystack": one.source_haystack,
-                "regression": one.regression,
+                **{name: value for name, value in asdict(item).items() if value is not None or name not in _JUDGED},
+                "reasons": [str(reason) for reason in item.reasons],
+                "created_at": item.created_at.isoformat(),
+                "closed_at": item.closed_at and item.closed_at.isoformat(),
+                "source_haystack": item.source_haystack,
+                "regression": item.regression,
             }
-            for one in self.candidates
+            for item in self.candidates
         ]
         return {
             "issue": {"repository": self.repo, "number": self.number, "title": self.title},

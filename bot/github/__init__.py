@@ -1,4 +1,4 @@
-"""The client for GitHub, with the few operations that the bot needs; `bot.github.client.GitHub` is the entry.
+"""The client for GitHub, with the few operations that the bot needs. The entry point is `bot.github.client.GitHub`.
 
-It imports nothing here: githubkit takes a third of a second to load, and many callers need only one value.
+This file imports nothing: githubkit takes a third of a second to load, and many callers need only a constant.
 """

@@ -1,4 +1,4 @@
-"""What only the App itself may do (installations, webhook, deliveries), and what people do who sign in or create one.
+"""Operations of the App itself (installations, webhook, deliveries), and of people who sign in or create an App.
 
 https://docs.github.com/rest/apps
 """
@@ -25,7 +25,7 @@ _MOST = 100_000
 
 @dataclass(frozen=True, slots=True)
 class AppInfo:
-    """The App as GitHub knows it: its permissions (`issues: write`) and the events that it gets."""
+    """The App as registered on GitHub: its permissions (such as `issues: write`) and its events."""
 
     slug: str
     permissions: Mapping[str, str]
@@ -33,13 +33,13 @@ class AppInfo:
 
     @property
     def bot_login(self) -> str:
-        """The login of the App's comments."""
+        """The login that authors the App's comments."""
         return f"{self.slug}[bot]"
 
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """One account that has installed the App, with the permissions that it has accepted so far."""
+    """An account that has installed the App, with the permissions that the account has accepted."""
 
     id: int
     account: str
@@ -48,14 +48,14 @@ class Installation:
 
 
 REFUSED_SIGNATURE = 401
-"""Our receiver's answer to a delivery that was signed with another secret."""
+"""Our receiver's status for a delivery that was signed with another secret."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeliveryAttempt:
-    """One attempt at a delivery. `guid` is `X-GitHub-Delivery`, the same each time; `status_code` 0 means no answer.
+    """An attempt at a delivery. `status_code` 0 means that the receiver did not answer.
 
-    `taken` is GitHub's status `OK`: the receiver answered well.
+    `guid` is `X-GitHub-Delivery`, which all attempts share. `taken` is GitHub's status `OK`: the attempt succeeded.
     """
 
     id: int
@@ -67,7 +67,7 @@ class DeliveryAttempt:
 
 
 class AppClient:
-    """The App's own operations. All raise KeyRefused if id and key do not match, RateLimited and Unavailable."""
+    """The App's own operations. All raise RateLimited, Unavailable, and KeyRefused if id and key do not match."""
 
     def __init__(self, api: Api, api_of: Callable[[int], Api], skew: Callable[[], float | None]) -> None:
         self._api = api
@@ -79,7 +79,7 @@ class AppClient:
         return AppInfo(data.get("slug") or "", dict(data["permissions"]), tuple(data["events"]))
 
     def clock_skew(self) -> float | None:
-        """Seconds by which GitHub's clock is ahead of ours, 0 if below two; None before the first answer."""
+        """Seconds by which GitHub's clock is ahead of ours, 0 below two seconds; None before the first answer."""
         return self._skew()
 
     def installation_of(self, repo: RepoRef) -> int:
@@ -90,22 +90,22 @@ class AppClient:
     def repository(self, repo: RepoRef, repo_id: int) -> tuple[int, Repository]:
         """A repository's present installation and state.
 
-        Raises NotFound if the App is not installed on it, or another repository has its name by now. (It asks for the
-        installation, since everybody can read a public repository.)
+        Raises NotFound if the App is not installed on the repository, or if another repository now has the name.
+        Reading a public repository does not prove access, so this method asks for the installation first.
         """
         installation_id = self.installation_of(repo)
         api = self._api_of(installation_id)
         operation = f"read {repo}"
         data: Any = api.call(operation, lambda: api.rest.repos.get(repo.owner, repo.name))
-        found = convert.repository(data)
-        if found.id != repo_id:
+        present = convert.repository(data)
+        if present.id != repo_id:
             raise NotFound(operation, 404, "the name belongs to another repository now")
-        return installation_id, found
+        return installation_id, present
 
     def is_installed_on(self, repo: RepoRef, repo_id: int) -> bool:
-        """Whether the App is installed on a repository, even if access to it is suspended."""
+        """Whether the App is installed on a repository, even if the installation is suspended."""
         try:
-            # Forbidden means that access is suspended: the App may always ask which installation has a repository.
+            # Forbidden means a suspended installation: the App may always ask which installation covers a repository.
             with suppress(Forbidden):
                 self.repository(repo, repo_id)
         except NotFound:
@@ -113,7 +113,7 @@ class AppClient:
         return True
 
     def installation(self, installation_id: int) -> Installation:
-        """One installation. Raises NotFound if it has ended."""
+        """An installation. Raises NotFound if the installation has ended."""
         request = partial(self._api.rest.apps.get_installation, installation_id)
         data: Any = self._api.call(f"read installation {installation_id}", request)
         return _installation(data)
@@ -134,7 +134,7 @@ class AppClient:
         return [convert.repository(data) for data in listed]
 
     def hook_url(self) -> str:
-        """The address to which GitHub delivers events; empty if there is none."""
+        """The address to which GitHub delivers events; empty if none is set."""
         data: Any = self._api.call("read the webhook's settings", self._api.rest.apps.get_webhook_config_for_app)
         return data.get("url") or ""
 
@@ -145,7 +145,7 @@ class AppClient:
     def deliveries(
         self, *, status: Literal["success", "failure"] | None = None, most: int = 1_000
     ) -> Iterator[DeliveryAttempt]:
-        """The attempts of the last three days (Enterprise: seven), newest first, page by page as they are used."""
+        """The attempts of the last three days (Enterprise: seven), newest first. Reads pages on demand."""
         operation, cursor = "list the deliveries", None
         while most > 0:
             request = partial(
@@ -171,7 +171,7 @@ class AppClient:
                 return
 
     def redeliver(self, delivery_id: int) -> None:
-        """Ask for another attempt at a delivery; it keeps its `X-GitHub-Delivery`."""
+        """Ask GitHub for another attempt at a delivery, which keeps its `X-GitHub-Delivery`."""
         request = partial(self._api.rest.apps.redeliver_webhook_delivery, delivery_id)
         self._api.send(f"redeliver {delivery_id}", request)
 
@@ -187,12 +187,12 @@ def _installation(data: Mapping[str, Any]) -> Installation:
     )
 
 
-# A person who looks after more sees only the first ones.
+# A person with more installations or repositories sees only the first.
 _MOST_INSTALLATIONS, _MOST_REPOSITORIES = 20, 300
 
 
 class VisitorClient:
-    """Asks with one person's token, which is then forgotten."""
+    """Asks GitHub with the token of a person who signs in. The caller does not store the token."""
 
     def __init__(self, api: Api) -> None:
         self._api = api
@@ -214,12 +214,12 @@ class VisitorClient:
                 most=_MOST_REPOSITORIES,
                 within="repositories",
             )
-            yield from (one["id"] for one in listed if (one.get("permissions") or {}).get("triage"))
+            yield from (data["id"] for data in listed if (data.get("permissions") or {}).get("triage"))
 
 
 @dataclass(frozen=True, slots=True)
 class NewApp:
-    """A new App with its secrets, which GitHub tells only once."""
+    """A new App with its secrets, which GitHub reveals only once."""
 
     id: int
     slug: str
@@ -230,13 +230,13 @@ class NewApp:
 
 
 def convert_manifest(api: Api, code: str) -> NewApp:
-    """Exchange the code that GitHub gave a new App's maker; works once, within the hour. Raises NotFound otherwise."""
-    made = api.call("exchange the manifest's code", partial(api.rest.apps.create_from_manifest, quote(code, safe="")))
+    """Exchange the code of a new App for its secrets. Raises NotFound for a used code or after an hour."""
+    data = api.call("exchange the manifest's code", partial(api.rest.apps.create_from_manifest, quote(code, safe="")))
     return NewApp(
-        id=made["id"],
-        slug=made["slug"],
-        private_key=made["pem"],
-        webhook_secret=made["webhook_secret"] or "",
-        client_id=made["client_id"],
-        client_secret=made["client_secret"],
+        id=data["id"],
+        slug=data["slug"],
+        private_key=data["pem"],
+        webhook_secret=data["webhook_secret"] or "",
+        client_id=data["client_id"],
+        client_secret=data["client_secret"],
     )

@@ -1,7 +1,7 @@
-"""Batched GraphQL reads: a hundred issues of a repository in one request, each under an alias.
+"""Reads a hundred issues of a repository with a single GraphQL request. Each issue has an alias, such as `i12`.
 
-GitHub answers in part: an issue, or a field of one, is null if it cannot be given. `errors` say why, each with a path
-through the alias, such as `["repository", "i12", "duplicateOf"]`.
+GitHub's answer can be partial: an unreadable issue or field is null. Then `errors` has the cause, with a path through
+the alias, such as `["repository", "i12", "duplicateOf"]`.
 https://docs.github.com/graphql/reference/objects#issue
 """
 
@@ -24,10 +24,10 @@ from bot.github.convert import moment
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """GitHub's answer to one request.
+    """GitHub's answer to a request.
 
-    `repository` has the fields of the repository itself, None if GitHub gives none. `issues` has those that it gives,
-    by number. `errors` are all errors, `errors_of` those about single issues, by number.
+    `repository` has the repository's own fields, None if GitHub returned none. `issues` are the returned issues by
+    number. `errors` are all errors; `errors_of` are the errors about single issues, by the issue's number.
     """
 
     repository: Mapping[str, Any] | None
@@ -36,7 +36,7 @@ class Batch:
     errors_of: Mapping[int, Sequence[GraphQLError]]
 
     def failed(self, number: int) -> bool:
-        """Whether GitHub itself failed over the issue or a field of it, so that null there means nothing."""
+        """Whether reading this issue caused an internal error of GitHub's. If so, null means nothing."""
         return any(map(is_failure, self.errors_of.get(number, ())))
 
 
@@ -50,14 +50,15 @@ def read_issues(
     of_repository: str = "",
     texts: Mapping[str, str] | None = None,
 ) -> Iterator[Batch]:
-    """Ask for the `fields` of each issue and those `of_repository`, with a request for every hundred issues.
+    """Read `fields` of each issue, and the repository's fields `of_repository`, a hundred issues per request.
 
-    `texts` are further variables: people's words travel in them, never inside the query. Raises as `Api.graphql` does.
+    `texts` are further variables. Pass people's texts only as variables, never inside the query. Raises like
+    `Api.graphql`.
     """
     variables = {"owner": repo.owner, "name": repo.name, **(texts or {})}
     declared = ", ".join(f"${name}: String!" for name in variables)
-    for asked in batches(list(dict.fromkeys(numbers)), PAGE):
-        issues = "\n".join(f"i{number}: issue(number: {number}) {{ ...asked }}" for number in asked)
+    for batch in batches(list(dict.fromkeys(numbers)), PAGE):
+        issues = "\n".join(f"i{number}: issue(number: {number}) {{ ...asked }}" for number in batch)
         query = (
             f"query Issues({declared}) {{\n"
             f"repository(owner: $owner, name: $name) {{\n{of_repository}\n{issues}\n}}\n}}\n"
@@ -65,12 +66,12 @@ def read_issues(
         )
         data, errors = api.graphql(operation, query, variables)
         answer: Mapping[str, Any] | None = data.get("repository")
-        found = {number: issue for number in asked if (issue := (answer or {}).get(f"i{number}"))}
+        found = {number: issue for number in batch if (issue := (answer or {}).get(f"i{number}"))}
         errors_of = {
             number: [error for error in errors if error.path and error.path[:2] == ["repository", f"i{number}"]]
-            for number in asked
+            for number in batch
         }
-        yield Batch(answer, found, errors, {number: some for number, some in errors_of.items() if some})
+        yield Batch(answer, found, errors, {number: causes for number, causes in errors_of.items() if causes})
 
 
 _HOME = "repository { nameWithOwner }"
@@ -89,17 +90,17 @@ _HASH = re.compile("[0-9a-f]{40,64}")
 
 
 class Closings(NamedTuple):
-    """What closed issues, by number, and the latest releases of the repository."""
+    """What closed each issue, by the issue's number, and the repository's latest releases."""
 
     by_issue: Mapping[int, Closer]
     releases: tuple[Release, ...] = ()
 
 
 def closers(api: Api, repo: RepoRef, numbers: Sequence[int]) -> Closings:
-    """What last closed each of these issues, in one request for a hundred of them.
+    """What last closed each of these issues. Reads a hundred issues per request.
 
-    It leaves out issues without a milestone that a person closed by hand, and closers in another repository, which not
-    every reader may see. Errors of GitHub's only make the result smaller: a comment goes without.
+    The result omits issues without a milestone that a person closed by hand. It also omits closers in another
+    repository, which some readers may not see. If GitHub fails, the result is incomplete: a comment can do without.
     """
     found: dict[int, Closer] = {}
     releases: tuple[Release, ...] = ()
@@ -115,14 +116,14 @@ def closers(api: Api, repo: RepoRef, numbers: Sequence[int]) -> Closings:
 
 def _closer(issue: Mapping[str, Any], repo: RepoRef) -> Closer:
     nodes = [node for node in (issue.get("timelineItems") or {}).get("nodes") or () if node]
-    by = next((node["closer"] for node in nodes if node.get("closer")), None) or {}
+    closer = next((node["closer"] for node in nodes if node.get("closer")), None) or {}
     at = next((moment(node["createdAt"]) for node in nodes), None)
-    if name_key((by.get("repository") or {}).get("nameWithOwner", "")) != repo.key:
-        by = {}
-    is_pull = by.get("__typename") == "PullRequest"
-    title = (issue.get("milestone") or by.get("milestone") or {}).get("title") or ""
-    commit = by.get("oid", "") if _HASH.fullmatch(by.get("oid", "")) else ""
-    return Closer(int(by["number"]) if is_pull else 0, commit, at, title)
+    if name_key((closer.get("repository") or {}).get("nameWithOwner", "")) != repo.key:
+        closer = {}
+    is_pull = closer.get("__typename") == "PullRequest"
+    milestone = (issue.get("milestone") or closer.get("milestone") or {}).get("title") or ""
+    commit = closer.get("oid", "") if _HASH.fullmatch(closer.get("oid", "")) else ""
+    return Closer(int(closer["number"]) if is_pull else 0, commit, at, milestone)
 
 
 def _releases(repository: Mapping[str, Any]) -> tuple[Release, ...]:
@@ -138,7 +139,7 @@ _ORIGINAL = "duplicateOf { number repository { nameWithOwner } }"
 
 
 def duplicate_of(api: Api, repo: RepoRef, number: int) -> IssueRef | None:
-    """The issue that this one is closed as a duplicate of, if we can see it. Raises Unavailable if GitHub failed."""
+    """The issue that `number` is closed as a duplicate of, if the token may read it. Raises Unavailable."""
     operation = f"read the original of {repo}#{number}"
     (batch,) = read_issues(api, operation, repo, [number], _ORIGINAL)
     if batch.failed(number):
@@ -147,9 +148,9 @@ def duplicate_of(api: Api, repo: RepoRef, number: int) -> IssueRef | None:
 
 
 def originals(api: Api, repo: RepoRef, numbers: Sequence[int]) -> Mapping[int, int | None]:
-    """The original of each of these issues, if it is in the same repository; None as for `duplicate_of`, or elsewhere.
+    """The original of each of these issues. None for no original, a hidden one, or one in another repository.
 
-    It leaves out issues over which GitHub failed, and all issues on servers whose GraphQL has no such field.
+    The result omits issues that caused an internal error of GitHub's, and is empty on servers without this field.
     """
     found: dict[int, int | None] = {}
     for batch in read_issues(api, f"read the originals of issues in {repo}", repo, numbers, _ORIGINAL):
@@ -173,32 +174,32 @@ _COUNTS = """
 
 
 def reactions(api: Api, repo: RepoRef, numbers: Sequence[int]) -> Mapping[int, tuple[int, int]]:
-    """The 👍 and 👎 of each issue that exists."""
+    """The counts of 👍 and 👎 on each issue that exists."""
     operation = f"count the reactions to issues in {repo}"
     found: dict[int, tuple[int, int]] = {}
     for batch in read_issues(api, operation, repo, numbers, _COUNTS):
         if batch.repository is None:
             raise GitHubError(operation, 200, batch.errors[0].message if batch.errors else "the answer is empty")
         found |= {
-            number: (given["up"]["totalCount"], given["down"]["totalCount"]) for number, given in batch.issues.items()
+            number: (issue["up"]["totalCount"], issue["down"]["totalCount"]) for number, issue in batch.issues.items()
         }
     return found
 
 
 DEFAULT_FIELDS = ("Workflow State", "Status")
-"""The fields to look for, in this order, if no name is set."""
+"""The fields to look for, in this order, if the host sets no name."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkflowStates:
-    """The state of each issue, None if it has none. `reason` says why nothing was read, else it is empty."""
+    """The workflow state of each issue, or None. `reason` says why no state could be read, and is otherwise empty."""
 
     states: Mapping[int, str | None]
     reason: str
 
 
 def workflow_states(api: Api, repo: RepoRef, numbers: Sequence[int], field: str | None = None) -> WorkflowStates:
-    """The states of all `numbers`. Errors of GitHub's become a `reason`: the search goes on without states."""
+    """The states of all `numbers`. GitHub's errors become a `reason`, so that the search continues without states."""
     names = {f"f{i}": name for i, name in enumerate((field,) if field else DEFAULT_FIELDS)}
     values = " ".join(
         f"v{i}: fieldValueByName(name: $f{i}) {{ ... on ProjectV2ItemFieldSingleSelectValue {{ name }} }}"
@@ -210,7 +211,7 @@ def workflow_states(api: Api, repo: RepoRef, numbers: Sequence[int], field: str 
     try:
         for batch in read_issues(api, f"read the workflow states in {repo}", repo, numbers, items, texts=names):
             states |= {number: state_of(issue, len(names)) for number, issue in batch.issues.items()}
-            # That an issue was deleted or transferred meanwhile says nothing about projects.
+            # Ignore NOT_FOUND: an issue that was deleted or transferred meanwhile says nothing about projects.
             problem = problem or next((error.message for error in batch.errors if error.type != "NOT_FOUND"), "")
     except (GitHubError, Retryable) as error:
         problem = str(error)
@@ -218,7 +219,7 @@ def workflow_states(api: Api, repo: RepoRef, numbers: Sequence[int], field: str 
 
 
 def state_of(issue: Mapping[str, Any], fields: int) -> str | None:
-    """The value of the first of these fields that any of the issue's project items has."""
+    """The value of the first field (`v0`, `v1`, …) that any of the issue's project items has set."""
     nodes = (issue.get("projectItems") or {}).get("nodes") or ()
     for index in range(fields):
         for node in nodes:

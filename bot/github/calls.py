@@ -30,17 +30,17 @@ from bot.domain.errors import (
 from bot.github.limits import message_of
 
 _LONGEST_DETAIL = 500
-# GitHub's answer to a signature of an App that does not exist, on any path (octokit/auth-app.js, issue 165).
+# GitHub's message, on any path, if the App that signed does not exist (octokit/auth-app.js, issue 165).
 _NO_SUCH_APP = "Integration not found"
-# GitHub's occasional answer, with 422, to a comment on a new issue: not all of its databases have the issue yet
+# GitHub's occasional message, with status 422, for a comment on a new issue: some of GitHub's databases lack the issue
 # (https://github.com/trstringer/manual-approval/issues/208).
 _NOT_THERE_YET = "Could not resolve to a node with the global id"
 
 
 def translate(operation: str, problem: GitHubException) -> DoppelError:
-    """The error to raise for `problem`; `operation` says in a few words what was asked.
+    """The error to raise for `problem`. `operation` describes the request in a few words.
 
-    It leaves out libraries' texts: some quote a header, which may hold a token.
+    The error never quotes a library's message, because some quote headers, which may hold a token.
     """
     cause: BaseException = problem
     while isinstance(cause, RequestError) and not isinstance(cause, RequestFailed):
@@ -52,7 +52,7 @@ def translate(operation: str, problem: GitHubException) -> DoppelError:
     if isinstance(problem, RequestTimeout):
         return Unavailable(f"{operation}: GitHub did not answer in time")
     if isinstance(cause, ValueError):
-        # Perhaps the answer with a new token was cut off.
+        # For example, the connection broke in the middle of an answer with a new token.
         return Unavailable(f"{operation}: the answer cannot be read ({type(cause).__name__})")
     return GitHubError(operation, 0, f"the request failed ({type(cause).__name__})")
 
@@ -72,7 +72,7 @@ def _refusal(operation: str, problem: RequestFailed) -> DoppelError:
     if problem.request.url.path.endswith("/access_tokens"):
         if status == 401:
             return KeyRefused(f"{operation}: GitHub refuses the App's private key: {detail}")
-        # Without a token nothing of an installation can be read: access is missing, not the thing.
+        # Not NotFound: what is missing is the access, not the resource.
         return Forbidden(operation, status, f"no access as this installation: {detail}")
     if status in (401, 403, 451):
         needed = response.headers.get("x-accepted-github-permissions", "")
@@ -85,7 +85,7 @@ DAY = 86_400.0
 
 
 class SwitchedOff:
-    """The features that GitHub lacks in some places, as this process has learned (T6). Thread safe.
+    """The features that GitHub lacks in some repositories, as learned by this process (T6). Thread safe.
 
     `clock` counts seconds and never goes back.
     """
@@ -98,21 +98,21 @@ class SwitchedOff:
         return self._clock() < self._until.get(feature, float("-inf"))
 
     def add(self, feature: str) -> None:
-        """Do not ask for this feature for a day."""
+        """Switch a feature off for a day."""
         now = self._clock()
         self._until = {name: until for name, until in self._until.items() if until > now} | {feature: now + DAY}
 
 
 P = ParamSpec("P")
 T = TypeVar("T")
-# GraphQL's message if GitHub itself fails, and its error type for a query that takes too many resources.
-_FAILED, _TOO_MUCH = "Something went wrong while executing your query", "RESOURCE_LIMITS_EXCEEDED"
+# GraphQL's message for an internal error, and its error type for a query that takes too many resources.
+_INTERNAL_ERROR, _TOO_EXPENSIVE = "Something went wrong while executing your query", "RESOURCE_LIMITS_EXCEEDED"
 PAGE = 100
 """The most items that GitHub puts on a page."""
 
 
 class Api:
-    """Calls GitHub as one identity; `forget_tokens` drops its tokens. `installed` says that it is an installation."""
+    """Calls GitHub as one identity. `forget_tokens` drops its tokens. `installed` means an installation of the App."""
 
     def __init__(
         self,
@@ -122,7 +122,7 @@ class Api:
         *,
         installed: bool = False,
     ) -> None:
-        # githubkit's namespaces hold the client only weakly.
+        # Keep a reference, because githubkit's namespaces hold the client only weakly.
         self.github = github
         self.rest = github.rest("2026-03-10")
         self.switched_off = switched_off
@@ -130,10 +130,10 @@ class Api:
         self._installed = installed
 
     def send(self, operation: str, request: Callable[[], T]) -> T:
-        """Send `request`; `operation` says in a few words what it is, for errors.
+        """Send `request`. For errors, `operation` describes the request in a few words.
 
-        After a 401 (the token was revoked, or has outlived a wrong clock) it tries once more with a new token. A second
-        401 raises Unavailable for an installation's token, and KeyRefused for the App's own.
+        After a 401 (the token was revoked, or expired earlier than the clock says) try once more with a new token. A
+        second 401 raises Unavailable for an installation's token, and KeyRefused for the App's own.
         """
         for attempt in (1, 2):
             try:
@@ -145,24 +145,24 @@ class Api:
                 break
             self.forget_tokens()
         if attempt == 2 and isinstance(error, Forbidden) and error.unknown:
-            # Access has not ended, so nothing may be erased for it.
+            # Do not raise Forbidden: access has not ended, so nothing must be erased.
             if self._installed:
-                # For some seconds not all of GitHub knows a new token (octokit/auth-app.js tries again for five).
+                # It takes seconds until all of GitHub knows a new token (octokit/auth-app.js retries for five).
                 raise Unavailable(f"{operation}: GitHub does not know the new token yet")
             raise KeyRefused(f"{operation}: GitHub refuses what the App's private key signed: {error.detail}")
         raise error
 
     def forget_tokens(self) -> None:
-        """Use a new token next time: this one is refused, or grants less than a new one would."""
+        """Use a new token for the next request: GitHub refuses the present token, or a new token would grant more."""
         if self._forget_tokens:
             self._forget_tokens()
 
     def call(self, operation: str, request: Callable[[], githubkit.Response[Any, T]]) -> T:
-        """Like `send`, for the JSON of the answer."""
+        """Like `send`, but returns the answer's JSON."""
         return self.read(operation, self.send(operation, request))
 
     def read(self, operation: str, response: githubkit.Response[Any, T]) -> T:
-        """The JSON of an answer. Raises Unavailable if it was cut off on its way."""
+        """The JSON of an answer. Raises Unavailable if the answer was cut off."""
         try:
             return response.json()
         except ValueError:
@@ -171,9 +171,9 @@ class Api:
     def graphql(
         self, operation: str, query: str, variables: dict[str, Any]
     ) -> tuple[Mapping[str, Any], Sequence[GraphQLError]]:
-        """Ask GraphQL, which can answer in part: the data, and the errors about the rest.
+        """Ask GraphQL. Returns the data, which may be partial, and the errors about the missing parts.
 
-        Raises Unavailable if GitHub itself failed and sent no data, which it does with status 200.
+        Raises Unavailable for an internal error without data, which GitHub reports with status 200.
         """
 
         def request() -> tuple[Mapping[str, Any], Sequence[GraphQLError]]:
@@ -193,7 +193,7 @@ class Api:
     def pages(
         self, operation: str, request: Callable[..., githubkit.Response[Any, Any]], most: int, within: str = ""
     ) -> Iterator[Any]:
-        """The items of a list, up to `most`. `request` takes `per_page` and `page`; `within` names the list's field."""
+        """The items of a list, up to `most`. `request` takes `per_page` and `page`. `within` is the list's field."""
         page = 0
         while page * PAGE < most:
             page += 1
@@ -201,27 +201,27 @@ class Api:
             items = self.read(operation, response)
             items = items[within] if within else items
             yield from items[: most - (page - 1) * PAGE]
-            # A page that is not full need not be the last: GitHub leaves out a spammer's entries, for one.
+            # A partly filled page may not be the last: GitHub filters out entries, for example a spammer's.
             if len(items) < PAGE and "next" not in response.raw_response.links:
                 return
 
 
 def is_failure(error: GraphQLError) -> bool:
-    """Whether GitHub itself failed or gave up, so that what is null may exist all the same."""
-    return error.message.startswith(_FAILED) or error.type == _TOO_MUCH
+    """Whether GitHub failed or gave up, so that a null field may exist all the same."""
+    return error.message.startswith(_INTERNAL_ERROR) or error.type == _TOO_EXPENSIVE
 
 
 class HasApi(Protocol):
-    """A client that asks through one."""
+    """A client that holds an `Api`."""
 
     _api: Api
 
 
 def operation(ask: Callable[Concatenate[Api, P], T]) -> Callable[Concatenate[HasApi, P], T]:
-    """Make `ask` a method of a client."""
+    """Turn a function of an `Api` into a method of a client."""
 
     @wraps(ask)
-    def asked(client: HasApi, /, *args: P.args, **kwargs: P.kwargs) -> T:
+    def method(client: HasApi, /, *args: P.args, **kwargs: P.kwargs) -> T:
         return ask(client._api, *args, **kwargs)
 
-    return asked
+    return method

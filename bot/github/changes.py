@@ -1,7 +1,7 @@
-"""A repository's issues by the time of their last change, to keep an index current.
+"""Reads a repository's issues in the order of their last change, to keep an index up to date.
 
-https://docs.github.com/rest/issues/issues#list-repository-issues. GitHub numbers pages only up to 10,000 entries; the
-`Link` header then leads on by the cursor `after`. ETags hold as long as the token does, an hour at most.
+https://docs.github.com/rest/issues/issues#list-repository-issues. GitHub numbers pages only up to 10,000 entries; after
+that the `Link` header has the cursor `after`. An ETag is valid only as long as the token, an hour at most.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _COUNT = """query Count($owner: String!, $name: String!) {
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """The hour's requests: `remaining` of `limit`, for so many `seconds` more."""
+    """The hour's requests: `remaining` of `limit`, for the next `seconds`."""
 
     remaining: int
     limit: int
@@ -37,11 +37,11 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class ChangesPage:
-    """One page: its issues, without pull requests, those changed longest ago first.
+    """A page of issues without pull requests, earliest change first.
 
-    `last` is when the last entry was changed, pull requests included; None for an empty page. `more` says whether pages
-    follow; `after` is the cursor of the next one, empty if the server only numbers pages. `etag` is empty for a full
-    page. `unchanged` means that the given `etag` still holds; the rest is empty then.
+    `last` is the time of the last entry's change, including pull requests; None for an empty page. `more` says whether
+    pages follow. `after` is the cursor of the next page, empty if the server only numbers pages. `etag` is empty for a
+    full page. `unchanged` means that the caller's `etag` is still valid; the other fields are then empty.
     """
 
     issues: tuple[Issue, ...] = ()
@@ -56,10 +56,10 @@ class ChangesPage:
 def changed_issues(
     api: Api, repo: RepoRef, *, since: str = "", after: str = "", page: int = 1, etag: str = ""
 ) -> ChangesPage:
-    """A page of a hundred issues that were changed at `since` (ISO 8601, empty: ever) or later.
+    """A page of a hundred entries that were changed at `since` (ISO 8601, empty: ever) or later.
 
-    Raises NotFound also for a former name, since a redirect may lose the query; Forbidden, Invalid, RateLimited,
-    Unavailable.
+    Raises Forbidden, Invalid, RateLimited, Unavailable and NotFound. A repository's former name also raises NotFound,
+    because a redirect may lose the query.
     """
     query: dict[str, str | int] = {"state": "all", "sort": "updated", "direction": "asc", "per_page": PAGE}
     if since:
@@ -79,13 +79,13 @@ def changed_issues(
         ),
     )
     raw: httpx.Response = response.raw_response
-    # The history also has the request for a token.
-    if moved := [one for one in raw.history if one.is_redirect]:
+    # Look only at redirects: the history also contains the request for a token.
+    if moved := [step for step in raw.history if step.is_redirect]:
         raise NotFound(operation, moved[0].status_code, "it has another name now")
     budget = _budget(raw.headers)
     if raw.status_code == 304:
         if not etag:
-            # Something between here and GitHub has sent an ETag of its own.
+            # A proxy before GitHub has added an ETag of its own.
             raise Unavailable(f"{operation}: GitHub answered 304 to who knows nothing yet")
         return ChangesPage(etag=etag, unchanged=True, budget=budget)
     try:
@@ -98,17 +98,17 @@ def changed_issues(
         last=convert.moment(entries[-1]["updated_at"]) if entries else None,
         more=bool(following),
         after=next(iter(parse_qs(urlsplit(following).query).get("after", ())), ""),
-        # Only the `Link` of a full page tells that another follows by now, and an ETag does not cover headers.
+        # A full page gets no ETag: only its `Link` header shows that a next page now exists, and ETags ignore headers.
         etag=raw.headers.get("etag", "") if len(entries) < PAGE else "",
         budget=budget,
     )
 
 
 def count_issues(api: Api, repo: RepoRef, repo_id: int) -> int | None:
-    """How many issues a repository has, without pull requests; None if GraphQL does not say.
+    """The number of a repository's issues, without pull requests; None if GraphQL does not say.
 
-    Raises NotFound if the name now belongs to another repository than `repo_id`: everybody can read a public one, and
-    lists of issues do not tell whose they are.
+    Raises NotFound if the name now belongs to a repository other than `repo_id`. Lists of issues do not reveal such a
+    change, because everybody can read a public repository.
     """
     operation = f"count the issues of {repo}"
     data, _ = api.graphql(operation, _COUNT, {"owner": repo.owner, "name": repo.name})
@@ -119,7 +119,7 @@ def count_issues(api: Api, repo: RepoRef, repo_id: int) -> int | None:
 
 
 def missing_issues(api: Api, repo: RepoRef, numbers: Sequence[int], repo_id: int) -> set[int]:
-    """Which of these issues are surely gone, in one request for each hundred. `repo_id` as for `count_issues`."""
+    """The issues that are certainly gone. Asks for a hundred issues per request. `repo_id` is as in `count_issues`."""
     operation = f"ask which issues of {repo} are there"
     missing: set[int] = set()
     for batch in read_issues(api, operation, repo, numbers, "number", of_repository="databaseId"):
@@ -133,27 +133,27 @@ def missing_issues(api: Api, repo: RepoRef, numbers: Sequence[int], repo_id: int
 
 
 def _check_is_same(operation: str, found: Mapping[str, Any], repo_id: int) -> None:
-    """Raise NotFound if this is another repository. GraphQL leaves out ids of more than 31 bits."""
+    """Raise NotFound if `found` is another repository. GraphQL omits ids of more than 31 bits."""
     if found.get("databaseId") not in (None, repo_id):
         raise NotFound(operation, 404, "the name belongs to another repository now")
 
 
 def _budget(headers: Mapping[str, str]) -> Budget | None:
-    """The budget; None on an Enterprise server without limits."""
-    found = [headers.get(f"x-ratelimit-{name}", "") for name in ("remaining", "limit", "reset")]
+    """The budget in the headers; None on an Enterprise server without limits."""
+    values = [headers.get(f"x-ratelimit-{name}", "") for name in ("remaining", "limit", "reset")]
     try:
-        remaining, limit, reset = map(int, found)
+        remaining, limit, reset = map(int, values)
         now = parsedate_to_datetime(headers.get("date", "")).timestamp()
     except (TypeError, ValueError):
         return None
     return Budget(remaining, limit, max(0.0, reset - now))
 
 
-# GitHub gives up on an answer, or on parts of it, that takes ten seconds or too many resources. Then it is asked for
-# smaller pages, down to SMALLEST.
+# Issues per page. GitHub gives up on an answer, or on parts of it, that takes ten seconds or too many resources. Then
+# `history` asks for smaller pages, down to SMALLEST.
 LARGEST, SMALLEST = 50, 5
 
-# People say at the end of an issue why they close it. Marks are few.
+# Read the last comments, because people explain there why they close an issue. Issues have few duplicate marks.
 _COMMENTS, _MARKS, _LABELS = 20, 10, 20
 
 _QUERY = f"""query History(
@@ -188,7 +188,7 @@ fragment number on Issue {{ number }}"""
 
 @dataclass(frozen=True, slots=True)
 class HistoryPage:
-    """Issues as GraphQL gives them, changed longest ago first; `total` counts those of all pages."""
+    """Issues as GraphQL returns them, earliest change first. `total` counts the issues of all pages."""
 
     issues: Sequence[Mapping[str, Any]]
     total: int
@@ -197,7 +197,7 @@ class HistoryPage:
 def history(api: Api, repo: RepoRef, since: str = "") -> Iterator[HistoryPage]:
     """The repository's issues that were changed at `since` (ISO 8601, empty: ever) or later, page by page.
 
-    An issue that changes meanwhile comes again. Raises Forbidden, RateLimited, Unavailable.
+    An issue that changes during the reading may appear twice. Raises Forbidden, RateLimited, Unavailable.
     """
     operation = f"read the history of {repo}"
     size, cursor, more = LARGEST, None, True
@@ -211,7 +211,7 @@ def history(api: Api, repo: RepoRef, since: str = "") -> Iterator[HistoryPage]:
             size //= 2
             continue
         if size > SMALLEST and any(map(is_failure, errors)):
-            # A smaller page may have what this one left out.
+            # A smaller page may contain the parts that GitHub gave up on.
             size //= 2
             continue
         page = (data.get("repository") or {}).get("issues")

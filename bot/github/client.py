@@ -1,9 +1,9 @@
-"""The entry to GitHub: one object for each process, which makes the clients of the App and its installations.
+"""The entry point to GitHub: one object per process, which makes the clients of the App and its installations.
 
-It authenticates as the App (a signed token for ten minutes) or as an installation (a token for an hour):
+A client authenticates as the App (a signed token for ten minutes) or as an installation (a token for an hour):
 
 https://docs.github.com/apps/creating-github-apps/authenticating-with-a-github-app/about-authentication-with-a-github-app
-githubkit fetches the tokens; this module gives it GitHub's clock to sign by, and a place to keep them.
+githubkit fetches the tokens. This module signs with GitHub's time and stores the tokens.
 """
 
 from __future__ import annotations
@@ -41,18 +41,18 @@ if TYPE_CHECKING:
     from githubkit import GitHubCore
 
 
-# Seconds. GitHub takes ten minutes at most; the minute before now allows for clocks that differ.
+# Seconds. GitHub accepts ten minutes at most. Tokens start a minute before now, in case clocks differ.
 _JWT_EARLIER, _JWT_LATER, _JWT_KEPT = 60, 540, 480
 
 
 class Tokens(MemCache):
-    """Tokens until shortly before they expire. `server_clock` corrects what githubkit reckons by the host's clock."""
+    """Keeps tokens until shortly before they expire. `server_clock` corrects githubkit, which uses the host's clock."""
 
     def __init__(self, monotonic: Callable[[], float], server_clock: ServerClock) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self._monotonic = monotonic
         self._server_clock = server_clock
-        # Each with the moment at which it expires.
+        # Each token with the moment at which it expires.
         self._tokens: dict[str, tuple[str, float]] = {}
         self._lock = threading.Lock()
 
@@ -62,7 +62,10 @@ class Tokens(MemCache):
         return token if self._monotonic() < expires else None
 
     def set(self, key: str, value: str, ex: timedelta) -> None:
-        """Keep an installation token for its hour less a minute: `ex` runs from our now to GitHub's `expires_at`."""
+        """Keep an installation token for a minute less than its hour.
+
+        githubkit computes `ex` from the host's time and GitHub's `expires_at`, so correct `ex` by the skew.
+        """
         self.keep(key, value, ex.total_seconds() - (self._server_clock.skew or 0.0))
 
     def keep(self, key: str, value: str, seconds: float) -> None:
@@ -76,7 +79,7 @@ class Tokens(MemCache):
 
 
 class TokenStore(MemCacheStrategy):
-    """Gives githubkit the tokens of one client, in place of a cache that all clients of a process share."""
+    """Gives githubkit a separate token cache for each client, instead of a cache that the whole process shares."""
 
     def __init__(self, tokens: Tokens) -> None:
         super().__init__()
@@ -88,9 +91,9 @@ class TokenStore(MemCacheStrategy):
 
 @dataclass(frozen=True, slots=True)
 class AppCredentials(BaseAuthStrategy):
-    """The App, or with `installation_id` one installation of it, with a token for `repository_ids` only.
+    """The credentials of the App, or of the installation `installation_id` with a token only for `repository_ids`.
 
-    So a search query into which somebody has smuggled another name cannot see other private repositories.
+    With such a token, a search query into which somebody has smuggled a name cannot see other private repositories.
     """
 
     app_id: int
@@ -114,13 +117,13 @@ class AppCredentials(BaseAuthStrategy):
 
 @dataclass(repr=False)
 class _Signer(AppAuth):
-    """githubkit's flow, with GitHub's clock, one fixed identity, and a `repr` that shows no key."""
+    """githubkit's flow, but with GitHub's clock, a fixed identity, and a `repr` without the key."""
 
     server_clock: ServerClock = field(kw_only=True)
     tokens: Tokens = field(kw_only=True)
 
     def get_jwt(self) -> str:
-        """The App's token, signed anew every eight minutes."""
+        """The App's token. Signs a new token every eight minutes."""
         key = f"doppel:jwt:{self.issuer}"
         if not (token := self.tokens.get(key)):
             now = int(self.server_clock.now())
@@ -132,9 +135,9 @@ class _Signer(AppAuth):
         return token
 
     def _get_api_route(self, url: httpx.URL) -> httpx.URL:
-        """The route by which githubkit decides whether to sign as the App or as the installation: a client is only one.
+        """A route that makes githubkit sign as the App or as the installation, whichever this client is.
 
-        By the address itself, githubkit would take the label `installation` for a route of the App's.
+        Given the real address, githubkit would mistake the label `installation` for a route of the App's.
         """
         return httpx.URL("/app" if self.installation_id is UNSET else "/")
 
@@ -143,17 +146,17 @@ API_VERSION = "2026-03-10"
 """https://docs.github.com/rest/about-the-rest-api/api-versions."""
 
 SERVER_API_VERSION = "2022-11-28"
-"""The version that every Enterprise Server knows; servers before 3.21 refuse the later one
+"""The version that every Enterprise Server knows; servers before 3.21 refuse later versions
 (https://github.com/github/rest-api-description)."""
 
 
 class GitHub:
-    """Its clients share connections, GitHub's clock and, per installation, token and rate limiter. Thread safe.
+    """Makes clients that share connections, GitHub's clock and, per installation, tokens and a rate limiter.
 
-    `api_url` is `https://api.github.com`, `https://HOST/api/v3` for an Enterprise server (whose GraphQL is then at
-    `/api/graphql`), or any other base. `api_version` defaults to one that the server is sure to know. A call may wait
-    for limits and repeat itself for `patience` seconds before it raises RateLimited or Unavailable; GitHub may take
-    `timeout` seconds for one answer. Tests replace clocks, sleep and jitter.
+    Thread safe. `api_url` is `https://api.github.com`, `https://HOST/api/v3` for an Enterprise server (whose GraphQL is
+    then at `/api/graphql`), or any other base. `api_version` defaults to a version that the server certainly knows. A
+    call waits for limits and retries for at most `patience` seconds before it raises RateLimited or Unavailable; GitHub
+    may take `timeout` seconds for each answer. Tests replace clocks, sleep and jitter.
     """
 
     def __init__(
@@ -186,7 +189,7 @@ class GitHub:
         self._jitter = jitter
         self._connections: httpx.BaseTransport = open_connections(self._api_url)
         self._transports: dict[str, httpx.BaseTransport] = {}
-        # With their tokens, a few kB for each repository.
+        # Each client holds its tokens. They take a few kB per repository.
         self._apis: dict[tuple[int, ...], Api] = {}
         self._lock = threading.Lock()
 
@@ -197,30 +200,30 @@ class GitHub:
         return AppClient(self._app_api(()), lambda id_: self._app_api((id_,)), lambda: self._server_clock.skew)
 
     def login(self) -> str:
-        """The login under which comments and issues are written."""
+        """The login under which the bot writes comments and issues."""
         return self.app().get_app().bot_login
 
     def installation(self, installation_id: int, *, repository_ids: Sequence[int] = ()) -> RepoClient:
-        """One installation. `repository_ids` limit its token to these repositories (and public ones)."""
+        """The client of an installation. `repository_ids` limit its token to these repositories and public ones."""
         return RepoClient(self._app_api((installation_id, *sorted(repository_ids))), self._tracker)
 
     def in_repository(self, installation_id: int, repo_id: int) -> RepoClient:
-        """One installation, with a token for one repository and public ones, which cannot reach other private ones."""
+        """The client of an installation whose token reaches only one private repository, and all public ones."""
         return self.installation(installation_id, repository_ids=(repo_id,))
 
     def now(self) -> float:
-        """Seconds since 1970 by GitHub's clock; before its first answer, by the host's."""
+        """Seconds since 1970 by GitHub's clock; before GitHub's first answer, by the host's clock."""
         return self._server_clock.now()
 
     def forget_tokens(self, installation_id: int) -> None:
-        """Use new tokens of an installation from now on: older ones lack permissions that were given since."""
+        """Drop an installation's tokens: they lack permissions that the account has granted since."""
         with self._lock:
             apis = [api for key, api in self._apis.items() if key[:1] == (installation_id,)]
         for api in apis:
             api.forget_tokens()
 
     def user(self, token: str) -> RepoClient:
-        """Whoever has this token: a person or a workflow."""
+        """The client of the person or workflow whose token this is."""
         return RepoClient(self._token_api(token.strip()), self._tracker)
 
     def _token_api(self, token: str) -> Api:
@@ -229,7 +232,7 @@ class GitHub:
             return Api(self._client(TokenAuthStrategy(token), account, None), self._switched_off)
 
     def visitor(self, token: str) -> VisitorClient:
-        """A person who signs in. They all share one rate limiter, since each asks only a few things."""
+        """The client of a person who signs in. All visitors share a rate limiter, because each needs few requests."""
         with self._lock:
             return VisitorClient(Api(self._client(TokenAuthStrategy(token), "visitors", None), self._switched_off))
 
@@ -249,7 +252,7 @@ class GitHub:
         self._connections.close()
 
     def _app_api(self, key: tuple[int, ...]) -> Api:
-        """The client of the App (empty key), or of an installation and the repositories that its token is for."""
+        """The client of the App (empty key), or of an installation (`key[0]`) and repositories (`key[1:]`)."""
         if self._app_id is None or not self._private_key:
             raise SettingsError("APP_ID and PRIVATE_KEY or PRIVATE_KEY_PATH: needed to speak to GitHub as the App.")
         with self._lock:
@@ -269,11 +272,11 @@ class GitHub:
             return self._apis[key]
 
     def _client(self, auth: BaseAuthStrategy, account: str, tokens: Tokens | None) -> githubkit.GitHub[Any]:
-        """githubkit's client, without its own limits, retries and caching. To be called under the lock."""
+        """githubkit's client, without githubkit's own limits, retries and caching. The caller must hold the lock."""
         path = self._api_url.path.rstrip("/")
         if account not in self._transports:
-            # GitHub counts limits by account: an installation has one rate limiter for all its tokens.
-            paced = RateLimitedTransport(
+            # GitHub counts limits by account, so all tokens of an installation share a rate limiter.
+            rate_limited = RateLimitedTransport(
                 connections=self._connections,
                 limiter=RateLimiter(self._monotonic),
                 server_clock=self._server_clock,
@@ -284,7 +287,9 @@ class GitHub:
                 sleep=self._sleep,
                 jitter=self._jitter,
             )
-            self._transports[account] = ConditionalTransport(paced, self._etag_cache, account=account, base_path=path)
+            self._transports[account] = ConditionalTransport(
+                rate_limited, self._etag_cache, account=account, base_path=path
+            )
         return githubkit.GitHub(
             auth,
             base_url=self._api_url,

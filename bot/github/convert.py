@@ -1,7 +1,7 @@
-"""Turns GitHub's JSON into the values of `bot.domain.entities`. Pure.
+"""Converts GitHub's JSON into the values of `bot.domain.entities`. Pure.
 
-It reads the JSON itself, not githubkit's models: to validate a page of 100 issues takes longer than to fetch it, and
-Enterprise servers leave out fields that the models require.
+The functions read JSON instead of githubkit's models: validating a page of 100 issues takes longer than fetching the
+page, and Enterprise servers omit fields that the models require.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ GHOST = Actor(NOBODY)
 
 
 def issue(data: Json) -> Issue:
-    """An issue (or pull request) of a direct read, a list or a search."""
+    """An issue or pull request from a direct read, a list or a search."""
     reactions = data.get("reactions") or {}
     closed_at = data.get("closed_at")
     pull_request = data.get("pull_request") or {}
@@ -75,7 +75,7 @@ def repository(data: Json) -> Repository:
 
 
 def permission(data: Json) -> Permission:
-    """C5: the booleans of the collaborator permission endpoint, whose word `permission` calls triage "read"."""
+    """The booleans of the collaborator permission endpoint (C5). Its field `permission` calls triage access "read"."""
     granted = (data.get("user") or {}).get("permissions") or {}
     names = ("pull", "triage", "push", "maintain", "admin")
     return Permission(**{name: bool(granted.get(name)) for name in names})
@@ -87,12 +87,12 @@ def actor(data: Json | None) -> Actor:
 
 
 def label_name(data: Json | str) -> str:
-    """The name of a label, which old answers give as a plain string."""
+    """The name of a label. Old answers give a label as a plain string."""
     return data if isinstance(data, str) else data.get("name") or ""
 
 
 def moment(text: str) -> datetime:
-    """A time as GitHub writes it, `2026-03-10T09:00:00Z`."""
+    """Read a time in GitHub's format, `2026-03-10T09:00:00Z`."""
     return datetime.fromisoformat(text)
 
 

@@ -1,6 +1,7 @@
-"""Conditional requests (T6): a cached answer is used if GitHub says, by its ETag, that nothing has changed.
+"""Conditional requests (T6): reuse a cached answer if GitHub confirms by its ETag that nothing has changed.
 
-A 304 costs nothing of the primary limit, and only a token that may read the thing now gets it.
+The confirmation, status 304, does not count towards the primary limit. Only a token that still has read access gets a
+304.
 https://docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api, "Use conditional requests"
 """
 
@@ -18,7 +19,7 @@ import httpx
 from bot.platform.metrics import CACHE
 
 MOST_KEPT = 16 << 20
-"""Bytes of all responses together."""
+"""The most bytes of all responses together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,7 @@ class CachedResponse:
 
 
 class ETagCache:
-    """Responses by account and URL, up to `most` bytes; the least recently used go first. Thread safe."""
+    """Caches responses by account and URL, up to `most` bytes; drops the least recently used first. Thread safe."""
 
     def __init__(self, most: int = MOST_KEPT) -> None:
         self._most = most
@@ -53,17 +54,17 @@ class ETagCache:
 
 
 LARGEST_KEPT = 256 * 1024
-"""Bytes of the largest answer that is kept."""
+"""Bytes of the largest answer to cache."""
 _LONGEST_URL = 1_000
 
-# A repository, its files and labels, and an issue are read often and seldom change. Lists and searches change all the
-# time.
-_KEPT = re.compile(r"/repos/[^/]+/[^/]+(?:/contents(?:/.*)?|/labels|/issues/[0-9]+)?")
-_HEADERS = ("content-type", "etag", "link", "last-modified")
+# The bot often reads a repository, its files and labels, and an issue, which seldom change. Do not cache lists and
+# searches, which change all the time.
+_CACHED_PATHS = re.compile(r"/repos/[^/]+/[^/]+(?:/contents(?:/.*)?|/labels|/issues/[0-9]+)?")
+_CACHED_HEADERS = ("content-type", "etag", "link", "last-modified")
 
 
 class ConditionalTransport(httpx.BaseTransport):
-    """Sends conditional requests through `inner` where `cache` has a response for this `account`."""
+    """Sends a conditional request through `inner` if `cache` has a response for this `account`."""
 
     def __init__(self, inner: httpx.BaseTransport, cache: ETagCache, *, account: str, base_path: str) -> None:
         self._inner = inner
@@ -72,40 +73,40 @@ class ConditionalTransport(httpx.BaseTransport):
         self._base_path = base_path.rstrip("/")
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """Send a request; a cached response looks like one that GitHub has just sent."""
-        url = self._url(request)
+        """Send a request. A cached response looks like a response that GitHub has just sent."""
+        url = self._cache_key(request)
         known = self._cache.get(self._account, url) if url else None
         if known is not None:
             request.headers["If-None-Match"] = known.headers["etag"]
         response = self._inner.handle_request(request)
         if known is not None:
-            # A redirect would take the header along, and a 304 for its target would mean nothing here.
+            # Otherwise a redirect would send the header to another address, whose 304 would mean nothing here.
             del request.headers["If-None-Match"]
         if url:
             CACHE.labels("hit" if response.status_code == 304 else "miss").inc()
         if known is not None and response.status_code == 304:
-            # Limits and time are new in each answer.
+            # Take the limits and the time from the new answer.
             new = {name: value for name, value in response.headers.items() if name.startswith("x-") or name == "date"}
             return httpx.Response(200, headers={**new, **known.headers}, content=known.body)
         if url and response.status_code == 200 and response.headers.get("etag"):
             body = response.read()
             if len(body) <= LARGEST_KEPT and _is_whole(body):
-                kept = {name: response.headers[name] for name in _HEADERS if name in response.headers}
-                self._cache.put(self._account, url, CachedResponse(kept, body))
+                headers = {name: response.headers[name] for name in _CACHED_HEADERS if name in response.headers}
+                self._cache.put(self._account, url, CachedResponse(headers, body))
         return response
 
-    def _url(self, request: httpx.Request) -> str:
-        """The key of a request in the cache; empty if it is not kept, or the caller has an ETag of its own."""
+    def _cache_key(self, request: httpx.Request) -> str:
+        """The key of a request in the cache; empty for an uncached path, or if the caller sends its own ETag."""
         path = request.url.path.removeprefix(self._base_path)
-        if request.method != "GET" or not _KEPT.fullmatch(path) or "If-None-Match" in request.headers:
+        if request.method != "GET" or not _CACHED_PATHS.fullmatch(path) or "If-None-Match" in request.headers:
             return ""
-        # GitHub's answer depends on the accepted form.
+        # The key includes `Accept`, because the answer depends on it.
         url = f"{request.url} {request.headers.get('Accept', '')}"
         return url if len(url) <= _LONGEST_URL else ""
 
 
 def _is_whole(body: bytes) -> bool:
-    """Whether this is JSON: an answer that was cut off on its way must not be cached."""
+    """Whether `body` is complete JSON. An answer that was cut off must not be cached."""
     try:
         json.loads(body)
     except ValueError:

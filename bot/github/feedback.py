@@ -1,7 +1,7 @@
-"""What people did with issues and comments: 👍 and 👎, changes of labels, answers to suggestions. Folds comments.
+"""Reads people's 👍 and 👎 on comments, changes of labels, and answers to suggestions. Also folds comments.
 
-GitHub sends no event for a reaction, so the bot polls. REST needs two requests a comment, and its ETags end with the
-token, after an hour; GraphQL reads fifty comments for the price of one or two requests. See `Reactable.reactions`,
+GitHub sends no event for a reaction, so the bot polls. REST needs two requests per comment, and its ETags expire with
+the token, after an hour. GraphQL reads fifty comments for the price of one or two requests. See `Reactable.reactions`,
 `minimizeComment` and `ReportedContentClassifiers` in https://docs.github.com/graphql/reference.
 """
 
@@ -18,10 +18,10 @@ from bot.github import convert
 from bot.github.calls import Api
 
 PAGE = 50
-"""Comments in one request."""
+"""The most comments in a request."""
 
-# The latest votes of one kind that are read of a comment. They include those of people who count, unless a crowd is at
-# work, which must not push out what was read before.
+# The most votes of each kind to read from a comment, latest first. Usually these include all votes of people who count.
+# If a crowd votes, `Votes.since` marks where this reading begins, so that older stored votes stay.
 MOST = 20
 _LATEST = f"first: {MOST}, orderBy: {{field: CREATED_AT, direction: DESC}}"
 _QUERY = f"""query Votes($ids: [ID!]!) {{
@@ -44,12 +44,12 @@ _UNFOLD = """mutation Unfold($id: ID!) {
   unminimizeComment(input: {subjectId: $id}) { unminimizedComment { isMinimized } }
 }"""
 FOLDED_AS = "outdated"
-"""The reason that GitHub shows on a comment that `fold` has folded."""
+"""The reason that GitHub shows on a comment folded by `fold`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Vote:
-    """One person's 👍 or 👎, at a time in seconds since 1970."""
+    """A person's 👍 or 👎. `at` is in seconds since 1970."""
 
     login: str
     up: bool
@@ -58,10 +58,10 @@ class Vote:
 
 @dataclass(frozen=True, slots=True)
 class Votes:
-    """The votes on one comment. `author` opened its issue, empty if unknown; `folded` says why the comment is folded.
+    """The votes on a comment. `author` opened the issue, empty if unknown. `folded` says why the comment is folded.
 
-    `since` has the kinds of votes that were not all read, each with the time of the first that was. `locked` says
-    whether the issue is.
+    `since` names the kinds of votes that were only partly read, with the time of the earliest vote that was read.
+    `locked` says whether the issue is locked.
     """
 
     author: str
@@ -73,9 +73,9 @@ class Votes:
 
 @dataclass(frozen=True, slots=True)
 class VotesPage:
-    """The votes by the comment's id. A comment that is missing is deleted, or we cannot see it.
+    """The votes by the comment's id. A missing comment was deleted or is hidden from the token.
 
-    `remaining` and `limit` are the hour's budget, None if GitHub does not count.
+    `remaining` and `limit` are the hour's budget, None if GitHub sets no limit.
     """
 
     found: Mapping[str, Votes] = field(default_factory=dict)
@@ -88,7 +88,7 @@ def votes(api: Api, node_ids: Sequence[str]) -> VotesPage:
     data, errors = api.graphql("read the reactions to comments", _QUERY, {"ids": list(node_ids[:PAGE])})
     nodes = data.get("nodes")
     if nodes is None:
-        raise GitHubError("read the reactions to comments", 200, "; ".join(one.message for one in errors)[:200])
+        raise GitHubError("read the reactions to comments", 200, "; ".join(error.message for error in errors)[:200])
     budget = data.get("rateLimit") or {}
     found = {node["id"]: _votes(node) for node in nodes if node and node.get("id")}
     return VotesPage(found, budget.get("remaining"), budget.get("limit"))
@@ -100,7 +100,7 @@ def fold(api: Api, node_id: str) -> None:
 
 
 def unfold(api: Api, node_id: str) -> None:
-    """Show a folded comment again; raises as `fold` does."""
+    """Show a folded comment again. Raises the same errors as `fold`."""
     _change(api, "unfold a comment", _UNFOLD, node_id)
 
 
@@ -133,20 +133,20 @@ def _votes(node: Mapping[str, Any]) -> Votes:
 Confidence = Literal["low", "medium", "high"]
 
 DUPLICATE = "duplicate"
-"""GitHub gives this label to every new repository. The bot uses it where it still exists."""
+"""The label that GitHub creates in every new repository. The bot uses the label wherever it still exists."""
 
 SUGGESTIONS_SINCE = "2026-03-10"
-"""The first version of the API that knows suggestions; an older one adds the label outright."""
+"""The first version of the API with suggestions. An older version would add a suggested label outright."""
 
 ADD_LABEL, CLOSE = "add_label", "close_issue"
-"""What can be suggested, in GitHub's words."""
+"""GitHub's names for the two actions that a suggestion can have."""
 
 _MOST = 2_000
 
 
 @dataclass(frozen=True, slots=True)
 class LabelEvent:
-    """Somebody set a label on an issue or took it off, at a time in seconds since 1970."""
+    """Somebody added a label to an issue or removed one. `at` is in seconds since 1970."""
 
     name: str
     added: bool
@@ -155,7 +155,7 @@ class LabelEvent:
 
 
 def duplicate_label(names: Iterable[str]) -> str | None:
-    """The label `duplicate` as it is written among these names; None if it is not there."""
+    """The label `duplicate` as spelt among these names; None if the label is absent."""
     return next((name for name in names if name.lower() == DUPLICATE), None)
 
 
@@ -176,10 +176,10 @@ def label_events(api: Api, repo: RepoRef, number: int) -> list[LabelEvent]:
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """What somebody suggested to do with an issue, and what came of it (GitHub's words, `pending` to `invalidated`).
+    """A suggested action on an issue. `state` is GitHub's word, from `pending` to `invalidated`.
 
-    `target` is the database id of the label, or of the original that it would be closed for; `value` the label's name.
-    `by` is the id of the maintainer who approved or dismissed it, at a time in seconds since 1970.
+    `target` is the database id of the label, or of the original of the duplicate. `value` is the label's name. `by` is
+    the id of the maintainer who approved or dismissed the suggestion. `at` is in seconds since 1970.
     """
 
     action: str
@@ -191,13 +191,13 @@ class Suggestion:
 
 
 def suggestions(api: Api, repo: RepoRef, number: int) -> tuple[Suggestion, ...] | None:
-    """All that was ever suggested on an issue; None if the repository has no suggestions.
+    """All suggestions ever made on an issue; None if the repository does not support suggestions.
 
-    Nothing else tells whether it has, and without them GitHub would add a suggested label outright.
+    Only this request reveals whether it does. If it does not, GitHub would add a suggested label outright.
     """
-    asked = partial(api.rest.issues.list_suggestions, repo.owner, repo.name, number, state="all")
+    request = partial(api.rest.issues.list_suggestions, repo.owner, repo.name, number, state="all")
     try:
-        listed = api.pages(f"read the suggestions on {repo}#{number}", asked, most=_MOST)
+        listed = api.pages(f"read the suggestions on {repo}#{number}", request, most=_MOST)
         return tuple(
             Suggestion(
                 data["action"],

@@ -1,7 +1,7 @@
-"""Decides by GitHub's answer whether a request is done, sent again or given up. Pure.
+"""Decides from GitHub's answer whether to accept the answer, retry the request, or give up. Pure.
 
-https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api has the rules: honour `retry-after`, else
-`x-ratelimit-reset` if nothing remains, else wait at least a minute, and longer each time.
+https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api has the rules: honour `retry-after`; else
+wait for `x-ratelimit-reset` if no request remains; else wait at least a minute, and longer each time.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from typing import Any
 from bot.domain.formats import with_zone
 
 RETRIES = 3
-"""How often a repeatable request is repeated after GitHub failed."""
+"""The most retries of a repeatable request after a failure of GitHub's."""
 
 _FIRST_PAUSE, _LIMIT_PAUSE, _LONGEST_LIMIT_PAUSE = 0.5, 60.0, 960.0
-# GitHub's longest window is an hour. A header that names years must not silence the bot for as long.
+# GitHub's longest window is an hour. A broken header that says years must not silence the bot for years.
 _LONGEST_STATED = 86_400.0
-# `x-ratelimit-reset` and `Date` are whole seconds: a second more is never too early.
+# `x-ratelimit-reset` and `Date` are whole seconds, so wait another second.
 _ROUNDING = 1.0
 _MENTIONS_LIMIT = re.compile(rb"rate.limit", re.IGNORECASE)
 _TOO_QUICK = "was submitted too quickly"
@@ -31,9 +31,9 @@ _TOO_QUICK = "was submitted too quickly"
 
 @dataclass(frozen=True, slots=True)
 class ResponseData:
-    """GitHub's answer. `status` is 0 if there was none; header names are lower case.
+    """GitHub's answer. `status` is 0 without an answer. Header names are lower case.
 
-    `body` matters for 403, 422 and 429, and for GraphQL, which reports limits with status 200 as well.
+    `body` matters for 403, 422 and 429, and for GraphQL, which also reports limits with status 200.
     """
 
     status: int
@@ -43,12 +43,15 @@ class ResponseData:
 
 @dataclass(frozen=True, slots=True)
 class Ok:
-    """Return the answer: a success, or a refusal that waiting cannot change."""
+    """Accept the answer, which is a success or a permanent refusal."""
 
 
 @dataclass(frozen=True, slots=True)
 class RateLimit:
-    """GitHub's "not now": for how many seconds, for which resource (None: everything), and whether it said how long."""
+    """A rate limit of GitHub's, for `after` seconds. `resource` None means all resources.
+
+    `stated` says whether GitHub named the time.
+    """
 
     after: float
     resource: str | None
@@ -57,7 +60,7 @@ class RateLimit:
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """Ask again after so many seconds."""
+    """Send the request again after `after` seconds."""
 
     after: float
     limit: RateLimit | None = None
@@ -65,7 +68,7 @@ class Retry:
 
 @dataclass(frozen=True, slots=True)
 class Raise:
-    """Give up for now, because of a rate `limit`, or because GitHub is out of order."""
+    """Give up for now, because of a rate limit, or because GitHub is out of order."""
 
     limit: RateLimit | None = None
 
@@ -84,12 +87,14 @@ def decide(
     strikes: int = 0,
     jitter: float = 0.0,
 ) -> NextStep:
-    """Judge one answer.
+    """Decide what to do after an answer.
 
-    `attempt` counts the retries so far, `patience` the seconds left for this request, `strikes` the limits before this
-    one that named no time. `now` is GitHub's time (seconds since 1970), `resource` the primary limit of the request;
-    `jitter` in [0, 1) spreads the clients. `repeatable` says that sending it twice does no harm. GitHub did not carry
-    out a request that it refused for a limit, so that may always be repeated; after another failure it may have.
+    `attempt` counts the retries so far. `repeatable` says that sending the request twice does no harm. `patience` is
+    the seconds left for this request. `now` is GitHub's time in seconds since 1970. `resource` is the primary limit of
+    the request. `strikes` counts the previous limits without a stated time. `jitter` in [0, 1) spreads the clients.
+
+    A request refused for a limit may always be repeated, because GitHub has not carried it out. After another failure
+    GitHub may have carried out the request.
     """
     if limit := find_limit(answer, now=now, resource=resource, strikes=strikes, jitter=jitter):
         if attempt < RETRIES and limit.after <= patience:
@@ -106,21 +111,21 @@ def decide(
 def find_limit(
     answer: ResponseData, *, now: float, resource: str, strikes: int = 0, jitter: float = 0.0
 ) -> RateLimit | None:
-    """The rate limit that this answer reports, if any; arguments as for `decide`. (Not every 403 is one.)
+    """The rate limit that this answer reports, if any. The arguments are as in `decide`.
 
-    The primary limit covers one resource, a secondary one everything.
+    Some answers with status 403 report no limit. A primary limit covers one resource, a secondary limit everything.
     """
     headers = answer.headers
     if answer.status == 422:
         # "The endpoint has been spammed": the error has the code `abuse` (octokit/plugin-throttling.js, 775) or the
         # message of GraphQL's mutations, which REST passes on (cli/cli, 4801).
         errors = _errors(_read(answer.body))
-        hasty = any(one.get("code") == "abuse" or one.get("message") == _TOO_QUICK for one in errors)
-        message, used_up = _TOO_QUICK if hasty else "", False
+        too_quick = any(error.get("code") == "abuse" or error.get("message") == _TOO_QUICK for error in errors)
+        message, used_up = _TOO_QUICK if too_quick else "", False
     elif answer.status in (403, 429):
         message, used_up = message_of(answer.body).lower(), headers.get("x-ratelimit-remaining") == "0"
     elif answer.status == 200:
-        # For GraphQL's primary limit the header may still say that some is left (octokit/plugin-throttling.js, 636).
+        # Read the body: at GraphQL's primary limit, the header may be above zero (octokit/plugin-throttling.js, 636).
         message, used_up = _limit_in(answer.body)
     else:
         return None
@@ -138,7 +143,7 @@ def find_limit(
 
 
 def retry_after(headers: Mapping[str, str], now: float) -> float | None:
-    """Seconds by the `retry-after` header, a number or a date (RFC 9110, 10.2.3), at most a day; None without one."""
+    """The seconds until `retry-after` (a number or a date: RFC 9110, 10.2.3), at most a day; None without it."""
     text = headers.get("retry-after", "").strip()
     if (seconds := _number(text)) is not None:
         return min(seconds, _LONGEST_STATED)
@@ -150,13 +155,13 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
 
 
 def quota(headers: Mapping[str, str], now: float) -> tuple[int, float] | None:
-    """How many requests are left, and for how many seconds (a day at most, negative after the reset), if known."""
+    """The remaining requests, and the seconds until the reset (at most a day, negative after the reset), if known."""
     remaining, reset = _number(headers.get("x-ratelimit-remaining")), _until_reset(headers, now)
     return None if remaining is None or reset is None else (int(remaining), reset)
 
 
 def message_of(body: bytes) -> str:
-    """The `message` of an error body, with the messages of its `errors`; empty for any other body."""
+    """The `message` of an error body, followed by the messages of its `errors`; empty for any other body."""
     data = _read(body)
     parts = [data.get("message")]
     for error in data.get("errors") or ():
@@ -165,12 +170,12 @@ def message_of(body: bytes) -> str:
 
 
 def _limit_in(body: bytes) -> tuple[str, bool]:
-    """GraphQL's message about a limit in an answer of status 200, and whether it is the primary one; empty if none.
+    """The message about a limit in a GraphQL answer of status 200 (empty without a limit), and whether it is primary.
 
-    https://docs.github.com/graphql/overview/rate-limits-and-query-limits-for-the-graphql-api: the primary limit has a
-    type of its own, a secondary one only its message.
+    https://docs.github.com/graphql/overview/rate-limits-and-query-limits-for-the-graphql-api: an error's type reveals
+    the primary limit. Only the message reveals a secondary limit.
     """
-    # Answers are large, and few report a limit; people's texts can contain the words too.
+    # Parse only answers that mention a limit, because answers are large. People's texts can mention limits too.
     data = _read(body) if _MENTIONS_LIMIT.search(body) else {}
     for error in _errors(data):
         message = str(error.get("message")).lower()
@@ -182,7 +187,7 @@ def _limit_in(body: bytes) -> tuple[str, bool]:
 
 
 def _read(body: bytes) -> dict[str, Any]:
-    """An answer's JSON; empty if it is no mapping, or its `errors` are no list."""
+    """An answer's JSON; empty for malformed JSON, a non-mapping, or `errors` that are not a list."""
     try:
         data = json.loads(body)
     except ValueError:
@@ -200,71 +205,75 @@ def _until_reset(headers: Mapping[str, str], now: float) -> float | None:
 
 
 def _number(text: str | None) -> float | None:
-    """A header's whole number, with no more digits than a date in seconds has."""
+    """A header's whole number of at most ten digits, as in a date in seconds; else None."""
     return float(text) if text and text.isascii() and text.isdigit() and len(text) <= 10 else None
 
 
 CORE, APP, SEARCH, HYBRID = "core", "app", "search", "semantic_search"
 GRAPHQL, CONTENT = "graphql", "content"
 
-# GitHub counts requests as they arrive, not as they leave here, so our periods are a second longer.
+# Our periods are a second longer than GitHub's, because GitHub counts a request on arrival.
 _MINUTE = 61.0
 _HOUR = 3601.0
 
-# Requests and seconds.
+# Pairs of requests and seconds.
 LIMITS: Mapping[str, Sequence[tuple[int, float]]] = {
     SEARCH: ((30, _MINUTE),),
     HYBRID: ((10, _MINUTE),),
     CONTENT: ((80, _MINUTE), (500, _HOUR)),
 }
 _READING = ("GET", "HEAD", "OPTIONS")
-# A token, a label, a reaction or a fold that is asked for twice leaves GitHub as one that is asked for once. A second
-# comment is a second comment, and a second redelivery another delivery.
+# Repeating a request for a token, a label, a reaction or a fold has no further effect. Repeating another request has:
+# for example, a second comment or another redelivery.
 _REPEATABLE_POSTS = re.compile(r"(/api)?/graphql|/app/installations/\d+/access_tokens|/repos/.+/(labels|reactions)")
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """`resource` names the primary limit, as `x-ratelimit-resource` does; `content` says that it creates content."""
+    """The limits that a request counts towards.
+
+    `resource` is the primary limit, named as in `x-ratelimit-resource`. `content` says whether the request creates
+    content.
+    """
 
     resource: str
     content: bool = False
 
 
 def cost_of(method: str, path: str, query: Mapping[str, str]) -> Cost:
-    """The limits that a request counts for. `path` is without the base path of an Enterprise server."""
+    """The cost of a request. `path` omits the base path of an Enterprise server."""
     if path in ("/graphql", "/api/graphql"):
         return Cost(GRAPHQL)
     if path.startswith("/search/"):
         return Cost(HYBRID if query.get("search_type") in ("semantic", "hybrid") else SEARCH)
     if path.endswith("/access_tokens"):
-        # The App asks for an installation's tokens out of its own budget.
+        # Requests for an installation's tokens count towards the App's own budget.
         return Cost(APP)
-    # A write of the App, such as a redelivery, creates no content.
+    # The App's own writes, such as redeliveries, create no content.
     return Cost(CORE, content=method not in (*_READING, "DELETE") and not path.startswith("/app/"))
 
 
 def kind_of(method: str, cost: Cost) -> str:
-    """A request's kind, for the metrics: its limit, and for most requests whether it reads or writes."""
+    """A request's kind, for the metrics: `read` or `write`, or the name of a special limit."""
     if cost.resource != CORE:
         return cost.resource
     return "read" if method in _READING else "write"
 
 
 def is_repeatable(method: str, path: str) -> bool:
-    """Whether a request that is sent twice leaves GitHub as one that is sent once."""
+    """Whether sending a request twice has the same effect as sending it once."""
     return method != "POST" or bool(_REPEATABLE_POSTS.fullmatch(path))
 
 
 class RateLimiter:
-    """Says when a request may be sent, by sliding windows: a token bucket would let twice its size through in a minute.
+    """Says when the client may send a request. Uses sliding windows: a token bucket would allow two bursts in a minute.
 
     `clock` counts seconds and never goes back (`time.monotonic`). Thread safe.
     """
 
     def __init__(self, clock: Callable[[], float], limits: Mapping[str, Sequence[tuple[int, float]]] = LIMITS) -> None:
         self._clock = clock
-        # The times of the latest requests, as many as are allowed, and the length of the window.
+        # For each window: the times of the latest requests, as many as the limit allows, and the window's length.
         self._windows = {
             name: [(deque[float](maxlen=most), seconds) for most, seconds in group] for name, group in limits.items()
         }
@@ -273,9 +282,9 @@ class RateLimiter:
         self._lock = threading.Lock()
 
     def take(self, cost: Cost) -> float:
-        """Count one request and return 0, or return the seconds after which to ask again.
+        """Count a request and return 0, or return the seconds to wait before calling `take` again.
 
-        It reserves nothing, so that a refusal also holds for those who already wait.
+        Waiting reserves no place, so that a later refusal by GitHub also delays threads that already wait.
         """
         with self._lock:
             now = self._clock()
@@ -288,27 +297,27 @@ class RateLimiter:
             return delay
 
     def learn(self, resource: str, remaining: int, seconds: float) -> None:
-        """Note how many requests of a resource remain for so many seconds more."""
+        """Learn from GitHub how many requests of a resource remain for the next `seconds`."""
         if remaining < 1:
             with self._lock:
                 self._block(resource, seconds)
 
     def refused(self, limit: RateLimit) -> None:
-        """Send nothing that this limit covers until its time is over. Refusals during a pause count as one strike."""
+        """Block requests that this limit covers until its end. All refusals during a pause count as a single strike."""
         with self._lock:
             if not limit.stated and not self._paused():
                 self._strikes += 1
             self._block(limit.resource, limit.after)
 
     def strikes(self) -> int:
-        """How many refusals without a time came before this one, with no success in between."""
+        """The number of refusals without a stated time since the last success, before the present pause."""
         with self._lock:
             return max(self._strikes - 1, 0) if self._paused() else self._strikes
 
     def succeeded(self) -> None:
-        """Start again from the shortest pause, since a request went through."""
+        """Note a success, so that the next pause is the shortest again."""
         with self._lock:
-            # During a pause it was one that had been sent before.
+            # During a pause, the successful request was sent before the pause.
             if not self._paused():
                 self._strikes = 0
 

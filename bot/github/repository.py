@@ -1,4 +1,4 @@
-"""What the bot reads and writes in a repository over REST."""
+"""Reads and writes a repository. The methods in this module use REST; `RepoClient` adds those of other modules."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ from bot.platform.call_rules import equal
 from bot.platform.call_tracker import ToolCallTracker
 
 LARGEST_FILE = 1024 * 1024
-"""Bytes of the largest file that is read; GitHub's contents API sends nothing larger within JSON."""
+"""Bytes of the largest file to read. GitHub's contents API sends no larger file within JSON."""
 
-# Managed users have an underscore, and some old accounts a hyphen at the end; nobody has anything else.
+# Logins of managed users contain an underscore, and some old logins end in a hyphen.
 _LOGIN = re.compile(r"[A-Za-z0-9_-]{1,100}")
 _MOST_COMMENTS, _MOST_ISSUES_OF_ONE, _MOST_LABELS = 5_000, 1_000, 2_000
 
 
 class Reads:
-    """Reading operations. All raise Forbidden, RateLimited and Unavailable; NotFound if their docstring says so."""
+    """Reading operations. All raise Forbidden, RateLimited and Unavailable. Docstrings say which raise NotFound."""
 
     label_events = operation(label_events)
     suggestions = operation(suggestions)
@@ -46,28 +46,28 @@ class Reads:
         self._api = api
 
     def issue(self, repo: RepoRef, number: int) -> Issue:
-        """One issue or pull request. Raises NotFound if it was deleted or transferred elsewhere.
+        """An issue or pull request. Raises NotFound if the issue was deleted or transferred.
 
-        A renamed repository answers under its new name, which `Issue.repo` then is.
+        If the repository was renamed, `Issue.repo` has the new name.
         """
         operation = f"read {repo}#{number}"
         data = self._api.call(operation, lambda: self._api.rest.issues.get(repo.owner, repo.name, number))
         issue = convert.issue(data)
         if issue.repo.key != repo.key and (issue.number != number or self.repository(repo).ref.key != issue.repo.key):
-            # GitHub redirects from a transferred issue and from a renamed repository alike.
+            # GitHub redirects both for a transferred issue and for a renamed repository; this is the former.
             raise NotFound(operation, 301, f"it was transferred to {issue.repo}#{issue.number}")
         return issue
 
     def check_token(self) -> None:
-        """Raise Forbidden if GitHub refuses the token; costs nothing."""
-        # An Enterprise Server without limits has no such page, but looks at the token first.
+        """Raise Forbidden if GitHub refuses the token. Does not count towards a rate limit."""
+        # An Enterprise Server without limits answers 404, but checks the token first.
         with suppress(NotFound):
             self._api.call("read the limits", lambda: self._api.rest.rate_limit.get())
 
     def recent_issues(self, repo: RepoRef, limit: int) -> list[Issue]:
-        """The issues opened last, newest first, open and closed, without pull requests: `limit` at most."""
+        """The latest `limit` issues, newest first, open and closed, without pull requests."""
         found: list[Issue] = []
-        # In some repositories most entries are pull requests.
+        # Read more entries than `limit`, because in some repositories most entries are pull requests.
         most = max(10 * PAGE, 5 * limit)
         for data in self._issues(f"list the issues of {repo}", repo, most, direction="desc"):
             if len(found) >= limit:
@@ -77,18 +77,18 @@ class Reads:
         return found
 
     def issues_of(self, repo: RepoRef, login: str) -> list[Issue]:
-        """The issues that somebody opened, open and closed, without pull requests, the oldest first."""
-        what = f"list the issues of {login} in {repo}"
-        listed = self._issues(what, repo, _MOST_ISSUES_OF_ONE, creator=login, direction="asc")
+        """The issues that `login` opened, oldest first, open and closed, without pull requests."""
+        operation = f"list the issues of {login} in {repo}"
+        listed = self._issues(operation, repo, _MOST_ISSUES_OF_ONE, creator=login, direction="asc")
         return [convert.issue(data) for data in listed if not data.get("pull_request")]
 
-    def _issues(self, what: str, repo: RepoRef, most: int, **query: Any) -> Iterator[Any]:
-        request = self._api.rest.issues.list_for_repo
-        asked = partial(request, repo.owner, repo.name, state="all", sort="created", **query)
-        return self._api.pages(what, asked, most=most)
+    def _issues(self, operation: str, repo: RepoRef, most: int, **query: Any) -> Iterator[Any]:
+        method = self._api.rest.issues.list_for_repo
+        request = partial(method, repo.owner, repo.name, state="all", sort="created", **query)
+        return self._api.pages(operation, request, most=most)
 
     def comments(self, repo: RepoRef, number: int, since: datetime | None = None) -> list[Comment]:
-        """The comments on an issue, oldest first, or those written or edited at `since` or later. Raises NotFound."""
+        """The comments on an issue, oldest first. `since` limits them by their last edit. Raises NotFound."""
         after = UNSET if since is None else since
         listed = self._api.pages(
             f"read the comments on {repo}#{number}",
@@ -98,13 +98,13 @@ class Reads:
         return [convert.comment(data) for data in listed]
 
     def comment(self, repo: RepoRef, comment_id: int) -> Comment:
-        """Raises NotFound if it was deleted."""
+        """A comment. Raises NotFound if the comment was deleted."""
         request = partial(self._api.rest.issues.get_comment, repo.owner, repo.name, comment_id)
         data = self._api.call(f"read comment {comment_id} in {repo}", request)
         return convert.comment(data)
 
     def permission(self, repo: RepoRef, login: str) -> Permission:
-        """What somebody may do here (C5): nothing, for a bot or a name that nobody has."""
+        """A person's access to the repository (C5). Bots and unknown logins have no access."""
         if not _LOGIN.fullmatch(login):
             return Permission()
         request = partial(self._api.rest.repos.get_collaborator_permission_level, repo.owner, repo.name, login)
@@ -120,12 +120,12 @@ class Reads:
         return frozenset(data["name"] for data in self._api.pages(f"list the labels of {repo}", request, _MOST_LABELS))
 
     def repository(self, repo: RepoRef) -> Repository:
-        """The repository, under its present name if it was renamed. Raises NotFound."""
+        """The repository, under its present name. Raises NotFound."""
         data = self._api.call(f"read {repo}", lambda: self._api.rest.repos.get(repo.owner, repo.name))
         return convert.repository(data)
 
     def file(self, repo: RepoRef, path: str) -> str | None:
-        """The text of a file on the default branch, if there is one. Raises Invalid beyond LARGEST_FILE bytes."""
+        """The text of a file on the default branch, or None. Raises Invalid for more than LARGEST_FILE bytes."""
         data = self._contents(repo, path)
         if not isinstance(data, dict) or data.get("type") != "file":
             return None
@@ -134,7 +134,7 @@ class Reads:
         return base64.b64decode(data["content"]).decode("utf-8", errors="replace")
 
     def directory(self, repo: RepoRef, path: str) -> list[str]:
-        """The names in a folder of the default branch ("" is the root), those of folders with a slash at the end."""
+        """The names in a folder of the default branch ("" is the root). Names of folders end in a slash."""
         data = self._contents(repo, path, root=not path)
         ends = {"file": "", "dir": "/"}
         entries = data if isinstance(data, list) else []
@@ -156,8 +156,8 @@ Reaction = Literal["+1", "-1", "eyes", "confused", "rocket"]
 class Writes(Reads):
     """Writing operations. All raise NotFound, Forbidden, Invalid, RateLimited and Unavailable.
 
-    The client repeats all but `create_comment` and `create_issue`, within limits. If one of these two raises
-    Unavailable, nobody knows whether the thing is there: look for its marker before trying again.
+    The client retries all operations except `create_comment` and `create_issue`. If one of these two raises
+    Unavailable, the comment or issue may exist: look for its marker before trying again.
     """
 
     def create_comment(self, repo: RepoRef, number: int, body: str) -> Comment:
@@ -165,39 +165,39 @@ class Writes(Reads):
         return convert.comment(self._ask(f"comment on {repo}#{number}", repo, method, number, body=body))
 
     def update_comment(self, repo: RepoRef, comment_id: int, body: str) -> Comment:
-        """Give a comment of the bot's own a new text."""
+        """Replace the text of one of the bot's comments."""
         method = self._api.rest.issues.update_comment
         return convert.comment(self._ask(f"edit comment {comment_id} in {repo}", repo, method, comment_id, body=body))
 
     def delete_comment(self, repo: RepoRef, comment_id: int) -> None:
-        """Delete a comment, if it is still there."""
+        """Delete a comment, if it still exists."""
         with suppress(NotFound):
             operation = f"delete comment {comment_id} in {repo}"
             self._send(operation, repo, self._api.rest.issues.delete_comment, comment_id)
 
     def react(self, repo: RepoRef, comment_id: int, content: Reaction) -> Actor:
-        """React to a comment; a reaction that is there already stays. Returns who reacted: the App itself."""
+        """React to a comment, unless the reaction exists already. Returns the account that reacted: the App's bot."""
         method = self._api.rest.reactions.create_for_issue_comment
         data = self._ask(f"react to comment {comment_id} in {repo}", repo, method, comment_id, content=content)
         return convert.actor(data.get("user"))
 
     def unreact(self, repo: RepoRef, comment_id: int, content: Reaction, who: Actor) -> None:
-        """Take `who`'s reaction off a comment, if there is one, and nobody else's."""
+        """Remove `who`'s reaction from a comment, if it exists."""
         operation, rest = f"take a reaction off comment {comment_id} in {repo}", self._api.rest.reactions
-        given = self._ask(operation, repo, rest.list_for_issue_comment, comment_id, content=content, per_page=PAGE)
-        key = next((one["id"] for one in given if convert.actor(one.get("user")) == who), None)
-        if key is not None:
-            # It may be gone by now.
+        reactions = self._ask(operation, repo, rest.list_for_issue_comment, comment_id, content=content, per_page=PAGE)
+        own = next((data["id"] for data in reactions if convert.actor(data.get("user")) == who), None)
+        if own is not None:
+            # The reaction may be gone by now.
             with suppress(NotFound):
-                self._send(operation, repo, rest.delete_for_issue_comment, comment_id, key)
+                self._send(operation, repo, rest.delete_for_issue_comment, comment_id, own)
 
     def close_as_duplicate(self, repo: RepoRef, number: int, original_id: int) -> Issue:
-        """Close an issue as GitHub's own kind of duplicate. `original_id` is the database id of the original."""
+        """Close an issue with GitHub's reason "duplicate". `original_id` is the database id of the original."""
         change = {"state": "closed", "state_reason": "duplicate", "duplicate_issue_id": original_id}
         return self._update(f"close {repo}#{number} as a duplicate", repo, number, **change)
 
     def close(self, repo: RepoRef, number: int, reason: Literal["completed", "not_planned"]) -> Issue:
-        """Close an issue, or give a closed one this reason."""
+        """Close an issue, or change the reason of a closed issue."""
         return self._update(f"close {repo}#{number}", repo, number, state="closed", state_reason=reason)
 
     def reopen(self, repo: RepoRef, number: int) -> Issue:
@@ -208,16 +208,16 @@ class Writes(Reads):
         return convert.issue(self._ask(f"open an issue in {repo}", repo, method, title=title, body=body))
 
     def edit_issue(self, repo: RepoRef, number: int, body: str) -> Issue:
-        """Give an issue of the bot's own a new text."""
+        """Replace the text of one of the bot's issues."""
         return self._update(f"edit {repo}#{number}", repo, number, body=body)
 
     def add_labels(self, repo: RepoRef, number: int, names: Sequence[str]) -> None:
-        """Add labels to those that an issue has. (Setting them with the issue would replace the others.)"""
+        """Add labels and keep the issue's other labels, which an update of the issue would replace."""
         if names:
             self._send(f"label {repo}#{number}", repo, self._api.rest.issues.add_labels, number, labels=list(names))
 
     def suggest_label(self, repo: RepoRef, number: int, name: str, rationale: str, confidence: Confidence) -> None:
-        """Propose a label to the maintainers. A repository without label suggestions would add it outright."""
+        """Suggest a label to the maintainers. Without support for suggestions, GitHub would add the label outright."""
         proposed = {"name": name, "rationale": rationale, "confidence": confidence, "suggest": True}
         operation = f"suggest a label on {repo}#{number}"
         self._send(operation, repo, self._api.rest.issues.add_labels, number, labels=[proposed])
@@ -225,7 +225,7 @@ class Writes(Reads):
     def suggest_closing(
         self, repo: RepoRef, number: int, original_id: int, rationale: str, confidence: Confidence
     ) -> None:
-        """Propose to close an issue as a duplicate. A repository without suggestions answers well and does nothing."""
+        """Suggest closing an issue as a duplicate. Without support for suggestions, GitHub reports success anyway."""
         state = {"value": "closed", "rationale": rationale, "confidence": confidence, "suggest": True}
         change = {"state": state, "state_reason": "duplicate", "duplicate_issue_id": original_id}
 
@@ -235,28 +235,28 @@ class Writes(Reads):
         self._send(f"suggest closing {repo}#{number}", repo, patch)
 
     def remove_label(self, repo: RepoRef, number: int, name: str) -> None:
-        """Take a label off an issue, if it is there."""
-        # A name is one segment of the path; dots alone would climb to another address.
+        """Remove a label from an issue, if the issue has the label."""
+        # The name is a single segment of the path. A name of only dots would lead to another address.
         segment = quote(name, safe="") if name.strip(".") else name.replace(".", "%2E")
         with suppress(NotFound):
             self._send(f"unlabel {repo}#{number}", repo, self._api.rest.issues.remove_label, number, segment)
 
     def _update(self, operation: str, repo: RepoRef, number: int, **change: Any) -> Issue:
-        """Change an issue; fields that `change` does not name stay."""
+        """Change the fields of an issue that `change` names."""
         return convert.issue(self._ask(operation, repo, self._api.rest.issues.update, number, **change))
 
     def _ask(
-        self, operation: str, repo: RepoRef, method: Callable[..., Response[Any, Any]], *path: Any, **given: Any
+        self, operation: str, repo: RepoRef, method: Callable[..., Response[Any, Any]], *path: Any, **fields: Any
     ) -> Any:
-        return self._api.read(operation, self._send(operation, repo, method, *path, **given))
+        return self._api.read(operation, self._send(operation, repo, method, *path, **fields))
 
     def _send(
-        self, operation: str, repo: RepoRef, method: Callable[..., Response[Any, Any]], *path: Any, **given: Any
+        self, operation: str, repo: RepoRef, method: Callable[..., Response[Any, Any]], *path: Any, **fields: Any
     ) -> Response[Any, Any]:
-        """Write to a repository, also if it was renamed, but never to where an issue was transferred."""
+        """Write to a repository under its present name, but never to the new place of a transferred issue."""
 
         def send(at: RepoRef) -> Response[Any, Any]:
-            return self._api.send(operation, partial(method, at.owner, at.name, *path, **given))
+            return self._api.send(operation, partial(method, at.owner, at.name, *path, **fields))
 
         try:
             return send(repo)
@@ -275,7 +275,7 @@ R = TypeVar("R")
 
 
 class RepoClient(Writes):
-    """All that the bot reads and writes on GitHub as one installation. Thread safe."""
+    """All of the bot's reading and writing on GitHub as one identity. Thread safe."""
 
     search = operation(search)
     similar_issues = operation(similar_issues)
@@ -299,44 +299,45 @@ class RepoClient(Writes):
         self._tracker = tracker
 
     def thread(self, key: str, *, fresh: bool = False) -> ThreadClient:
-        """A client for one issue (`OWNER/REPO#N`) that caches its reads for some minutes (T5); `fresh` reads anew."""
+        """A client for an issue (`OWNER/REPO#N`) that caches reads for some minutes (T5). `fresh` ignores the cache."""
         return ThreadClient(self._api, self._tracker, key, fresh=fresh)
 
     def forget_thread(self, key: str) -> None:
-        """Forget what was read for a thread, because it has changed since."""
+        """Drop a thread's cached reads, because the thread has changed."""
         self._tracker.clear_session(key)
 
 
 def _cached(
-    ask: Callable[Concatenate[RepoClient, P], R], unless: Callable[[R], Any] | None = None
+    method: Callable[Concatenate[RepoClient, P], R], unless: Callable[[R], Any] | None = None
 ) -> Callable[Concatenate[ThreadClient, P], R]:
-    """A cached reading operation. It keeps no answer for which `unless` is true; a cached one has its `cached_at`."""
-    tool, signature = f"github.{ask.__name__}", inspect.signature(ask)
+    """Cache a reading method, except for answers for which `unless` is true. Cached answers have `cached_at` set."""
+    tool, signature = f"github.{method.__name__}", inspect.signature(method)
     keep = None if unless is None else lambda result: not unless(result)
 
-    @wraps(ask)
-    def asked(client: ThreadClient, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        given = signature.bind(None, *args, **kwargs)
-        given.apply_defaults()
-        _, *known = given.arguments.items()
-        arguments = {name: tuple(value) if isinstance(value, list) else value for name, value in known}
-        # T5: the default rule for similar calls would take two issues of a repository for one.
+    @wraps(method)
+    def cached(client: ThreadClient, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        bound = signature.bind(None, *args, **kwargs)
+        bound.apply_defaults()
+        _, *without_self = bound.arguments.items()
+        arguments = {name: tuple(value) if isinstance(value, list) else value for name, value in without_self}
+        # T5: the default rule for similar calls would confuse two issues of a repository.
         client._tracker.add_rule(tool, equal)
         answer = client._tracker.call(
-            client._key, tool, arguments, partial(ask, client, *args, **kwargs), fresh=client._fresh, keep=keep
+            client._key, tool, arguments, partial(method, client, *args, **kwargs), fresh=client._fresh, keep=keep
         )
-        # The caller may change a list; the next answer must not have that.
+        # Copy, because the caller may change a list, and the next answer must not contain the change.
         result: Any = copy(answer.result)
         if answer.cached and hasattr(result, "cached_at"):
             result = replace(result, cached_at=answer.at)
         return cast("R", result)
 
-    return asked
+    return cached
 
 
 class ThreadClient(RepoClient):
-    """A RepoClient that caches searches, labels and files. What the bot acts upon (issues, comments, permissions, the
-    repository) it always reads anew.
+    """A RepoClient that caches searches, labels and files.
+
+    It never caches what the bot acts upon: issues, comments, permissions and the repository.
     """
 
     search = _cached(RepoClient.search, unless=lambda page: page.incomplete)

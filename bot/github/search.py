@@ -1,4 +1,4 @@
-"""GitHub's searches: issues (lexical or hybrid), similar issues (F8a), discussions, and threads with commands.
+"""Searches GitHub for issues (lexical or hybrid), similar issues (F8a), discussions, and threads with commands.
 
 https://docs.github.com/rest/search/search
 https://docs.github.com/graphql/guides/using-the-graphql-api-for-discussions
@@ -19,16 +19,16 @@ from bot.github import convert
 from bot.github.calls import PAGE, Api
 
 LONGEST_BODY = 10_000
-"""Characters of a body that are kept: a page of a hundred results may bring 6 MB, and pages are remembered."""
+"""Characters of a body to keep. Pages are cached, and a page of a hundred full results can have 6 MB."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchPage:
     """The first page of a search.
 
-    `total_count` counts all hits, `incomplete` says that GitHub ran out of time, `search_type` how it searched,
-    `fallback_reasons` why a hybrid search became a lexical one. `cached_at` is the time of day at which a remembered
-    page was fetched, else empty.
+    `total_count` counts all hits. `incomplete` says that GitHub ran out of time. `search_type` says how GitHub
+    searched, and `fallback_reasons` why a hybrid search became lexical. `cached_at` is the time of day at which a
+    cached page was fetched, else empty.
     """
 
     total_count: int
@@ -40,9 +40,9 @@ class SearchPage:
 
 
 def search(api: Api, query: str, *, hybrid: bool = False, per_page: int = PAGE) -> SearchPage:
-    """One search request: lexical (30 a minute) or hybrid (10 a minute).
+    """A search request: lexical (limit 30 a minute) or hybrid (limit 10 a minute).
 
-    Raises Invalid with GitHub's explanation for a query that it refuses, such as one with a repository's former name.
+    Raises Invalid with GitHub's explanation for a refused query, for example with a repository's former name.
     """
     data = api.call(
         "search issues",
@@ -53,8 +53,8 @@ def search(api: Api, query: str, *, hybrid: bool = False, per_page: int = PAGE) 
     return SearchPage(
         total_count=data["total_count"],
         incomplete=data["incomplete_results"],
-        items=tuple(replace(one, body=one.body[:LONGEST_BODY]) for one in map(convert.issue, data["items"])),
-        # Servers without hybrid search do not name the type.
+        items=tuple(replace(issue, body=issue.body[:LONGEST_BODY]) for issue in map(convert.issue, data["items"])),
+        # Servers without hybrid search omit the type.
         search_type=data.get("search_type") or "lexical",
         fallback_reasons=tuple(data.get("lexical_fallback_reason") or ()),
     )
@@ -67,9 +67,9 @@ _REFUSALS = (403, 404, 410)
 
 @dataclass(frozen=True, slots=True)
 class SimilarIssues:
-    """The first page, best first, each with GitHub's judgement. `cached_at` is as in `SearchPage`.
+    """The first page of similar issues, best first, each with GitHub's judgement.
 
-    `enabled` says whether GitHub ranks similar issues in this repository.
+    `enabled` says whether GitHub ranks similar issues in this repository. `cached_at` is as in `SearchPage`.
     """
 
     items: tuple[tuple[Issue, Likeness], ...] = ()
@@ -78,9 +78,9 @@ class SimilarIssues:
 
 
 def similar_issues(api: Api, repo: RepoRef, number: int) -> SimilarIssues:
-    """Ask GitHub for similar issues, without a threshold: GitHub's own prefers precision, and its scale is not known.
+    """Ask GitHub for similar issues, without a threshold: GitHub's threshold favours precision on an unknown scale.
 
-    If the ranking is not enabled, GitHub answers bare issues, or refuses. Then it is not asked again for a day.
+    If the ranking is not enabled, GitHub returns bare issues or refuses. Then do not ask again for a day.
     """
     feature = f"similar issues in {repo.key}"
     if feature in api.switched_off:
@@ -94,9 +94,11 @@ def similar_issues(api: Api, repo: RepoRef, number: int) -> SimilarIssues:
         return _not_enabled(api, feature, f"GitHub answered {refusal.status}")
     if not isinstance(found, list):
         raise GitHubError(f"ask for issues like {repo}#{number}", 200, "the answer is no list")
-    if not all(isinstance(one, dict) and isinstance(one.get("issue"), dict) and one.get("confidence") for one in found):
+    if not all(
+        isinstance(item, dict) and isinstance(item.get("issue"), dict) and item.get("confidence") for item in found
+    ):
         return _not_enabled(api, feature, "GitHub does not rank them")
-    return SimilarIssues(tuple((convert.issue(one["issue"]), _likeness(one)) for one in found))
+    return SimilarIssues(tuple((convert.issue(item["issue"]), _likeness(item)) for item in found))
 
 
 def _not_enabled(api: Api, feature: str, why: str) -> SimilarIssues:
@@ -111,7 +113,7 @@ def _likeness(item: dict[str, Any]) -> Likeness:
     return Likeness(score if known else None, str(item["confidence"]), item.get("likely_duplicate") is True)
 
 
-# A search silently leaves out what the token may not read. Counting the discussions gives an error instead.
+# The query also counts discussions: without the permission, a count is an error, but a search is merely empty.
 _DISCUSSIONS = """query Discussions($owner: String!, $name: String!%s) {
   repository(owner: $owner, name: $name) { discussions(first: 1) { totalCount } }
 %s
@@ -127,9 +129,9 @@ fragment found on SearchResultItemConnection {
 
 @dataclass(frozen=True, slots=True)
 class FoundDiscussions:
-    """For each text whose search was answered: how many discussions match, and the best ones in the shape of issues.
+    """For each text with an answer: the number of matching discussions, and the best discussions as issues.
 
-    `reason` says why nothing, or not everything, was read. `cached_at` is as in `SearchPage`.
+    `reason` says why some or all answers are missing. `cached_at` is as in `SearchPage`.
     """
 
     lists: Mapping[str, tuple[int, tuple[Issue, ...]]] = field(default_factory=dict)
@@ -138,23 +140,23 @@ class FoundDiscussions:
 
 
 def search_discussions(api: Api, repo: RepoRef, texts: Sequence[str]) -> FoundDiscussions:
-    """Search for each of the `texts`, which are plain words, in one request.
+    """Search for each of the `texts`, which are plain words, in a single request.
 
-    A missing permission, or a server without discussions, becomes a `reason`; other failures raise. GraphQL may fail
-    over one discussion and give the others, which then count.
+    A missing permission, or a server without discussions, becomes a `reason`; other failures raise. If GraphQL fails to
+    read a single discussion, the result has the other discussions.
     """
-    declared = "".join(f", $t{at}: String!" for at in range(len(texts)))
+    declared = "".join(f", $t{i}: String!" for i in range(len(texts)))
     searches = "\n".join(
-        f"  s{at}: search(query: $t{at}, type: DISCUSSION, first: 50) {{ ...found }}" for at in range(len(texts))
+        f"  s{i}: search(query: $t{i}, type: DISCUSSION, first: 50) {{ ...found }}" for i in range(len(texts))
     )
     variables = {"owner": repo.owner, "name": repo.name}
-    variables |= {f"t{at}": f"repo:{repo} in:title,body {text}" for at, text in enumerate(texts)}
+    variables |= {f"t{i}": f"repo:{repo} in:title,body {text}" for i, text in enumerate(texts)}
     data, errors = api.graphql(f"search the discussions of {repo}", _DISCUSSIONS % (declared, searches), variables)
     if any(error.type == "FORBIDDEN" for error in errors):
         return FoundDiscussions(reason=RemarkCode.NO_PERMISSION.of())
     lists = {}
-    for at, text in enumerate(texts):
-        if found := data.get(f"s{at}"):
+    for i, text in enumerate(texts):
+        if found := data.get(f"s{i}"):
             items = tuple(_discussion(node) for node in found.get("nodes") or () if node)
             lists[text] = (found.get("discussionCount") or len(items), items)
     if errors:
@@ -186,10 +188,10 @@ def _discussion(node: Mapping[str, Any]) -> Issue:
 
 
 PHRASES = ("duplicates not", "duplicates mute", "dup not", "dup mute")
-"""What the commands that hold for good have in common, in each way of writing them."""
+"""Phrases that find the commands with a lasting effect, in each spelling of the prefix."""
 
 _PAGE, _COMMENTS = 25, 100
-# GitHub shows so many results of a search; the rest is searched from the last of these on.
+# GitHub shows this many results of a search. A new search continues after the last result.
 _REACHABLE = 1_000
 
 _FOUND = f"""fragment found on SearchResultItemConnection {{
@@ -208,9 +210,10 @@ _FOUND = f"""fragment found on SearchResultItemConnection {{
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """An issue's number and author, the issue of this repository that it is closed as a duplicate of, 0 for none, and
-    its latest comments, oldest first, without the Apps that wrote them. `whole`: there are no earlier ones. `thumbs`
-    are the caller's own reactions to these comments by id: "+1", "-1" or neither.
+    """An issue with its latest comments, oldest first, without the comments' Apps.
+
+    `original` is the issue of this repository that the issue is closed as a duplicate of, 0 for none. `whole` says that
+    these are all comments. `thumbs` are the caller's own reactions by the comment's id: "+1", "-1" or empty.
     """
 
     number: int
@@ -222,12 +225,12 @@ class Thread:
 
 
 def threads(api: Api, repo: RepoRef, since: str = "") -> Iterator[Thread]:
-    """The threads that were changed at `since` (ISO 8601, empty: ever) or later, oldest change first.
+    """The threads with commands that were changed at `since` (ISO 8601, empty: ever) or later, earliest change first.
 
     Raises GitHubError, RateLimited, Unavailable.
     """
     operation = f"search the comments of {repo} for commands"
-    phrases = {f"s{at}": phrase for at, phrase in enumerate(PHRASES)}
+    phrases = {f"s{i}": phrase for i, phrase in enumerate(PHRASES)}
     begin, after = dict.fromkeys(phrases, since), dict[str, str | None].fromkeys(phrases)
     seen: set[int] = set()
     while after:
@@ -272,27 +275,27 @@ def _named(letter: str, values: Mapping[str, object]) -> dict[str, object]:
 
 def _thread(node: Mapping[str, Any], repo: RepoRef) -> Thread:
     original = node.get("duplicateOf") or {}
-    here = bool(original) and name_key(original["repository"]["nameWithOwner"]) == repo.key
+    is_own = bool(original) and name_key(original["repository"]["nameWithOwner"]) == repo.key
     comments = node.get("comments") or {}
-    read = [one for one in comments.get("nodes") or () if one]
+    nodes = [comment for comment in comments.get("nodes") or () if comment]
     return Thread(
         node["number"],
         _actor(node.get("author")),
-        original["number"] if here else 0,
-        tuple(map(_comment, read)),
+        original["number"] if is_own else 0,
+        tuple(map(_comment, nodes)),
         not (comments.get("pageInfo") or {}).get("hasPreviousPage"),
-        {_comment_id(one): _thumb(one) for one in read},
+        {_comment_id(comment): _thumb(comment) for comment in nodes},
     )
 
 
 def _comment_id(node: Mapping[str, Any]) -> int:
-    """GraphQL's own number has 31 bits, of which comments have more: theirs ends the address."""
+    """The id from the end of the address, because ids of comments exceed the 31 bits of GraphQL's `databaseId`."""
     return int(node["url"].rpartition("-")[2])
 
 
 def _thumb(node: Mapping[str, Any]) -> str:
-    given = {one["content"] for one in node.get("reactionGroups") or () if one.get("viewerHasReacted")}
-    return "+1" if "THUMBS_UP" in given else "-1" if "THUMBS_DOWN" in given else ""
+    reactions = {group["content"] for group in node.get("reactionGroups") or () if group.get("viewerHasReacted")}
+    return "+1" if "THUMBS_UP" in reactions else "-1" if "THUMBS_DOWN" in reactions else ""
 
 
 def _comment(node: Mapping[str, Any]) -> Comment:
@@ -308,7 +311,7 @@ def _comment(node: Mapping[str, Any]) -> Comment:
 
 
 def _actor(data: Mapping[str, Any] | None) -> Actor:
-    """GraphQL leaves out of a bot's login what REST puts behind it."""
+    """The account with a login as in REST, which ends a bot's login in `[bot]`; GraphQL does not."""
     if data is None or data.get("__typename") != "Bot":
         return convert.GHOST if data is None else Actor(data["login"])
     return Actor(f"{data['login'].removesuffix('[bot]')}[bot]", is_bot=True)

@@ -1,4 +1,4 @@
-"""A workflow's token in the App's place (X2): everything is asked and done with it, and it sees one repository.
+"""A client that uses a workflow's token instead of the App (X2). The token has access to a single repository.
 
 https://docs.github.com/actions/concepts/security/github_token
 """
@@ -20,13 +20,13 @@ from bot.github.client import GitHub
 from bot.github.repository import RepoClient
 
 INSTALLATION = 1
-"""What the token is to the rest of the bot, which knows repositories by their installations; no App has this number."""
+"""A stand-in id, because the bot expects each repository to have an installation. No real installation has it."""
 
-_WHO = "query { viewer { login } }"
+_VIEWER_QUERY = "query { viewer { login } }"
 
 
 class TokenGitHub(GitHub):
-    """GitHub as whoever has one token sees it. `refused` are the permissions that it turned out to lack."""
+    """GitHub as seen with a token. `refused` collects the permissions that the token turned out to lack."""
 
     def __init__(self, token: str, **options: Any) -> None:
         self.refused: set[str] = set()
@@ -35,21 +35,21 @@ class TokenGitHub(GitHub):
         self._api_of_token = self._token_api(token)
 
     def app(self) -> AppClient:
-        """What is asked of the App elsewhere, as far as a token can answer it."""
+        """A client that answers requests to the App, where a token can answer them."""
         return _TokenClient(self._api_of_token, self.login)
 
     def installation(self, installation_id: int, *, repository_ids: Sequence[int] = ()) -> RepoClient:
-        """The token's client, whichever installation is meant."""
+        """The token's client, for every installation."""
         return RepoClient(self._api_of_token, self.tracker)
 
     def login(self) -> str:
-        """Whose token it is: `github-actions[bot]`, another App's bot, or a person."""
+        """The login of the token's account: `github-actions[bot]`, another App's bot, or a person."""
         return self._login
 
     @cached_property
     def _login(self) -> str:
-        # Of the REST API only people's tokens learn that.
-        data, _ = self._api_of_token.graphql("ask whose token this is", _WHO, {})
+        # Use GraphQL, because REST tells only people's tokens their login.
+        data, _ = self._api_of_token.graphql("ask whose token this is", _VIEWER_QUERY, {})
         return str((data.get("viewer") or {}).get("login") or "")
 
 
@@ -59,12 +59,12 @@ class _TokenClient(AppClient):
         self._login = login
 
     def get_app(self) -> AppInfo:
-        """Whose token it is; a person's has no App, and no name of one to be called by."""
+        """The App whose bot owns the token; empty for a person's token."""
         login = self._login()
         return AppInfo(login.removesuffix("[bot]") if login.endswith("[bot]") else "", {}, ())
 
     def installation_of(self, repo: RepoRef) -> int:
-        """The token itself."""
+        """Always the number that stands for the token."""
         return INSTALLATION
 
 
@@ -73,7 +73,7 @@ _NEEDED = re.compile(r"\b(issues|contents)=(read|write)\b")
 
 
 class _Refusals(httpx.BaseTransport):
-    """Notes what the token may not do, also where the work goes on without, and then only finds less."""
+    """Records missing permissions, also if the caller handles the refusal and merely finds less."""
 
     def __init__(self, inner: httpx.BaseTransport, refused: set[str]) -> None:
         self._inner = inner
@@ -85,15 +85,15 @@ class _Refusals(httpx.BaseTransport):
         if response.status_code == 403 and _LACKING in response.read():
             needed = _NEEDED.search(response.headers.get("x-accepted-github-permissions", ""))
             with self._lock:
-                self._refused.add(f"{needed[1]}: {needed[2]}" if needed else _by_path(request))
+                self._refused.add(f"{needed[1]}: {needed[2]}" if needed else _permission_by_path(request))
         return response
 
     def close(self) -> None:
         self._inner.close()
 
 
-def _by_path(request: httpx.Request) -> str:
-    """The permission by what was asked, for a server that does not name it."""
+def _permission_by_path(request: httpx.Request) -> str:
+    """The permission that a request needs, for a server that does not name the permission."""
     if "/contents/" in request.url.path:
         return "contents: read"
     return "issues: read" if request.method == "GET" else "issues: write"

@@ -1,7 +1,7 @@
-"""Sends every request to GitHub: waits for the rate limits, sends, judges the answer, perhaps sends again.
+"""Sends every request to GitHub: waits for the rate limits, sends the request, and retries if necessary.
 
-It sits below githubkit, so that all its requests keep the limits, those for tokens included. githubkit opens and closes
-a client around each request; the connections here stay open.
+The transport sits below githubkit, so that all of githubkit's requests keep the limits, even requests for tokens.
+githubkit opens and closes a client around each request, but the transport's connections stay open.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from bot.platform.tracing import span
 
 log = logging.getLogger(__name__)
 
-# GitHub counts more than 100 requests at once as abuse; a process never needs as many.
+# GitHub treats more than 100 simultaneous requests as abuse. A process needs fewer.
 _CONNECTIONS = httpx.Limits(max_connections=32, max_keepalive_connections=16, keepalive_expiry=30)
 _SAFE = ("GET", "HEAD")
 _SEARCHES = {SEARCH: RemarkCode.SEARCH_LIMIT, HYBRID: RemarkCode.HYBRID_LIMIT}
@@ -55,7 +55,7 @@ _UNSENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.Pr
 
 
 def open_connections(base_url: httpx.URL) -> httpx.HTTPTransport:
-    """A pool of connections for the whole process; honours the usual proxy variables for `base_url`."""
+    """A pool of connections for the whole process. Honours the usual proxy variables for `base_url`."""
     proxy = urllib.request.getproxies().get(base_url.scheme)
     if proxy and (is_here(str(base_url)) or urllib.request.proxy_bypass(base_url.host)):
         proxy = None
@@ -65,13 +65,14 @@ def open_connections(base_url: httpx.URL) -> httpx.HTTPTransport:
 
 @functools.cache
 def _trusted(file: str | None, folder: str | None) -> ssl.SSLContext:
-    # To read all authorities takes 30 ms, and pools can share them. httpx reads the variables of the arguments.
+    # Reading all certificate authorities takes 30 ms, so share them between pools. The arguments are only cache keys:
+    # httpx reads the variables itself.
     return httpx.create_ssl_context()
 
 
 @dataclass(frozen=True, slots=True)
 class TimeLimit:
-    """A request may take `seconds`, with waits and retries. Once `over` is set, no further one is sent."""
+    """A request may take `seconds`, including waits and retries. After `over` is set, no request starts."""
 
     seconds: float
     over: threading.Event = field(default_factory=threading.Event)
@@ -82,9 +83,10 @@ _time_limit: ContextVar[TimeLimit | None] = ContextVar("time_limit", default=Non
 
 @contextmanager
 def time_limit(seconds: float | None) -> Iterator[None]:
-    """Let each request inside the block take so many seconds, and send none after it; None sets no limit.
+    """Limit each request inside the block to `seconds`, and start no request after the block. None sets no limit.
 
-    It is for sources whose answers are not waited for (F8b). Such a request never waits for a rate limit.
+    The limit is for sources whose answers the finder does not wait for (F8b). Limited requests never wait for a rate
+    limit.
     """
     limit = None if seconds is None else TimeLimit(seconds)
     token = _time_limit.set(limit)
@@ -98,7 +100,7 @@ def time_limit(seconds: float | None) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """One request: its path below the API's base, its cost, the deadline for waits and retries, the time limit."""
+    """A request. `path` is below the API's base. `deadline` ends waits and retries."""
 
     request: httpx.Request
     path: str
@@ -108,16 +110,16 @@ class _Call:
 
     @property
     def operation(self) -> str:
-        """The request, for errors."""
+        """The request as text, for errors."""
         return f"{self.request.method} {self.path}"
 
     @property
     def kind(self) -> str:
-        """Its kind, for the metrics."""
+        """The request's kind, for the metrics."""
         return kind_of(self.request.method, self.cost)
 
 
-# One attempt's answer, or the reason why there is none.
+# An attempt's answer, or the failure.
 _Outcome = httpx.Response | httpx.RequestError
 
 
@@ -125,12 +127,12 @@ _Outcome = httpx.Response | httpx.RequestError
 class RateLimitedTransport(httpx.BaseTransport):
     """The transport of one installation, or of the App itself.
 
-    A call may wait and repeat itself for `patience` seconds; after that the work is better put back into the queue.
-    `api_version` goes with every request, whatever version githubkit's methods were generated for.
+    A request waits and retries for at most `patience` seconds; after that, the queue should retry the work. Every
+    request names `api_version`, whatever version githubkit's methods were generated for.
 
-    Raises RateLimited with the seconds to wait, Unavailable, and Overtaken instead of a write for a lost lease. Only
-    reads follow a redirect, and only to the same server: another could lead into this machine's own network. A redirect
-    raises NotFound otherwise, since a text for one place must not appear in another.
+    Raises RateLimited with the seconds to wait, Unavailable, and Overtaken instead of writing without the lease. Reads
+    follow a redirect on the same server: another server could lie in this machine's own network. Other redirects raise
+    NotFound: above all, a write meant for one place must not land in another.
     """
 
     connections: httpx.BaseTransport
@@ -144,7 +146,7 @@ class RateLimitedTransport(httpx.BaseTransport):
     jitter: Callable[[], float]
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """Send one request, as often as the limits and its nature allow."""
+        """Send a request, and retry as the limits and the kind of request allow."""
         path = request.url.path.removeprefix(self.base_path)
         cost = cost_of(request.method, path, request.url.params)
         limit = _time_limit.get()
@@ -157,13 +159,13 @@ class RateLimitedTransport(httpx.BaseTransport):
         while True:
             self._wait_for_limits(call)
             outcome = self._try(call, attempt)
-            verdict = self._judge(call, outcome, attempt)
-            if not isinstance(verdict, Retry):
-                return _result(call, outcome, verdict)
-            log.info("%s: %s; again in %.1f s", call.operation, _what(outcome), verdict.after)
-            # After a rate limit the limiter makes this thread wait, as all others.
-            if verdict.limit is None:
-                self.sleep(verdict.after)
+            step = self._next_step(call, outcome, attempt)
+            if not isinstance(step, Retry):
+                return _result(call, outcome, step)
+            log.info("%s: %s; again in %.1f s", call.operation, _failure_text(outcome), step.after)
+            # After a rate limit, the limiter makes this thread wait, like all other threads.
+            if step.limit is None:
+                self.sleep(step.after)
             attempt += 1
 
     def _wait_for_limits(self, call: _Call) -> None:
@@ -171,11 +173,11 @@ class RateLimitedTransport(httpx.BaseTransport):
             raise Unavailable(f"{call.operation}: nobody waits for it any more")
         while delay := self.limiter.take(call.cost):
             if call.limit is not None or self.monotonic() + delay > call.deadline:
-                raise RateLimited(_used_up(call), after=delay)
+                raise RateLimited(_limit_message(call), after=delay)
             self.sleep(delay)
 
     def _try(self, call: _Call, attempt: int) -> _Outcome:
-        """Send it once, and read the body of the answer."""
+        """Send the request once, and read the body of the answer."""
         if call.request.method not in _SAFE:
             check_lease()
         with GITHUB_SECONDS.labels(call.kind).time(), span("github", kind=call.kind, attempt=attempt + 1) as traced:
@@ -189,10 +191,10 @@ class RateLimitedTransport(httpx.BaseTransport):
             traced.set_attribute("status", response.status_code)
             return response
 
-    def _judge(self, call: _Call, outcome: _Outcome, attempt: int) -> NextStep:
-        """Decide what to do next, count the attempt, and pass on what GitHub says of its limits."""
+    def _next_step(self, call: _Call, outcome: _Outcome, attempt: int) -> NextStep:
+        """Decide what to do next, count the attempt, and tell the limiter the limits in the answer."""
         response = outcome if isinstance(outcome, httpx.Response) else None
-        verdict = decide(
+        step = decide(
             _answer(response, call.cost),
             attempt=attempt,
             repeatable=is_repeatable(call.request.method, call.path) or isinstance(outcome, _UNSENT),
@@ -202,10 +204,10 @@ class RateLimitedTransport(httpx.BaseTransport):
             strikes=self.limiter.strikes(),
             jitter=self.jitter(),
         )
-        limit = verdict.limit if isinstance(verdict, Retry | Raise) else None
-        GITHUB_REQUESTS.labels(call.kind, _came_back(response, limit)).inc()
+        limit = step.limit if isinstance(step, Retry | Raise) else None
+        GITHUB_REQUESTS.labels(call.kind, _result_label(response, limit)).inc()
         if response is None:
-            return verdict
+            return step
         if limit is not None:
             self.limiter.refused(limit)
         elif response.is_success:
@@ -213,22 +215,22 @@ class RateLimitedTransport(httpx.BaseTransport):
         if (left := quota(response.headers, self.server_clock.now())) is not None:
             self.limiter.learn(call.cost.resource, *left)
             GITHUB_REMAINING.labels(call.cost.resource).set(left[0])
-        return verdict
+        return step
 
 
-def _result(call: _Call, outcome: _Outcome, verdict: Ok | Raise) -> httpx.Response:
-    """The answer, or the error that stands for it."""
-    if isinstance(verdict, Raise) and verdict.limit is not None:
-        raise RateLimited(_used_up(call), after=verdict.limit.after)
-    if isinstance(verdict, Raise) or isinstance(outcome, httpx.RequestError):
-        raise Unavailable(f"{call.operation}: {_what(outcome)}")
+def _result(call: _Call, outcome: _Outcome, step: Ok | Raise) -> httpx.Response:
+    """Return the answer, or raise the error for it."""
+    if isinstance(step, Raise) and step.limit is not None:
+        raise RateLimited(_limit_message(call), after=step.limit.after)
+    if isinstance(step, Raise) or isinstance(outcome, httpx.RequestError):
+        raise Unavailable(f"{call.operation}: {_failure_text(outcome)}")
     if outcome.has_redirect_location and (call.request.method not in _SAFE or _leads_away(call.request.url, outcome)):
         raise NotFound(call.operation, outcome.status_code, "it has moved")
     return outcome
 
 
 def _shorten(request: httpx.Request, seconds: float) -> None:
-    """Bound each step of an answer to so many seconds."""
+    """Limit each step of a request to `seconds`."""
     before = request.extensions.get("timeout", {})
     limits = {step: min(seconds, before.get(step) or seconds) for step in ("connect", "read", "write", "pool")}
     request.extensions = {**request.extensions, "timeout": limits}
@@ -237,8 +239,8 @@ def _shorten(request: httpx.Request, seconds: float) -> None:
 def _answer(response: httpx.Response | None, cost: Cost) -> ResponseData:
     if response is None:
         return ResponseData(0)
-    matters = response.status_code >= 400 or cost.resource == GRAPHQL
-    return ResponseData(response.status_code, response.headers, response.content if matters else b"")
+    needs_body = response.status_code >= 400 or cost.resource == GRAPHQL
+    return ResponseData(response.status_code, response.headers, response.content if needs_body else b"")
 
 
 def _leads_away(url: httpx.URL, response: httpx.Response) -> bool:
@@ -250,8 +252,8 @@ def _leads_away(url: httpx.URL, response: httpx.Response) -> bool:
     return (target.scheme, target.host, target.port) != (url.scheme, url.host, url.port)
 
 
-def _came_back(response: httpx.Response | None, limit: RateLimit | None) -> str:
-    """The result in the metric's words."""
+def _result_label(response: httpx.Response | None, limit: RateLimit | None) -> str:
+    """The result as a label of the metric."""
     if response is None:
         return "unanswered"
     if limit is not None:
@@ -261,28 +263,28 @@ def _came_back(response: httpx.Response | None, limit: RateLimit | None) -> str:
     return "ok" if response.status_code < 400 else "refused" if response.status_code < 500 else "failed"
 
 
-def _used_up(call: _Call) -> str | Remark:
-    """The message for a limit. Comments show that of searches, so it names neither paths nor resources."""
+def _limit_message(call: _Call) -> str | Remark:
+    """The message for a limit. Comments show the message for a search, so that one names no path or resource."""
     if call.cost.resource in _SEARCHES:
         return _SEARCHES[call.cost.resource].of()
     return f"{call.operation}: GitHub's rate limit is used up for now"
 
 
-def _what(outcome: _Outcome) -> str:
-    """What went wrong, in our own words: some of httpx's messages quote a header."""
+def _failure_text(outcome: _Outcome) -> str:
+    """What went wrong, without httpx's messages, because some of them quote a header."""
     if isinstance(outcome, httpx.Response):
         return f"GitHub answered {outcome.status_code}"
     if isinstance(outcome, httpx.TimeoutException):
         return "GitHub did not answer in time"
     if isinstance(outcome, httpx.ConnectError):
-        # httpx passes on this word of OpenSSL's, and no other sign of it.
+        # Only OpenSSL's text within httpx's message reveals this cause.
         untrusted = "CERTIFICATE_VERIFY_FAILED" in str(outcome)
         return "GitHub's certificate is not trusted here" if untrusted else "GitHub cannot be reached"
     return f"the connection failed ({type(outcome).__name__})"
 
 
 class ServerClock:
-    """The host's clock, corrected by GitHub's last answer. Thread safe: the correction is one assignment."""
+    """The host's clock, corrected by GitHub's last answer. Thread safe: the correction is a single assignment."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -290,19 +292,19 @@ class ServerClock:
 
     @property
     def skew(self) -> float | None:
-        """Seconds by which GitHub's clock is ahead of the host's, to a second; None before the first answer."""
+        """Seconds by which GitHub's clock is ahead of the host's, to within a second; None before the first answer."""
         return self._skew
 
     def now(self) -> float:
-        """Seconds since 1970 as GitHub counts them."""
+        """Seconds since 1970 by GitHub's clock."""
         return self._clock() + (self._skew or 0.0)
 
     def observe(self, headers: Mapping[str, str]) -> None:
-        """Compare with the `Date` header, if there is one, of an answer that came just now."""
+        """Compare the host's clock with the `Date` header of an answer that has just arrived."""
         try:
             date = parsedate_to_datetime(headers.get("date", "")).timestamp()
         except (TypeError, ValueError):
             return
-        # The header has whole seconds, on average half a second ago. Less than two seconds is no skew.
+        # The header has whole seconds, so it is half a second behind on average. Ignore less than two seconds.
         skew = date + 0.5 - self._clock()
         self._skew = 0.0 if abs(skew) < 2 else skew

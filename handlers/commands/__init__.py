@@ -1,1 +1,1 @@
-"""What people write as `/duplicates …`: what each command does, and `obeying.py`, which has them do it."""
+"""The commands `/duplicates …`. `dispatch.py` reads them from comments and calls the function of each command."""

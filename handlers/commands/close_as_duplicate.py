@@ -1,7 +1,8 @@
-"""`of`: close an issue as a duplicate of the open issue that the named one's chain leads to (C4).
+"""The command `of #N`: close an issue as a duplicate (C4).
 
-If the chain leads to no open issue, the named one is taken, since a new report has most often been fixed already. Each
-command leads from an issue to an older one, so no circle can come out, even of commands at the same time.
+#N may itself be a duplicate: follow the chain of originals from #N to an open issue, the root. If the chain leads
+to no open issue, #N is the root, even if #N is closed: the problem in a new report is often fixed already. The root is
+always older than the command's issue, so duplicates cannot form a circle, even if two commands run at the same time.
 """
 
 from __future__ import annotations
@@ -18,35 +19,35 @@ from handlers.context import IssueContext
 
 logger = logging.getLogger(__name__)
 
-# Links of a chain, each two requests. People make no longer ones.
+# The longest chain to follow. Each link costs two requests, and real chains are far shorter.
 _LINKS_MAX = 20
 
 
 def close_as_duplicate(request: CommandRequest, command: Command) -> CommandResult:
-    """`of #N`: close the issue in favour of #N, or of the issue that #N itself is a duplicate of."""
+    """`of #N`: close the issue as a duplicate of #N, or of the original of #N."""
     named = issue_named(request, command)
     if isinstance(named, CommandResult):
         return named
     issue, replies = request.issue, request.replies
     chain = _chain(request.context, named)
     root = chain[-1] if chain[-1].state == "open" else named
-    if any(one.number == issue.number for one in chain):
+    if any(link.number == issue.number for link in chain):
         return request.refuse(request.say.of_circle(issue=request.context.links.issue(named.number)))
     if (root.created_at, root.number) > (issue.created_at, issue.number):
         newer = request.say.of_newer(issue=request.context.links.issue(root.number))
         return request.refuse(replies.refused_root(named.number, root.number, newer))
-    verdict = _stored(request, root)
+    verdict = _stored_verdict(request, root)
     if verdict is None:
-        before = _original_now(request)
+        before = _present_original(request)
         if _own_number(request.context, before) == root.number:
             return CommandResult(True, request.say.of_already(issue=request.context.links.issue(root.number)))
-        verdict = _store(request, root, before)
+        verdict = _store_verdict(request, root, before)
     _carry_out(request, root, verdict)
     return CommandResult(True, replies.closed_for(named.number, root.number, closed=root.state == "closed"))
 
 
 def _carry_out(request: CommandRequest, root: Issue, verdict: UserVerdict) -> None:
-    """Close the issue in favour of the root, and label it."""
+    """Close the issue as a duplicate of the root, and label the issue."""
     github, repo, number = request.context.github, request.context.repo, request.context.number
     store = request.context.services.store.verdicts
     try:
@@ -54,22 +55,22 @@ def _carry_out(request: CommandRequest, root: Issue, verdict: UserVerdict) -> No
     except GitHubError:
         store.remove(verdict.id)
         raise
-    for one in _stored_by_comment(request):
-        if one.other != root.number:
-            # The comment said so before it was edited.
-            store.remove(one.id)
+    for stored in _verdicts_by_comment(request):
+        if stored.other != root.number:
+            # The comment named another issue before it was edited.
+            store.remove(stored.id)
     if label := verdict.details["label"]:
         try:
             github.add_labels(repo, number, [label])
         except GitHubError as refusal:
-            # The issue is closed in favour of the other, which is what was asked for.
+            # The issue is closed, as the person asked; the label is an extra.
             logger.warning("no label on %s#%d: %s", repo, number, refusal)
 
 
 def _chain(context: IssueContext, named: Issue) -> list[Issue]:
-    """The named issue, the one that it is a duplicate of, and so on, within this repository.
+    """The named issue, its original, the original of that, and so on, within this repository.
 
-    It ends at the command's own issue, before it repeats itself, and at an issue whose original cannot be seen.
+    The chain ends at the command's own issue, at an issue without a visible original, or before an issue would repeat.
     """
     chain = [named]
     while chain[-1].state_reason == "duplicate" and chain[-1].number != context.number and len(chain) <= _LINKS_MAX:
@@ -84,9 +85,9 @@ def _chain(context: IssueContext, named: Issue) -> list[Issue]:
 
 
 def _original(context: IssueContext, number: int) -> IssueRef | None:
-    """The issue in favour of which that one was closed, by GitHub or else by an `of` in the store.
+    """The issue that `number` is closed as a duplicate of, according to GitHub or else to a stored `of`.
 
-    GraphQL can fail over one repository for good, and then GitHub cannot say.
+    GraphQL can fail permanently for a single repository. In that case only the store knows the original.
     """
     try:
         original = context.github.duplicate_of(context.repo, number)
@@ -99,44 +100,44 @@ def _original(context: IssueContext, number: int) -> IssueRef | None:
 
 
 def _own_number(context: IssueContext, original: IssueRef | None) -> int | None:
-    """The number of an issue of this repository; None for none, and for another repository's."""
+    """The original's number if it belongs to this repository, else None."""
     return original.number if original and original.repo.key == context.repo.key else None
 
 
-def _original_now(request: CommandRequest) -> IssueRef | None:
+def _present_original(request: CommandRequest) -> IssueRef | None:
     return _original(request.context, request.issue.number) if request.issue.state_reason == "duplicate" else None
 
 
 def closed_in_favour_of(request: CommandRequest) -> int | None:
-    """The issue of this repository in favour of which the command's own is closed already."""
-    return _own_number(request.context, _original_now(request))
+    """The issue of this repository that the command's issue is already closed as a duplicate of."""
+    return _own_number(request.context, _present_original(request))
 
 
-def _stored_by_comment(request: CommandRequest) -> list[UserVerdict]:
-    """What this comment has closed the issue for: in an earlier attempt, or before it was edited."""
+def _verdicts_by_comment(request: CommandRequest) -> list[UserVerdict]:
+    """The `of` verdicts that this comment has stored: in an earlier attempt, or before the comment was edited."""
     store = request.context.services.store.verdicts
-    taken = store.by_command(request.context.repository.id, request.command_id)
-    return [one for one in taken if one.kind is UserVerdictKind.OF and one.undone_at is None]
+    verdicts = store.by_command(request.context.repository.id, request.command_id)
+    return [verdict for verdict in verdicts if verdict.kind is UserVerdictKind.OF and verdict.undone_at is None]
 
 
-def _stored(request: CommandRequest, root: Issue) -> UserVerdict | None:
-    """What an earlier attempt at this command has stored."""
-    return next((one for one in _stored_by_comment(request) if one.other == root.number), None)
+def _stored_verdict(request: CommandRequest, root: Issue) -> UserVerdict | None:
+    """The verdict that an earlier attempt at this command has stored."""
+    return next((verdict for verdict in _verdicts_by_comment(request) if verdict.other == root.number), None)
 
 
-def _store(request: CommandRequest, root: Issue, before: IssueRef | None) -> UserVerdict:
-    """Store the decision, with what `undo` needs, before GitHub is asked to change anything.
+def _store_verdict(request: CommandRequest, root: Issue, before: IssueRef | None) -> UserVerdict:
+    """Store the verdict, and the state that `undo` restores, before changing anything on GitHub.
 
-    `before` is the issue in favour of which this one is closed so far. If this very comment did that before it was
-    edited, `undo` restores what was before both.
+    `before` is the present original of the command's issue, if any. If this comment set that original before it was
+    edited, the verdict keeps the earlier state, so `undo` reverts both changes.
     """
     context, issue = request.context, request.issue
-    here = _own_number(context, before)
+    own_original = _own_number(context, before)
     details = {
         "was": issue.state if issue.state == "open" else issue.state_reason or "completed",
         "original": before and before.number,
-        # This repository's own name can change.
-        "original_repo": str(before.repo) if before and here is None else None,
+        # None for this repository, whose name can change.
+        "original_repo": str(before.repo) if before and own_original is None else None,
         "label": None if duplicate_label(issue.labels) else duplicate_label(context.github.labels(context.repo)),
         "who": request.role,
     }
@@ -148,8 +149,8 @@ def _store(request: CommandRequest, root: Issue, before: IssueRef | None) -> Use
         actor=request.login,
         command_id=request.command_id,
         now=context.services.now(),
-        details=next((one.details for one in _stored_by_comment(request) if one.other == here), details),
+        details=next((past.details for past in _verdicts_by_comment(request) if past.other == own_original), details),
     )
-    verdict = _stored(request, root)
+    verdict = _stored_verdict(request, root)
     assert verdict is not None, "it has just been stored"
     return verdict

@@ -1,12 +1,12 @@
-"""Comments with `/duplicates` commands: carried out in order and answered in one reply (C2, C4, C5).
+"""Carries out the `/duplicates` commands in a comment, in order, and answers them in one reply (C2, C4, C5).
 
-An edit gives only the commands whose lines it changed: the others were given before, and people may have overtaken
-them since. For the same reason each text of a comment is carried out once, whichever delivery brings it, and none that
-is older than the last one: whoever has seen a signed payload can send it again under a new id.
+After an edit, only commands on changed lines run. The other commands ran before, and later events may have overtaken
+them. For the same reason, each version of a comment runs once, whichever delivery brings it, and a version older than
+the last one never runs: anybody who has seen a signed payload can send it again under a new id.
 
-GitHub lets an installation create 500 comments, reactions and the like an hour, and 80 a minute. A command costs three
-to five of these. So people without triage access have a limit each, and together 60 commands an hour and 10 a minute
-in all repositories of the installation, which leaves a third for advisory comments and maintainers.
+GitHub lets an installation create 500 comments, reactions and similar content an hour, and 80 a minute. A command
+creates three to five. So each person without triage access has a limit. All of them together have 60 commands an hour
+and 10 a minute in all repositories of the installation, which leaves a third for advisory comments and maintainers.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ HANDLERS: dict[CommandName, Callable[[CommandRequest, Command], CommandResult]] 
 
 
 @dataclass(frozen=True, slots=True)
-class _Given:
-    """The commands that an event gives; `partial` is whether its comment holds others that were given before."""
+class _NewCommands:
+    """The commands of an event. `partial` means that the comment also holds commands of an earlier event."""
 
     commands: tuple[ParsedLine, ...]
     partial: bool
@@ -69,33 +69,33 @@ class _Given:
 
 def comment_written(event: CommentEvent, services: Services) -> None:
     """A person wrote or edited a comment: carry out its commands."""
-    given = _given(event, services)
-    if not given.commands or event.locked:
+    new = _new_commands(event, services)
+    if not new.commands or event.locked:
         return
     with issue_context(event, services) as context:
         if context is not None:
-            _carry_out_once(context, event, given)
+            _carry_out_once(context, event, new)
 
 
-def _carry_out_once(context: IssueContext, event: CommentEvent, given: _Given) -> None:
-    # The time tells a command from the same one that an edit removed and another edit restored.
-    text_hash = hash_texts(event.updated_at, *(command.line for command in given.commands))
+def _carry_out_once(context: IssueContext, event: CommentEvent, new: _NewCommands) -> None:
+    # The hash includes the time: a command that one edit removes and another edit restores is a new command.
+    text_hash = hash_texts(event.updated_at, *(command.line for command in new.commands))
     store, delivery = context.services.store, context.services.delivery
-    text = (context.repository.id, context.number, event.comment_id)
-    if not store.handled_commands.begin(*text, said_at=event.updated_at, text_hash=text_hash, delivery=delivery):
+    place = (context.repository.id, context.number, event.comment_id)
+    if not store.handled_commands.begin(*place, said_at=event.updated_at, text_hash=text_hash, delivery=delivery):
         logger.info("the commands of comment %d in %s have been heeded", event.comment_id, context.repo)
         return
-    kept = store.comments.get(*text)
-    # The reply may be there already: by an earlier version, or by an attempt that was killed just after.
-    if kept is None or kept.text_hash != text_hash:
-        _carry_out(context, event, given, text_hash)
-    store.handled_commands.end(*text, text_hash=text_hash)
+    reply = store.comments.get(*place)
+    # The reply may exist already: from an earlier version of this program, or an attempt killed just after replying.
+    if reply is None or reply.text_hash != text_hash:
+        _carry_out(context, event, new, text_hash)
+    store.handled_commands.end(*place, text_hash=text_hash)
 
 
-def _carry_out(context: IssueContext, event: CommentEvent, given: _Given, text_hash: str) -> None:
+def _carry_out(context: IssueContext, event: CommentEvent, new: _NewCommands, text_hash: str) -> None:
     github, repo, comment_id = context.github, context.repo, event.comment_id
-    # A comment that was deleted meanwhile takes its commands with it: NotFound ends this.
-    commands, written = _still_there(context, event, given.commands)
+    # If the comment was deleted meanwhile, NotFound ends the work.
+    commands, written = _still_written(context, event, new.commands)
     if not commands:
         return
     request = CommandRequest(context, event)
@@ -106,71 +106,71 @@ def _carry_out(context: IssueContext, event: CommentEvent, given: _Given, text_h
         _reply(request, [("", request.refuse(refusal))], text_hash)
         return
     me = github.react(repo, comment_id, "eyes")
-    results = [(command.line, _run(request, command, again=at > 0)) for at, command in enumerate(commands)]
+    results = [(command.line, _run(request, command, later=i > 0)) for i, command in enumerate(commands)]
     ok = all(result.ok for _, result in results)
-    # Reactions come before the reply, after which the delivery counts as answered. Those of the comment before its
-    # edit, or of an earlier attempt, may say the opposite.
+    # React before replying, because the reply marks the delivery as answered. Remove the opposite reaction, which the
+    # comment may have from before an edit or from an earlier attempt.
     github.unreact(repo, comment_id, "-1" if ok else "+1", me)
     github.react(repo, comment_id, "+1" if ok else "-1")
-    _reply(request, results, text_hash, partial=given.partial, written=written)
+    _reply(request, results, text_hash, partial=new.partial, written=written)
 
 
-def _given(event: CommentEvent, services: Services) -> _Given:
-    """The commands to carry out: each once, and after an edit only those whose line is new (C1).
+def _new_commands(event: CommentEvent, services: Services) -> _NewCommands:
+    """The commands to carry out, each once. After an edit these are only the commands on new lines (C1).
 
-    Whoever edits somebody else's comment gives only what they have written themselves: uncovering a line that stood in
-    a quote or in code gives no command in their name.
+    A person who edits somebody else's comment commands only what they have typed. If the edit merely uncovers a line
+    that stood in a quote or in code, that line is not their command.
     """
-    now = _read(event.body, event.repository.ref, services)
-    before = _read(event.previous, event.repository.ref, services) if event.action == "edited" else ()
-    if [one.line for one in before] == [one.line for one in now]:
-        return _Given((), partial=True)
+    now = _parse(event.body, event.repository.ref, services)
+    before = _parse(event.previous, event.repository.ref, services) if event.action == "edited" else ()
+    if [command.line for command in before] == [command.line for command in now]:
+        return _NewCommands((), partial=True)
 
-    def was_carried_out(one: ParsedLine) -> bool:
-        return not (isinstance(one, InvalidCommand) and one.problem is CommandProblem.TOO_MANY)
+    def was_carried_out(command: ParsedLine) -> bool:
+        return not (isinstance(command, InvalidCommand) and command.problem is CommandProblem.TOO_MANY)
 
-    known = {one.line for one in before if was_carried_out(one)}
+    known = {command.line for command in before if was_carried_out(command)}
     if event.by_another:
-        known |= {one.line for one in now if is_written(one.line, event.previous, event.body)}
-    new = {one.line: one for one in now if one.line not in known}
-    return _Given(tuple(new.values()), partial=any(one.line in known for one in now))
+        known |= {command.line for command in now if is_written(command.line, event.previous, event.body)}
+    new = {command.line: command for command in now if command.line not in known}
+    return _NewCommands(tuple(new.values()), partial=any(command.line in known for command in now))
 
 
-def _read(body: str, repo: RepoRef, services: Services) -> tuple[ParsedLine, ...]:
-    """The commands of a comment. GitHub is asked for the App's name only if the comment may use it."""
+def _parse(body: str, repo: RepoRef, services: Services) -> tuple[ParsedLine, ...]:
+    """The commands of a comment. Ask GitHub for the App's name only if the comment may mention the App."""
     app = services.github.app().get_app().slug if "@" in body else ""
     return parse(body, repo, hosts_of(services.settings.github_api_url), app)
 
 
-def _still_there(
+def _still_written(
     context: IssueContext, event: CommentEvent, commands: Sequence[ParsedLine]
 ) -> tuple[tuple[ParsedLine, ...], datetime]:
-    """The commands whose lines the comment still has, since an edit withdraws the others, and when it was written.
+    """The commands that no later edit of the comment has withdrawn, and the time when the comment was written.
 
     Raises NotFound if the comment was deleted.
     """
     comment = context.github.comment(context.repo, event.comment_id)
-    lines = {one.line for one in _read(comment.body, context.repo, context.services)}
-    return tuple(one for one in commands if one.line in lines), comment.created_at
+    lines = {command.line for command in _parse(comment.body, context.repo, context.services)}
+    return tuple(command for command in commands if command.line in lines), comment.created_at
 
 
-def _run(request: CommandRequest, parsed: ParsedLine, *, again: bool) -> CommandResult:
-    """Carry out one command. Its answer tells what GitHub refuses; Retryable errors go to the queue.
+def _run(request: CommandRequest, parsed: ParsedLine, *, later: bool) -> CommandResult:
+    """Carry out one command. If GitHub refuses, the result says so; Retryable errors go to the queue.
 
-    `again`: an earlier command of the comment may have changed the issue.
+    `later` means that an earlier command of the comment may have changed the issue.
     """
     if isinstance(parsed, MisspeltCommand):
         return request.refuse(request.replies.misspelt(parsed))
     if isinstance(parsed, InvalidCommand):
         return request.refuse(request.replies.invalid(parsed))
     try:
-        if again:
+        if later:
             request.context.reload()
         if not request.may(parsed.spec.who):
             return request.refuse(request.replies.forbidden(parsed.spec))
         return HANDLERS[parsed.name](request, parsed)
     except GitHubError as refusal:
-        # The answers to the commands before it must not get lost.
+        # Do not raise: the answers to the comment's earlier commands must not get lost.
         logger.warning("%s refused in %s: %s", parsed.name or "re-check", request.context.repo, refusal)
         return request.refuse(request.replies.github_refused(refusal.detail))
 
@@ -183,10 +183,10 @@ def _reply(
     partial: bool = False,
     written: datetime | None = None,
 ) -> None:
-    """Keep the one reply to this comment; a successful re-check needs none.
+    """Write or update the one reply to this comment. A successful re-check needs no reply.
 
-    After an edit it holds the answers to the new commands. If these need none, the answers to the rest of the comment
-    (`partial`) stay. An earlier reply is looked for if it is known when the command was `written`.
+    After an edit the reply holds the answers to the new commands. If the new commands need no answers, the reply to the
+    rest of the comment (`partial`) stays. With `written`, the time of the command, look for an earlier reply on GitHub.
     """
     context = request.context
     comments, settings = context.services.comments, context.settings
@@ -197,14 +197,14 @@ def _reply(
         context.number,
         lambda body: is_reply_to(body, request.command_id),
         request.command_id,
-        # The second is for a server that excludes the time itself.
+        # One second earlier, for a server that excludes the given time.
         None if written is None else written - timedelta(seconds=1),
     )
-    # A reply that the store does not know is a comment besides the command itself.
+    # Only if the issue has a comment besides the command can there be a reply that the store has lost.
     look = written is not None and request.issue.comments > 1
     if not texts:
         if not partial:
-            # Only an edit leaves a reply behind; none is looked for after a new re-check, which is common.
+            # Only an edited comment can have an outdated reply. New re-checks are common, so save their search.
             comments.remove(context.github, slot, text_hash, look=look and request.edited)
         return
     if settings.problems:
@@ -216,13 +216,16 @@ def _reply(
 
 
 TOGETHER = (UsageLimit(60, LIMIT_SECONDS, together=True), UsageLimit(10, 60.0, together=True))
-"""The limits of all people without triage access together. Beyond them nobody is answered, which would cost as much."""
+"""The limits of all people without triage access together.
+
+Beyond these limits the bot does not even refuse: a refusal would cost as much as an answer.
+"""
 
 
 def _over_limit(request: CommandRequest, commands: int, text_hash: str) -> str | None:
-    """The answer to somebody who gives too many commands, empty for none; None if they may go on (C5).
+    """The refusal for a person over a limit (C5): None within the limits, empty to stay silent.
 
-    Whoever exceeds their own limit is told once: a flood of comments must not cause a flood of answers.
+    The bot tells each person once about their own limit: a flood of comments must not cause a flood of answers.
     """
     if request.may(Requirement.TRIAGE):
         return None
@@ -230,7 +233,7 @@ def _over_limit(request: CommandRequest, commands: int, text_hash: str) -> str |
     limit = _count(request, request.login, commands, (own, *TOGETHER), text_hash)
     if limit is None:
         return None
-    # No login contains a space, so this is counted apart from the commands.
+    # The space, which no login contains, separates this count from the count of commands.
     if limit.together or _count(request, f"{request.login} told", 1, (UsageLimit(1, LIMIT_SECONDS),), text_hash):
         return ""
     return request.replies.rate_limited(COMMANDS_LIMIT, LIMIT_SECONDS)
@@ -239,6 +242,6 @@ def _over_limit(request: CommandRequest, commands: int, text_hash: str) -> str |
 def _count(
     request: CommandRequest, who: str, count: int, limits: Sequence[UsageLimit], text_hash: str
 ) -> UsageLimit | None:
-    """Count so many uses; returns the limit that is exceeded. A redelivery is the same use, an edit is another one."""
-    context, uses = request.context, [f"{request.command_id} {text_hash} {at}" for at in range(count)]
+    """Count `count` uses, and return the limit that they exceed. Redeliveries count once; an edit counts anew."""
+    context, uses = request.context, [f"{request.command_id} {text_hash} {i}" for i in range(count)]
     return context.services.store.usage.refuse(context.repository.id, who, uses, limits, context.services.now())

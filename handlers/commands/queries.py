@@ -11,31 +11,31 @@ from bot.search.finder import FindOptions
 from handlers.advisory_comment import post
 from handlers.commands.request import CommandRequest, CommandResult, issue_named
 
-# With so many comments, the answer in the advisory comment is out of sight of whoever asks below.
-_FAR = 10
-# Candidates among which the issue to explain is looked for; further ones are compared by themselves.
-_LOOKED_THROUGH = 100
+# On an issue with more comments, a person who asks at the bottom does not see the advisory comment at the top.
+_COMMENTS_IN_VIEW = 10
+# `explain` looks for its issue among this many candidates, and compares an issue beyond them separately.
+_MOST_CANDIDATES = 100
 
 
 def recheck(request: CommandRequest, command: Command) -> CommandResult:
-    """`/duplicates` and `search`: look again and update the advisory comment, which is the answer."""
+    """`/duplicates` and `search`: look again, and answer by updating the advisory comment."""
     context, before = request.context, request.context.kept_comment()
     report = context.find(command.options, command.words, asked=True)
     if not post(context, report, cause=COMMAND, command=command):
         return request.refuse(request.say.comment_deleted())
     if context.muted:
         return CommandResult(True, request.say.muted_recheck())
-    if before is None or before.comment_id is None or request.issue.comments <= _FAR:
+    if before is None or before.comment_id is None or request.issue.comments <= _COMMENTS_IN_VIEW:
         return CommandResult(True)
     return CommandResult(True, request.say.answered_above(link=f"#issuecomment-{before.comment_id}"))
 
 
 def explain(request: CommandRequest, command: Command) -> CommandResult:
-    """`explain #N`: how that issue compares with this one, whether the comment shows it or not.
+    """`explain #N`: how #N compares with this issue, whether or not the comment lists #N.
 
-    An earlier issue is compared as it was when the comment was written, without the issues that came later, since a
-    probability depends on the others. The issue is judged for itself; a duplicate of it, which the comment may mean,
-    is named with it.
+    If #N is earlier, leave out issues that are later than this one, as the comment did: each probability depends on
+    the competing candidates. Judge #N by itself, not its group, but also name the duplicate of #N that the comment may
+    list instead.
     """
     other = issue_named(request, command)
     if isinstance(other, CommandResult):
@@ -45,17 +45,17 @@ def explain(request: CommandRequest, command: Command) -> CommandResult:
     gathered = finder.gather(issue)
     options = FindOptions(
         threshold=0.0,
-        max_candidates=_LOOKED_THROUGH,
+        max_candidates=_MOST_CANDIDATES,
         state="all",
         earlier_only=earlier,
         duplicates=decisions_on_pairs(context.services.store, context.repository.id).originals,
     )
     report = finder.find(issue, options, gathered)
-    shown = next((one for one in report.candidates if one.own and one.number == other.number), None)
-    apart = finder.find_ungrouped(issue, options, gathered, (other.number, *(shown.also if shown else ())))
-    compared = apart.pop(other.number, None) or finder.compare(issue, other, earlier_only=earlier)
+    group = next((item for item in report.candidates if item.own and item.number == other.number), None)
+    ungrouped = finder.find_ungrouped(issue, options, gathered, (other.number, *(group.also if group else ())))
+    compared = ungrouped.pop(other.number, None) or finder.compare(issue, other, earlier_only=earlier)
     say, likely = request.say, context.config.likely
-    return CommandResult(True, render_explanation(report, compared, context.links, say, [*apart.values()], likely))
+    return CommandResult(True, render_explanation(report, compared, context.links, say, [*ungrouped.values()], likely))
 
 
 def show_help(request: CommandRequest, command: Command) -> CommandResult:

@@ -1,4 +1,4 @@
-"""What a command gets, the other issue that it names, and its result (C4)."""
+"""The request and the result of a command, and the other issue that a command names (C4)."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class CommandRequest:
 
     @property
     def permission(self) -> Permission:
-        """What they may do in the repository; read once, and only if it matters."""
+        """The person's access to the repository; read from GitHub on first use."""
         # Like `IssueContext.issue` no cached_property, since it asks GitHub.
         if self._permission is None:
             self._permission = self.context.github.permission(self.context.repo, self.login)
@@ -53,21 +53,21 @@ class CommandRequest:
 
     @property
     def replies(self) -> Replies:
-        """The answers that take more than one message or value."""
+        """Replies built from several messages or values."""
         return Replies(self.say, self.context.links)
 
     @property
     def is_author(self) -> bool:
-        """Whether they opened the issue."""
+        """Whether the person opened the issue."""
         return same_login(self.login, self.issue.author.login)
 
     @property
     def role(self) -> Role:
-        """The role in which they decide about a pair."""
+        """The person's role when they decide about a pair."""
         return Role.TRIAGE if self.may(Requirement.TRIAGE) else Role.AUTHOR
 
     def may(self, who: Requirement) -> bool:
-        """Whether they meet a requirement (C5)."""
+        """Whether the person meets a requirement (C5)."""
         if who is Requirement.ANYONE:
             return True
         if who is Requirement.AUTHOR_OR_TRIAGE and self.is_author:
@@ -75,31 +75,32 @@ class CommandRequest:
         return allowed(who, self.permission, self.is_author)
 
     def refuse(self, text: str) -> CommandResult:
-        """The command cannot be carried out, and why."""
+        """A failed result; `text` says why."""
         return CommandResult(False, text)
 
 
 def issue_named(request: CommandRequest, command: Command) -> Issue | CommandResult:
-    """The issue that a command names, or why it cannot be used."""
-    other = _named(request, command)
+    """The issue that a command names, or a refusal."""
+    other = _find_named(request, command)
     if isinstance(other, CommandResult) or not other.is_pull_request:
         return other
     return request.refuse(request.say.not_an_issue(issue=request.context.links.issue(other.number)))
 
 
 def number_named(request: CommandRequest, command: Command) -> int | CommandResult:
-    """The number of the issue, pull request or discussion that a command names, or why it cannot be used."""
-    other = _named(request, command)
+    """The number of the issue, pull request or discussion that a command names, or a refusal."""
+    other = _find_named(request, command)
     if isinstance(other, Issue):
         return other.number
     number, context = command.number or 0, request.context
-    # GitHub's REST API has no discussions; one that may be meant was a candidate here.
-    found = any(one.number == number and not one.repo for look in context.decisions() for one in look.evidence)
-    return number if found or comment_links_to(request, context.links.discussion(number)) else other
+    # GitHub's REST API cannot look up a discussion, so accept only a number that was a candidate here.
+    decisions = context.decisions()
+    was_candidate = any(item.number == number and not item.repo for past in decisions for item in past.evidence)
+    return number if was_candidate or comment_links_to(request, context.links.discussion(number)) else other
 
 
 def comment_links_to(request: CommandRequest, link: str) -> bool:
-    """Whether the advisory comment has this link now: comments live longer than the decisions in the store."""
+    """Whether the advisory comment now contains this link: comments outlive the decisions in the store."""
     context = request.context
     kept = context.kept_comment()
     if kept is None or kept.comment_id is None:
@@ -111,7 +112,7 @@ def comment_links_to(request: CommandRequest, link: str) -> bool:
     return link.lower() in body.lower()
 
 
-def _named(request: CommandRequest, command: Command) -> Issue | CommandResult:
+def _find_named(request: CommandRequest, command: Command) -> Issue | CommandResult:
     context, number = request.context, command.number or 0
     if number == context.number:
         return request.refuse(request.say.itself())

@@ -1,1 +1,1 @@
-"""Scheduled work of the workers; `bot/app/wiring/worker_process.py` lists the chores."""
+"""The workers' scheduled tasks; `bot/app/wiring/worker_process.py` lists them."""

@@ -16,12 +16,12 @@ from handlers.services import Services
 logger = logging.getLogger(__name__)
 
 RECONCILE_EVERY = 1800.0
-"""Seconds. When access ends, all is erased within the hour, even if one turn fails."""
+"""Seconds. When access ends, the bot erases all data within the hour, even if one turn fails."""
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """An installation by GitHub's lists. `repositories` is None if GitHub does not list them, as while suspended."""
+    """An installation in GitHub's lists. `repositories` is None without a list, for example while suspended."""
 
     id: int
     account: str
@@ -31,11 +31,11 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """The changes for the store.
+    """The changes to make in the store.
 
-    `missing` are stored repositories that no installation lists; lists can have gaps, so each must be checked.
-    `changed` are new repositories and those whose row differs, each with its installation. `suspensions` are pairs of
-    an installation and whether it is suspended.
+    `missing` are stored repositories that no installation lists. Lists can have gaps, so the caller must check each of
+    these repositories. `changed` are repositories that are new or differ from their row, each with its installation.
+    `suspensions` are pairs of an installation and whether the installation is suspended.
     """
 
     missing: tuple[StoredRepository, ...]
@@ -44,19 +44,20 @@ class Differences:
 
 
 def compare(listed: Sequence[Listed], stored: Sequence[StoredRepository]) -> Differences:
-    """Where GitHub's lists and the store differ. Nothing is missing from an installation without a list."""
-    present = {repo.id: (repo, one.id) for one in listed for repo in one.repositories or ()}
+    """Compare GitHub's lists with the store. An installation without a list has no missing repositories."""
+    present = {repo.id: (repo, installation.id) for installation in listed for repo in installation.repositories or ()}
     known = {repo.id: repo for repo in stored}
-    silent = {one.id for one in listed if one.repositories is None}
-    # A row may have an earlier installation of the same account.
-    silent_accounts = {name_key(one.account) for one in listed if one.repositories is None}
+    unlisted = [installation for installation in listed if installation.repositories is None]
+    unlisted_ids = {installation.id for installation in unlisted}
+    # Compare accounts too, because a row may name an earlier installation of the same account.
+    unlisted_accounts = {name_key(installation.account) for installation in unlisted}
     return Differences(
         missing=tuple(
             repo
             for repo in stored
             if repo.id not in present
-            and repo.installation not in silent
-            and name_key(repo.ref.owner) not in silent_accounts
+            and repo.installation not in unlisted_ids
+            and name_key(repo.ref.owner) not in unlisted_accounts
         ),
         changed=tuple(
             (summary, installation)
@@ -64,23 +65,23 @@ def compare(listed: Sequence[Listed], stored: Sequence[StoredRepository]) -> Dif
             if (repo := known.get(summary.id)) is None or (repo.summary, repo.installation) != (summary, installation)
         ),
         suspensions=tuple(
-            (one.id, one.suspended)
-            for one in listed
-            if any(repo.installation == one.id and repo.suspended != one.suspended for repo in stored)
+            (listing.id, listing.suspended)
+            for listing in listed
+            if any(repo.installation == listing.id and repo.suspended != listing.suspended for repo in stored)
         ),
     )
 
 
 def reconcile(services: Services) -> None:
-    """Update the stored repositories, and erase those that are no longer ours.
+    """Update the stored repositories, and erase repositories that the App has lost.
 
-    It erases one only after GitHub has confirmed that the App is not installed on it. Raises RateLimited, Unavailable
-    and Forbidden (GitHub refuses the App's own credentials); then nothing more is erased.
+    Erase a repository only after GitHub has confirmed that the App is not installed on it. Raises RateLimited,
+    Unavailable and Forbidden (GitHub refuses the App's own credentials), and then erases nothing more.
     """
     app, repositories = services.github.app(), services.store.repositories
-    # Before the lists: a repository that becomes ours in between would be stored, but on no list.
+    # Read the store before the lists: a repository added in between would be in the store, but on no list.
     stored = repositories.list()
-    listed = [_list(app, one) for one in app.installations()]
+    listed = [_list(app, installation) for installation in app.installations()]
     differences = compare(listed, stored)
     for summary, installation in differences.changed:
         take_over(summary, installation, services)
@@ -105,7 +106,7 @@ def _list(app: AppClient, installation: Installation) -> Listed:
         try:
             repositories = tuple(app.repositories(installation.id))
         except (Forbidden, NotFound) as refusal:
-            # It has ended or been suspended since it was listed.
+            # The installation has been removed or suspended since GitHub listed it.
             logger.warning("installation %d tells no repositories: %s", installation.id, refusal)
     return Listed(installation.id, installation.account, installation.suspended, repositories)
 

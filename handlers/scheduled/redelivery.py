@@ -1,8 +1,8 @@
-"""Asks GitHub to redeliver failed deliveries, which it does not repeat by itself.
+"""Asks GitHub to redeliver failed deliveries, because GitHub does not retry by itself.
 
-GitHub's manual says how ("Handling failed webhook deliveries"): list the attempts since the last time, and ask for
-those without the status `OK` and without a later attempt that was taken. A redelivery keeps its `X-GitHub-Delivery`, so
-the queue recognises one whose answer alone was lost.
+GitHub's manual ("Handling failed webhook deliveries") describes the method: list the attempts since the last turn, and
+ask for each delivery without a successful attempt (status `OK`). A redelivery keeps its `X-GitHub-Delivery`. So if a
+delivery arrived and only our response was lost, the queue recognises the redelivery and drops it.
 """
 
 from __future__ import annotations
@@ -20,28 +20,30 @@ from handlers.services import Services
 logger = logging.getLogger(__name__)
 
 RECOVER_EVERY = 300.0
-"""Seconds between two turns. If nothing has failed, each takes one request of the App's own budget."""
+"""Seconds between two turns. If no delivery has failed, a turn costs one request of the App's own budget."""
 
-# Seconds before the next request for a redelivery that failed as well, and how they grow.
+# If a redelivery fails too: the seconds before asking again, their growth, and their maximum.
 FIRST_WAIT, GROWTH, LONGEST_WAIT = 300.0, 4.0, 6 * 3600.0
-# How often to ask for a delivery that our receiver refused, since a payload does not change.
-MOST_OF_REFUSED = 2
-# Redeliveries to ask for in one turn; after a long outage the next turns go on. GitHub allows an App 5,000 requests an
-# hour, and five points each of 900 a minute: the client paces them.
+# The most tries for a delivery that our receiver refused: it is likely to refuse the same payload again.
+MAX_TRIES_IF_REFUSED = 2
+# The most redeliveries to ask for in one turn; after a long outage the next turns continue. GitHub allows an App 5,000
+# requests an hour, and 900 points a minute, of which a redelivery costs five. The client spaces out the requests.
 MOST_ASKED = 500
-# Attempts to read in one turn, which takes a thousand requests. After a longer outage only the index catches up.
+# The most attempts to read in one turn, which takes a thousand requests. After a longer outage only the index catches
+# up.
 MOST_READ = 100_000
 
 _DAY = 86_400.0
-# GitHub lists an attempt under the time of its start, perhaps only after its end.
+# GitHub may list an attempt only after it ends, but under the time of its start. So read this many seconds twice.
 _OVERLAP = 600.0
 
 
 @dataclass(frozen=True, slots=True)
-class Findings:
-    """A list of attempts by GUID: the last attempt of each delivery that was not taken, and those that were taken.
+class SortedAttempts:
+    """Deliveries by GUID: `failed` ones with their last attempt, and `taken` ones, which had a successful attempt.
 
-    `lost` are the failed ones whose first attempt is in the list; of the others it has only redeliveries.
+    `lost` are the failed deliveries whose first attempt is in the list. Of other failed deliveries the list has only
+    redeliveries.
     """
 
     failed: dict[str, DeliveryAttempt]
@@ -49,8 +51,8 @@ class Findings:
     taken: frozenset[str]
 
 
-def judge(attempts: Iterable[DeliveryAttempt]) -> Findings:
-    """Sort attempts, given newest first as GitHub lists them. Pure."""
+def sort_attempts(attempts: Iterable[DeliveryAttempt]) -> SortedAttempts:
+    """Sort attempts, which come newest first, as GitHub lists them. Pure."""
     failed: dict[str, DeliveryAttempt] = {}
     lost, taken = set(), set()
     for attempt in attempts:
@@ -61,57 +63,58 @@ def judge(attempts: Iterable[DeliveryAttempt]) -> Findings:
             if not attempt.redelivery:
                 lost.add(attempt.guid)
     failed = {guid: attempt for guid, attempt in failed.items() if guid not in taken}
-    return Findings(failed, frozenset(lost & failed.keys()), frozenset(taken))
+    return SortedAttempts(failed, frozenset(lost & failed.keys()), frozenset(taken))
 
 
 def due(missed: Iterable[FailedDelivery], now: float) -> list[FailedDelivery]:
-    """The deliveries to ask for now, the oldest first. Pure; `now` in seconds since 1970."""
-    return sorted((one for one in missed if _is_due(one, now)), key=lambda one: (one.failed_at, one.guid))
+    """The deliveries to ask for now, oldest first. Pure; `now` is in seconds since 1970."""
+    due_now = (delivery for delivery in missed if _is_due(delivery, now))
+    return sorted(due_now, key=lambda delivery: (delivery.failed_at, delivery.guid))
 
 
-def _is_due(one: FailedDelivery, now: float) -> bool:
-    # Somebody may correct a wrong secret, perhaps a day later.
-    refused = 400 <= one.status_code < 500 and one.status_code != REFUSED_SIGNATURE
-    if refused and one.asked >= MOST_OF_REFUSED:
+def _is_due(delivery: FailedDelivery, now: float) -> bool:
+    # Keep trying after a refused signature: the host may correct a wrong secret a day later.
+    refused = 400 <= delivery.status_code < 500 and delivery.status_code != REFUSED_SIGNATURE
+    if refused and delivery.asked >= MAX_TRIES_IF_REFUSED:
         return False
-    if one.asked == 0:
+    if delivery.asked == 0:
         return True
-    wait = min(LONGEST_WAIT, FIRST_WAIT * GROWTH ** (one.asked - 1))
-    # A time ahead of ours is from before the clock was set back.
-    return not one.asked_at <= now < one.asked_at + wait
+    wait = min(LONGEST_WAIT, FIRST_WAIT * GROWTH ** (delivery.asked - 1))
+    # If `asked_at` is in the future, the clock was set back: do not wait.
+    return not delivery.asked_at <= now < delivery.asked_at + wait
 
 
-def kept_for(enterprise: bool) -> float:
-    """For how many seconds GitHub keeps its deliveries."""
+def retention_seconds(enterprise: bool) -> float:
+    """The seconds for which GitHub keeps deliveries."""
     return (7 if enterprise else 3) * _DAY
 
 
 def recover(services: Services) -> None:
-    """Ask GitHub to redeliver what was not taken. Raises RateLimited, Unavailable and Forbidden."""
+    """Ask GitHub to redeliver failed deliveries. Raises RateLimited, Unavailable and Forbidden."""
     app, missed, now = services.github.app(), services.store.failed_deliveries, services.now()
-    oldest = now - kept_for(services.settings.enterprise)
+    oldest = now - retention_seconds(services.settings.enterprise)
     since = max(oldest, (missed.read_until() or 0.0) - _OVERLAP)
     attempts: list[DeliveryAttempt] = []
     for attempt in app.deliveries(most=MOST_READ):
         if attempt.delivered_at.timestamp() < since:
             break
         attempts.append(attempt)
-    found = judge(attempts)
+    sorted_attempts = sort_attempts(attempts)
     failed = [
         FailedDelivery(guid, attempt.id, attempt.delivered_at.timestamp(), attempt.status_code)
-        for guid, attempt in found.failed.items()
+        for guid, attempt in sorted_attempts.failed.items()
     ]
     read_until = attempts[0].delivered_at.timestamp() if attempts else None
-    missed.note(failed, found.lost, found.taken, read_until=read_until, oldest=oldest)
+    missed.note(failed, sorted_attempts.lost, sorted_attempts.taken, read_until=read_until, oldest=oldest)
     asked = 0
-    for one in due(missed.all(), now)[:MOST_ASKED]:
+    for delivery in due(missed.all(), now)[:MOST_ASKED]:
         try:
-            app.redeliver(one.delivery_id)
+            app.redeliver(delivery.delivery_id)
         except (NotFound, Invalid) as refusal:
-            logger.warning("delivery %s cannot be had again: %s", one.guid, refusal)
-            missed.remove(one.guid)
+            logger.warning("delivery %s cannot be had again: %s", delivery.guid, refusal)
+            missed.remove(delivery.guid)
             continue
-        missed.asked(one.guid, services.now())
+        missed.asked(delivery.guid, services.now())
         asked += 1
     if asked:
         logger.info("asked GitHub for %s once more", counted(asked, "delivery", "deliveries"))

@@ -1,4 +1,4 @@
-"""What runs on a schedule in each repository: reading reactions, recalibrating, and keeping the digest issue."""
+"""The scheduled tasks in each repository: reading reactions, recalibrating, and updating the digest issue."""
 
 from __future__ import annotations
 
@@ -33,17 +33,19 @@ logger = logging.getLogger(__name__)
 
 def workable(store: Store) -> list[tuple[StoredRepository, int]]:
     """The repositories in which the App can work (not suspended, not archived), each with its installation."""
-    known = [one for one in store.repositories.list() if not one.suspended and not one.archived]
-    return [(one, one.installation) for one in known if one.installation is not None]
+    active = [
+        repository for repository in store.repositories.list() if not (repository.suspended or repository.archived)
+    ]
+    return [(repository, repository.installation) for repository in active if repository.installation is not None]
 
 
 def in_each(
     repositories: Iterable[tuple[StoredRepository, int]], store: Store, do: Callable[[StoredRepository, int], None]
 ) -> None:
-    """Call `do` for every repository with its installation, and erase those whose access ends meanwhile.
+    """Call `do` for every repository with its installation, and erase repositories whose access ends meanwhile.
 
-    A fault in one repository stops no other, and is raised at the end. If the database is away, or another worker has
-    taken over, it is raised at once.
+    After an error in one repository, continue with the others and raise the first error at the end. Raise at once if
+    the database is away or another worker has taken over.
     """
     first: Exception | None = None
     for known, installation in repositories:
@@ -60,13 +62,13 @@ def in_each(
 
 
 FEEDBACK_EVERY = 3600.0
-"""Seconds. An unwanted comment is folded within the hour."""
+"""Seconds. The bot folds an unwanted comment within the hour."""
 
 
 def look_at_feedback(services: Services) -> None:
     """Read the reactions to the latest comments and recalibrate, unless the host is paused.
 
-    Each turn begins with another repository, since a turn may end early.
+    Each turn starts with another repository, because a turn may end early.
     """
     if services.settings.paused:
         return
@@ -78,7 +80,7 @@ def look_at_feedback(services: Services) -> None:
         allowance = allowances.setdefault(installation, RequestBudget())
         client = partial(services.github.in_repository, installation)
         try:
-            # It is not worth a request for the file each time.
+            # Settings that are slightly old are good enough here, and save a request.
             config = services.repository_settings.last_or_present(client, known.summary)
             if config.mode == "off":
                 return
@@ -98,7 +100,7 @@ def look_at_feedback(services: Services) -> None:
 
 
 DIGEST_EVERY = 86_400.0
-# Seconds after midnight, so that the digest has the reactions, which are read at the full hour.
+# Seconds after midnight: the digest waits for the reactions, which the bot reads on the hour.
 DIGEST_LATE = 900.0
 
 
@@ -118,7 +120,7 @@ def keep_digests(services: Services) -> None:
         try:
             keep_digest(services, known, installation, ill.get(known.id))
         except (GitHubError, Retryable) as refusal:
-            # Tomorrow it is tried again.
+            # The bot tries again tomorrow.
             logger.warning("%s: its digest is not up to date: %s", known.ref, refusal)
 
     in_each(workable(services.store), services.store, keep)
@@ -134,7 +136,7 @@ def keep_digest(services: Services, known: StoredRepository, installation: int, 
     issues, login = store.digest_issues, services.github.login()
     present = _present(github, known, issues, login)
     if present is not None:
-        # Ticked boxes whose event was lost or came too early.
+        # Store ticked boxes whose event was lost or came too early.
         store_checkboxes(store, services.index, known.id, present.body, boxes.SOMEBODY, now)
     found = digest_of(store, known.id, now - WEEK, now)
     if present is None and not found.lines:
@@ -151,7 +153,7 @@ def keep_digest(services: Services, known: StoredRepository, installation: int, 
     )
 
     def body(present: str) -> str:
-        # Boxes that were ticked meanwhile would be overwritten unread.
+        # Store boxes that were ticked meanwhile, because the new text overwrites them.
         store_checkboxes(store, services.index, known.id, present, boxes.SOMEBODY, now)
         return render_digest(view, boxes.stored_checkboxes(store.signals.since(known.id, now - WINDOW)))
 
@@ -162,8 +164,8 @@ def keep_digest(services: Services, known: StoredRepository, installation: int, 
 def _present(github: RepoClient, known: StoredRepository, issues: OwnIssues, login: str) -> Issue | None:
     kept = issues.get(known.id)
     if kept is None or kept.number is None:
-        # GitHub may have opened it without an answer, or for a store that is lost.
-        return next((one for one in github.issues_of(known.ref, login) if is_kind(one, issues.kind)), None)
+        # The digest may exist all the same: GitHub's response or the store may have been lost.
+        return next((issue for issue in github.issues_of(known.ref, login) if is_kind(issue, issues.kind)), None)
     try:
         issue = github.issue(known.ref, kept.number)
     except NotFound:

@@ -12,10 +12,10 @@ from handlers.services import Services
 logger = logging.getLogger(__name__)
 
 TIDY_EVERY = 1800.0
-"""Seconds. Deleted rows are gone from the disk within the hour."""
+"""Seconds. Deleted rows leave the disk within the hour."""
 
 ERASE_EVERY = 86_400.0
-"""Seconds. It scans all decisions, while nobody else can write on SQLite."""
+"""Seconds. Each turn scans all decisions, which blocks all other writes on SQLite."""
 
 
 def tidy(services: Services) -> None:
@@ -27,7 +27,7 @@ def tidy(services: Services) -> None:
 
 
 def erase_old(services: Services) -> None:
-    """Erase decisions, and what people and the judge said of them, that have reached their age limit."""
+    """Erase decisions, and the feedback and judgements about them, that have reached their age limit."""
     now = services.now()
     erased = services.store.decisions.prune(now)
     erased += services.store.signals.prune(now - KEPT_DAYS * 86_400.0)

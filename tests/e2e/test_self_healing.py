@@ -17,7 +17,7 @@ from bot.domain.entities import Comment, RepoRef
 from bot.github.repository import RepoClient
 from bot.simulator.deliveries import Answer
 from bot.storage.failed_deliveries import FailedDeliveries
-from handlers.scheduled.redelivery import FIRST_WAIT, MOST_OF_REFUSED, recover
+from handlers.scheduled.redelivery import FIRST_WAIT, MAX_TRIES_IF_REFUSED, recover
 from tests.e2e.harness import Doppel
 from tests.e2e.reports import AGAIN, FIRST
 
@@ -190,7 +190,7 @@ def test_a_payload_that_is_refused_is_not_asked_for_without_end(doppel: Doppel, 
         for _ in range(6):
             doppel.sim.clock.advance(DAY / 4)
             heal(doppel)
-    assert len(attempts(doppel, 1)) == 1 + MOST_OF_REFUSED
+    assert len(attempts(doppel, 1)) == 1 + MAX_TRIES_IF_REFUSED
 
 
 def test_what_was_refused_for_a_wrong_secret_is_taken_when_the_secret_is_mended(

@@ -23,7 +23,7 @@ CRASH = "The log says: ERROR exporter could not write page_table: disk 7 is gone
 @pytest.fixture
 def filled(host: Host, monkeypatch: pytest.MonkeyPatch) -> Host:
     """Eight issues in the index, of which the last repeats the first; steps of three issues."""
-    monkeypatch.setattr(scanning, "AT_ONCE", 3)
+    monkeypatch.setattr(scanning, "ISSUES_PER_STEP", 3)
     monkeypatch.setattr("bot.quality.scanning.scan.MOST_ASKED_AGAIN", 3)
     host.sim.open_issue(REPO, "ann", "Exporting albums fails", CRASH)
     host.load(6)
@@ -58,7 +58,7 @@ def test_d8_it_is_done_in_steps_with_rests(filled: Host) -> None:
     assert "1. [#1]" in body
     assert "   - [#8]" in body
     # The first step at once, and a rest after each three issues; then comes the event of the new issue.
-    assert filled.queue.delays[-5:] == [0.0, *[scanning.REST] * 3, 0.0]
+    assert filled.queue.delays[-5:] == [0.0, *[scanning.PAUSE] * 3, 0.0]
 
 
 @pytest.mark.slow
