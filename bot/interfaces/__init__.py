@@ -1,1 +1,1 @@
-"""Where people, agents and hosts look in: dashboard, set-up, MCP, monitoring, doctor."""
+"""The interfaces besides GitHub: dashboard, set-up, MCP, monitoring, doctor."""

@@ -1,1 +1,1 @@
-"""Playbooks of agents (D): entries that say the same become one, and their counters are added up."""
+"""Agents' playbooks (D): entries that say the same are merged, and their counters added up."""

@@ -1,8 +1,8 @@
-"""D5a: which entries contradict each other, so that they are not merged however close their vectors are. Pure.
+"""D5a: which entries contradict each other, and so are never merged, however close their vectors are. Pure.
 
-Vectors hardly tell "always use tabs" from "never use tabs", or one port number from another. So three things are read
-from the words, in English: negation in one text and not in the other, opposites, and numbers or names that differ while
-the rest is the same. A wrong contradiction keeps two entries, which is the smaller harm.
+Vectors hardly tell "always use tabs" from "never use tabs", or one port number from another. So we look at the words, in
+English, for three signs: a negation in only one of the texts, opposites, and numbers or names that differ while the rest
+is the same. A false contradiction merely leaves two entries unmerged: the smaller harm.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _NEGATIONS, _CLAUSE_ENDS, _NUMBERS, _FILLERS = (
         "not no never avoid without stop refrain dislike dislikes hate hates skip omit neglect forget ignore",
         "but because since when while if before after by unless until",
         "zero one two three four five six seven eight nine ten eleven twelve",
-        # Words that carry nothing of what is asked for: "use X" says what "X" says.
+        # Words that do not change the instruction: "use X" means the same as "X".
         "a an the is are be been being was were do does did done use uses used using prefer prefers preferred like "
         "likes love loves want wants to of for in at by with from and or that this it its they them their there as so "
         "you your we our i me my all any each every always must should shall will would can may might need needs have "
@@ -50,11 +50,11 @@ _REWRITES = tuple(
         (r"n['’]t\b", " not"),
         (r"\bcannot\b", "can not"),
         (r"\b(?:not|no) (?:only|just|longer than|matter)\b", " "),
-        # "Is not null" is a state, and asks for no less than "is null" does.
+        # "Is not null" describes a state; it does not deny an instruction.
         (r"\bnot (?=(?:null|none|nil|empty|zero)\b)", ""),
         (r"\b(?:instead of|rather than|better than|as opposed to)\b", " not "),
         (r"\b((?:prefer|favou?r|choose)\w*)((?: [^\s,.;]{1,60}){1,9}?) (?:over|to(?! be\b))\b", r"\1\2 not "),
-        # "Not … without" asks for what stands behind it.
+        # "Never X without Y" asks for Y: drop both negations.
         (r"\b(?:not|never|no)\b([^,;]{0,200}?)\b(?:without|unless|until)\b", r"\1"),
     )
 )
@@ -64,13 +64,13 @@ _NAME = re.compile(r"\w[A-Z]|[._/@#+]|`")
 
 @dataclass(frozen=True, slots=True)
 class Stance:
-    """What a text says about which words: `said` and `denied` stems; of two opposites the first one.
+    """The stems that a text asserts (`asserted`) or denies (`denied`). A pair of opposites is stored as its first word.
 
-    `negated` are those under a negation, `numbers` and `names` (words as well) its values, `order` what follows a
-    "before" or an "after".
+    `negated` are the stems that follow a negation. `numbers` and `names` are the text's values; names are among the
+    stems, too. `order` pairs "before" or "after" with the stem that follows.
     """
 
-    said: frozenset[str]
+    asserted: frozenset[str]
     denied: frozenset[str]
     negated: frozenset[str]
     numbers: frozenset[str]
@@ -79,7 +79,7 @@ class Stance:
 
     @property
     def words(self) -> frozenset[str]:
-        return self.said | self.denied
+        return self.asserted | self.denied
 
     def contradicts(self, other: Stance) -> bool:
         """Whether the two ask for things that exclude each other."""
@@ -87,13 +87,13 @@ class Stance:
 
     def _denies(self, other: Stance) -> bool:
         shared = self.words & other.words
-        flipped = (self.said & other.denied) | (self.denied & other.said)
-        # What a text both says and denies, as in "tabs, not spaces", tells nothing.
-        flipped -= (self.said & self.denied) | (other.said & other.denied)
-        flipped |= {word for word in self.said ^ other.said if _with_a_prefix(word, self.said, other.said)}
+        flipped = (self.asserted & other.denied) | (self.denied & other.asserted)
+        # Ignore a stem that one text both asserts and denies, as in "tabs, not spaces".
+        flipped -= (self.asserted & self.denied) | (other.asserted & other.denied)
+        flipped |= {word for word in self.asserted ^ other.asserted if _with_a_prefix(word, self.asserted, other.asserted)}
         agreed = (shared & (self.negated | other.negated)) - flipped
-        least = min(len(self.words), len(other.words))
-        return len(flipped) > len(agreed) and 2 * len(shared | flipped) >= least
+        shorter = min(len(self.words), len(other.words))
+        return len(flipped) > len(agreed) and 2 * len(shared | flipped) >= shorter
 
     def _differs(self, other: Stance) -> bool:
         shared = self.words & other.words
@@ -117,14 +117,14 @@ class Stance:
 
 
 def stance(text: str) -> Stance:
-    """What a text says, as far as it can be contradicted; only the beginning of a long one."""
+    """Read a text's stance, from the text's beginning if it is long."""
     words: dict[bool, set[str]] = {True: set(), False: set()}
     negated, numbers, names = set(), set(), set()
     order: set[tuple[str, str]] = set()
     link = ""
     stem, opposites = snowballstemmer.stemmer("english").stemWord, _opposites()
     text = text[:_MOST].replace("-", " ")
-    # Names are told by how they are written, so they are looked for before case is dropped.
+    # Names are recognised by their spelling, so look for them before lowering the case.
     written = {token.lower() for token in _TOKEN.findall(text) if _NAME.search(token)} | {
         token.lower() for token in re.findall(r"(?<=[\w,] )[A-Z][\w.]+|(?<=`)[\w.]+(?=`)", text)
     }
@@ -166,9 +166,9 @@ def stance(text: str) -> Stance:
 
 
 def contradictions(stances: Sequence[Stance]) -> Iterator[tuple[int, int]]:
-    """The pairs of positions whose texts contradict each other, the lower one first.
+    """The pairs of positions whose texts contradict each other, the lower position first.
 
-    Equal stances are compared once, and only pairs that share what can be contradicted.
+    For speed, equal stances are compared only once, and only stances that share a word that could be contradicted.
     """
     alike: dict[Stance, list[int]] = defaultdict(list)
     for position, one in enumerate(stances):
@@ -183,10 +183,10 @@ def contradictions(stances: Sequence[Stance]) -> Iterator[tuple[int, int]]:
 
 
 def _suspects(stances: Sequence[Stance]) -> Iterator[tuple[Stance, Stance]]:
-    said, denied, valued, placed = (defaultdict[Any, list[Stance]](list) for _ in range(4))
+    asserted, denied, valued, placed = (defaultdict[Any, list[Stance]](list) for _ in range(4))
     for one in stances:
-        for word in one.said:
-            said[word].append(one)
+        for word in one.asserted:
+            asserted[word].append(one)
         for word in one.denied:
             denied[word].append(one)
         for word in one.words if one.numbers else ():
@@ -196,19 +196,19 @@ def _suspects(stances: Sequence[Stance]) -> Iterator[tuple[Stance, Stance]]:
         for _, word in one.order:
             placed[word].append(one)
     for word, holders in denied.items():
-        yield from product(holders, said[word])
+        yield from product(holders, asserted[word])
     for holders in valued.values():
         yield from combinations(holders, 2)
-    for word in list(said):
+    for word in list(asserted):
         for prefix in _PREFIXES:
-            if word.startswith(prefix) and (bare := word.removeprefix(prefix)) in said:
-                yield from product(said[word], said[bare])
+            if word.startswith(prefix) and (bare := word.removeprefix(prefix)) in asserted:
+                yield from product(asserted[word], asserted[bare])
     for word, holders in placed.items():
-        yield from product(holders, [one for one in said[word] + denied[word] if one.order])
+        yield from product(holders, [one for one in asserted[word] + denied[word] if one.order])
 
 
 def _with_a_prefix(word: str, one: frozenset[str], other: frozenset[str]) -> bool:
-    """Whether a word of one text is that of the other with "un-" or the like before it."""
+    """Whether a word of one text is a word of the other with a prefix such as "un-"."""
     return any(
         word.startswith(prefix) and word[len(prefix) :] in (other if word in one else one) for prefix in _PREFIXES
     )
@@ -216,7 +216,7 @@ def _with_a_prefix(word: str, one: frozenset[str], other: frozenset[str]) -> boo
 
 @cache
 def _opposites() -> dict[str, tuple[str, bool]]:
-    """Each word's stem: the first of its pair, and whether it is that one itself."""
+    """For each word's stem, the stem of the pair's first word, and whether both mean the same."""
     stem = snowballstemmer.stemmer("english").stemWord
     table: dict[str, tuple[str, bool]] = {}
     for pair in _OPPOSITES.split():

@@ -1,4 +1,4 @@
-"""D1–D7 from end to end: read, embed, group, merge. What is merged is decided before anything is changed."""
+"""D1–D7 from end to end: read, embed, group, merge. All merges are decided before the playbook is changed."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ Embed = Callable[[Sequence[str]], Any]
 
 @dataclass(frozen=True, slots=True)
 class Deduplication:
-    """What is to be merged, by this `threshold` and `model`; `model` is empty if none was needed.
+    """The merges to make, with the `threshold` and `model` that decided; `model` is empty if none was needed.
 
-    `apart` are pairs of entries, by position, that are alike and contradict each other (D5a).
+    `apart` are pairs of entries, by position, that are alike but contradict each other (D5a).
     """
 
     entries: tuple[PlaybookEntry, ...]
@@ -53,7 +53,7 @@ class Deduplication:
 
     @property
     def merged(self) -> tuple[Group, ...]:
-        """The groups of more than one entry."""
+        """The groups with more than one entry."""
         return tuple(group for group in self.groups if group.absorbed)
 
 
@@ -66,17 +66,17 @@ def deduplicate(
     model: str | None = None,
     environ: Mapping[str, str] = os.environ,
 ) -> Deduplication:
-    """Find what is to be merged in a playbook; nothing is changed.
+    """Find the entries of a playbook to merge, without changing the playbook.
 
-    `embed` turns a list of texts into an array of vectors, one row each; without it `model`, a name of
-    `vectors.MODELS`, does, or the best one that is installed. `threshold` is as in D4: without it the variable in
-    `environ` decides, else the model's own. Raises Malformed, InvalidArgument, ValueError for wrong vectors, and what
-    the model raises.
+    `embed` turns a list of texts into an array of vectors, one row for each text. Without `embed`, `model` (a name in
+    `vectors.MODELS`) is used, else the best installed model. Without `threshold`, the variable in `environ` decides,
+    else the model's own threshold (D4). Raises MalformedPlaybook, InvalidArgument, ValueError for wrong vectors, and
+    the model's errors.
     """
     entries = tuple(read_entries(playbook, slugs))
     groups = tuple(merge(range(len(entries)), [one.helpful for one in entries], [one.harmful for one in entries]))
     if len(entries) < 2:
-        # D6: no model is loaded, nor even looked for.
+        # D6: do not load a model, nor even look for one.
         return Deduplication(entries, groups, np.zeros((len(entries), 0), np.float32), DEFAULT_THRESHOLD, "")
     texts = [entry.text for entry in entries]
     if embed is not None:
@@ -98,10 +98,10 @@ def deduplicate(
 def _separate_contradictions(
     labels: NDArray[np.int32], vectors: Vectors, texts: Sequence[str], limit: float
 ) -> tuple[NDArray[np.int32], list[tuple[int, int]]]:
-    """D5a: the groups without contradictions in them, and the pairs that contradict each other.
+    """D5a: split the groups so that none contains a contradiction. Return the labels and the contradicting pairs.
 
-    An entry that contradicts something in its group is grouped with similar ones that it does not contradict; the
-    others stay a group without it. So a second run finds nothing more to merge.
+    First the entries without a contradiction are grouped again. Then each entry with one joins every similar group that
+    it does not contradict. So a second run finds nothing more to merge.
     """
     apart = []
     for label, size in zip(*np.unique(labels, return_counts=True), strict=True):
@@ -119,10 +119,10 @@ def _separate_contradictions(
         if len(rest):
             labels[rest] = rest[components(vectors[rest], limit)]
         groups: list[list[int]] = []
-        for each in sorted(against):
-            joined = [each]
+        for entry in sorted(against):
+            joined = [entry]
             for group in list(groups):
-                alike = (vectors[group] @ vectors[each] >= limit - ROUNDING).any()
+                alike = (vectors[group] @ vectors[entry] >= limit - ROUNDING).any()
                 if alike and all(against[one].isdisjoint(joined) for one in group):
                     joined += group
                     groups.remove(group)
@@ -133,7 +133,7 @@ def _separate_contradictions(
 
 
 def run(playbook: Any, threshold: float | None, embed: Embed | None, slugs: Sequence[str]) -> Any:
-    """Deduplicate in place and return the playbook; whatever goes wrong, it is returned as it was (D5)."""
+    """Deduplicate in place and return the playbook. After an error the playbook is returned unchanged (D5)."""
     try:
         found = deduplicate(playbook, threshold, embed, slugs=slugs)
         if found.merged:
@@ -146,10 +146,10 @@ def run(playbook: Any, threshold: float | None, embed: Embed | None, slugs: Sequ
 def choose_threshold(explicit: float | None, environ: Mapping[str, str], default: float) -> float:
     """D4: `explicit`, else the environment variable, else `default`; clamped to [0, 1].
 
-    A variable that is no number is reported on stderr and ignored. Raises InvalidArgument if `explicit` is no number.
+    An invalid environment variable is reported on stderr and ignored. Raises InvalidArgument if `explicit` is invalid.
     """
     if explicit is not None:
-        # NumPy's numbers are welcome too; a bool is a number to Python alone.
+        # Accept NumPy's numbers too, but not a bool, which Python counts as a number.
         try:
             value = math.nan if isinstance(explicit, bool | str | bytes) else float(explicit)
         except (TypeError, ValueError):
@@ -176,9 +176,10 @@ def _clamped(value: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Absorbed:
-    """An entry that went into another, with the cosine similarity of the two.
+    """An entry that was merged into the survivor, with the cosine similarity of the two.
 
-    If that is below the threshold, `through` is the most similar entry of the group, and `link` how similar (D2).
+    If the similarity is below the threshold, `through` is the most similar entry in the group, and `link` the similarity
+    to that entry (D2).
     """
 
     entry: PlaybookEntry
@@ -189,7 +190,7 @@ class Absorbed:
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """An entry that stayed, as it was, with its new counters and the entries that went into it."""
+    """The surviving entry before the merge, its new counters, and the entries that it absorbed."""
 
     survivor: PlaybookEntry
     helpful: int
@@ -217,7 +218,7 @@ class Merge:
 
 
 def account(found: Deduplication) -> Iterator[Merge]:
-    """Every merge, in the order of the survivors. Works before and after the playbook is changed."""
+    """Every merge, in the order of the survivors. May be called before or after the playbook is changed."""
     for group in found.merged:
         vectors, members = found.vectors, np.array(group.members)
         others = members[1:]

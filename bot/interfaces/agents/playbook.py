@@ -1,4 +1,4 @@
-"""A playbook as a list of entries, and back (D1, D7), and the reports of what went wrong."""
+"""Reads a playbook as a list of entries, merges them (D1, D7), and reports errors on stderr."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import Any
 
 from bot.domain.merging import Group
 
-# Python writes and reads no number of more than 4,300 digits, and the sums are to be written, too.
+# Python neither writes nor reads numbers of more than 4,300 digits. The sums must stay below that, too.
 _TOO_LARGE = 10**4_000
 
 
 class MalformedPlaybook(ValueError):
-    """It is no playbook; the message says what is wrong where."""
+    """The object is no valid playbook; the message says where and why."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlaybookEntry:
-    """One entry, and the object in the playbook that it was read from."""
+    """One entry, with `raw`, its object in the playbook."""
 
     section: str
     name: str
@@ -31,10 +31,10 @@ class PlaybookEntry:
 
 
 def read_entries(playbook: Any, slugs: Sequence[str]) -> list[PlaybookEntry]:
-    """All entries: the sections `slugs` first, in that order, then the others in their own; list order in each (D1).
+    """All entries (D1): first the sections in `slugs`, in that order, then the other sections in the playbook's order.
 
-    Raises Malformed for missing keys, wrong types, counters that are no whole numbers from 0 on, and the same object in
-    two places, since one could not be changed without the other.
+    Raises MalformedPlaybook for missing keys, wrong types, counters that are not whole numbers from 0 on, and an object
+    that occurs in two places, since changing one place would change the other.
     """
     if not isinstance(playbook, dict):
         raise MalformedPlaybook(f"a playbook is an object, not {_kind(playbook)}")
@@ -63,32 +63,32 @@ def read_entries(playbook: Any, slugs: Sequence[str]) -> list[PlaybookEntry]:
 
 
 def apply(playbook: dict[str, Any], entries: Sequence[PlaybookEntry], groups: Sequence[Group]) -> None:
-    """Merge the groups of `entries` in their playbook: survivors get the sums, others go (D2).
+    """Merge the groups of `entries` in their playbook: survivors get the sums, absorbed entries are removed (D2).
 
-    Sections stay, even empty ones; nothing else is touched (D7). If anything breaks off in the middle, even by Ctrl-C,
-    everything is as before (D5).
+    Sections stay, even empty ones; nothing else is touched (D7). If an exception, even Ctrl-C, interrupts the merge,
+    the playbook is restored (D5).
     """
-    gone = {id(entries[one].raw) for group in groups for one in group.absorbed}
+    absorbed = {id(entries[position].raw) for group in groups for position in group.absorbed}
     before = [(listed, list(listed)) for listed in playbook["sections"].values()]
     survivors = [(entries[group.survivor], group) for group in groups if group.absorbed]
     try:
         for entry, group in survivors:
             entry.raw.update({"helpful": group.helpful, "harmful": group.harmful})
-        for listed, all_of_it in before:
-            if any(id(raw) in gone for raw in all_of_it):
-                listed[:] = [raw for raw in all_of_it if id(raw) not in gone]
+        for listed, original in before:
+            if any(id(raw) in absorbed for raw in original):
+                listed[:] = [raw for raw in original if id(raw) not in absorbed]
     except BaseException:
         for entry, _ in survivors:
             if (entry.raw["helpful"], entry.raw["harmful"]) != (entry.helpful, entry.harmful):
                 entry.raw.update({"helpful": entry.helpful, "harmful": entry.harmful})
-        for listed, all_of_it in before:
-            if listed != all_of_it:
-                listed[:] = all_of_it
+        for listed, original in before:
+            if listed != original:
+                listed[:] = original
         raise
 
 
 def complain(text: str, problem: Exception | None = None) -> None:
-    """Write one line on stderr, even without logging. Neither a closed stderr nor a strange `problem` is an error."""
+    """Write one line to stderr, even if logging is not set up. Never raises, even if stderr is closed."""
     with contextlib.suppress(Exception):
         text = text if problem is None else f"{text}: {problem}"
     with contextlib.suppress(Exception):

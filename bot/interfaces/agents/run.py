@@ -1,4 +1,4 @@
-"""The way in to semantic deduplication for hosts and scripts (D1): `from bot.api import run_deduplication`."""
+"""Semantic deduplication for hosts and scripts (D1): `from bot.api import run_deduplication`."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ SECTION_SLUGS: Sequence[str] = (
     "PROJECT CONTEXT",
     "OTHERS",
 )
-"""The canonical order of sections, which decides who is first of a group; hosts may put their own in its place."""
+"""The default order of sections, which decides which entry of a group comes first. Hosts may set their own."""
 
 
 def run_deduplication(
     playbook: Any, threshold: float | None = None, embed: Callable[[Sequence[str]], Any] | None = None
 ) -> Any:
-    """Merge the entries of a playbook that say the same, in place, and return it (D1–D7). It never raises.
+    """Merge the entries of a playbook that say the same, in place, and return the playbook (D1–D7). Never raises.
 
-    A playbook is `{version, last_updated, sections: {SECTION: [{name, text, helpful, harmful}]}}`. Entries whose texts
-    have a cosine similarity of at least `threshold`, in [0, 1], and those that hang together by such pairs, become one:
-    the first keeps name, text and section, and gets the sums of `helpful` and `harmful`. Without a threshold
-    AGENTIC_CONTEXT_DEDUP_THRESHOLD decides, else the model's own (0.85 for all-MiniLM-L6-v2 and for `embed`).
+    A playbook is `{version, last_updated, sections: {SECTION: [{name, text, helpful, harmful}]}}`. Two entries are
+    alike if their texts have a cosine similarity of at least `threshold`, in [0, 1]. Entries linked by a chain of alike
+    pairs are merged: the first keeps its name, text and section, and gets the sums of `helpful` and `harmful`. The
+    default threshold is AGENTIC_CONTEXT_DEDUP_THRESHOLD, else the model's own (0.85 for all-MiniLM-L6-v2 and `embed`).
 
-    `embed` turns a list of texts into an array of unit vectors, one row each; without it the best model that is
-    installed does, loaded only where there are two entries or more. If the playbook is malformed, or the model missing
-    or broken, stderr says so and the playbook is returned as it was.
+    `embed` turns a list of texts into an array of unit vectors, one row for each text. Without `embed` the best
+    installed model is used; the model is loaded only if there are at least two entries. If the playbook is malformed,
+    or the model is missing or broken, stderr says so and the playbook is returned unchanged.
     """
     try:
-        # Numbers in bulk need a package that a host of playbooks alone may not have (D5).
+        # numpy may not be installed on a host that uses only playbooks (D5).
         from bot.interfaces.agents import deduplication
     except ImportError as missing:
         complain("the playbook is left as it is", missing)

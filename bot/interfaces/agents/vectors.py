@@ -1,10 +1,10 @@
-"""The models that judge whether two entries say the same (D1), and the comparison of all vectors.
+"""The models that decide whether two entries say the same (D1), and the comparison of all vectors.
 
-Cosines of different models have no common scale, so each model has a threshold of its own. 0.85 is what D sets for
-all-MiniLM-L6-v2; docs/dedupe.md says how the other was found, and tests/knowledge/test_calibration.py holds it.
+Cosines of different models have no common scale, so each model has its own threshold. D sets 0.85 for
+all-MiniLM-L6-v2; docs/dedupe.md says how wordllama's was found, and tests/knowledge/test_calibration.py checks it.
 
-All vectors are compared in square blocks, never with all n² similarities in memory. Fifty thousand vectors take as long
-as the bare product (`bench/dedupe.py` shows the ratio).
+Vectors are compared in square blocks, so the n² similarities are never all in memory. For fifty thousand vectors that
+takes no longer than a plain matrix product (`bench/dedupe.py` shows the ratio).
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from bot.search.embedding.local import PACKAGE, SentenceModel, WordLlama
 
 DEFAULT_THRESHOLD = 0.85
 
-# What all-MiniLM-L6-v2 reads of a text is its first 256 word pieces, some thousand characters.
+# all-MiniLM-L6-v2 reads only the first 256 word pieces of a text, about a thousand characters.
 _PIECE = 1000
 
 
 class SentenceEncoder(Protocol):
-    """A model that gives its vectors as they are, so that broken ones can be recognised."""
+    """A model that returns its vectors unchanged, so that broken vectors can be recognised."""
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class ShippedModel:
-    """A model that Doppel knows: its package, its threshold in [0, 1], and how to make it (not yet loaded)."""
+    """A model that Doppel knows: its package, its threshold in [0, 1], and a function that makes it, not yet loaded."""
 
     name: str
     package: str
@@ -64,9 +64,9 @@ MODELS: Mapping[str, ShippedModel] = MappingProxyType(
 
 
 def choose_model(name: str | None) -> ShippedModel:
-    """The model of that name; for None the best one that is installed. Nothing is imported.
+    """The model of that name; for None the best installed model. The model's package is not imported.
 
-    Raises EmbeddingError if there is none, InvalidArgument for an unknown name.
+    Raises EmbeddingError if no model is installed, InvalidArgument for an unknown name.
     """
     if name is not None and name not in MODELS:
         raise InvalidArgument("model", f"{name!r} is not one of: {', '.join(MODELS)}")
@@ -77,9 +77,10 @@ def choose_model(name: str | None) -> ShippedModel:
 
 
 def embed_texts(model: SentenceEncoder, texts: Sequence[str]) -> NDArray[np.float32]:
-    """One vector for each text, (texts, dimensions); a long text gets the sum of the vectors of its pieces.
+    """One vector for each text, (texts, dimensions). Raises EmbeddingError.
 
-    Otherwise two texts that only begin alike would count as the same. Raises EmbeddingError.
+    A long text is cut into pieces, whose vectors are added. Otherwise long texts with the same beginning would count as
+    the same.
     """
     starts: list[int] = []
     pieces: list[str] = []
@@ -91,7 +92,7 @@ def embed_texts(model: SentenceEncoder, texts: Sequence[str]) -> NDArray[np.floa
     except EmbeddingError:
         raise
     except Exception as failure:
-        # Whatever a library makes of a text that it did not expect, half a surrogate pair for example.
+        # A library may raise anything for an unexpected text, such as half a surrogate pair.
         raise EmbeddingError(f"the model failed: {type(failure).__name__}: {failure}") from failure
     if rows.ndim != 2 or len(rows) != len(pieces):
         raise EmbeddingError(f"the model gave an array of shape {rows.shape} for {len(pieces)} texts")
@@ -100,7 +101,7 @@ def embed_texts(model: SentenceEncoder, texts: Sequence[str]) -> NDArray[np.floa
 
 
 def _installed(package: str) -> bool:
-    # A module that is loaded need not be one that could be found; None marks one that must not be.
+    # `find_spec` may fail for a loaded module. None in `sys.modules` forbids the import.
     if package in sys.modules:
         return sys.modules[package] is not None
     return importlib.util.find_spec(package) is not None
@@ -112,18 +113,18 @@ BLOCK = 1024
 """Rows and columns of a block: 4 MB of similarities, which stay in the processor's cache."""
 
 ROUNDING = 1e-6
-"""The rounding error of a similarity. A copy must be a copy at threshold 1."""
+"""The rounding error of a similarity: even at threshold 1, two equal texts must be alike."""
 
 
 def unit_rows(rows: object, count: int) -> Vectors:
-    """`rows` as `count` vectors of length one; a row of zeros stays so and is similar to nothing.
+    """`rows` as `count` vectors of length one. A row of zeros stays zero, and is similar to nothing.
 
-    Raises ValueError for another shape and for values that are no finite numbers (D5).
+    Raises ValueError for another shape and for values that are not finite numbers (D5).
     """
-    given = np.asarray(rows)
-    if np.iscomplexobj(given):
+    array = np.asarray(rows)
+    if np.iscomplexobj(array):
         raise ValueError("the model gave vectors of complex numbers")
-    vectors = np.asarray(given, dtype=np.float32)
+    vectors = np.asarray(array, dtype=np.float32)
     if vectors.ndim != 2 or len(vectors) != count or vectors.shape[1] == 0:
         raise ValueError(f"the model gave an array of shape {vectors.shape} for {count} texts")
     if not np.isfinite(vectors).all():
@@ -133,29 +134,29 @@ def unit_rows(rows: object, count: int) -> Vectors:
 
 
 def components(vectors: Vectors, threshold: float, block: int = BLOCK) -> NDArray[np.int32]:
-    """For each of the unit vectors (n, d) the position of the first member of its group.
+    """For each unit vector (the rows of an n × d array), the position of the first member of its group.
 
-    Groups are the connected components of the graph whose edges are the pairs of cosine similarity ≥ `threshold` (D2).
+    Two vectors are linked if their cosine similarity is at least `threshold`; a group is a connected component (D2).
     Memory: n labels and one block.
     """
     labels = np.arange(len(vectors), dtype=np.int32)
-    least = np.float32(threshold - ROUNDING)
+    limit = np.float32(threshold - ROUNDING)
     for rows, columns, similarities in products(vectors, block):
         # The maximum is found fast, and most blocks have no similar pair.
-        if similarities.max() >= least:
-            alike = similarities >= least
+        if similarities.max() >= limit:
+            alike = similarities >= limit
             # Leave out pairs within a group; otherwise many copies would cost n² steps.
             alike &= labels[rows, np.newaxis] != labels[np.newaxis, columns]
-            # In one dimension numpy looks for them many times faster than in two.
+            # numpy searches a one-dimensional array many times faster than a two-dimensional one.
             one, other = np.divmod(np.flatnonzero(alike), alike.shape[1])
             _join(labels, one + rows.start, other + columns.start)
     return labels
 
 
 def products(vectors: Vectors, block: int = BLOCK) -> Iterator[tuple[slice, slice, Vectors]]:
-    """The similarities of all pairs, block by block, on and above the diagonal: rows, columns, and their array.
+    """The similarities of all pairs, block by block, on and above the diagonal: rows, columns, similarities.
 
-    The next block overwrites the array.
+    All blocks share one array: each block overwrites the one before.
     """
     starts = range(0, len(vectors), block)
     space = np.empty(block * block, dtype=np.float32)
@@ -168,7 +169,7 @@ def products(vectors: Vectors, block: int = BLOCK) -> Iterator[tuple[slice, slic
 
 
 def nearest(vectors: Vectors, asked: NDArray[np.intp], among: NDArray[np.intp]) -> tuple[NDArray[np.intp], Vectors]:
-    """For each position in `asked` the most similar other position in `among`, and the similarity."""
+    """For each position in `asked`, the most similar other position in `among`, and their similarity."""
     best = np.full(len(asked), -2.0, dtype=np.float32)
     where = np.zeros(len(asked), dtype=np.intp)
     for start in range(0, len(asked), BLOCK):
@@ -188,7 +189,7 @@ def nearest(vectors: Vectors, asked: NDArray[np.intp], among: NDArray[np.intp]) 
 def _join(labels: NDArray[np.int32], one: NDArray[np.intp], other: NDArray[np.intp]) -> None:
     """Join the two groups of each pair, in place. A group's label is the position of its first member.
 
-    Every group is hung below the first group that it touches, until no pair joins two any more.
+    Each round merges every group into the earliest group it is paired with, until no pair links two groups.
     """
     while len(one):
         first, second = labels[one], labels[other]

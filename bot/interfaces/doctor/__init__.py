@@ -1,4 +1,4 @@
-"""The checks of `doppel doctor`, one after the other: each says what it found, and how to mend it."""
+"""The checks of `doppel doctor`, one after the other: each reports a finding and how to mend it."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def examine(
     model: Callable[[Settings], Embedder | None],
     endpoint: Callable[[Settings], Endpoint | None],
 ) -> Iterator[Finding]:
-    """Run all checks in the order in which one would mend things; nothing is changed, here or on GitHub.
+    """Run all checks, in the order in which to mend their findings. The checks change nothing, here or on GitHub.
 
-    `door` makes the client of GitHub, `model` the embedding model, which gets one word to embed, and `endpoint` the
+    `door` makes the client of GitHub, `model` the embedding model (it has to embed one word), and `endpoint` the
     judge's client.
     """
-    yield from checks.unread()
+    yield from checks.unread_settings()
     try:
         settings = load()
     except WrongSettings as wrong:

@@ -54,8 +54,8 @@ def broken(subject: str, says: str, mend: str) -> Finding:
 SHORTEST_SECRET = 16
 
 
-def unread() -> Iterator[Finding]:
-    """Variables that look like settings and lines of `.env` that nothing reads."""
+def unread_settings() -> Iterator[Finding]:
+    """Variables that look like settings, and lines of `.env`, that nothing reads."""
     for name, near in misspelt().items():
         mend = f"Did you mean {near}?" if near else "Remove it, or see docs/config.md for the names that are read."
         yield warning(name, "nothing reads a setting of this name", mend)
@@ -86,7 +86,7 @@ def credentials(settings: Settings) -> Iterator[Finding]:
     else:
         yield well("WEBHOOK_SECRET", "set")
     path, parts = credentials_file(settings.home), ", ".join(parts_of_an_app())
-    # Where the place may not be looked into, the lines about the databases say so.
+    # If the folder may not be read, the checks of the databases report it.
     with suppress(PermissionError):
         if parts and path.is_file():
             says = f"{path} is not read, since the environment or .env has {parts}: an App comes from one place"
@@ -102,7 +102,7 @@ def credentials(settings: Settings) -> Iterator[Finding]:
 
 
 def model(settings: Settings, chosen: Embedder | None) -> Finding:
-    """Whether texts can be turned into vectors. Without that the index goes by words alone, and works."""
+    """Whether texts can be turned into vectors. Without vectors the index still works, with words only."""
     if chosen is None:
         return well("model", "none is wanted: the index goes by words alone")
     try:
@@ -118,12 +118,13 @@ _DAY = datetime(2026, 1, 1, tzinfo=UTC)
 _NEW = JudgeIssue(3, "Export to PDF stops at page 7", "It raises PdfRenderError.", "open", _DAY)
 _SAME = JudgeIssue(1, "PDF export ends early", "PdfRenderError when page 7 is exported.", "open", _DAY)
 _OTHER = JudgeIssue(2, "Please add a dark mode", "The settings are too bright at night.", "open", _DAY)
-# Tokens of a usual question, and issues of a hundred that are asked about at the usual floor (docs/guides/judge.md).
+# A typical question has _IN tokens and its answer _OUT. At the default floor, the judge is asked about _ASKED of a
+# hundred issues (docs/guides/judge.md).
 _IN, _OUT, _ASKED = 1_300, 160, 30
 
 
 def judge(settings: Settings, endpoint: Callable[[Settings], Endpoint | None]) -> Iterator[Finding]:
-    """Ask the judge one question about made-up issues; nothing if no judge is configured."""
+    """Ask the judge one question about made-up issues. No finding if no judge is configured."""
     if not settings.judge_url and not settings.judge_model:
         return
     mend = "Until then the probability alone decides. Mend it, or see docs/guides/judge.md."

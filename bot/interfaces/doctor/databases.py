@@ -25,13 +25,13 @@ from bot.storage.sqlite import is_full
 
 _T = TypeVar("_T")
 
-# A delivery that waits for longer is worth a word, as docs/watching.md has it for an alarm.
+# The doctor warns if a delivery waits longer; docs/watching.md sets an alarm at the same time.
 LONGEST_WAIT = 300.0
 # How long another process may hold the database before it counts as unusable.
 PATIENCE_SECONDS = 5.0
 
-# Who owns a table of PostgreSQL's that this role may not write. By the catalogue, since asking for a table by its name
-# fails in a schema that is another's.
+# The owner of a PostgreSQL table that this role may not write. The query reads the catalogue, because naming a table
+# fails in another role's schema.
 _OWNER = sa.text(
     "SELECT pg_get_userbyid(relowner) FROM pg_class JOIN pg_namespace AS place ON place.oid = relnamespace"
     " WHERE nspname = current_schema() AND relname = :name"
@@ -57,16 +57,16 @@ def writable(settings: Settings) -> Iterator[Finding]:
         except (sa.exc.SQLAlchemyError, OSError) as problem:
             says, file = f"cannot be used ({why(problem)})", sqlite_file(url)
             if file is not None and file.exists() and not os.access(file, os.R_OK | os.W_OK):
-                # SQLite says of such a file only that it cannot be opened, or is read-only.
+                # SQLite's own message does not mention permissions.
                 mend = "Run as the user that owns it, or let this one read and write it."
         if says:
             yield broken(subject, f"{shown(url)} {says}", mend)
 
 
 def _look_into(url: str, settings: Settings, table: str) -> str:
-    """The state of a database, in words; creates none. Raises if it cannot be written.
+    """The state of a database, in words; a missing database is not created. Raises if it cannot be written.
 
-    PostgreSQL does not let a role write tables of another owner, such as a superuser who has restored them.
+    In PostgreSQL a role may not write another owner's tables, for example if a superuser restored them.
     """
     mend = "Check DATABASE_URL, or that DOPPEL_HOME can be written."
     with _engine(url, settings) as engine:
@@ -94,7 +94,7 @@ def _look_into(url: str, settings: Settings, table: str) -> str:
 def schema(settings: Settings) -> Iterator[Finding]:
     """A warning if a later release has used the store.
 
-    The release right before that one works on it. In an earlier one, statements fail with errors that do not say why.
+    Only the release right before the later one still works. In older releases, statements fail with obscure errors.
     """
     if _asked(settings, lambda connection: is_later(connection.engine)):
         says = "of a later release than this one, which works on it only if no other release came between the two"
@@ -103,12 +103,12 @@ def schema(settings: Settings) -> Iterator[Finding]:
 
 
 def at_work(settings: Settings) -> Iterator[Finding]:
-    """Whether workers run and keep up, and whether something was given up; nothing before the first start."""
+    """Whether workers run and keep up, and whether deliveries were given up. No finding before the first start."""
     try:
         with _engine(queue_url(settings), settings) as engine:
             now = None if engine is None else read_queue_state(engine)
     except (QueueUnavailable, OSError):
-        # Another line reports it.
+        # `writable` reports the failure.
         now = None
     if now is None:
         return
@@ -136,7 +136,7 @@ def at_work(settings: Settings) -> Iterator[Finding]:
 
 
 def indexes(settings: Settings) -> Iterator[Finding]:
-    """What keeps indexes from being complete; nothing if all are well, and before the first start."""
+    """Why indexes are incomplete. No finding if all are complete, or before the first start."""
     query = (
         sa.select(repositories.c.owner, repositories.c.name, backfills.c.problem)
         .join(backfills, backfills.c.repo_id == repositories.c.repo_id)
@@ -150,7 +150,7 @@ def indexes(settings: Settings) -> Iterator[Finding]:
 
 
 def _asked(settings: Settings, question: Callable[[sa.Connection], _T]) -> _T | None:
-    """The store's answer; None if it does not exist yet or is away, which another line reports."""
+    """The store's answer; None if the store does not exist yet or cannot be reached (`writable` reports that)."""
     try:
         with _engine(settings.database_url, settings) as engine:
             if engine is None:
@@ -163,7 +163,7 @@ def _asked(settings: Settings, question: Callable[[sa.Connection], _T]) -> _T | 
 
 @contextmanager
 def _engine(url: str, settings: Settings) -> Iterator[sa.Engine | None]:
-    """An engine with little patience; None for a file that does not exist, so that it is not created."""
+    """An engine with a short time-out; None if the SQLite file does not exist, since connecting would create it."""
     file = sqlite_file(url)
     if file is not None and not file.exists():
         yield None

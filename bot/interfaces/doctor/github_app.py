@@ -1,4 +1,4 @@
-"""Checks of GitHub: whether it knows the App, grants what is needed, and delivers; or whether it takes the token."""
+"""Checks of GitHub: whether GitHub knows the App, has granted its permissions, and delivers; or accepts the token."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from bot.platform.settings import Settings
 
 # GitHub refuses a signed token whose times are off by more than a minute.
 MOST_SKEW_SECONDS = 30
-# GitHub keeps the attempts of three days; this many take ten requests.
+# GitHub keeps three days of attempts. Reading 1,000 takes ten requests.
 MOST_READ = 1_000
 _RANK = {"read": 1, "write": 2, "admin": 3}
 
 
 @dataclass(frozen=True, slots=True)
 class RequiredAccess:
-    """What the App must have been granted, as app.yml asks for it."""
+    """The permissions and events that app.yml asks for."""
 
     permissions: Mapping[str, str]
     events: frozenset[str]
 
 
 def github(settings: Settings, wanted: RequiredAccess, app: AppClient) -> Iterator[Finding]:
-    """Who the App is, what it may do, whether deliveries arrive, and where it is installed."""
+    """The App's name, its permissions, whether deliveries arrive, and where the App is installed."""
     try:
         info = app.get_app()
     except (KeyRefused, Forbidden, NotFound) as refusal:
@@ -53,12 +53,12 @@ def github(settings: Settings, wanted: RequiredAccess, app: AppClient) -> Iterat
         yield _hook(settings, app)
         yield from _installations(app, wanted)
     except (GitHubError, Retryable) as problem:
-        # What was found until now is told all the same.
+        # The earlier findings are reported all the same.
         yield broken("GitHub", f"could not say everything: {problem}", "Look again later.")
 
 
 def token(settings: Settings, client: RepoClient) -> Finding:
-    """Whether GitHub takes GITHUB_TOKEN, which reads if there is no App, for the issues of DOPPEL_REPOSITORY."""
+    """Whether GITHUB_TOKEN, which is used if there is no App, may read the issues of DOPPEL_REPOSITORY."""
     repo = RepoRef.parse(settings.default_repository) if settings.default_repository else None
     try:
         client.check_token()
@@ -98,7 +98,7 @@ def _granted(wanted: RequiredAccess, permissions: Mapping[str, str], events: Seq
 
 
 def lacks(wanted: Mapping[str, str], granted: Mapping[str, str]) -> list[str]:
-    """The permissions of `wanted` that `granted` does not give, as `issues: write`."""
+    """The permissions in `wanted` that `granted` lacks, written like `issues: write`."""
     held = {name: _RANK.get(level, 0) for name, level in granted.items()}
     return [f"{name}: {level}" for name, level in sorted(wanted.items()) if held.get(name, 0) < _RANK[level]]
 
@@ -106,7 +106,7 @@ def lacks(wanted: Mapping[str, str], granted: Mapping[str, str]) -> list[str]:
 def _hook(settings: Settings, app: AppClient) -> Finding:
     url = app.hook_url()
     if not url and settings.simulated:
-        # The simulator is told by whoever serves, so that before that nothing is wrong.
+        # `doppel serve` tells the simulator where to deliver, so until then this is only a warning.
         mend = "`doppel serve` enters its own address there when it starts."
         return warning("webhook", "the simulator delivers nowhere yet", mend)
     if not url:
@@ -116,7 +116,7 @@ def _hook(settings: Settings, app: AppClient) -> Finding:
     if settings.webhook_proxy_url and url.rstrip("/") != settings.webhook_proxy_url:
         mend = "Enter the channel's address on the App's page, or take WEBHOOK_PROXY_URL away."
         return warning("webhook", "GitHub does not deliver to the channel of WEBHOOK_PROXY_URL", mend)
-    # Whoever knows a channel's address can listen to it.
+    # Do not print a channel's address: anybody who knows it can listen.
     where = "the channel" if settings.webhook_proxy_url else url
     if lost := _not_taken(app):
         return warning("webhook", *_why(lost, where))
@@ -124,7 +124,7 @@ def _hook(settings: Settings, app: AppClient) -> Finding:
 
 
 def _not_taken(app: AppClient) -> dict[str, DeliveryAttempt]:
-    """The last attempts of deliveries that failed lately and were not delivered since, by GUID."""
+    """The last attempt of each delivery that failed recently and has not succeeded since, by GUID."""
     failed: dict[str, DeliveryAttempt] = {}
     for attempt in app.deliveries(status="failure", most=100):
         failed.setdefault(attempt.guid, attempt)
@@ -139,7 +139,7 @@ def _not_taken(app: AppClient) -> dict[str, DeliveryAttempt]:
 
 
 def _why(lost: Mapping[str, DeliveryAttempt], where: str) -> tuple[str, str]:
-    """How many deliveries have failed with which answer, and how to mend that."""
+    """How many deliveries failed and the most frequent answer, and how to mend this."""
     (code, _), *_ = Counter(one.status_code for one in lost.values()).most_common(1)
     failed = f"{counted(len(lost), 'delivery', 'deliveries')} to {where} failed lately"
     says = f"{failed}, {f'mostly with {code}' if code else 'without an answer'}"
