@@ -90,7 +90,9 @@ class Stance:
         flipped = (self.asserted & other.denied) | (self.denied & other.asserted)
         # Ignore a stem that one text both asserts and denies, as in "tabs, not spaces".
         flipped -= (self.asserted & self.denied) | (other.asserted & other.denied)
-        flipped |= {word for word in self.asserted ^ other.asserted if _with_a_prefix(word, self.asserted, other.asserted)}
+        flipped |= {
+            word for word in self.asserted ^ other.asserted if _with_a_prefix(word, self.asserted, other.asserted)
+        }
         agreed = (shared & (self.negated | other.negated)) - flipped
         shorter = min(len(self.words), len(other.words))
         return len(flipped) > len(agreed) and 2 * len(shared | flipped) >= shorter

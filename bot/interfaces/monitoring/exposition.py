@@ -228,7 +228,9 @@ def _of_store(engine: sa.Engine) -> Iterator[Metric]:
     yield GaugeMetricFamily("doppel_index_repositories", "Repositories with an index.", value=repositories)
     yield GaugeMetricFamily("doppel_index_issues", "Issues in the index.", value=int(issues))
     yield GaugeMetricFamily(
-        "doppel_index_issues_without_vectors", "Issues in the index that have no vectors (yet).", value=int(without_vectors)
+        "doppel_index_issues_without_vectors",
+        "Issues in the index that have no vectors (yet).",
+        value=int(without_vectors),
     )
 
 
