@@ -1,7 +1,8 @@
 """Rate limits (https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api).
 
-Primary: 5,000 requests an hour for each caller, 30 lexical and 10 semantic or hybrid searches a minute. Secondary: at most
-100 requests at once, 900 points a minute (reading 1, writing 5), 80 content-creating requests a minute and 500 an hour.
+All limits are per caller. Primary: 5,000 requests an hour, 30 lexical and 10 semantic or hybrid searches a minute.
+Secondary: 100 requests at once, 900 points a minute (reading 1, writing 5), 80 content-creating requests a minute and
+500 an hour.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """D5a: which entries contradict each other, and so are never merged, however close their vectors are. Pure.
 
-Vectors hardly tell "always use tabs" from "never use tabs", or one port number from another. So we look at the words, in
-English, for three signs: a negation in only one of the texts, opposites, and numbers or names that differ while the rest
+Vectors hardly tell "always use tabs" from "never use tabs", or one port number from another. So we look for three signs
+in the (English) words: a negation in only one of the texts, opposites, and numbers or names that differ while the rest
 is the same. A false contradiction merely leaves two entries unmerged: the smaller harm.
 """
 

@@ -86,7 +86,7 @@ class SignIn:
         return f"{self.web}/login/oauth/authorize?{urlencode(query)}"
 
     def who(self, code: str, back: str) -> Session:
-        """The person who came back with this code. Raises NotSignedIn, Unavailable and the errors of GitHub's client."""
+        """The person who came back with this code. Raises NotSignedIn, Unavailable, and the GitHub client's errors."""
         visitor = self.visitor(self._token(code, back))
         return Session(visitor.login(), tuple(visitor.repositories_to_triage()))
 

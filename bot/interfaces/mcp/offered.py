@@ -34,13 +34,13 @@ def _no_flag(value: object) -> object:
 
 
 # Put this after the limits in `Annotated`: before them it would hide the limits from the clients' schema.
-NotBool = BeforeValidator(_no_flag)
+Numeric = BeforeValidator(_no_flag)
 Owner = Annotated[str | None, Field(description="Default: the server's.")]
 Repo = Annotated[str | None, Field(description="Or OWNER/REPO. Default: the server's.")]
-Number = Annotated[int, Field(description="As in #12.", ge=1), NotBool]
-Threshold = Annotated[float, Field(description="Least similarity of titles.", ge=0, le=1), NotBool]
-MinConfidence = Annotated[float, Field(description="Least confidence.", ge=0, le=1), NotBool]
-MaxCandidates = Annotated[int, Field(description="The most candidates.", ge=1, le=100), NotBool]
+Number = Annotated[int, Field(description="As in #12.", ge=1), Numeric]
+Threshold = Annotated[float, Field(description="Least similarity of titles.", ge=0, le=1), Numeric]
+MinConfidence = Annotated[float, Field(description="Least confidence.", ge=0, le=1), Numeric]
+MaxCandidates = Annotated[int, Field(description="The most candidates.", ge=1, le=100), Numeric]
 IncludeClosed = Annotated[bool, Field(description="Closed ones too.")]
 Fresh = Annotated[bool, Field(description="Not from memory.")]
 Judge = Annotated[bool, Field(description="A model reads them.")]
@@ -209,9 +209,9 @@ class _Offered:
         repo: Repo = None,
         include_closed: Annotated[bool, Field(description="Closed ones too.")] = False,
         min_confidence: Annotated[
-            float, Field(description="Least confidence of each pair.", ge=LEAST, le=1), NotBool
+            float, Field(description="Least confidence of each pair.", ge=LEAST, le=1), Numeric
         ] = THRESHOLD,
-        limit: Annotated[int, Field(description="The most groups.", ge=1, le=100), NotBool] = 20,
+        limit: Annotated[int, Field(description="The most groups.", ge=1, le=100), Numeric] = 20,
         fresh: Fresh = False,
     ) -> BacklogAnswer:
         """Look through a repository's open issues for groups that may report the same thing.
@@ -240,7 +240,7 @@ class _Offered:
             Field(description="{version, last_updated, sections: {SECTION: [{name, text, helpful, harmful}]}}"),
         ],
         min_similarity: Annotated[
-            float | None, Field(description="Least cosine. Default: the model's."), NotBool
+            float | None, Field(description="Least cosine. Default: the model's."), Numeric
         ] = None,
     ) -> DedupedPlaybook:
         """Merge the entries of a playbook whose texts say the same, across its sections.
@@ -253,7 +253,7 @@ class _Offered:
         self,
         context: Context[str, Any],
         number: Number,
-        original: Annotated[int, Field(description="The older, open one that stays.", ge=1), NotBool],
+        original: Annotated[int, Field(description="The older, open one that stays.", ge=1), Numeric],
         owner: Owner = None,
         repo: Repo = None,
     ) -> Closed:

@@ -98,7 +98,7 @@ class _Pages:
         self._signer = URLSafeTimedSerializer(setup.token, salt="doppel set-up")
 
     def require_token(self) -> AnyResponse | tuple[str, int] | None:
-        """Admit only requests with the token. Move the token from the address into a cookie, out of history and logs."""
+        """Admit only requests with the token. Move it from the address into a cookie, out of history and logs."""
         if (request.endpoint or "").endswith(".static"):
             return None
         token = request.args.get("token", "")
