@@ -91,7 +91,7 @@ class Stance:
         # Ignore a stem that one text both asserts and denies, as in "tabs, not spaces".
         flipped -= (self.asserted & self.denied) | (other.asserted & other.denied)
         flipped |= {
-            word for word in self.asserted ^ other.asserted if _with_a_prefix(word, self.asserted, other.asserted)
+            word for word in self.asserted ^ other.asserted if _is_prefixed(word, self.asserted, other.asserted)
         }
         agreed = (shared & (self.negated | other.negated)) - flipped
         shorter = min(len(self.words), len(other.words))
@@ -209,7 +209,7 @@ def _suspects(stances: Sequence[Stance]) -> Iterator[tuple[Stance, Stance]]:
         yield from product(holders, [one for one in asserted[word] + denied[word] if one.order])
 
 
-def _with_a_prefix(word: str, one: frozenset[str], other: frozenset[str]) -> bool:
+def _is_prefixed(word: str, one: frozenset[str], other: frozenset[str]) -> bool:
     """Whether a word of one text is a word of the other with a prefix such as "un-"."""
     return any(
         word.startswith(prefix) and word[len(prefix) :] in (other if word in one else one) for prefix in _PREFIXES

@@ -210,7 +210,7 @@ def _of_store(engine: sa.Engine) -> Iterator[Metric]:
         kinds = dict.fromkeys(("not", "of"), 0) | {row.kind: row.times for row in rows}
         kinds["not"] += connection.execute(elsewhere).scalar_one()
         feedback_rows = connection.execute(feedback).all()
-        repositories, issues, unvectored = connection.execute(indexed).one()
+        repositories, issues, no_vectors = connection.execute(indexed).one()
     decisions_metric = GaugeMetricFamily("doppel_verdicts", "Decisions of people that hold, by kind.", labels=["kind"])
     for kind, count in kinds.items():
         decisions_metric.add_metric([kind], count)
@@ -230,7 +230,7 @@ def _of_store(engine: sa.Engine) -> Iterator[Metric]:
     yield GaugeMetricFamily(
         "doppel_index_issues_without_vectors",
         "Issues in the index that have no vectors (yet).",
-        value=int(unvectored),
+        value=int(no_vectors),
     )
 
 
