@@ -6,11 +6,11 @@
         server.sim.open_issue("acme/app", "alice", "It crashes at start", "…")
 
 A request goes one way: `server.py` → `http/` (faults, caller, limits) → its handler in `rest/` or `graphql/` → a
-function in `operations/`, which changes the `World` of `state/` and emits an event → `webhooks.py`, which has it
-delivered. What is shown of a record, in answers and deliveries alike, is made in `payloads/`.
+function in `operations/`, which changes the `World` of `state/` and emits an event → `webhooks.py`, which delivers the
+event. `payloads/` turns records into JSON, for answers and deliveries alike.
 
-Every answer and every webhook is held against githubkit's models. What the simulator does not know it refuses with
-status 501 and remembers in `sim.unknown_requests`.
+Every answer and every webhook is checked with githubkit's models. The simulator refuses unknown requests with status
+501, and lists them in `sim.unknown_requests`.
 """
 
 from __future__ import annotations

@@ -12,23 +12,23 @@ from bot.simulator.state.world import World
 
 
 def can_see(world: World, caller: Caller, repository: Repository) -> bool:
-    """Whether the repository exists, as far as this caller is told."""
+    """Whether the caller may know that the repository exists."""
     if not repository.private:
         return True
     if isinstance(caller, InstallationCaller):
         return caller.reaches(world, repository)
     if not isinstance(caller, UserCaller) or world.role(repository, caller.user) == "none":
         return False
-    # What an App does for a person is what both may do.
+    # An App that acts for a person may do only what both the App and the person may do.
     return caller.app is None or world.installation_for(caller.app, repository) is not None
 
 
 def app_may(
     world: World, caller: Caller, repository: Repository, needs: Sequence[tuple[str, str]], *, writes: bool
 ) -> bool:
-    """Whether the App that calls, or through which a person does, has one of the permissions that are needed here.
+    """Whether the calling App, or the App through which a person calls, has one of the permissions in `needs`.
 
-    Where it is not installed it reads what is public, and writes nothing.
+    Where the App is not installed, it may read what is public, and write nothing.
     """
     if isinstance(caller, InstallationCaller):
         if not caller.reaches(world, repository):
@@ -43,20 +43,20 @@ def app_may(
 
 
 def in_sight(world: World, caller: Caller, issue: Issue) -> Issue | None:
-    """An issue that another one points to, where it is today; None if it is no more, or the caller must not know."""
+    """The issue that a reference leads to today; None if it is gone, or the caller must not see it."""
     found = world.present(issue)
     return found if found is not None and can_see(world, caller, found.repository) else None
 
 
 def role_of(world: World, caller: Caller, repository: Repository) -> Role:
-    """What a user may do in the repository; for others only whether they can read it."""
+    """A user's role in the repository; for other callers, only whether they can read it."""
     if isinstance(caller, UserCaller):
         return world.role(repository, caller.user)
     return "read" if can_see(world, caller, repository) else "none"
 
 
 def may_read(world: World, caller: Caller, repository: Repository, *permissions: str) -> bool:
-    """Whether a caller who sees the repository may read what is in it: an installation there with one of these."""
+    """Whether a caller who sees the repository may read its contents. An installation needs one of `permissions`."""
     if not isinstance(caller, InstallationCaller) or not caller.reaches(world, repository):
         return True
     return any(caller.may(permission, "read") for permission in permissions)

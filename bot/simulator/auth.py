@@ -1,4 +1,4 @@
-"""How a caller is known: by the value of the `Authorization` header.
+"""Finds the caller by the value of the `Authorization` header.
 
 https://docs.github.com/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-json-web-token-jwt-for-a-github-app
 """
@@ -16,13 +16,13 @@ from bot.simulator.errors import ApiError, forbidden, unauthorized
 from bot.simulator.state.accounts import App
 from bot.simulator.state.world import World
 
-# GitHub allows ten minutes, and some seconds for clocks that differ.
+# GitHub allows ten minutes, and some seconds of clock skew.
 JWT_LIFETIME = 600
 _LEEWAY = 60
 
 
 def authenticate(world: World, authorization: str) -> Caller:
-    """Find the caller by the value of the `Authorization` header; 401 for credentials that are wrong or over."""
+    """Find the caller by the value of the `Authorization` header; 401 for wrong or expired credentials."""
     value = authorization.strip()
     if not value:
         return Anonymous()
@@ -78,7 +78,7 @@ def _app(world: World, token: str) -> App:
 
 
 def _has_signed(public_key: str, token: str) -> bool:
-    """Only the signature: what the claims must be is GitHub's business."""
+    """Whether the key has signed the token. `_check_times` checks the claims."""
     try:
         jwt.PyJWS().decode(token, public_key, algorithms=["RS256"])
     except jwt.PyJWTError:

@@ -56,7 +56,7 @@ class InstallationCaller:
         return world.covers(self.installation, repository) and (only is None or repository.id in only)
 
     def may(self, permission: str, level: str) -> bool:
-        """Whether the token holds the permission, and the installation still does."""
+        """Whether the token holds the permission, and the installation still has it."""
         held = grants(self.token.permissions, permission, level)
         return held and grants(self.installation.permissions, permission, level)
 

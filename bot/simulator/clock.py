@@ -5,14 +5,14 @@ from __future__ import annotations
 import threading
 from datetime import UTC, datetime, timedelta
 
-# What is reckoned from the moment on, such as when a token ends, must be in the calendar as well.
+# Later times, such as a token's end, must still fit into the calendar.
 _MARGIN = timedelta(days=366)
 
 
 class Clock:
-    """Answers the present moment; `advance` moves it without waiting.
+    """Tells the time; `advance` moves the clock without waiting.
 
-    With `start` the clock stands still at that moment until it is advanced; without, it runs with the machine's.
+    With `start`, the clock stands still until it is advanced. Otherwise it runs with the machine's clock.
     """
 
     def __init__(self, start: datetime | None = None) -> None:
@@ -30,9 +30,9 @@ class Clock:
         return self.now().timestamp()
 
     def advance(self, seconds: float) -> None:
-        """Move the clock forward by so many seconds (back, if negative).
+        """Move the clock forward by `seconds` (back, if negative).
 
-        Raises ValueError or OverflowError for a moment beyond the calendar, and stays where it was.
+        For a moment beyond the calendar, raises ValueError or OverflowError and leaves the clock unchanged.
         """
         with self._lock:
             offset = self._offset + timedelta(seconds=seconds)
@@ -45,18 +45,18 @@ class Clock:
 
 
 def iso(moment: datetime) -> str:
-    """GitHub's way to write a time: UTC, whole seconds, `Z` at the end."""
-    # Not `strftime`, which writes the years before 1000 with fewer digits.
+    """A time as GitHub writes it: UTC, whole seconds, `Z` at the end."""
+    # `strftime` would write years before 1000 with fewer than four digits.
     return moment.replace(tzinfo=None).isoformat(timespec="seconds") + "Z"
 
 
 def iso_or_none(moment: datetime | None) -> str | None:
-    """`iso`, with null for what has not happened."""
+    """`iso`, or null if there is no time."""
     return iso(moment) if moment else None
 
 
 def read_iso(text: str | None) -> datetime | None:
-    """A time that a client gives; nonsense counts as none."""
+    """A time from a client; None for nonsense."""
     try:
         found = datetime.fromisoformat(text) if text else None
     except ValueError:

@@ -1,4 +1,4 @@
-"""One signed delivery of an event, and how it is sent.
+"""One signed delivery of an event, and sending it.
 
 https://docs.github.com/webhooks/using-webhooks/validating-webhook-deliveries has the signature, GitHub waits ten
 seconds for an answer, follows no redirect and never tries again by itself.
@@ -29,7 +29,7 @@ Post = Callable[[str, bytes, Mapping[str, str]], Answer]
 
 @dataclass(slots=True, eq=False)
 class Delivery:
-    """One attempt to deliver an event. `status_code` is 0 until there was an answer, and where there was none."""
+    """One attempt to deliver an event. `status_code` is 0 as long as there is no answer."""
 
     id: int
     guid: str
@@ -56,7 +56,7 @@ def signature(secret: str, body: bytes, algorithm: str = "sha256") -> str:
 
 
 def send(delivery: Delivery, post: Post) -> None:
-    """Send it signed, and note in it how that went."""
+    """Sign and send the delivery, and store the outcome in it."""
     hook = delivery.app.hook
     body = json.dumps(delivery.payload).encode()
     kind = "application/json"
@@ -83,7 +83,7 @@ def send(delivery: Delivery, post: Post) -> None:
     except (requests.Timeout, TimeoutError):
         delivery.status = "timed out"
     except Exception:
-        # Whatever keeps the receiver from answering is the receiver's failure, as GitHub sees it.
+        # GitHub counts any missing answer as the receiver's failure.
         delivery.status = "failed to connect to host"
     else:
         delivery.response_headers, delivery.response_body = dict(answer_headers), text
@@ -100,7 +100,7 @@ def http_post(url: str, body: bytes, headers: Mapping[str, str]) -> Answer:
     session: requests.Session | None = getattr(_session, "value", None)
     if session is None:
         session = _session.value = requests.Session()
-        # A proxy of the environment must not see what is meant for this machine.
+        # Do not use the environment's proxy: the receiver is on this machine.
         session.trust_env = False
     answer = session.post(url, data=body, headers=dict(headers), timeout=TIMEOUT, allow_redirects=False)
     return answer.status_code, answer.headers, answer.text

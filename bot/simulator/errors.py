@@ -1,4 +1,4 @@
-"""Refusals as GitHub words them. Whoever raises one, the dispatcher turns it into the HTTP answer.
+"""Refusals in GitHub's words. The dispatcher turns them into HTTP answers.
 
 Bodies follow https://docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api.
 """
@@ -35,12 +35,12 @@ class ApiError(Exception):
 
 
 def not_found() -> ApiError:
-    """404: it does not exist, or must not be seen."""
+    """404: the object does not exist, or the caller must not see it."""
     return ApiError(404, "Not Found")
 
 
 def gone(message: str) -> ApiError:
-    """410: it existed, and was deleted or switched off."""
+    """410: the object was deleted or switched off."""
     return ApiError(410, message)
 
 
@@ -50,14 +50,14 @@ def unauthorized(message: str = "Bad credentials") -> ApiError:
 
 
 def forbidden(message: str, **more: Any) -> ApiError:
-    """403 that is no rate limit."""
+    """A 403 that does not come from a rate limit."""
     return ApiError(403, message, **more)
 
 
 def moved(location: str, method: str) -> ApiError:
-    """The repository was renamed or moved, or the issue transferred: 301 to who reads, 307 to who writes.
+    """The repository was renamed or moved, or the issue transferred: 301 for reads, 307 for writes.
 
-    Clients repeat a write with its body after the latter alone; after a 301 most of them would read instead.
+    Only after a 307 do clients repeat a write with its body; after a 301 most clients would read instead.
     """
     status = 301 if method == "GET" else 307
     return ApiError(status, "Moved Permanently", headers={"Location": location}, extra={"url": location})

@@ -27,7 +27,7 @@ Kind = Literal[
     "malformed",
     "graphql_error",
 ]
-# The request is carried out as usual, and only then something goes wrong with the answer.
+# These faults strike after the request has been carried out: only the answer goes wrong.
 AFTER = frozenset(
     {
         "timeout_after_write",
@@ -56,12 +56,12 @@ class Fault:
     over: threading.Event = field(default_factory=threading.Event)
 
     def let_go(self) -> None:
-        """Let the requests be answered that a `slow` one holds, and those that it will strike."""
+        """Release the requests that a `slow` fault holds, and no longer hold later ones."""
         self.over.set()
 
 
 class Faults:
-    """The failures that wait for a request. Thread safe. `requests` counts all that came."""
+    """The failures that wait for a request. Thread safe. `requests` counts all requests."""
 
     def __init__(self) -> None:
         self.requests = 0
@@ -80,14 +80,14 @@ class Faults:
         retry_after: int | None = None,
         seconds: float = 60.0,
     ) -> Fault:
-        """Let requests fail whose `METHOD /path` matches the pattern (shell wildcards; `*` also spans slashes).
+        """Make requests fail whose `METHOD /path` matches the pattern (shell wildcards; `*` also spans slashes).
 
-        A pattern without a method means all. `status` is an HTTP status or one of the kinds above; `code` (403, 422
-        or 429, for GraphQL also 200) is that of kind `secondary_limit`; a `graphql_error` of 200 leaves no data.
-        `unresolved` is what GitHub says at times of an issue that is there. `times` says how often (None: always),
-        `probability` the chance of each request, drawn from `seed`. `seconds` is how long a time-out holds the
-        connection if the client does not hang up before, and how late a `slow` answer comes that is not let go.
-        Returns the fault, whose `hits` counts.
+        A pattern without a method matches all methods. `status` is an HTTP status or one of the kinds above. `code` is
+        the status of a `secondary_limit` (403, 422 or 429, for GraphQL also 200); a `graphql_error` with `code` 200
+        leaves no data. With `unresolved`, GitHub claims that an existing issue does not exist, as it sometimes does.
+        The fault strikes `times` requests (None: all), each with `probability`, drawn from `seed`. A time-out holds the
+        connection for `seconds` unless the client hangs up; a `slow` answer comes `seconds` late unless it is released.
+        Returns the fault, whose `hits` counts the requests it struck.
         """
         kind: Kind = "status" if isinstance(status, int) else status
         if kind not in get_args(Kind):
@@ -114,7 +114,7 @@ class Faults:
             self._faults.clear()
 
     def take(self, method: str, path: str) -> Fault | None:
-        """The fault that strikes this request, if one does; it is used up by that."""
+        """The fault that strikes this request, if any. Counts down its `times`."""
         request = f"{method} {path}"
         with self._lock:
             self.requests += 1

@@ -1,6 +1,6 @@
 """A language model's endpoint beside the simulated GitHub: OpenAI's chat completions and Anthropic's messages.
 
-What it writes, a script decides: it is given what was heard and gives a text, or a whole answer with its status.
+A script writes the answers: it gets a request, and returns a text, or a whole answer with its status.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from bot.simulator.http.wire import WireServer
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """One request: its texts, its JSON, and its headers in small letters."""
+    """One request: its texts, its JSON, and its headers in lower case."""
 
     system: str
     user: str
@@ -28,7 +28,7 @@ class Heard:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A text as a model's message; or with `raw` a body as it stands. `cut` says that the text was too long."""
+    """A model's message, or with `raw` a literal body. `cut`: the model stopped because the text was too long."""
 
     text: str = ""
     status: int = 200
@@ -38,7 +38,7 @@ class Reply:
 
 
 class LanguageModel:
-    """`script` says what is answered; `heard` is every request so far."""
+    """`script` makes the answers; `heard` lists all requests so far."""
 
     def __init__(self, script: Callable[[Heard], Reply | str]) -> None:
         self.script = script
@@ -53,14 +53,14 @@ class LanguageModel:
         texts = {one["role"]: one["content"] for one in request["messages"]}
         heard = Heard(request["system"] if anthropic else texts["system"], texts["user"], request, headers)
         self.heard.append(heard)
-        said = self.script(heard)
-        reply = Reply(said) if isinstance(said, str) else said
+        answer = self.script(heard)
+        reply = Reply(answer) if isinstance(answer, str) else answer
         body = reply.raw
         if body is None:
             used = (len(heard.system + heard.user) // 4, len(reply.text) // 4)
             made = _message(reply, request["model"], used) if anthropic else _completion(reply, request["model"], used)
             body = json.dumps(made).encode()
-        # Without its length a client would wait for the end of the connection.
+        # Without a length, the client would wait for the end of the connection.
         about = [("Content-Type", "application/json"), ("Content-Length", str(len(body))), *reply.headers.items()]
         start(f"{reply.status} .", about)
         return [body]

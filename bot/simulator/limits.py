@@ -1,7 +1,8 @@
 """Rate limits (https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api).
 
-Primary: 5,000 requests an hour and caller, 30 lexical and 10 semantic or hybrid searches a minute. Secondary: at most
-100 requests at once, 900 points a minute (reading 1, writing 5), 80 content-creating requests a minute and 500 an hour.
+All limits are per caller. Primary: 5,000 requests an hour, 30 lexical and 10 semantic or hybrid searches a minute.
+Secondary: 100 requests at once, 900 points a minute (reading 1, writing 5), 80 content-creating requests a minute and
+500 an hour.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ HOUR, MINUTE = 3600.0, 60.0
 
 @dataclass(slots=True)
 class Bucket:
-    """A primary limit of one caller, in a window that begins with the first request in it and ends at `reset`."""
+    """A caller's primary limit. The window begins with its first request and ends at `reset`."""
 
     limit: int
     used: int = 0
@@ -28,9 +29,9 @@ class Bucket:
 
 
 class Limits:
-    """Counts requests by caller. Every number can be changed by a test; `enabled = False` switches all off.
+    """Counts requests by caller. Tests can change every limit; `enabled = False` switches all limits off.
 
-    `exempt_users` leaves out those who call with a user token.
+    `exempt_users` exempts callers with a user token.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -49,7 +50,7 @@ class Limits:
             "semantic_search": (10, MINUTE),
             "integration_manifest": (5_000, HOUR),
         }
-        # The requests an hour of callers who have another number of them.
+        # Callers with their own hourly number of requests.
         self.others: dict[str, int] = {}
         self.anonymous = 60
         self.anonymous_searches = 10
@@ -63,7 +64,7 @@ class Limits:
         return self.enabled and not (self.exempt_users and caller.startswith("user:"))
 
     def spend(self, caller: str, resource: str) -> None:
-        """Count one request; 403 where the caller's budget of that resource is used up."""
+        """Count one request; 403 if the caller's budget for the resource is used up."""
         if not self.applies(caller):
             return
         with self._lock:
@@ -81,7 +82,7 @@ class Limits:
                 bucket.used = max(0, bucket.used - 1)
 
     def enter(self, caller: str, resource: str, points: int) -> None:
-        """A request begins; 403 with `retry-after` where a secondary limit forbids it. Pair with `leave`."""
+        """Begin a request; 403 with `retry-after` if a secondary limit forbids it. Pair with `leave`."""
         if not self.applies(caller):
             return
         now = self._clock.timestamp()
@@ -98,13 +99,13 @@ class Limits:
             self._running[caller] += 1
 
     def leave(self, caller: str) -> None:
-        """The request that `enter` let in is over."""
+        """End a request that `enter` admitted."""
         if self.applies(caller):
             with self._lock:
                 self._running[caller] = max(0, self._running[caller] - 1)
 
     def create(self, caller: str) -> None:
-        """A content-creating request; 403 with `retry-after` where there were too many."""
+        """Count a content-creating request; 403 with `retry-after` after too many."""
         if not self.applies(caller):
             return
         now = self._clock.timestamp()
@@ -147,14 +148,14 @@ class Limits:
 
 
 TOO_QUICK = "was submitted too quickly"
-"""What GitHub says of what it takes for a machine's haste, without any header."""
+"""GitHub's message, without any header, to a client that it takes for a hasty machine."""
 
 
 def secondary_limit(retry_after: int | None, *, status: int = 403, creation: bool = False) -> ApiError:
     """The refusal of a secondary limit; without `retry_after` the header is left out, as GitHub sometimes does.
 
-    With a `status` of 200 it is what GraphQL answers at times, with 422 what REST answers who creates too much at once:
-    a comment is made there by GraphQL's mutation, whose word for it is passed on (https://github.com/cli/cli/issues/4801).
+    With `status` 200 this is GraphQL's answer, with 422 REST's answer to a client that creates too much at once: REST
+    creates comments by GraphQL's mutation, and passes its error on (https://github.com/cli/cli/issues/4801).
     """
     if status == 422:
         error = {"resource": "IssueComment", "code": "unprocessable", "field": "data", "message": TOO_QUICK}

@@ -13,7 +13,7 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-# What the simulated App may do when no manifest says otherwise.
+# The simulated App's permissions if there is no manifest.
 DEFAULT_PERMISSIONS = {
     "contents": "read",
     "issues": "write",
@@ -36,7 +36,7 @@ class Manifest:
     callback_urls: tuple[str, ...] = ()
 
 
-# What the form reads of a manifest, and as what.
+# The manifest's fields that the form reads, and their types.
 _SHAPES: Mapping[str, type] = {
     "name": str,
     "redirect_url": str,
@@ -49,16 +49,16 @@ _SHAPES: Mapping[str, type] = {
 
 
 def slug_of(name: str) -> str:
-    """An App's name as addresses and its bot's login have it; no two Apps may have the same one."""
+    """An App's name in addresses and in its bot's login. No two Apps may have the same slug."""
     return "-".join("".join(c if c.isalnum() else " " for c in name.lower()).split())
 
 
 def problem(data: Any) -> str:
-    """What the form for new Apps finds wrong with a manifest; empty where nothing is."""
-    given = data if isinstance(data, Mapping) else {}
-    wrong = [f"{name} missing" for name in ("url", "redirect_url") if not given.get(name)]
-    wrong += [f"{name} invalid" for name, kind in _SHAPES.items() if not isinstance(given.get(name) or kind(), kind)]
-    levels = () if wrong else (given.get("default_permissions") or {}).values()
+    """The errors that the form for new Apps finds in a manifest; empty if there are none."""
+    fields = data if isinstance(data, Mapping) else {}
+    wrong = [f"{name} missing" for name in ("url", "redirect_url") if not fields.get(name)]
+    wrong += [f"{name} invalid" for name, kind in _SHAPES.items() if not isinstance(fields.get(name) or kind(), kind)]
+    levels = () if wrong else (fields.get("default_permissions") or {}).values()
     wrong += ["default_permissions invalid"] if any(level not in ("read", "write", "admin") for level in levels) else []
     return f"Error Invalid GitHub App configuration: {', '.join(wrong)}" if wrong else ""
 
@@ -75,11 +75,11 @@ def from_mapping(data: Mapping[str, Any]) -> Manifest:
 
 @lru_cache(maxsize=8)
 def from_file(path: Path) -> Manifest:
-    """Read a manifest file; a file that is missing or empty gives the defaults above."""
+    """Read a manifest file; a missing or empty file gives the defaults above."""
     data = YAML(typ="safe").load(path) if path.is_file() else None
     return from_mapping(data) if data else Manifest("Doppel", DEFAULT_PERMISSIONS, DEFAULT_EVENTS)
 
 
 def of_this_project() -> Manifest:
-    """The manifest of this project; the package has it too, so that an installed one asks for the same."""
+    """The manifest of this project, which the installed package contains as well."""
     return from_file(Path(__file__).resolve().parents[1] / "app.yml")

@@ -1,7 +1,7 @@
-"""What a text on GitHub does by itself: mentions that notify, references that leave back-links, and "Duplicate of #1".
+"""Side effects of a text on GitHub: mentions that notify, references that leave back-links, and "Duplicate of #1".
 
-A bot that means to do none of this is tested against it. GitHub's pages: "Autolinked references and URLs" and "Marking
-issues or pull requests as a duplicate".
+Tests use this module to check that the bot's texts have no side effects. GitHub's pages: "Autolinked references and
+URLs" and "Marking issues or pull requests as a duplicate".
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-# Code never acts. An unclosed fence runs to the end of the text, as in Markdown; one with other ticks in its line is no
-# fence.
+# Code has no side effects. As in Markdown, an unclosed fence runs to the end of the text, and a line with further ticks
+# is no fence.
 _FENCE = re.compile(r"^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,})[^\n]*$", re.MULTILINE)
 _TICKS = re.compile(r"(?<!\\)(\\*+)(`+)")
 _MENTION = re.compile(r"(?<![\w/`@.-])@([a-zA-Z0-9](?:[a-zA-Z0-9_-]{0,38}))(/[a-zA-Z0-9_.-]{1,100})?(?![\w@])")
 _NUMBER = re.compile(r"(?<![\w/&#.-])(?:([A-Za-z0-9_-]{1,39}/[A-Za-z0-9._-]{1,100})?#|GH-)([1-9]\d{0,9})(?!\w)")
-# Text that is a link already becomes no second one: only where it leads counts. That is why Renovate may write
-# `[#12](https://redirect.github.com/…)` without leaving a back-link.
+# GitHub does not link text inside a link: only the link's address counts. So Renovate's
+# `[#12](https://redirect.github.com/…)` leaves no back-link.
 _LINKED = re.compile(r"\[[^\[\]]*\]\(([^()\s]*)\)")
 _DUPLICATE = re.compile(r"\s*duplicate of\s+(\S{1,300})", re.IGNORECASE)
 
@@ -25,7 +25,7 @@ Target = tuple[str | None, int]
 
 @dataclass(frozen=True, slots=True)
 class References:
-    """`issues` are (repository or None for the same one, number); `duplicate_of` is set where the text begins so."""
+    """`issues` are (repository or None for the same one, number). `duplicate_of` is set if the text begins so."""
 
     mentions: tuple[str, ...]
     issues: tuple[Target, ...]

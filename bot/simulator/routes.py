@@ -1,4 +1,4 @@
-"""Every route that there is. What is in none of these tables is refused as unknown."""
+"""All routes. Requests that match none of these tables are refused as unknown."""
 
 from __future__ import annotations
 

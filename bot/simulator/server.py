@@ -23,7 +23,7 @@ from bot.simulator.site import SIMULATOR, make_site
 ENTERPRISE_PREFIX = "/api/v3"
 
 _THIS_MACHINE = frozenset(("localhost", "127.0.0.1", "::1"))
-# Who listens on every address of a machine can be asked by any of its names.
+# A server that listens on all addresses accepts every name of the machine.
 _EVERYWHERE = "0.0.0.0"  # noqa: S104
 
 
@@ -37,9 +37,9 @@ class _Anything(BaseConverter):
 def create_app(sim: Simulator, host: str = "127.0.0.1") -> Application:
     """The WSGI application that serves this simulator's REST and GraphQL interfaces.
 
-    It also takes `/repositories/ID/…` for `/repos/OWNER/NAME/…`, and Enterprise's `/api/v3/…` for `/…`. By other names
-    than `host`, where it listens, and this machine's own it is not to be asked, and answers 403: whoever has a web page
-    can give its name this machine's address, and the page then reads the answers, which may quote real issues.
+    The application also takes `/repositories/ID/…` for `/repos/OWNER/NAME/…`, and Enterprise's `/api/v3/…` for `/…`. It
+    answers 403 to names other than `host`, where it listens, and this machine's own names. Otherwise a web page whose
+    name resolves to this machine (DNS rebinding) could read the answers, which may quote real issues.
     """
     routed = _routes().wsgi_app
     names = _THIS_MACHINE | {host.lower()}
@@ -54,9 +54,9 @@ def create_app(sim: Simulator, host: str = "127.0.0.1") -> Application:
             path = "/graphql"
         if path.startswith("/repositories/"):
             number, _, tail = path.removeprefix("/repositories/").partition("/")
-            # No id is that long, and Python reads no number of thousands of digits.
+            # No id is that long, and Python refuses to read numbers of thousands of digits.
             repo = sim.repositories.get(int(number)) if number.isdecimal() and len(number) < 20 else None
-            # No login looks like this, so that an unknown number is a repository that is not found.
+            # No login looks like this, so an unknown id leads to a 404.
             name = repo.full_name if repo else f"--/{number}"
             path = f"/repos/{name}/{tail}" if tail else f"/repos/{name}"
         return routed({**environ, "PATH_INFO": path, SIMULATOR: sim}, start)
@@ -65,7 +65,7 @@ def create_app(sim: Simulator, host: str = "127.0.0.1") -> Application:
 
 
 def _name(host: str) -> str:
-    """The name in a `Host` header; empty where there is none."""
+    """The name in a `Host` header; empty without one."""
     try:
         return urlsplit(f"//{host}").hostname or ""
     except ValueError:
@@ -74,12 +74,12 @@ def _name(host: str) -> str:
 
 @cache
 def _routes() -> Flask:
-    """The routes of all simulators of this process: to compile them takes longer than all else at a start."""
-    # Here, because GraphQL takes a while to import, and who only uses the search engine never needs it.
+    """The routes, shared by all simulators of this process: compiling them is the slowest step of a start."""
+    # Import late: GraphQL takes a while to import, and users of the search engine do not need it.
     from bot.simulator.routes import ROUTES
 
     app = Flask("bot.simulator", static_folder=None)
-    # A connection that a fault drops is no error to answer.
+    # If a fault drops the connection, do not answer with an error.
     app.config["PROPAGATE_EXCEPTIONS"] = True
     app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False
@@ -143,10 +143,10 @@ def serve(
     enterprise: bool = False,
     announce: Callable[[str], None] = lambda url: None,
 ) -> Server:
-    """Listen and answer in a thread of its own.
+    """Serve the simulator in a new thread.
 
-    Port 0 takes a free one; `enterprise` puts the API under `/api/v3`. `announce` is told the address when it is
-    certain and before anybody can connect.
+    Port 0 takes a free port; `enterprise` puts the API under `/api/v3`. `announce` gets the address before anybody can
+    connect.
     """
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -174,10 +174,10 @@ def start_simulator(*, enterprise: bool = False, **options: Any) -> Iterator[Ser
             client = Settings(github_api_url=server.url, app_id=server.app_id, private_key=server.private_key_pem, …)
             issue = server.sim.open_issue("acme/app", "alice", "It crashes", "…")
 
-    Webhooks: pass `webhook_url="http://…/webhook"`, or set `server.sim.app.hook.url` later (nothing is delivered while
-    it is empty, and what happened before is not made up for); `webhook_secret=…` likewise. With `post=` deliveries go
-    to a function of yours, e.g. to a Flask test client: `post(url, body, headers) -> (status, headers, text)`.
-    `server.sim.webhooks.join()` waits until all that was queued has been answered, and `.log` has every delivery.
+    Webhooks: pass `webhook_url="http://…/webhook"`, or set `server.sim.app.hook.url` later; `webhook_secret` likewise.
+    While the URL is empty, events are not delivered, nor later made up for. `post=` sends deliveries to your function
+    instead, e.g. to a Flask test client: `post(url, body, headers) -> (status, headers, text)`.
+    `server.sim.webhooks.join()` waits until all queued deliveries are answered, and `.log` lists every delivery.
 
     All other options go to `Simulator`, e.g. `clock=Clock(datetime(2026, 1, 1, tzinfo=UTC))`.
     """

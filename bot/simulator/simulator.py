@@ -1,4 +1,4 @@
-"""A GitHub of our own, in one object: the state, what can be done to it, and what it does by itself."""
+"""A GitHub of our own, in one object: the state, the operations on it, and their effects."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ from bot.simulator.state.world import World
 from bot.simulator.webhooks import Webhooks
 
 WORKFLOW = {"contents": "read", "issues": "write"}
-"""What a workflow's token may do where its file says no more."""
+"""The default permissions of a workflow's token."""
 
 
 class Simulator(World):
     """The state, the operations on it as methods, and `faults`, `limits`, `webhooks`, `index`.
 
     `app` is the one GitHub App that exists from the start; its permissions and events are those of `app.yml`.
-    `unknown_requests` lists what clients asked that the simulator has no route for: a test asserts that it is empty.
-    `validate` holds every answer and webhook against githubkit's models.
+    `unknown_requests` lists requests without a route; tests assert that the list is empty. `validate` checks every
+    answer and webhook with githubkit's models.
     """
 
     who = accounts.who
@@ -133,12 +133,13 @@ class Simulator(World):
         self.unknown_requests: list[str] = []
         self.violations: list[str] = []
         self.app = self.register_app(manifests.of_this_project(), "doppel-maker", shared_pair())
-        # The manifest's address is that of a real host; the simulator delivers only where it is told to.
+        # The manifest names a real host. The simulator delivers only to `webhook_url`.
         self.app.hook.url, self.app.hook.secret = webhook_url, webhook_secret
 
     def workflow_token(self, repository: str, permissions: Mapping[str, str] = WORKFLOW) -> str:
-        """What GitHub Actions gives a job as `GITHUB_TOKEN`: it may do what the workflow's `permissions` say, in this
-        repository alone, and ask 1,000 times an hour
+        """The `GITHUB_TOKEN` of a GitHub Actions job: it has the workflow's `permissions`, only in this repository.
+
+        The token allows 1,000 requests an hour
         (https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api).
         """
         actions = next((app for app in self.apps.values() if app.slug == "github-actions"), None)
@@ -164,7 +165,7 @@ class Simulator(World):
 
 
 def _document(issue: Issue) -> Document:
-    """What the search engine must know of an issue."""
+    """An issue as the search engine stores it."""
     reactions = Counter(reaction.content for reaction in issue.reactions)
     return Document(
         id=issue.id,

@@ -1,7 +1,7 @@
-"""Holds every answer and every webhook against githubkit's models, which are made from GitHub's own description.
+"""Checks every answer and every webhook with githubkit's models, which are generated from GitHub's own description.
 
-A body that does not fit is a fault of the simulator, never of its user: it is raised, not reported to the client as an
-answer of GitHub's.
+A wrong body is a bug of the simulator, not of its user. So it raises an exception, and is not sent as an error of
+GitHub's.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ from pydantic import TypeAdapter, ValidationError
 
 
 class ContractViolation(AssertionError):
-    """The simulator was about to send what GitHub never would."""
+    """The simulator was about to send a body that GitHub would never send."""
 
 
 @cache
 def _adapter(model: str) -> TypeAdapter[Any]:
     """The validator of one of githubkit's models, of one of several (`A|B`) or of a list (`[A]`).
 
-    Raises ContractViolation for one that githubkit has not.
+    Raises ContractViolation for a model that githubkit lacks.
     """
-    # Here, because the models take a third of a second to import and most users of this module never need them.
+    # Import late: the models take a third of a second to import, and most users of this module do not need them.
     from githubkit_schemas.v2026_03_10 import models
 
     found = [getattr(models, name, None) for name in model.strip("[]").split("|")]
     if None in found:
         raise ContractViolation(f"githubkit has no model {model}")
-    kind: Any = Union[tuple(found)]  # noqa: UP007 - made of what is only known when it runs
+    kind: Any = Union[tuple(found)]  # noqa: UP007 - the members are known only at run time
     return TypeAdapter(list[kind] if model.startswith("[") else kind)
 
 
@@ -47,7 +47,7 @@ def check_event(event: str, action: str | None, body: Any) -> None:
 
 
 def problems(model: str, body: Any) -> list[tuple[str, str]]:
-    """What a client's request body has wrong: (field, problem) pairs, none if it is a valid `model`."""
+    """The errors in a client's request body, as (field, problem) pairs; none if the body is a valid `model`."""
     try:
         _adapter(model).validate_python(body)
     except ValidationError as error:

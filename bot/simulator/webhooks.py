@@ -1,4 +1,4 @@
-"""Who hears of an event; deliveries in the background, in order unless told otherwise; the log of them."""
+"""Who receives an event; deliveries in the background, by default in order; the log of deliveries."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ RETENTION = timedelta(days=3)
 
 
 class Webhooks:
-    """Builds payloads when something happens and sends them in the background.
+    """Builds the payloads of events and sends them in the background.
 
-    `post` does the sending, by default over HTTP; a test can deliver to an application in its own process with it.
-    One thread sends in order. GitHub promises no order: with several `senders` deliveries are under way at once, and
-    `hold` answers for how many seconds the next one is kept back first, so that others overtake it. `retention` is
-    how long deliveries are listed; an Enterprise Server lists them for seven days.
+    `post` sends a delivery, by default over HTTP; a test can use it to deliver within its own process. One thread sends
+    in order. GitHub promises no order: with several `senders`, deliveries are sent in parallel, and `hold` gives the
+    seconds by which to delay the next delivery, so that others overtake it. Deliveries are listed for `retention`; an
+    Enterprise Server lists them for seven days.
     """
 
     def __init__(self, world: World, post: Post | None, *, validate: bool) -> None:
@@ -44,7 +44,7 @@ class Webhooks:
     def announce(self, event: Event) -> None:
         """Queue a delivery for each installation that the event concerns, if its App has a webhook and wants the event.
 
-        Pull requests exist here only as the issues API shows them, so that events of their own are not sent.
+        Pull requests have no events of their own: the simulator knows them only as the issues API shows them.
         """
         if event.name == "issues" and event.parts["issue"].is_pull_request:
             return
@@ -64,7 +64,7 @@ class Webhooks:
                     yield installation
 
     def ping(self, app: App) -> None:
-        """Queue the event that says hello."""
+        """Queue a `ping` event."""
         hook = app.hook
         body = events.ping(self._world, hook.id, app.id, hook.url, hook.content_type, app.events)
         self._add(app, "ping", None, body, None, None)
@@ -86,7 +86,7 @@ class Webhooks:
         self._enqueue(again)
 
     def recent(self, app: App) -> list[Delivery]:
-        """The attempts of the last three days that are over, newest first."""
+        """The finished attempts of the last three days, newest first."""
         since = self._world.clock.now() - self.retention
         over = (entry for entry in reversed(self.log) if entry.status != "pending")
         return [entry for entry in over if entry.app is app and entry.delivered_at >= since]
@@ -102,7 +102,7 @@ class Webhooks:
                 self._queue.all_tasks_done.wait(left)
 
     def stop(self) -> None:
-        """Send what is queued no more, and end the threads once their present deliveries are over."""
+        """Drop the queued deliveries, and end the threads after their current deliveries."""
         threads, self._threads = self._threads, []
         if threads:
             with contextlib.suppress(queue.Empty):

@@ -1,7 +1,7 @@
 """D5a: which entries contradict each other, and so are never merged, however close their vectors are. Pure.
 
-Vectors hardly tell "always use tabs" from "never use tabs", or one port number from another. So we look at the words, in
-English, for three signs: a negation in only one of the texts, opposites, and numbers or names that differ while the rest
+Vectors hardly tell "always use tabs" from "never use tabs", or one port number from another. So we look for three signs
+in the (English) words: a negation in only one of the texts, opposites, and numbers or names that differ while the rest
 is the same. A false contradiction merely leaves two entries unmerged: the smaller harm.
 """
 
@@ -64,13 +64,13 @@ _NAME = re.compile(r"\w[A-Z]|[._/@#+]|`")
 
 @dataclass(frozen=True, slots=True)
 class Stance:
-    """The stems that a text asserts (`said`) or denies (`denied`). A pair of opposites is stored as its first word.
+    """The stems that a text asserts (`asserted`) or denies (`denied`). A pair of opposites is stored as its first word.
 
     `negated` are the stems that follow a negation. `numbers` and `names` are the text's values; names are among the
     stems, too. `order` pairs "before" or "after" with the stem that follows.
     """
 
-    said: frozenset[str]
+    asserted: frozenset[str]
     denied: frozenset[str]
     negated: frozenset[str]
     numbers: frozenset[str]
@@ -79,7 +79,7 @@ class Stance:
 
     @property
     def words(self) -> frozenset[str]:
-        return self.said | self.denied
+        return self.asserted | self.denied
 
     def contradicts(self, other: Stance) -> bool:
         """Whether the two ask for things that exclude each other."""
@@ -87,10 +87,12 @@ class Stance:
 
     def _denies(self, other: Stance) -> bool:
         shared = self.words & other.words
-        flipped = (self.said & other.denied) | (self.denied & other.said)
+        flipped = (self.asserted & other.denied) | (self.denied & other.asserted)
         # Ignore a stem that one text both asserts and denies, as in "tabs, not spaces".
-        flipped -= (self.said & self.denied) | (other.said & other.denied)
-        flipped |= {word for word in self.said ^ other.said if _with_a_prefix(word, self.said, other.said)}
+        flipped -= (self.asserted & self.denied) | (other.asserted & other.denied)
+        flipped |= {
+            word for word in self.asserted ^ other.asserted if _is_prefixed(word, self.asserted, other.asserted)
+        }
         agreed = (shared & (self.negated | other.negated)) - flipped
         shorter = min(len(self.words), len(other.words))
         return len(flipped) > len(agreed) and 2 * len(shared | flipped) >= shorter
@@ -183,10 +185,10 @@ def contradictions(stances: Sequence[Stance]) -> Iterator[tuple[int, int]]:
 
 
 def _suspects(stances: Sequence[Stance]) -> Iterator[tuple[Stance, Stance]]:
-    said, denied, valued, placed = (defaultdict[Any, list[Stance]](list) for _ in range(4))
+    asserted, denied, valued, placed = (defaultdict[Any, list[Stance]](list) for _ in range(4))
     for one in stances:
-        for word in one.said:
-            said[word].append(one)
+        for word in one.asserted:
+            asserted[word].append(one)
         for word in one.denied:
             denied[word].append(one)
         for word in one.words if one.numbers else ():
@@ -196,18 +198,18 @@ def _suspects(stances: Sequence[Stance]) -> Iterator[tuple[Stance, Stance]]:
         for _, word in one.order:
             placed[word].append(one)
     for word, holders in denied.items():
-        yield from product(holders, said[word])
+        yield from product(holders, asserted[word])
     for holders in valued.values():
         yield from combinations(holders, 2)
-    for word in list(said):
+    for word in list(asserted):
         for prefix in _PREFIXES:
-            if word.startswith(prefix) and (bare := word.removeprefix(prefix)) in said:
-                yield from product(said[word], said[bare])
+            if word.startswith(prefix) and (bare := word.removeprefix(prefix)) in asserted:
+                yield from product(asserted[word], asserted[bare])
     for word, holders in placed.items():
-        yield from product(holders, [one for one in said[word] + denied[word] if one.order])
+        yield from product(holders, [one for one in asserted[word] + denied[word] if one.order])
 
 
-def _with_a_prefix(word: str, one: frozenset[str], other: frozenset[str]) -> bool:
+def _is_prefixed(word: str, one: frozenset[str], other: frozenset[str]) -> bool:
     """Whether a word of one text is a word of the other with a prefix such as "un-"."""
     return any(
         word.startswith(prefix) and word[len(prefix) :] in (other if word in one else one) for prefix in _PREFIXES

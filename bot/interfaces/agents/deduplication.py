@@ -178,8 +178,8 @@ def _clamped(value: float) -> float:
 class Absorbed:
     """An entry that was merged into the survivor, with the cosine similarity of the two.
 
-    If the similarity is below the threshold, `through` is the most similar entry in the group, and `link` the similarity
-    to that entry (D2).
+    If the similarity is below the threshold, `through` is the most similar entry in the group, and `link` is the
+    similarity to that entry (D2).
     """
 
     entry: PlaybookEntry

@@ -1,1 +1,1 @@
-"""The pages for people who look after a repository: what the bot did there, why, and what was said to it."""
+"""The pages for people who look after a repository: what the bot did there, why, and people's feedback."""

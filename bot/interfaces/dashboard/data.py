@@ -31,13 +31,13 @@ from bot.storage.decisions import StoredJudgement as Judgement
 from bot.storage.sessions import Session
 
 PAGE = 50
-MOST_LOOKED_AT = 1_000
-"""Decisions that are searched for ones that nobody has judged."""
+SEARCHED_FOR_UNJUDGED = 1_000
+"""How many of the latest decisions are searched for those that nobody has judged."""
 
 
 @dataclass(frozen=True, slots=True)
 class Feedback:
-    """What people said, the threshold in force, and the stored calibration (None: there is none)."""
+    """People's feedback, the threshold in force, and the stored calibration, if any."""
 
     examples: tuple[Example, ...]
     points: tuple[Point, ...]
@@ -47,7 +47,7 @@ class Feedback:
 
 @dataclass(frozen=True, slots=True)
 class RepositoryHealth:
-    """One repository's index, the deliveries that were given up, and what could not be found out."""
+    """A repository's index and the deliveries that were given up. `problem` says why the latter could not be read."""
 
     index: IndexStatus | None
     letters: tuple[DeadLetter, ...]
@@ -56,7 +56,7 @@ class RepositoryHealth:
 
 @dataclass(frozen=True, slots=True)
 class RepositorySummary:
-    """One repository in a line: its mode, its index, and the ratings of its week's comments.
+    """A repository's line on the first page: its mode, its index, and the ratings of the last week's comments.
 
     `would` counts comments that `mode: shadow` held back.
     """
@@ -71,10 +71,10 @@ class RepositorySummary:
 
 
 class DashboardData:
-    """Reads, takes votes, and starts evaluations.
+    """Reads the data of the pages, stores votes, and starts evaluations.
 
-    `settings_of` reads a repository's settings, `mode_of` gives its mode without asking GitHub, `groups_of` the result
-    of its last scan.
+    `settings_of` reads a repository's settings, `mode_of` its mode without asking GitHub, `groups_of` the result of its
+    last scan.
     """
 
     def __init__(
@@ -99,67 +99,71 @@ class DashboardData:
         self._runs = EvaluationRuns(store.engine)
 
     def session(self, name: str) -> Session | None:
-        """Role is signed in, by the name in their browser's cookie."""
+        """The session with this name (the cookie's value); None if nobody is signed in."""
         return self.store.sessions.get(name, self.clock().timestamp())
 
     def begin_session(self, session: Session) -> str:
-        """Store that somebody has signed in; return the name for their browser."""
+        """Store the session of a person who has signed in; return its name for the cookie."""
         return self.store.sessions.begin(session, self.clock().timestamp())
 
     def of_issue(self, repository: StoredRepository, number: int) -> list[Decision]:
-        """Everything that was decided about an issue, the latest first."""
+        """All decisions about an issue, the latest first."""
         return self.store.decisions.of_issue(repository.id, number)[::-1]
 
     def judged(self, repository: StoredRepository, number: int) -> tuple[Mapping[int, Judgement], JudgeUsage, float]:
-        """The judge's last verdicts on an issue's candidates, by number; the calls, and the seconds of the last one."""
-        said, spent, seconds = self.store.judgements.of_issue(repository.id, number)
-        return {one.other: one for one in said}, spent, seconds
+        """The judge's last verdicts on an issue's candidates, by number; the usage; the last call's seconds."""
+        verdicts, usage, seconds = self.store.judgements.of_issue(repository.id, number)
+        return {verdict.other: verdict for verdict in verdicts}, usage, seconds
 
     def titles(self, repository: StoredRepository, numbers: Collection[int]) -> Mapping[int, str]:
-        """The titles of issues, as far as the index has them."""
+        """The titles of those issues that the index has."""
         with self._index.view(repository.id) as view:
             return {number: title for number, (title, _) in view.texts(numbers).items()}
 
     def pair(self, repository: StoredRepository, number: int, other: int) -> IssuePair | None:
-        """Two issues side by side; None if the index does not have both."""
+        """Two issues side by side; None if the index lacks one of them."""
         with self._index.view(repository.id) as view:
             texts, rows = view.texts({number, other}), view.issues([number, other])
         if len(texts) < 2:
             return None
-        seen = (one for look in self.of_issue(repository, number) for one in look.evidence if one.own)
-        probability = next((one.probability for one in seen if one.number == other), None)
+        candidates = (one for decision in self.of_issue(repository, number) for one in decision.evidence if one.own)
+        probability = next((one.probability for one in candidates if one.number == other), None)
         states = (views.state_since(rows[number], self.clock()), views.state_since(rows[other], self.clock()))
         return side_by_side(texts[number], texts[other], states, probability)
 
     def unjudged(self, repository: StoredRepository) -> list[Decision]:
-        """The latest look at each issue whose comment, posted or not, nobody has judged; one page of them."""
-        said = feedback_since(self.store, repository.id, self.clock().timestamp() - WINDOW)
-        judged = {(one.number, one.other) for one in said}
-        found: dict[int, Decision] = {}
-        for one in self.store.decisions.latest(repository.id, MOST_LOOKED_AT):
-            if one.outcome is not DecisionOutcome.LEFT_ALONE:
-                found.setdefault(one.number, one)
-        spoke = (one for one in found.values() if one.outcome.speaks and one.shown)
-        open_ = (one for one in spoke if not any((one.number, its.number) in judged for its in one.shown))
-        return list(islice(open_, PAGE))
+        """One page of issues' latest decisions whose comment, posted or held back, nobody has judged."""
+        feedback = feedback_since(self.store, repository.id, self.clock().timestamp() - WINDOW)
+        judged = {(one.number, one.other) for one in feedback}
+        latest: dict[int, Decision] = {}
+        for decision in self.store.decisions.latest(repository.id, SEARCHED_FOR_UNJUDGED):
+            if decision.outcome is not DecisionOutcome.LEFT_ALONE:
+                latest.setdefault(decision.number, decision)
+        comments = (decision for decision in latest.values() if decision.outcome.speaks and decision.shown)
+        unjudged = (
+            decision
+            for decision in comments
+            if not any((decision.number, candidate.number) in judged for candidate in decision.shown)
+        )
+        return list(islice(unjudged, PAGE))
 
     def summary(self, repository: StoredRepository) -> RepositorySummary:
         week = self.week(repository)
-        said = (week.count(one) for one in (CommentRating.RIGHT, CommentRating.WRONG, CommentRating.UNKNOWN))
-        return RepositorySummary(self._mode_of(repository), self._status(repository), week.commented, week.would, *said)
+        counts = (week.count(one) for one in (CommentRating.RIGHT, CommentRating.WRONG, CommentRating.UNKNOWN))
+        mode, index = self._mode_of(repository), self._status(repository)
+        return RepositorySummary(mode, index, week.commented, week.would, *counts)
 
     def votes(self, repository: StoredRepository, number: int, login: str) -> Mapping[int, bool]:
         """This person's votes on an issue's candidates."""
-        said = self.store.signals.of_issue(repository.id, number, FeedbackKind.VOTE)
-        return {one.other: one.same for one in said if same_login(one.login, login)}
+        votes = self.store.signals.of_issue(repository.id, number, FeedbackKind.VOTE)
+        return {vote.other: vote.same for vote in votes if same_login(vote.login, login)}
 
     def all_votes(self, repository: StoredRepository, login: str) -> Mapping[tuple[int, int], bool]:
         """This person's votes, by issue and candidate."""
-        said = self.store.signals.since(repository.id, 0.0)
         return {
-            (one.number, one.other): one.same
-            for one in said
-            if one.kind is FeedbackKind.VOTE and same_login(one.login, login)
+            (signal.number, signal.other): signal.same
+            for signal in self.store.signals.since(repository.id, 0.0)
+            if signal.kind is FeedbackKind.VOTE and same_login(signal.login, login)
         }
 
     def week(self, repository: StoredRepository) -> Digest:
@@ -167,7 +171,7 @@ class DashboardData:
         return digest_of(self.store, repository.id, now - WEEK, now)
 
     def vote(self, repository: StoredRepository, number: int, other: int, login: str, same: bool | None) -> None:
-        """Store the vote of a person with triage access; None takes it back."""
+        """Store the vote of a person with triage access; with `same` None, delete the vote."""
         if same is None:
             self.store.signals.drop_own(repository.id, number, FeedbackKind.VOTE, login, other)
             return
@@ -177,29 +181,26 @@ class DashboardData:
         )
 
     def feedback(self, repository: StoredRepository) -> Feedback:
-        """The feedback of the last year, including what came before the last reset."""
-        made = feedback_since(self.store, repository.id, self.clock().timestamp() - WINDOW)
-        decisions = self.store.decisions.of_issues(repository.id, {one.number for one in made})
-        kept = self.store.calibrations.get(repository.id)
-        return Feedback(tuple(made), tuple(points(decisions, made)), self.threshold(repository), kept)
+        """The feedback of the last year, including feedback from before the last reset."""
+        examples = feedback_since(self.store, repository.id, self.clock().timestamp() - WINDOW)
+        decisions = self.store.decisions.of_issues(repository.id, {example.number for example in examples})
+        calibration = self.store.calibrations.get(repository.id)
+        return Feedback(tuple(examples), tuple(points(decisions, examples)), self.threshold(repository), calibration)
 
     def threshold(self, repository: StoredRepository) -> Threshold:
         return threshold_in_force(self.settings_of(repository).config, self.store.calibrations.get(repository.id))
 
     def evaluation(self, repository: StoredRepository) -> StoredEvaluation:
-        """The stored evaluation, without pairs that people have decided about since."""
-        kept = self._runs.get(repository.id)
-        if kept.result is None:
-            return kept
+        """The stored evaluation, without pairs that people have since decided about."""
+        stored = self._runs.get(repository.id)
+        if stored.result is None:
+            return stored
         decided = decisions_on_pairs(self.store, repository.id)
-        unmarked = without_pairs(kept.result.unmarked, decided.same | decided.different)
-        return replace(kept, result=replace(kept.result, unmarked=unmarked))
+        unmarked = without_pairs(stored.result.unmarked, decided.same | decided.different)
+        return replace(stored, result=replace(stored.result, unmarked=unmarked))
 
     def evaluate(self, repository: StoredRepository) -> bool:
-        """Start an evaluation in the background; False if none is allowed yet.
-
-        Raises QueueUnavailable; nothing is started then.
-        """
+        """Start an evaluation in the background; False if none is allowed yet. Raises QueueUnavailable."""
         now = self.clock().timestamp()
         chain = f"{now:.3f}"
         if not self.store.backfills.complete(repository.id) or not self._runs.begin(repository.id, chain, now):

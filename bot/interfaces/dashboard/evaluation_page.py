@@ -22,10 +22,10 @@ class ThresholdRow:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationPage:
-    """`state` says what is going on, `busy` whether anything is; `problem` what delays it or why it failed.
+    """`busy`: an evaluation runs or waits. `state` describes it; `problem` is why it is late or has failed.
 
-    `again` is when the next evaluation is allowed (None: now). `found` has pictures and rows; another threshold may
-    have been in force when it was `made`. `snippet` is what to write into the settings, if anything.
+    `again` is when the next evaluation is allowed (None: now). `found` is the last result and `made` its date; another
+    threshold may have been in force then. `snippet` is the line to add to the settings, if any.
     """
 
     busy: bool
@@ -39,39 +39,39 @@ class EvaluationPage:
     snippet: str = ""
 
 
-def page(kept: StoredEvaluation, threshold: float, moment: datetime) -> EvaluationPage:
-    """The page at a moment, in whose zone times are shown; `threshold` is the one in force now."""
-    seconds = seconds_until_allowed(kept.run, moment.timestamp())
+def page(stored: StoredEvaluation, threshold: float, moment: datetime) -> EvaluationPage:
+    """The page at `moment`, whose time zone is used throughout; `threshold` is the one now in force."""
+    seconds = seconds_until_allowed(stored.run, moment.timestamp())
     again = datetime.fromtimestamp(moment.timestamp() + seconds, moment.tzinfo) if seconds else None
     state = EvaluationPage(
-        kept.run.stage.runs and seconds > 0, _state(kept.run, lost=not seconds), kept.run.problem, again
+        stored.run.stage.runs and seconds > 0, _state(stored.run, lost=not seconds), stored.run.problem, again
     )
-    if kept.result is None or kept.made_at is None:
+    if stored.result is None or stored.made_at is None:
         return state
-    found = with_threshold(kept.result, threshold)
+    found = with_threshold(stored.result, threshold)
     recommended, rows = found.advice.threshold, {row.cut: row for row in (*found.cuts, found.at)}
-    called = {"recommended": recommended, "in force": found.at.cut}
+    names = {"recommended": recommended, "in force": found.at.cut}
     return replace(
         state,
-        made=datetime.fromtimestamp(kept.made_at, moment.tzinfo),
+        made=datetime.fromtimestamp(stored.made_at, moment.tzinfo),
         found=found,
         pictures=inline(found),
         cuts=tuple(
-            ThresholdRow(row, found.monthly[cut], tuple(name for name, value in called.items() if value == cut))
+            ThresholdRow(row, found.monthly[cut], tuple(name for name, value in names.items() if value == cut))
             for cut, row in sorted(rows.items())
         ),
         snippet="" if recommended in (None, found.at.cut) else f"min_confidence: {recommended:g}",
     )
 
 
-def issues_shown(kept: StoredEvaluation) -> set[int]:
+def issues_shown(stored: StoredEvaluation) -> set[int]:
     """The issues whose titles the page shows."""
-    unmarked = kept.result.unmarked if kept.result else ()
-    return {id for one in unmarked for id in (one.id, one.candidate) if isinstance(id, int)}
+    unmarked = stored.result.unmarked if stored.result else ()
+    return {id for pair in unmarked for id in (pair.id, pair.candidate) if isinstance(id, int)}
 
 
 def with_threshold(found: Evaluation, threshold: float) -> Evaluation:
-    """The same figures with another threshold in force, rounded to one that was evaluated."""
+    """The same figures with another threshold in force, rounded to the nearest evaluated threshold."""
     if threshold == found.at.cut:
         return found
     return replace(found, at=min(found.curve, key=lambda row: abs(row.cut - threshold)))

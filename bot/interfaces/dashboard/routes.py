@@ -34,7 +34,7 @@ from bot.storage.sessions import Session
 
 log = logging.getLogger(__name__)
 
-# A page that one may not see looks like one that does not exist.
+# A forbidden page looks the same as a missing page.
 _REFUSALS = {
     400: "What was sent does not fit what is stored by now. Open the page anew and try again.",
     404: "There is no such page, or none for you: a repository's pages are for who may triage there. "
@@ -43,17 +43,17 @@ _REFUSALS = {
 
 
 def register_error_pages(pages: Blueprint) -> None:
-    """Show failures and refusals of these pages on a page of the dashboard."""
+    """Show failures and refusals on a page of the dashboard."""
 
     @pages.errorhandler(HTTPException)
     def refused(problem: HTTPException) -> tuple[str, int]:
         """An error page, on which a person can sign out to use another account."""
-        said = _REFUSALS.get(problem.code or 500, f"{problem.name}.")
-        return render_template("dashboard/problem.html", problem=said), problem.code or 500
+        text = _REFUSALS.get(problem.code or 500, f"{problem.name}.")
+        return render_template("dashboard/problem.html", problem=text), problem.code or 500
 
     @pages.errorhandler(SQLAlchemyError)
     def store_failed(problem: SQLAlchemyError) -> tuple[str, int]:
-        """The store is away or full, for now. Any other failure of the database is a fault of ours."""
+        """Show passing failures of the store, such as a full disk. Any other database error is a bug of ours."""
         if not passes(problem):
             raise problem
         log.warning("%s: the database failed: %s", request.endpoint, why(problem))
@@ -61,24 +61,24 @@ def register_error_pages(pages: Blueprint) -> None:
 
     @pages.errorhandler(DoppelError)
     def unavailable(problem: DoppelError) -> tuple[str, int]:
-        """GitHub or the queue is away, so nobody sees anything that they might not be allowed to see."""
+        """GitHub or the queue is away. Access cannot be checked, so show nothing else."""
         return render_template("dashboard/problem.html", problem=f"{problem}."), 503
 
 
-# Private repositories about which GitHub is asked at the same time.
+# How many private repositories GitHub is asked about at the same time.
 _ASKED_AT_ONCE = 8
-# Repositories on the first page; others have their pages all the same.
+# How many repositories the first page lists. The pages of the others still work.
 _OFFERED = 250
-# Repositories of which the first page shows more than the name.
+# How many repositories the first page lists with a summary.
 _SUMMARISED = 50
-# Issues of a group that its list names.
+# How many issues of a group the list names.
 _MEMBERS = 20
 _VOTES = {"same": True, "other": False, "none": None}
 
 
 @dataclass(frozen=True, slots=True)
 class Dashboard:
-    """What the pages work with; the first page that needs it makes `data`. `web` is the root of GitHub's pages."""
+    """What the pages need. `data` is called only when a page needs it; `web` is the root of GitHub's pages."""
 
     sign_in: SignIn
     access: Access
@@ -115,13 +115,13 @@ def make_dashboard(dashboard: Dashboard) -> Blueprint:
     )
     for path, name, method, view in table:
         shown = routes.for_triage(view) if path.startswith(here) else view
-        # People type a slash at the end as well.
+        # Accept a slash at the end, too.
         pages.add_url_rule(path, name, shown, methods=[method], strict_slashes=False)
     return pages
 
 
 def _page_of(repository: StoredRepository, page: str, **values: Any) -> str:
-    """The address of a repository's page; `values` fill in its route and query."""
+    """The address of a repository's page; `values` fill the route and the query."""
     return url_for(f"dashboard.{page}", owner=repository.ref.owner, name=repository.ref.name, **values)
 
 
@@ -130,7 +130,7 @@ class _Pages:
         self._dashboard = dashboard
 
     def for_triage(self, view: Callable[..., Page]) -> Callable[..., Page]:
-        """Show a repository's page to people with triage access. For all others there is no such page."""
+        """Show a repository's page to people with triage access; answer 404 to everybody else."""
 
         @functools.wraps(view)
         def shown(owner: str, name: str, **rest: Any) -> Page:
@@ -141,11 +141,11 @@ class _Pages:
                 repository = self._data.store.repositories.by_name(RepoRef.of(owner, name))
             except InvalidArgument:
                 abort(404)
-            # A bound in the route would be answered without a page of ours.
+            # Check here: a limit in the route would answer with Flask's own error page.
             if max(rest.get("number", 0), rest.get("other", 0)) > NUMBER_MAX:
                 abort(404)
-            # GitHub is asked only about repositories that the person looked after at sign-in, so the time of an answer
-            # tells nobody which private repositories exist.
+            # Ask GitHub only about repositories that the person looked after at sign-in. Otherwise the time of an
+            # answer would reveal which private repositories exist.
             if repository is None or repository.id not in session.repositories:
                 abort(404)
             if not self._dashboard.access.allows(repository, session.login):
@@ -155,39 +155,41 @@ class _Pages:
         return shown
 
     def _still_sees(self, repository: StoredRepository, session: Session) -> bool:
-        """Whether the person still has access: a private repository's name may be new to somebody who left."""
+        """Whether the person still has access: somebody who left must not see a private repository's new name."""
         try:
             return self._dashboard.access.allows(repository, session.login)
         except GitHubError:
-            # Refused for this one, and no outage, which would be told.
+            # GitHub refuses this repository. Outages raise other errors, which are shown.
             return False
 
     def home(self) -> Page:
-        """The repositories that the person looked after when they signed in, without private ones that they lost."""
+        """The repositories that the person looked after at sign-in, except private ones they have since lost."""
         session: Session | None = g.session
         if session is None:
             return render_template("dashboard/welcome.html")
         store = self._data.store.repositories
         known = [found for key in session.repositories[:_OFFERED] if (found := store.get(key)) is not None]
-        # Asked one after another, GitHub would take too long for a company's private repositories.
+        # One request after another would take too long for a company's many private repositories.
         with ThreadPoolExecutor(_ASKED_AT_ONCE) as pool:
-            seen = pool.map(lambda found: not found.private or self._still_sees(found, session), known)
-            offered = [found for found, sees in zip(known, seen, strict=True) if sees]
-        offered.sort(key=lambda one: one.ref.key)
-        told = [(one, self._data.summary(one) if place < _SUMMARISED else None) for place, one in enumerate(offered)]
-        return render_template("dashboard/home.html", repositories=told)
+            allowed = pool.map(lambda found: not found.private or self._still_sees(found, session), known)
+            visible = [found for found, sees in zip(known, allowed, strict=True) if sees]
+        visible.sort(key=lambda found: found.ref.key)
+        listed = [
+            (found, self._data.summary(found) if place < _SUMMARISED else None) for place, found in enumerate(visible)
+        ]
+        return render_template("dashboard/home.html", repositories=listed)
 
     def elsewhere(self, rest: str) -> Page:
-        """Any other address below `/dashboard` looks like a page that one may not see."""
+        """Any other address below `/dashboard` looks like a forbidden page."""
         abort(404)
 
     def decisions(self, repository: StoredRepository) -> Page:
-        """What happened, latest first, below the digest of the last week."""
+        """The decisions, latest first, below the digest of the last week."""
         before, unjudged = request.args.get("before", type=float), request.args.get("judged") == "no"
         stored = self._data.store.decisions
         found = self._data.unjudged(repository) if unjudged else stored.latest(repository.id, PAGE + 1, before)
         more = found[PAGE - 1].at if len(found) > PAGE else None
-        titles = self._data.titles(repository, views.named(found[:PAGE]))
+        titles = self._data.titles(repository, views.issues_named(found[:PAGE]))
         last = stored.last_looks(repository.id, {one.number for one in found[:PAGE]})
         rows = views.rows(found[:PAGE], titles, last, self._data.clock())
         week = self._data.week(repository) if before is None else None
@@ -205,7 +207,7 @@ class _Pages:
 
     def issue(self, repository: StoredRepository, number: int) -> Page:
         found = self._data.of_issue(repository, number)
-        titles = self._data.titles(repository, views.named(found) | {number})
+        titles = self._data.titles(repository, views.issues_named(found) | {number})
         rows = views.rows(
             found, titles, self._data.store.decisions.last_looks(repository.id, [number]), self._data.clock()
         )
@@ -235,14 +237,14 @@ class _Pages:
         )
 
     def vote(self, repository: StoredRepository, number: int) -> Page:
-        """Store what the person says of a pair: the same, different, or nothing after all."""
+        """Store the person's vote on a pair (same or different), or take it back."""
         other, said = request.form.get("other", type=int), request.form.get("said", "")
         known = {
             one.number for decision in self._data.of_issue(repository, number) for one in decision.evidence if one.own
         }
         if said not in _VOTES or other is None or other == number:
             abort(400)
-        # People vote on what the bot saw, and on any two issues that they read side by side.
+        # People may vote on the bot's candidates, and on any two issues that the pair page can show.
         if other not in known and len(self._data.titles(repository, {number, other})) < 2:
             abort(400)
         self._data.vote(repository, number, other, g.session.login, _VOTES[said])
@@ -251,7 +253,7 @@ class _Pages:
         if request.form.get("back") == "pair":
             return redirect(_page_of(repository, "pair", number=number, other=other), 303)
         if request.form.get("back"):
-            # The vote came from one of the pages of the list.
+            # Go back to the page of the list where the person voted.
             before = request.form.get("back", type=float)
             return redirect(_page_of(repository, "decisions", before=before, _anchor=f"issue-{number}"), 303)
         return redirect(_page_of(repository, "issue", number=number, _anchor=f"candidate-{other}"), 303)
@@ -285,12 +287,12 @@ class _Pages:
         )
 
     def evaluate(self, repository: StoredRepository) -> Page:
-        """Start an evaluation. Whoever asks too soon is shown the page, which says when they may."""
+        """Start an evaluation. If it is too soon, the page says when the next one is allowed."""
         self._data.evaluate(repository)
         return redirect(_page_of(repository, "evaluation"), 303)
 
     def feedback(self, repository: StoredRepository) -> Page:
-        """The threshold and the feedback behind it: latest first, a page at a time."""
+        """The threshold and the feedback that led to it: latest first, a page at a time."""
         found, now = self._data.feedback(repository), self._data.clock()
         since = found.kept.since if found.kept else 0.0
         skipped = max(0, request.args.get("skip", 0, type=int))
@@ -301,13 +303,13 @@ class _Pages:
             feedback=found,
             put_back=datetime.fromtimestamp(since, now.tzinfo) if since else None,
             bins=views.reliability(found.points),
-            said=views.said(found.examples[::-1][skipped:following], now),
+            said=views.dated(found.examples[::-1][skipped:following], now),
             skipped=skipped,
             more=following if following < len(found.examples) else None,
         )
 
     def settings(self, repository: StoredRepository) -> Page:
-        """The settings as the bot reads them, with the problems of their file."""
+        """The settings as the bot reads them, and the problems in their file."""
         loaded = self._data.settings_of(repository)
         return render_template(
             "dashboard/settings.html", repository=repository, loaded=loaded, rows=setting_rows(loaded.config)

@@ -1,6 +1,6 @@
-"""Signing in with GitHub: the way there and back, the cookies, and who may see which repository.
+"""Signing in with GitHub: the redirects, the cookies, and who may see which repository.
 
-The person's token answers two questions and is forgotten: nothing is ever done in their name.
+The person's token is used to read their login and their repositories, then dropped. Nothing is done in their name.
 https://docs.github.com/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-user-access-token-for-a-github-app
 """
 
@@ -30,11 +30,11 @@ from bot.storage.sessions import HOURS, Session
 SECONDS = 60.0
 """How long an answer is cached."""
 
-_MOST = 10_000
+_MAX_CACHED = 10_000
 
 
 class Access:
-    """Who may see a repository's pages: people with triage access, as GitHub tells the App.
+    """Who may see a repository's pages: people with triage access, as GitHub reports it to the App.
 
     Answers are cached for a minute. Safe to share between threads.
     """
@@ -47,7 +47,7 @@ class Access:
         self._lock = threading.Lock()
 
     def allows(self, repository: StoredRepository, login: str) -> bool:
-        """Whether this person may triage there. Raises what GitHub's client raises."""
+        """Whether this person may triage there. Raises the errors of GitHub's client."""
         if repository.installation is None or repository.suspended:
             return False
         key, now = (repository.id, name_key(login)), self._clock()
@@ -59,7 +59,7 @@ class Access:
         with self._lock:
             self._known[key] = (now, answer)
             self._known.move_to_end(key)
-            while len(self._known) > _MOST:
+            while len(self._known) > _MAX_CACHED:
                 self._known.popitem(last=False)
         return answer
 
@@ -68,12 +68,12 @@ _SECONDS = 10
 
 
 class NotSignedIn(DoppelError):
-    """GitHub did not say who it is; the message says why and holds no secret."""
+    """GitHub did not identify the person. The message says why, and contains no secret."""
 
 
 @dataclass(frozen=True, slots=True)
 class SignIn:
-    """`web` is the root of GitHub's pages; `visitor` makes the client of a person's token."""
+    """`web` is the root of GitHub's pages; `visitor` makes a client with a person's token."""
 
     web: str
     client_id: str
@@ -81,23 +81,23 @@ class SignIn:
     visitor: Callable[[str], VisitorClient]
 
     def address(self, state: str, back: str) -> str:
-        """GitHub's page that asks the person; it sends them `back` with a code and the same state."""
+        """GitHub's sign-in page. GitHub sends the person to the address `back`, with a code and the same state."""
         query = {"client_id": self.client_id, "state": state, "redirect_uri": back, "allow_signup": "false"}
         return f"{self.web}/login/oauth/authorize?{urlencode(query)}"
 
     def who(self, code: str, back: str) -> Session:
-        """The person who came back with this code. Raises NotSignedIn, Unavailable and what GitHub's client raises."""
+        """The person who came back with this code. Raises NotSignedIn, Unavailable, and the GitHub client's errors."""
         visitor = self.visitor(self._token(code, back))
         return Session(visitor.login(), tuple(visitor.repositories_to_triage()))
 
     def _token(self, code: str, back: str) -> str:
-        said = {"client_id": self.client_id, "client_secret": self.client_secret, "code": code, "redirect_uri": back}
+        form = {"client_id": self.client_id, "client_secret": self.client_secret, "code": code, "redirect_uri": back}
         with requests.Session() as session:
             session.trust_env = not is_here(self.web)
             try:
                 answer = session.post(
                     f"{self.web}/login/oauth/access_token",
-                    data=said,
+                    data=form,
                     headers={"Accept": "application/json"},
                     timeout=_SECONDS,
                     allow_redirects=False,
@@ -107,9 +107,9 @@ class SignIn:
                 raise Unavailable(f"GitHub does not answer ({type(problem).__name__})") from problem
         token = data.get("access_token") if isinstance(data, dict) else None
         if not isinstance(token, str):
-            # Refusals have status 200 and a word such as bad_verification_code.
-            word = str(data.get("error", answer.status_code) if isinstance(data, dict) else answer.status_code)
-            raise NotSignedIn(f"GitHub refused the sign-in ({word[:60]})")
+            # Refusals have status 200 and an error such as bad_verification_code.
+            error = str(data.get("error", answer.status_code) if isinstance(data, dict) else answer.status_code)
+            raise NotSignedIn(f"GitHub refused the sign-in ({error[:60]})")
         return token
 
 
@@ -117,19 +117,19 @@ COOKIE, STATE_COOKIE = "doppel_session", "doppel_sign_in"
 
 
 class SignInPages:
-    """The pages of signing in and out; `recognise` runs before every page."""
+    """The pages for signing in and out; `recognise` runs before every page."""
 
     def __init__(self, sign_in: SignIn, data: Callable[[], DashboardData]) -> None:
         self._sign_in = sign_in
         self._data = data
 
     def recognise(self) -> None:
-        """Find out who asks."""
+        """Read the session from the cookie."""
         name = request.cookies.get(COOKIE)
         g.session = self._data().session(name) if name else None
 
     def login(self) -> Page:
-        """Send the person to GitHub. The state in a cookie prevents that a link signs somebody in."""
+        """Send the person to GitHub. The state in a cookie prevents a foreign link from signing somebody in."""
         state = secrets.token_urlsafe(24)
         answer = redirect(self._sign_in.address(state, _back()))
         following = request.args.get("next", "")
@@ -137,7 +137,7 @@ class SignInPages:
         return answer
 
     def callback(self) -> Page:
-        """Take the code that GitHub sends the person back with."""
+        """Exchange the code that GitHub adds when it sends the person back."""
         state, _, following = request.cookies.get(STATE_COOKIE, "").partition(".")
         if not state or not hmac.compare_digest(state.encode(), request.args.get("state", "").encode()):
             return render_template("dashboard/problem.html", problem="This sign-in did not begin here."), 400
@@ -156,7 +156,7 @@ class SignInPages:
         return answer
 
     def logout(self) -> Page:
-        """End the session, in this browser and in every copy of its cookie."""
+        """End the session, so that copies of the cookie stop working, too."""
         self._end()
         answer = redirect(url_for("dashboard.home"))
         answer.delete_cookie(COOKIE)
@@ -168,12 +168,12 @@ class SignInPages:
 
 
 def _back() -> str:
-    """Where GitHub sends the person back to; one of the addresses in the manifest."""
+    """The address to which GitHub sends the person back; the manifest must list it."""
     return root_url() + url_for("dashboard.callback")
 
 
 def _is_ours(path: str) -> bool:
-    """Whether a path leads into the dashboard, to no other host, and can stand in a header."""
+    """Whether a path leads into the dashboard, not to another host, and is safe in a header."""
     return path.startswith("/dashboard/") and path.isprintable() and "\\" not in path and "//" not in path
 
 

@@ -25,23 +25,23 @@ from bot.text.terms import raw_words, terms, terms_of
 from bot.text.words import is_function_word
 
 LONGEST = 20_000
-"""Characters of a text that are shown."""
+"""How many characters of a text are shown."""
 
-# A heading, which a form may have asked for, or a word as it is written, with what joins the parts of a name from code.
+# A heading (often part of an issue form), or a word. Words may contain the characters that join names in code.
 _HEADING = re.compile(r"^#{1,6} .*$", re.MULTILINE)
 _WORD = re.compile(rf"{_HEADING.pattern}|\w[\w.:/\\-]*\w|\w", re.MULTILINE)
 
 Text = tuple[str, str]
 """Title and body."""
 Marked = list[tuple[str, bool]]
-"""A text in parts, each with whether it is to be marked."""
+"""A text in parts; True marks a part."""
 
 
 @dataclass(frozen=True, slots=True)
 class IssuePair:
-    """Titles and texts of two issues in marked parts, and what they share, strongest first.
+    """Titles and texts of two issues in marked parts, and `reasons`: what the issues share, strongest first.
 
-    `states` say since when each is open or closed. `probability` is that of the last look at the first issue.
+    `states` says when each issue was opened or closed. `probability` comes from the last look at the first issue.
     """
 
     titles: tuple[Marked, Marked]
@@ -52,20 +52,20 @@ class IssuePair:
 
 
 def state_since(issue: IndexedIssue, moment: datetime) -> str:
-    """`open since` or `closed on` a day, in the zone of `moment`."""
+    """`open since` or `closed on` a day, in the time zone of `moment`."""
     closed = issue.state != "open" and issue.closed_at is not None
     at = issue.closed_at if closed and issue.closed_at else issue.created_at
     return f"{'closed on' if closed else 'open since'} {datetime.fromtimestamp(at, moment.tzinfo):%Y-%m-%d}"
 
 
 def side_by_side(one: Text, other: Text, states: tuple[str, str], probability: float | None) -> IssuePair:
-    """Compare two issues by their words alone; only the beginning of a long text."""
+    """Compare two issues by their words only; of a long text, only the beginning."""
     both = tuple((title, body[:LONGEST]) for title, body in (one, other))
-    own = tuple((title, _HEADING.sub("", body)) for title, body in both)
-    mine, theirs = (ComparedText(*text) for text in own)
-    order = [list(dict.fromkeys(terms(f"{title}\n{body}"))) for title, body in own]
+    without_headings = tuple((title, _HEADING.sub("", body)) for title, body in both)
+    mine, theirs = (ComparedText(*text) for text in without_headings)
+    order = [list(dict.fromkeys(terms(f"{title}\n{body}"))) for title, body in without_headings]
     shared = set(order[0]).intersection(order[1])
-    message = shared_message(mine, theirs, error_messages("\n".join(own[0])))
+    message = shared_message(mine, theirs, error_messages("\n".join(without_headings[0])))
     words = shared_words(mine, theirs, (term for term in order[0] if term in shared))
     titles, texts = zip(*((_marked(title, shared), _marked(body, shared)) for title, body in both), strict=True)
     return IssuePair(titles, texts, shared_reasons(message, *words), states, probability)
@@ -87,18 +87,18 @@ def _parts(text: str, shared: Collection[str]) -> Iterator[tuple[str, bool]]:
         if word.start() > at:
             yield text[at : word.start()], False
         raws = [] if word[0].startswith("#") else raw_words(word[0])
-        telling = (raw for raw in raws if says_something(raw) and not is_function_word(raw))
-        yield word[0], any(term in shared for term in chain.from_iterable(map(terms_of, telling)))
+        meaningful = (raw for raw in raws if says_something(raw) and not is_function_word(raw))
+        yield word[0], any(term in shared for term in chain.from_iterable(map(terms_of, meaningful)))
         at = word.end()
     yield text[at:], False
 
 
-# What the absence of a value means, where the file has a word for it or none is needed.
+# How to show the settings that have no value; all others are shown as "none".
 _ABSENT = {"min_confidence": f"{MIN_CONFIDENCE:g}, or where feedback has put it", "limit": "all"}
 
 
 class SettingRow(NamedTuple):
-    """One setting: its path in the file, its value as the file has it, and whether that is the default."""
+    """One setting: its path in the file, its value as text, and whether the value is the default."""
 
     path: str
     value: str
@@ -143,17 +143,17 @@ def _shown(name: str, value: Any) -> str:
 
 
 LEAST, DRAWN = 3, 30
-"""The numbers of groups from which on there is a timeline, and that are drawn at most."""
+"""The timeline needs at least LEAST groups, and draws at most DRAWN."""
 
 _WIDTH, _LEFT, _RIGHT, _ROW, _TOP = 340, 66, 330, 15, 8
-# Years that are named at most, below the picture.
+# At most this many years are named below the picture.
 _YEARS = 6
 
 
 def timeline(groups: Sequence[DuplicateGroup]) -> str:
-    """An SVG element with a row for each group and a dot for each issue, the oldest one filled.
+    """An SVG element with a row for each group and a dot for each issue; the oldest issue's dot is filled.
 
-    Empty for too few groups. It shows only issues' numbers; the page has the style.
+    Empty for too few groups. The only text about issues is their numbers; the page's stylesheet sets the colours.
     """
     if len(groups) < LEAST:
         return ""
@@ -193,7 +193,7 @@ def _day(moment: datetime) -> float:
 
 
 def _years(first: float, last: float) -> range:
-    """The years that begin within the days, without some where labels would overlap."""
+    """The years that begin between the two days, without some if labels would overlap."""
     begin, end = (datetime.fromtimestamp(day * 86_400, UTC).year for day in (first, last))
     return range(begin + 1, end + 1, max(1, -(-(end - begin) // _YEARS)))
 
@@ -213,7 +213,8 @@ _BINS = 5
 class DecisionRow:
     """One decision in a list, with its likeliest candidate, if any.
 
-    `newest`: it is the last look at its issue. `asks`: it also named the candidate, so people are asked about it.
+    `newest`: this decision is the last about its issue. `asks`: the comment also named the candidate, so the page asks
+    people about it.
     """
 
     number: int
@@ -230,7 +231,7 @@ class DecisionRow:
 
 @dataclass(frozen=True, slots=True)
 class FeedbackBin:
-    """Comments whose probability was between `low` and `high`: the weights of what people said about them."""
+    """The feedback on comments whose probability was between `low` and `high`, as sums of weights."""
 
     low: float
     high: float
@@ -240,7 +241,7 @@ class FeedbackBin:
 
     @property
     def share(self) -> float | None:
-        """The share that was right; None without feedback."""
+        """The share of right comments; None without feedback."""
         return self.right / (self.right + self.wrong) if self.right + self.wrong else None
 
 
@@ -251,7 +252,7 @@ def outcome_words(decision: Decision) -> str:
 def rows(
     decisions: Iterable[Decision], titles: Mapping[int, str], last: Mapping[int, float], moment: datetime
 ) -> list[DecisionRow]:
-    """Decisions as rows; `last` has the time of each issue's newest one, and times are in the zone of `moment`."""
+    """Decisions as rows. `last` maps an issue to its newest decision's time; times are in the time zone of `moment`."""
     return [
         DecisionRow(
             number=one.number,
@@ -270,24 +271,24 @@ def rows(
 
 
 def parted(evidence: Sequence[Evidence], voted: Container[int]) -> tuple[list[Evidence], list[Evidence]]:
-    """The candidates that get a row, and the unlikely rest.
+    """The candidates that get a row, and the rest, whose probability rounds to 0 %.
 
-    The likeliest gets a row, and so do those that were shown or voted on.
+    The likeliest candidate always gets a row, and so do candidates that were shown or voted on.
     """
-    tells = [
+    has_row = [
         one.rank == 1 or one.shown or round(100 * one.probability) > 0 or (one.own and one.number in voted)
         for one in evidence
     ]
-    rest = [one for one, tell in zip(evidence, tells, strict=True) if not tell]
-    return [one for one, tell in zip(evidence, tells, strict=True) if tell], rest
+    rest = [one for one, row in zip(evidence, has_row, strict=True) if not row]
+    return [one for one, row in zip(evidence, has_row, strict=True) if row], rest
 
 
-def said(examples: Sequence[Example], moment: datetime) -> list[tuple[datetime, Example]]:
-    """The feedback, with times in the zone of `moment`."""
-    return [(datetime.fromtimestamp(one.at, moment.tzinfo), one) for one in examples]
+def dated(examples: Sequence[Example], moment: datetime) -> list[tuple[datetime, Example]]:
+    """The feedback with its times, in the time zone of `moment`."""
+    return [(datetime.fromtimestamp(example.at, moment.tzinfo), example) for example in examples]
 
 
-def named(decisions: Iterable[Decision]) -> set[int]:
+def issues_named(decisions: Iterable[Decision]) -> set[int]:
     """Every issue of the repository that these decisions name."""
     return {
         number
@@ -297,8 +298,8 @@ def named(decisions: Iterable[Decision]) -> set[int]:
 
 
 def reliability(points: Sequence[Point]) -> list[FeedbackBin]:
-    """How often the bot was right, in fifths of its probability, by people's feedback."""
-    made = []
+    """How often the bot was right, according to people's feedback, for each fifth of the probability scale."""
+    bins = []
     for step in range(_BINS):
         low, high = step / _BINS, (step + 1) / _BINS
         inside = [one for one in points if low <= one.probability < high or (high == 1 and one.probability == 1)]
@@ -306,5 +307,5 @@ def reliability(points: Sequence[Point]) -> list[FeedbackBin]:
         wrong = sum(one.weight for one in inside if not one.right)
         weight = right + wrong
         expected = sum(one.probability * one.weight for one in inside) / weight if weight else (low + high) / 2
-        made.append(FeedbackBin(low, high, expected, right, wrong))
-    return made
+        bins.append(FeedbackBin(low, high, expected, right, wrong))
+    return bins

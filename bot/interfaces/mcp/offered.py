@@ -1,4 +1,4 @@
-"""The tools as a model sees them: names, descriptions, arguments, and errors that the caller can mend."""
+"""The tools as a model sees them: names, descriptions, arguments, and errors that the caller can correct."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ from bot.storage.failures import passes, why
 
 
 def _no_flag(value: object) -> object:
-    """F1: `true` is no number; Python and pydantic take it for 1."""
+    """F1: reject `true`, which Python and pydantic would take for 1."""
     if isinstance(value, bool):
         raise ValueError("must be a number, not true or false")
     return value
 
 
-# Behind the limits where it is used: before them it would hide them from the schema that clients are given.
-Given = BeforeValidator(_no_flag)
+# Put this after the limits in `Annotated`: before them it would hide the limits from the clients' schema.
+Numeric = BeforeValidator(_no_flag)
 Owner = Annotated[str | None, Field(description="Default: the server's.")]
 Repo = Annotated[str | None, Field(description="Or OWNER/REPO. Default: the server's.")]
-Number = Annotated[int, Field(description="As in #12.", ge=1), Given]
-Threshold = Annotated[float, Field(description="Least similarity of titles.", ge=0, le=1), Given]
-MinConfidence = Annotated[float, Field(description="Least confidence.", ge=0, le=1), Given]
-Most = Annotated[int, Field(description="The most candidates.", ge=1, le=100), Given]
+Number = Annotated[int, Field(description="As in #12.", ge=1), Numeric]
+Threshold = Annotated[float, Field(description="Least similarity of titles.", ge=0, le=1), Numeric]
+MinConfidence = Annotated[float, Field(description="Least confidence.", ge=0, le=1), Numeric]
+MaxCandidates = Annotated[int, Field(description="The most candidates.", ge=1, le=100), Numeric]
 IncludeClosed = Annotated[bool, Field(description="Closed ones too.")]
 Fresh = Annotated[bool, Field(description="Not from memory.")]
 Judge = Annotated[bool, Field(description="A model reads them.")]
@@ -54,22 +54,22 @@ R = TypeVar("R")
 
 
 def with_caller_errors(tool: Callable[P, R], failure: type[Exception] = ToolError) -> Callable[P, R]:
-    """The tool, which raises `failure` for errors that the caller should read; faults of ours stay in the log."""
+    """The tool, wrapped to raise `failure` for errors that concern the caller. Bugs of ours stay in the log."""
 
     @wraps(tool)
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return tool(*args, **kwargs)
         except Exception as problem:
-            if says := _caller_error(problem):
-                raise failure(says) from None
+            if message := _caller_error(problem):
+                raise failure(message) from None
             raise
 
     return run
 
 
 def _caller_error(problem: Exception) -> str:
-    """The error in words for the caller; empty for a fault of ours."""
+    """The message for the caller; empty for a bug of ours."""
     if isinstance(problem, Forbidden) and problem.unknown:
         return f"{problem}: GitHub does not know who asks; the server's GITHUB_TOKEN is wrong or has expired"
     if isinstance(problem, NotFound):
@@ -98,7 +98,7 @@ _WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempoten
 def offer(server: MCPServer[str], tools: Tools, *, allow_writes: bool, playbooks: bool) -> None:
     """Add tools, resources and prompts to the server.
 
-    Tools that write need `allow_writes`, `dedupe_playbook` needs `playbooks`.
+    Tools that write are added only with `allow_writes`, `dedupe_playbook` only with `playbooks`.
     """
     offered = _Offered(tools)
     server.resource(
@@ -123,9 +123,9 @@ def offer(server: MCPServer[str], tools: Tools, *, allow_writes: bool, playbooks
 
 
 def session_of(context: Context[str, Any]) -> str | None:
-    """Who calls; None if nobody can tell, as with HTTP requests without a session.
+    """The caller's session; None if unknown, as for HTTP requests without a session.
 
-    Over stdio and in one process a connection has a server of its own; over HTTP the SDK has checked the session's id,
+    Over stdio and in one process, each connection has its own server. Over HTTP, the SDK has checked the session's id,
     but only in protocol versions that have sessions.
     """
     if context.headers is None:
@@ -136,7 +136,7 @@ def session_of(context: Context[str, Any]) -> str | None:
 
 
 class _Offered:
-    """Each method is a tool: its docstring is the description, its arguments are those of the tool."""
+    """Each method is a tool, with the method's docstring as description and the method's arguments."""
 
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
@@ -149,7 +149,7 @@ class _Offered:
         repo: Repo = None,
         threshold: Threshold = 0.3,
         min_confidence: MinConfidence = 0.0,
-        max_candidates: Most = 10,
+        max_candidates: MaxCandidates = 10,
         include_closed: IncludeClosed = False,
         relevance: Relevance = "learned",
         sources: Sources = (),
@@ -164,7 +164,7 @@ class _Offered:
         return self._tools.find_duplicates(_caller(context, owner, repo, fresh), number, options, judge=judge)
 
     def duplicates(self, context: Context[str, Any], owner: str, repo: str, number: str) -> str:
-        """What `find_duplicates` answers where the bot looks, as JSON."""
+        """The answer of `find_duplicates`, as JSON, for the issues that the bot searches."""
         if not number.isdecimal() or not int(number):
             raise InvalidArgument("number", f"{number[:20]!r} is not the number of an issue")
         options = _options(0.0, 0.0, ASKED_MOST, True)
@@ -179,7 +179,7 @@ class _Offered:
         repo: Repo = None,
         threshold: Threshold = 0.0,
         min_confidence: MinConfidence = 0.0,
-        max_candidates: Most = ASKED_MOST,
+        max_candidates: MaxCandidates = ASKED_MOST,
         include_closed: IncludeClosed = True,
         fresh: Fresh = False,
     ) -> FindAnswer:
@@ -209,9 +209,9 @@ class _Offered:
         repo: Repo = None,
         include_closed: Annotated[bool, Field(description="Closed ones too.")] = False,
         min_confidence: Annotated[
-            float, Field(description="Least confidence of each pair.", ge=LEAST, le=1), Given
+            float, Field(description="Least confidence of each pair.", ge=LEAST, le=1), Numeric
         ] = THRESHOLD,
-        limit: Annotated[int, Field(description="The most groups.", ge=1, le=100), Given] = 20,
+        limit: Annotated[int, Field(description="The most groups.", ge=1, le=100), Numeric] = 20,
         fresh: Fresh = False,
     ) -> BacklogAnswer:
         """Look through a repository's open issues for groups that may report the same thing.
@@ -221,7 +221,7 @@ class _Offered:
         """
 
         def tell(done: int, total: int) -> None:
-            # Tools run in a thread, beside the loop that speaks with the client.
+            # The tool runs in a thread, but progress must be sent from the event loop.
             from_thread.run(context.report_progress, done, total, f"{done} of {total} issues compared")
 
         return self._tools.scan_backlog(
@@ -239,7 +239,9 @@ class _Offered:
             dict[str, Any],
             Field(description="{version, last_updated, sections: {SECTION: [{name, text, helpful, harmful}]}}"),
         ],
-        min_similarity: Annotated[float | None, Field(description="Least cosine. Default: the model's."), Given] = None,
+        min_similarity: Annotated[
+            float | None, Field(description="Least cosine. Default: the model's."), Numeric
+        ] = None,
     ) -> DedupedPlaybook:
         """Merge the entries of a playbook whose texts say the same, across its sections.
 
@@ -251,7 +253,7 @@ class _Offered:
         self,
         context: Context[str, Any],
         number: Number,
-        original: Annotated[int, Field(description="The older, open one that stays.", ge=1), Given],
+        original: Annotated[int, Field(description="The older, open one that stays.", ge=1), Numeric],
         owner: Owner = None,
         repo: Repo = None,
     ) -> Closed:

@@ -1,4 +1,4 @@
-"""The tools' answers. The schemas that clients see are made from these; models read the fields' texts."""
+"""The tools' answers. Clients get schemas made from these classes; language models read the fields' descriptions."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from bot.quality.scanning.groups import BacklogIssue, DuplicateGroup, ScanResult
 
 _LINE_MAX = 1_000
 EXCERPT, GLANCE = 300, 100
-"""Characters of a candidate's text, and of that of an unlikely one among others."""
+"""Characters of a candidate's text; GLANCE for an unlikely candidate in a list."""
 
-MOST = 600
-"""Characters of an answer for each candidate, of five at least: a model pays for every one of them."""
+BYTES_PER_CANDIDATE = 600
+"""The target size of an answer, for each candidate (counting at least five): a model pays for every token."""
 _TITLE, _REASON = 150, 120
-# So much of each candidate's text, and so many reasons, until an answer is short enough.
+# (characters of each text, reasons): the steps by which an answer is shortened.
 _STEPS = ((EXCERPT, 5), (150, 3), (80, 1))
 
 
 def _cleaned(value: Any) -> Any:
-    """Strangers' text as people see it, without what is invisible or controls a terminal."""
+    """Strangers' text as people see it, without invisible or control characters."""
     return clean(value, _LINE_MAX) if isinstance(value, str) else value
 
 
@@ -36,12 +36,12 @@ Line = Annotated[str, BeforeValidator(_cleaned)]
 
 
 class Lean(BaseModel):
-    """Leaves out optional fields that are blank: a model pays for every token."""
+    """An object without blank optional fields: a model pays for every token."""
 
     @model_serializer(mode="wrap")
     def _without_blanks(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
         fields = type(self).model_fields
-        # Whether it is one of minutes ago every answer says.
+        # `cached` and `note` are never left out.
         return {
             name: value
             for name, value in write(self).items()
@@ -50,12 +50,12 @@ class Lean(BaseModel):
 
 
 def _is_blank(value: Any) -> bool:
-    # A number never is, though to Python 0 is False.
+    # A number is never blank, though in Python 0 == False.
     return value is None or value is False or value in ("", [])
 
 
 class ToolAnswer(Lean):
-    """What all answers have in common (T2)."""
+    """The fields that all answers share (T2)."""
 
     cached: bool = False
     note: str = ""
@@ -72,8 +72,9 @@ class IssueSummary(Lean):
 class CandidateResult(Lean):
     """An issue that may report the same thing; with some settings also a pull request or another repository's issue.
 
-    `also` are others that were marked as duplicates of it, or it of them; `named` says that the target's text names it,
-    `later` that it came after the target. `excerpt` is how its text begins, without the boilerplate of forms.
+    `also` are issues marked as the candidate's duplicates or originals. `named`: the target's text mentions the
+    candidate. `later`: the candidate came after the target. `excerpt` is the beginning of the candidate's text, without
+    the boilerplate of forms.
     """
 
     number: int
@@ -104,9 +105,9 @@ class CandidateResult(Lean):
         excerpt: int = EXCERPT,
         reasons: int | None = None,
     ) -> CandidateResult:
-        """A candidate for the target with the beginning of its `text`; `likely` is as in `CommentPreview`.
+        """A candidate for the target, with the beginning of the candidate's `text`; `likely` is as in `CommentPreview`.
 
-        An unlikely candidate gets only a glance, unless it is asked about `alone`.
+        `alone`: the answer is about this candidate only. Otherwise an unlikely candidate gets only a glance.
         """
         confidence = candidate.confidence
         word = None if confidence is None else likelihood(confidence, likely)
@@ -121,7 +122,7 @@ class CandidateResult(Lean):
             state_reason=candidate.state_reason,
             confidence=None if confidence is None else round(confidence, 2),
             likelihood=word.value if word else "",
-            # By the same rule as `FindOptions.may_tell`.
+            # The same rule as in `FindOptions.may_tell`.
             later=candidate.created_at > target.created_at or (not candidate.repo and candidate.number > target.number),
             named=candidate.named,
             also=list(candidate.also),
@@ -134,7 +135,7 @@ class CandidateResult(Lean):
 
 
 class FindAnswer(ToolAnswer):
-    """What was found, and how far it can be trusted."""
+    """The result of a search, and how reliable it is."""
 
     issue: IssueSummary
     outcome: str = Field(description="found, none, inconclusive (not asked properly), degraded (a source failed)")
@@ -149,22 +150,22 @@ class FindAnswer(ToolAnswer):
 
     @classmethod
     def of(
-        cls, report: Report, target: Issue, bots: CommentPreview, texts: Sequence[str], *, draft: bool = False
+        cls, report: Report, target: Issue, preview: CommentPreview, texts: Sequence[str], *, draft: bool = False
     ) -> FindAnswer:
-        """A report, with the text of each candidate and what the bot would do (P6)."""
-        steps = (cls._of(report, target, bots, texts, draft, *step) for step in _STEPS)
-        most = MOST * max(5, len(report.candidates))
-        made = next(steps)
-        while len(made.model_dump_json().encode()) > most and (shorter := next(steps, None)):
-            made = shorter
-        return made
+        """The answer for a report, with each candidate's text and a preview of the bot's comment (P6)."""
+        steps = (cls._of(report, target, preview, texts, draft, *step) for step in _STEPS)
+        limit = BYTES_PER_CANDIDATE * max(5, len(report.candidates))
+        answer = next(steps)
+        while len(answer.model_dump_json().encode()) > limit and (shorter := next(steps, None)):
+            answer = shorter
+        return answer
 
     @classmethod
     def _of(
         cls,
         report: Report,
         target: Issue,
-        bots: CommentPreview,
+        preview: CommentPreview,
         texts: Sequence[str],
         draft: bool,
         excerpt: int,
@@ -176,12 +177,12 @@ class FindAnswer(ToolAnswer):
             outcome=report.outcome.value,
             problems=list(map(str, report.problems)),
             candidates=[
-                CandidateResult.of(one, target, bots.likely, text, excerpt=excerpt, reasons=reasons)
+                CandidateResult.of(one, target, preview.likely, text, excerpt=excerpt, reasons=reasons)
                 for one, text in zip(found, texts, strict=True)
             ],
             candidate_count=len(found),
-            named_unasked=[f"{one.repo}#{one.number}" for one in bots.named],
-            silence=bots.silence,
+            named_unasked=[f"{one.repo}#{one.number}" for one in preview.named],
+            silence=preview.silence,
             not_asked=list(report.not_asked),
             search_query=report.search_query,
             issues_url=target.url[: target.url.rfind("/") + 1] if found else "",
@@ -189,14 +190,14 @@ class FindAnswer(ToolAnswer):
 
 
 class Comparison(ToolAnswer):
-    """How two issues compare."""
+    """The comparison of two issues."""
 
     issue: IssueSummary
     other: CandidateResult
 
     @classmethod
     def of(cls, target: Issue, other: Candidate, likely: float, text: str) -> Comparison:
-        """One issue, and the other as a candidate for it; `likely` as in `CommentPreview`."""
+        """The target, and the other issue as a candidate for it; `likely` is as in `CommentPreview`."""
         return cls(issue=_summary(target), other=CandidateResult.of(other, target, likely, text, alone=True))
 
 
@@ -221,7 +222,7 @@ class BacklogMember(BacklogEntry):
 
 
 class BacklogGroup(Lean):
-    """Issues that may report the same thing: the oldest, then the others by age. Counts are sums over all of them."""
+    """Issues that may report the same thing: the oldest, then the others by age. Counts are sums over the group."""
 
     original: BacklogEntry
     members: list[BacklogMember]
@@ -232,7 +233,7 @@ class BacklogGroup(Lean):
 
     @classmethod
     def of(cls, group: DuplicateGroup, likely: float) -> BacklogGroup:
-        """A group; `likely` is where the upper tier begins in the repository."""
+        """The answer's form of a group; `likely` is the repository's threshold for "likely"."""
         members = [
             BacklogMember(
                 **_backlog_issue(member.entry),
@@ -253,7 +254,7 @@ class BacklogGroup(Lean):
 
 
 class BacklogAnswer(ToolAnswer):
-    """The groups a maintainer gains most by, and how many there are."""
+    """The most useful groups for a maintainer, and the number of all groups."""
 
     repository: str
     issues: int
@@ -277,7 +278,7 @@ def _backlog_issue(entry: BacklogIssue) -> dict[str, Any]:
 
 
 class MergeResult(BaseModel):
-    """An entry that stayed, and those that went into it."""
+    """A surviving entry, and the entries that it absorbed."""
 
     name: str
     section: str
@@ -289,7 +290,7 @@ class MergeResult(BaseModel):
 
 
 class DedupedPlaybook(ToolAnswer):
-    """The playbook after merging, and what was merged; `model` is empty if there was nothing to compare."""
+    """The playbook after merging, and the merges; `model` is empty if there was nothing to compare."""
 
     playbook: dict[str, Any]
     merges: list[MergeResult]

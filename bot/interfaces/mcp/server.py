@@ -25,18 +25,18 @@ from bot.interfaces.mcp.tools import Tools
 
 
 def arguments_schema(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema of a tool's arguments: no further ones, and optional ones are missing rather than null."""
+    """The schema of a tool's arguments: unknown arguments are forbidden, optional ones may be left out but not null."""
     lean: dict[str, Any] = _lean(schema, schema.get("$defs", {}), defaults=True)
     return lean | {"additionalProperties": False}
 
 
 def answer_schema(schema: dict[str, Any] | None) -> dict[str, Any] | None:
-    """The schema of a tool's answer, without defaults: optional fields are missing."""
+    """The schema of a tool's answer, without defaults, since answers leave out blank optional fields."""
     return schema and _lean(schema, schema.get("$defs", {}), defaults=False)
 
 
 def _lean(schema: Any, parts: dict[str, Any], *, defaults: bool) -> Any:
-    """A part of a schema, with the `parts` that it refers to inserted; none contains itself."""
+    """A schema in which `parts` replace their references. No part may contain itself."""
     if isinstance(schema, list):
         return [_lean(one, parts, defaults=defaults) for one in schema]
     if not isinstance(schema, dict):
@@ -46,7 +46,7 @@ def _lean(schema: Any, parts: dict[str, Any], *, defaults: bool) -> Any:
     lean = {
         name: _lean(value, parts, defaults=defaults)
         for name, value in schema.items()
-        if not _says_nothing(name, value, schema, defaults)
+        if not _is_redundant(name, value, schema, defaults)
     }
     kinds = [kind for kind in lean.get("anyOf", ()) if kind != {"type": "null"}]
     if len(kinds) == 1:
@@ -55,15 +55,15 @@ def _lean(schema: Any, parts: dict[str, Any], *, defaults: bool) -> Any:
     return lean
 
 
-def _says_nothing(name: str, value: Any, schema: dict[str, Any], defaults: bool) -> bool:
+def _is_redundant(name: str, value: Any, schema: dict[str, Any], defaults: bool) -> bool:
     match name:
         case "$defs":
             return True
         case "title":
-            # The name once more. A property of that name has a schema.
+            # Pydantic repeats the field's name. If the value is a schema, "title" is the name of a property.
             return isinstance(value, str)
         case "description":
-            # Of a class: its docstring, for whoever reads the code.
+            # The docstring of a class, which is meant for readers of the code.
             return isinstance(value, str) and "properties" in schema
         case "default":
             return not isinstance(value, dict) and (value is None or not defaults)
@@ -85,7 +85,7 @@ class BearerToken:
         self._expected = b"bearer " + token.encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on the server's start and end, and permitted HTTP requests."""
+        """Pass on the server's start and end, and HTTP requests with the token."""
         if scope["type"] == "lifespan" or (scope["type"] == "http" and self._may_pass(scope)):
             await self._application(scope, receive, send)
         elif scope["type"] == "http":
@@ -95,16 +95,16 @@ class BearerToken:
             await send({"type": "http.response.body", "body": body})
 
     def _may_pass(self, scope: Scope) -> bool:
-        given = [value for name, value in scope["headers"] if name == b"authorization"]
-        if len(given) != 1:
+        values = [value for name, value in scope["headers"] if name == b"authorization"]
+        if len(values) != 1:
             return False
-        scheme, _, token = given[0].partition(b" ")
-        # In constant time, so that a wrong token does not tell how much of it is right.
+        scheme, _, token = values[0].partition(b" ")
+        # Compare in constant time: otherwise the time would reveal how much of a wrong token is right.
         return hmac.compare_digest(scheme.lower() + b" " + token.strip(), self._expected)
 
 
 def application(server: MCPServer[str], token: str, host: str) -> ASGIApp:
-    """The server at PATH, listening on `host`; on a loopback address other `Host` names are refused."""
+    """The server at PATH, for a listener on `host`; if that is a loopback address, other `Host` names are refused."""
     return BearerToken(server.streamable_http_app(streamable_http_path=PATH, host=host), token)
 
 
@@ -124,9 +124,9 @@ async def _connection(_server: MCPServer[str]) -> AsyncIterator[str]:
 
 
 async def _offer_sessions(ctx: ServerRequestContext[str, Any], call_next: CallNext) -> HandlerResult:
-    """Refuse the latest protocol over HTTP: it has no sessions, by which repeated calls are recognised.
+    """Refuse the latest protocol over HTTP: without its sessions, repeated calls cannot be recognised.
 
-    The client then takes the version before it.
+    The client then falls back to the version before.
     """
     if ctx.method == "server/discover" and ctx.request is not None:
         raise MCPError(METHOD_NOT_FOUND, "This server prefers sessions: use initialize.")
@@ -154,18 +154,16 @@ async def _shorten_answers(ctx: ServerRequestContext[str, Any], call_next: CallN
 
 
 def _refuse_unknown(server: MCPServer[str]) -> ServerMiddleware[str]:
-    """F1: refuse arguments that a tool does not know; the SDK drops them, and a misspelt `threshold` would pass
-    unnoticed.
-    """
+    """F1: refuse unknown arguments. The SDK drops them, so a misspelt `threshold` would go unnoticed."""
 
     async def refuse(ctx: ServerRequestContext[str, Any], call_next: CallNext) -> HandlerResult:
         if ctx.method == "tools/call" and isinstance(ctx.params, Mapping):
-            name, given = str(ctx.params.get("name")), ctx.params.get("arguments") or {}
+            name, arguments = str(ctx.params.get("name")), ctx.params.get("arguments") or {}
             tools = {tool.name: tool.input_schema["properties"] for tool in await server.list_tools()}
-            # What is no mapping is for the SDK to refuse.
-            given = given if isinstance(given, Mapping) else {}
-            known: Mapping[str, Any] = tools.get(name, given)
-            if unknown := [_unknown(one, known) for one in given if one not in known]:
+            # The SDK refuses arguments that are not a mapping.
+            arguments = arguments if isinstance(arguments, Mapping) else {}
+            known: Mapping[str, Any] = tools.get(name, arguments)
+            if unknown := [_unknown(one, known) for one in arguments if one not in known]:
                 text = f"{name}: {'; '.join(unknown)}"
                 return CallToolResult(content=[TextContent(type="text", text=text)], is_error=True)
         return await call_next(ctx)
@@ -174,16 +172,16 @@ def _refuse_unknown(server: MCPServer[str]) -> ServerMiddleware[str]:
 
 
 def _unknown(argument: str, known: Iterable[str]) -> str:
-    """The refusal of an argument. Its name comes from a model, so it is quoted and cut."""
-    meant = nearest(argument, known)
-    hint = f"did you mean {meant!r}?" if meant else "there are " + ", ".join(known)
+    """The error for an unknown argument. The name comes from a model, so it is quoted and cut."""
+    similar = nearest(argument, known)
+    hint = f"did you mean {similar!r}?" if similar else "there are " + ", ".join(known)
     return f"there is no argument {argument[:60]!r}, {hint}"
 
 
 def build_server(
     tools: Tools, *, allow_writes: bool = False, playbooks: bool = False, version: str = ""
 ) -> MCPServer[str]:
-    """The server. Nothing in it writes to GitHub unless `allow_writes`; `playbooks` offers `dedupe_playbook`."""
+    """The server. Tools that write to GitHub need `allow_writes`; `dedupe_playbook` needs `playbooks`."""
     server = MCPServer(
         "doppel",
         title="Doppel",

@@ -1,6 +1,6 @@
-"""What the tools do, without the protocol.
+"""The tools' work, without the protocol.
 
-Every call runs through the tracker (T5): the same call of the same session within minutes is answered from memory and
+Every call goes through the tracker (T5). If a session repeats a call within minutes, the answer comes from memory and
 says so. Writes are never remembered.
 """
 
@@ -40,9 +40,9 @@ A = TypeVar("A", bound=ToolAnswer)
 
 
 class OpenKnown(Protocol):
-    """Opens the repository of an issue, which the client can read, to search it.
+    """Opens an issue's repository, which the client can read, for searching.
 
-    `issues` is how many it has, used if this host has not counted them.
+    `issues` is the repository's number of issues, used if this host has not counted them.
     """
 
     def __call__(
@@ -51,20 +51,20 @@ class OpenKnown(Protocol):
 
 
 READING = ("find_duplicates", "check_draft", "explain_pair", "scan_backlog", "dedupe_playbook")
-# The arguments that name issues: an answer holds until one of them changes (T6).
+# The arguments that name issues: an answer is valid until one of the issues changes (T6).
 _ISSUES = ("number", "other")
 WRITING = ("close_as_duplicate",)
 
-# The author of a draft is not known.
+# A draft's author is unknown.
 _UNKNOWN = Actor(NOBODY)
 _ANSWERED = (SearchOutcome.FOUND, SearchOutcome.NONE)
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks about which repository: the default one, if `owner` or `repo` is missing.
+    """Who asks about which repository; the default repository fills in a missing `owner` or `repo`.
 
-    `session` identifies the caller; None if nobody can tell, and then nothing is remembered. `fresh` skips the memory.
+    `session` identifies the caller. If it is None, nothing is remembered. `fresh` skips the memory.
     """
 
     session: str | None
@@ -74,12 +74,12 @@ class Caller:
 
 
 class Tools:
-    """`open_repo` makes a client that can read a repository; `default` is the repository of calls that name none.
+    """`open_repo` makes a client that can read a repository; `default` is the repository for calls that name none.
 
-    `open_known` opens a repository with its settings and index; without a complete index GitHub's searches are used.
-    `open_scan` opens the scan of a repository's backlog (by its id; with closed issues or without) and the probability
-    from which on the repository calls something likely; None without a complete index. Both run only after GitHub has
-    let the caller read the repository.
+    `open_known` opens a repository with its settings and index; without a complete index, GitHub's searches are used.
+    `open_scan` takes a repository's id and whether to include closed issues. It gives the scan, a function that matches
+    issues, and the repository's threshold for "likely"; None without a complete index. `open_known` and `open_scan` run
+    only after GitHub has let the caller read the repository.
     """
 
     def __init__(
@@ -99,13 +99,13 @@ class Tools:
         self._clock = clock
         self._default = default
         for name in READING:
-            # T5: the rule for tools that nobody described would mix up two issues.
+            # T5: the default rule would mix up two issues.
             tracker.add_rule(name, ToolRule(equal, unchanged=self._changed))
         for name in WRITING:
             tracker.add_rule(name, never)
 
     def find_duplicates(self, caller: Caller, number: int, options: FindOptions, *, judge: bool = False) -> FindAnswer:
-        """F, for an existing issue; with `judge` the host's judge reads the candidates."""
+        """SPEC F for an existing issue; with `judge`, the host's judge reads the candidates."""
         place = self._place(caller)
 
         def ask() -> FindAnswer:
@@ -118,14 +118,14 @@ class Tools:
         return self._remembered(caller, "find_duplicates", arguments, ask, keep=_is_whole)
 
     def check_draft(self, caller: Caller, title: str, body: str, options: FindOptions) -> FindAnswer:
-        """F, for an issue that is not filed yet: it is treated as if it were filed now."""
+        """SPEC F for a draft, which is treated as an issue filed now."""
         place = self._place(caller)
         if not title.strip():
             raise InvalidArgument("title", "is empty")
 
         def ask() -> FindAnswer:
             client = self._client(place, caller)
-            # How many there are tells the ranking how much a likeness means; a missing repository is told by this too.
+            # The ranking needs the number of issues. This request also fails if there is no such repository.
             latest = next(iter(client.recent_issues(place, 1)), None)
             draft = _draft(place, latest, title, body, self._clock())
             with self._open_known(client, draft, issues=latest.number if latest else 0) as known:
@@ -160,10 +160,10 @@ class Tools:
         limit: int,
         tell: Callable[[int, int], Any] = lambda done, total: None,
     ) -> BacklogAnswer:
-        """D8: the first `limit` groups of a repository's backlog, by this host's index.
+        """D8: the first `limit` groups of a repository's backlog, according to this host's index.
 
-        A stopped scan goes on. `tell` is called with the issues done and their total. Raises UserError without a
-        complete index.
+        An interrupted scan is resumed. `tell` is called with the number of issues done and the total. Raises UserError
+        without a complete index.
         """
         place = self._place(caller)
 
@@ -199,7 +199,7 @@ class Tools:
     def dedupe_playbook(
         self, caller: Caller, playbook: dict[str, Any], min_similarity: float | None
     ) -> DedupedPlaybook:
-        """D, with an account. A malformed playbook is an error here, since an agent can mend it."""
+        """SPEC D, with a list of the merges. A malformed playbook is an error here, since an agent can correct it."""
 
         def merge() -> DedupedPlaybook:
             try:
@@ -217,37 +217,37 @@ class Tools:
                 min_similarity=found.threshold,
             )
 
-        # As text, in which the order of the sections counts: it decides which entry stays.
+        # Compare playbooks as text: the order of the sections matters, since it decides which entry survives.
         arguments = {"playbook": json.dumps(playbook), "min_similarity": min_similarity}
         return self._remembered(caller, "dedupe_playbook", arguments, merge)
 
     def close_as_duplicate(self, caller: Caller, number: int, original: int) -> Closed:
         """Close an issue as a duplicate of an older one, as `/duplicates of` does.
 
-        Raises InvalidArgument if the original is newer, closed or the issue itself. The session's memory is cleared, as
-        it may tell of an open issue.
+        Raises InvalidArgument if the original is newer, closed or the issue itself. The session's memory is cleared,
+        since remembered answers may call the issue open.
         """
         place = self._place(caller)
         if number == original:
             raise InvalidArgument("original", "is the issue itself")
         client = self._open_repo(place)
-        issue, kept = client.issue(place, number), client.issue(place, original)
-        if issue.is_pull_request or kept.is_pull_request:
+        issue, remaining = client.issue(place, number), client.issue(place, original)
+        if issue.is_pull_request or remaining.is_pull_request:
             raise InvalidArgument("number" if issue.is_pull_request else "original", "is a pull request")
-        if (kept.created_at, kept.number) > (issue.created_at, issue.number):
+        if (remaining.created_at, remaining.number) > (issue.created_at, issue.number):
             raise InvalidArgument("original", f"#{original} is newer than #{number}; close that one instead")
-        if kept.state == "closed":
+        if remaining.state == "closed":
             further = client.duplicate_of(place, original)
             hint = f"; it is a duplicate of {further}" if further else ""
             raise InvalidArgument("original", f"#{original} is closed{hint}")
-        closed = client.close_as_duplicate(place, number, kept.id)
+        closed = client.close_as_duplicate(place, number, remaining.id)
         if caller.session is not None:
             self._tracker.clear_session(caller.session)
             client.forget_thread(_reading(caller.session))
         return Closed(number=number, original=original, url=closed.url)
 
     def _place(self, caller: Caller) -> RepoRef:
-        """F1: the repository that is named, else the default; `repo` may be OWNER/REPO."""
+        """F1: the caller's repository, else the default; `repo` may be OWNER/REPO."""
         owner, repo = caller.owner, caller.repo
         if repo and "/" in repo and not owner:
             return RepoRef.parse(repo)
@@ -258,12 +258,12 @@ class Tools:
         return RepoRef.of(owner, repo)
 
     def _client(self, place: RepoRef, caller: Caller) -> RepoClient:
-        """A client that remembers what the session reads, so that a second question costs fewer requests."""
+        """A client that remembers the session's reads, so that a second question costs fewer requests."""
         client = self._open_repo(place)
         return client if caller.session is None else client.thread(_reading(caller.session), fresh=caller.fresh)
 
     def _changed(self, arguments: Mapping[str, Any]) -> object:
-        """When the issues of a call were last changed, which costs a conditional request each."""
+        """When the issues of a call were last changed. Each issue costs a conditional request."""
         place, numbers = arguments.get("repo", ""), [arguments[name] for name in _ISSUES if name in arguments]
         if not numbers:
             return None
@@ -286,7 +286,7 @@ class Tools:
 
 
 def _found(known: KnownRepository, target: Issue, options: FindOptions, *, draft: bool = False) -> FindAnswer:
-    """One search for the caller, and the same hits as the bot would name them (P6)."""
+    """Search once, for the caller's options and for a preview of the bot's comment (P6)."""
     gathered = known.finder.gather(target, state=options.state)
     report = known.finder.find(target, known.options_for(target, options), gathered)
     texts = known.finder.own_texts(target, report.candidates, [hit.issue for hit in gathered.hits])
@@ -299,14 +299,14 @@ def _reading(session: str) -> str:
 
 
 def _is_whole(findings: FindAnswer) -> bool:
-    """Whether to remember an answer: what could not be asked properly may be answered next time."""
+    """Whether to remember an answer: after an incomplete search, the next one may find more."""
     return findings.outcome in _ANSWERED
 
 
 def _draft(place: RepoRef, latest: Issue | None, title: str, body: str, now: datetime) -> Issue:
-    """The issue that would be filed now. Addresses are made from that of the `latest` issue.
+    """The draft as an issue filed now. Its address is derived from the `latest` issue's.
 
-    Its number is one that nothing else has: the next one may belong to a pull request or a newer issue.
+    The draft gets a number that no issue has: the next number may already belong to a pull request or a newer issue.
     """
     return Issue(
         repo=place,

@@ -1,1 +1,1 @@
-"""What all processes have counted, and how queue, store and workers are, for those who run the bot."""
+"""Metrics and health of queue, store and workers, for operators."""

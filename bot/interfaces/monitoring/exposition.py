@@ -1,6 +1,6 @@
-"""The page for Prometheus: what this machine's processes have counted, and the state of queue, index and database.
+"""The page for Prometheus: the counters of this machine's processes, and the state of queue, index and database.
 
-prometheus_client writes the text, in Prometheus's own format or OpenMetrics, whichever is asked for.
+prometheus_client writes the text, in Prometheus's format or OpenMetrics, as the request's `Accept` header prefers.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ _QUEUES = (QUEUE, BACKGROUND_QUEUE, REPLAY_QUEUE)
 class QueueState:
     """The state of the queue, without chores.
 
-    `jobs` are counted by queue and state: `waiting`, `delayed` until a time, `running`. `oldest` is the age in seconds
-    of the longest waiting job of each queue. `again` are the delayed jobs that failed before, `oldest_again` is the age
-    of the first of them. `dead` were given up. `workers` have a valid lease, `heartbeat` is the age of the newest one;
-    None without a worker.
+    `jobs` counts jobs by queue and state: `waiting`, `delayed` until a time, `running`. `oldest` is the age in seconds
+    of each queue's longest waiting job. `again` counts the delayed jobs that have failed before, and `oldest_again` is
+    the age of the oldest such job. `dead` counts jobs that were given up, `workers` the workers with a valid lease.
+    `heartbeat` is the age of the newest lease; None without a worker.
     """
 
     jobs: Mapping[tuple[str, str], int]
@@ -55,15 +55,15 @@ class QueueState:
     heartbeat: float | None
 
     def longest(self, queue: str) -> float:
-        """The age in seconds of the oldest job that waits for its turn or for another try; 0 if there is none.
+        """The age in seconds of the oldest job that waits for its turn or for another try; 0 without such a job.
 
-        While GitHub is away, every job waits for another try, most of a day, and none for its turn.
+        During an outage of GitHub, jobs wait only for another try, for most of a day.
         """
         return max(self.oldest[queue], self.oldest_again[queue])
 
 
 def read_queue_state(engine: sa.Engine) -> QueueState:
-    """Read it from the queue's database, whose table must exist. Raises QueueUnavailable."""
+    """Read the state from the queue's database, whose table must exist. Raises QueueUnavailable."""
     now = database_time(engine)
     waits = sa.case(
         (jobs.c.state == "running", "running"),
@@ -97,11 +97,11 @@ def heartbeats(engine: sa.Engine) -> list[float]:
     age = database_time(engine) - (jobs.c.lease_until - LEASE)
     with named_failures(), engine.connect() as connection:
         ages = connection.execute(sa.select(age).where(state("running"), jobs.c.queue == WORKERS)).scalars()
-        return [max(0.0, one) for one in ages]
+        return [max(0.0, age) for age in ages]
 
 
-# Commands count as verdicts.
-_SAID = [kind for kind in FeedbackKind if kind not in (FeedbackKind.NOT, FeedbackKind.OF)]
+# The commands `not` and `of` count as verdicts instead.
+_FEEDBACK_KINDS = [kind for kind in FeedbackKind if kind not in (FeedbackKind.NOT, FeedbackKind.OF)]
 
 
 class Exposition:
@@ -144,7 +144,7 @@ class Exposition:
 
 
 class _Collected:
-    """What prometheus_client takes for a registry."""
+    """Collected metrics in the shape of a prometheus_client registry."""
 
     def __init__(self, metrics: Iterable[Metric]) -> None:
         self._metrics = list(metrics)
@@ -154,7 +154,7 @@ class _Collected:
 
 
 def process_metrics() -> CollectorRegistry:
-    """The metrics of all processes that share the folder of `bot/platform/metrics.py`, else of this one."""
+    """The metrics of all processes that share the folder of counts; without such a folder, of this process."""
     if FOLDER not in os.environ:
         return REGISTRY
     registry = CollectorRegistry()
@@ -163,7 +163,7 @@ def process_metrics() -> CollectorRegistry:
 
 
 def remembered_calls() -> dict[str, dict[str, int]]:
-    """For each operation that may be remembered, how often memory and how often GitHub answered (T7)."""
+    """For each operation whose answers are cached, how often the cache and how often GitHub answered (T7)."""
     found: dict[str, dict[str, int]] = {}
     for metric in process_metrics().collect():
         for sample in metric.samples if metric.name == "doppel_remembered_calls" else ():
@@ -194,12 +194,12 @@ def of_queue(now: QueueState) -> Iterator[Metric]:
 
 
 def _of_store(engine: sa.Engine) -> Iterator[Metric]:
-    """What people decided, and how far the index is."""
+    """People's decisions and feedback, and the progress of the index."""
     decided = sa.select(verdicts.c.kind, sa.func.count().label("times")).group_by(verdicts.c.kind)
-    # `not` about an issue of another repository has a table of its own.
+    # A `not` about another repository's issue is stored in a separate table.
     elsewhere = sa.select(sa.func.count()).where(rejected_elsewhere.c.undone_at.is_(None))
-    told = sa.select(signals.c.kind, signals.c.same, sa.func.count().label("times"))
-    told = told.group_by(signals.c.kind, signals.c.same)
+    feedback = sa.select(signals.c.kind, signals.c.same, sa.func.count().label("times"))
+    feedback = feedback.group_by(signals.c.kind, signals.c.same)
     indexed = sa.select(
         sa.func.count(),
         sa.func.coalesce(sa.func.sum(index_states.c.issues), 0),
@@ -209,25 +209,28 @@ def _of_store(engine: sa.Engine) -> Iterator[Metric]:
         rows = connection.execute(decided.where(verdicts.c.undone_at.is_(None)))
         kinds = dict.fromkeys(("not", "of"), 0) | {row.kind: row.times for row in rows}
         kinds["not"] += connection.execute(elsewhere).scalar_one()
-        voices = connection.execute(told).all()
-        repositories, issues, without = connection.execute(indexed).one()
-    given = GaugeMetricFamily("doppel_verdicts", "Decisions of people that hold, by kind.", labels=["kind"])
+        feedback_rows = connection.execute(feedback).all()
+        repositories, issues, no_vectors = connection.execute(indexed).one()
+    decisions_metric = GaugeMetricFamily("doppel_verdicts", "Decisions of people that hold, by kind.", labels=["kind"])
     for kind, count in kinds.items():
-        given.add_metric([kind], count)
-    said = GaugeMetricFamily(
+        decisions_metric.add_metric([kind], count)
+    feedback_metric = GaugeMetricFamily(
         "doppel_feedback",
         "What people say of what was shown, other than by a command: how, and whether it is the same.",
         labels=["kind", "same"],
     )
-    voted = {(str(kind), same): 0 for kind in _SAID for same in (True, False)}
-    for (kind, same), count in {**voted, **{(row.kind, row.same): row.times for row in voices}}.items():
-        said.add_metric([kind, "yes" if same else "no"], count)
-    yield given
-    yield said
+    counts = {(str(kind), same): 0 for kind in _FEEDBACK_KINDS for same in (True, False)}
+    counts |= {(row.kind, row.same): row.times for row in feedback_rows}
+    for (kind, same), count in counts.items():
+        feedback_metric.add_metric([kind, "yes" if same else "no"], count)
+    yield decisions_metric
+    yield feedback_metric
     yield GaugeMetricFamily("doppel_index_repositories", "Repositories with an index.", value=repositories)
     yield GaugeMetricFamily("doppel_index_issues", "Issues in the index.", value=int(issues))
     yield GaugeMetricFamily(
-        "doppel_index_issues_without_vectors", "Issues in the index that have no vectors (yet).", value=int(without)
+        "doppel_index_issues_without_vectors",
+        "Issues in the index that have no vectors (yet).",
+        value=int(no_vectors),
     )
 
 

@@ -1,7 +1,7 @@
-"""`/healthz`, `/readyz` and `/metrics`, for those who run the bot.
+"""`/healthz`, `/readyz` and `/metrics`, for operators.
 
-The three are on the public port, since many hosts open no other. They tell numbers and states, and nothing about any
-repository. With `DOPPEL_METRICS_TOKEN` set, `/metrics` needs that token.
+The three addresses are on the public port, since many hosts open only one port. They show numbers and states, and
+nothing about single repositories. If `DOPPEL_METRICS_TOKEN` is set, `/metrics` needs that token.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ log = logging.getLogger(__name__)
 
 routes = Blueprint("health", __name__)
 
-# Seconds for the databases to answer, besides the queue's own check.
+# Seconds that a database may take to answer; the check of the queue has its own limit.
 _PATIENCE = 1.0
 _READY = "ready"
 
 
 class HealthChecks:
-    """What the three routes ask. Safe to share between threads."""
+    """The checks behind the three routes. Safe to share between threads."""
 
     def __init__(self, settings: Settings, inbox: Inbox) -> None:
         """Does not connect."""
@@ -49,10 +49,10 @@ class HealthChecks:
         self.exposition = Exposition(settings, self._store, self._queue)
 
     def parts(self) -> tuple[bool, dict[str, str]]:
-        """Whether deliveries can be taken, and the state of each part.
+        """Whether deliveries can be accepted, and the state of each part.
 
-        The queue alone decides: while the store or every worker is away, deliveries wait there, and refused ones would
-        be lost.
+        Only the queue decides: if the store fails or no worker runs, deliveries can still wait in the queue, whereas a
+        refused delivery would be lost.
         """
         queue = _READY
         try:
@@ -62,7 +62,7 @@ class HealthChecks:
         return queue == _READY, {"queue": queue, "store": self._state_of_store(), "worker": self._worker()}
 
     def ill(self) -> Mapping[int, Illness]:
-        """The repositories in which the bot is ill; none on a paused host. Raises as `illnesses` does."""
+        """The repositories in which the bot is ill; none on a paused host. Raises the errors of `illnesses`."""
         return {} if self._paused else illnesses(Store(self._store), self._queue, time.time())
 
     def _state_of_store(self) -> str:
@@ -92,7 +92,7 @@ def healthz() -> Response:
 
 @routes.get("/readyz")
 def readyz() -> tuple[Response, int]:
-    """Whether the process can take deliveries, and each part's state. `?deep`: also how many repositories are ill."""
+    """Whether the process can accept deliveries, and each part's state. `?deep` also counts the ill repositories."""
     ready, parts = _health().parts()
     if not ready:
         log.warning("not ready: %s", parts["queue"])
@@ -111,8 +111,8 @@ def readyz() -> tuple[Response, int]:
 def metrics() -> Response | tuple[Response, int]:
     """The metrics for Prometheus."""
     health = _health()
-    given = request.headers.get("Authorization", "").encode("utf-8", "replace")
-    if health.token and not hmac.compare_digest(given, f"Bearer {health.token}".encode()):
+    authorization = request.headers.get("Authorization", "").encode("utf-8", "replace")
+    if health.token and not hmac.compare_digest(authorization, f"Bearer {health.token}".encode()):
         refusal = jsonify(error="the bearer token of DOPPEL_METRICS_TOKEN is needed")
         refusal.headers["WWW-Authenticate"] = "Bearer"
         return refusal, 401

@@ -6,10 +6,10 @@ from flask import Blueprint, Response, abort, request
 from werkzeug.wrappers import Response as AnyResponse
 
 Page = str | AnyResponse | tuple[str, int]
-"""What a page answers, with a status where that is not 200."""
+"""A page's answer, with the status if it is not 200."""
 
-# Nothing is loaded from elsewhere, nothing is framed, and only scripts of our own run. Where a form leads is checked
-# by who answers it, since the set-up page's form leads to GitHub.
+# Only our own styles and scripts load, and nothing is framed. There is no `form-action`, since the set-up page's form
+# leads to GitHub.
 POLICY = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:"
 _NO_FRAMES = "; frame-ancestors 'none'; base-uri 'none'"
 
@@ -20,27 +20,29 @@ def make_pages() -> Blueprint:
 
 
 def is_https() -> bool:
-    """Whether the browser came over HTTPS; a proxy that ends TLS says so in X-Forwarded-Proto.
+    """Whether the browser uses HTTPS; a proxy that ends TLS sets X-Forwarded-Proto.
 
-    A forged header misleads nobody but the browser that sent it.
+    A forged header affects only the browser that sent it.
     """
     return request.is_secure or request.headers.get("X-Forwarded-Proto", "").split(",")[0].strip() == "https"
 
 
 def root_url() -> str:
-    """The bot's root as the browser has it, without a slash at the end."""
+    """The bot's root address in the browser, without a slash at the end."""
     return f"{'https' if is_https() else 'http'}://{request.host}"
 
 
 def refuse_other_sites() -> None:
-    """Answer 403 to what another site's page has the browser post here; call it before each request."""
-    if request.method == "POST" and _is_from_elsewhere():
+    """Answer 403 if another site's page posts here; call this before each request."""
+    if request.method == "POST" and _is_cross_site():
         abort(403)
 
 
-def _is_from_elsewhere() -> bool:
-    """Browsers say where a request comes from ("Sec-Fetch-Site" in the W3C's Fetch Metadata), but over plain HTTP only
-    to the machine that they run on; others are told the origin of the page alone. What names neither is of no page.
+def _is_cross_site() -> bool:
+    """Whether another site's page made the request.
+
+    Browsers send "Sec-Fetch-Site" (W3C, Fetch Metadata) only over HTTPS or to their own machine. Otherwise they send
+    only the page's origin. A request with neither header does not come from a page.
     """
     site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
     if site is not None:
@@ -49,14 +51,14 @@ def _is_from_elsewhere() -> bool:
 
 
 def protect(blueprint: Blueprint) -> None:
-    """Give every page of a blueprint the headers of private pages, and refuse posts of other sites' pages."""
+    """Give every page of a blueprint the headers of private pages, and refuse posts from other sites' pages."""
     blueprint.before_request(refuse_other_sites)
 
     @blueprint.after_request
     def add_headers(response: Response) -> Response:
         response.headers.setdefault("Content-Security-Policy", POLICY + _NO_FRAMES)
         response.headers["X-Content-Type-Options"] = "nosniff"
-        # With "no-referrer", browsers would keep the origin from our own forms as well.
+        # With "no-referrer", browsers would send no origin with our own forms either.
         response.headers["Referrer-Policy"] = "same-origin"
         response.headers["Cache-Control"] = "no-store"
         return response

@@ -1,1 +1,1 @@
-"""Set-up in the browser: the GitHub App is created from its manifest, and its credentials are kept."""
+"""Set-up in the browser: creates the GitHub App from its manifest, and stores its credentials."""

@@ -1,4 +1,4 @@
-"""Registering the App: GitHub's addresses, the manifest, and the file that keeps the credentials.
+"""Registering the App: GitHub's addresses, the manifest, and the file for the credentials.
 
 The file `app.env` in the data directory has the form of `.env`, and `bot.platform.settings` reads it after the
 environment and `.env`. https://docs.github.com/apps/sharing-github-apps/registering-a-github-app-from-a-manifest
@@ -24,10 +24,11 @@ from bot.platform.settings.loading import credentials_file
 
 HOME_PAGE = "https://github.com/doppel-app/doppel"
 DESCRIPTION = "Shows, in one calm comment, where a new issue was reported before."
-# GitHub takes no longer names of Apps, and these logins of accounts.
+# GitHub's limit for an App's name.
 LONGEST_NAME = 34
-# As the field is called on the page.
+# The field's label on the page.
 _PUBLIC_ADDRESS = "Public address of this bot"
+# GitHub's rule for logins.
 _LOGIN = re.compile(r"[A-Za-z0-9](?:-?[A-Za-z0-9]){0,38}")
 
 
@@ -41,7 +42,7 @@ class GitHubServer:
 
 @dataclass(frozen=True, slots=True)
 class AppChoices:
-    """What the person chose. `organization` is empty for their own account; `hook` is where GitHub delivers."""
+    """The person's choices. `organization` is empty for their own account; GitHub delivers to `hook`."""
 
     name: str
     organization: str
@@ -55,14 +56,14 @@ class AppChoices:
 
 
 def github_server(web_or_api: str) -> GitHubServer:
-    """GitHub by the address of its pages or of its API.
+    """Find a GitHub server's two addresses from the address of its pages or of its API. Raises InvalidArgument.
 
-    github.com; `https://HOST` with the API under `/api/v3` (Enterprise Server); `https://NAME.ghe.com` with the API at
-    `https://api.NAME.ghe.com`; a simulator on this machine, with both at one address. Raises InvalidArgument.
+    Knows github.com; Enterprise Server (`https://HOST` with the API under `/api/v3`); `https://NAME.ghe.com` with the
+    API at `https://api.NAME.ghe.com`; and a simulator on this machine, with pages and API at one address.
     """
     url = web_or_api.strip().rstrip("/")
     parts = _parts(url)
-    # As browsers write it, since it also stands in a header, which has no other letters.
+    # Write the address as browsers do: it is also sent in a header, which allows only ASCII.
     root = f"{parts.scheme}://{site_of(parts.netloc)}"
     host = _parts(root).hostname or ""
     if not is_web(root):
@@ -78,7 +79,7 @@ def github_server(web_or_api: str) -> GitHubServer:
 
 
 def read_choices(name: str, organization: str, address: str, channel: str, *, simulated: bool = False) -> AppChoices:
-    """Check what a person entered; `simulated` allows an address on this machine. Raises InvalidArgument."""
+    """Check a person's entries; `simulated` allows an address on this machine. Raises InvalidArgument."""
     name, organization = name.strip(), organization.strip().removeprefix("@")
     if not 0 < len(name) <= LONGEST_NAME:
         raise InvalidArgument("Name", f"must have 1 to {LONGEST_NAME} characters")
@@ -98,17 +99,18 @@ def read_choices(name: str, organization: str, address: str, channel: str, *, si
 
 
 def make_manifest(
-    choice: AppChoices, seen: str, permissions: Mapping[str, str], events: Iterable[str]
+    choice: AppChoices, browser_root: str, permissions: Mapping[str, str], events: Iterable[str]
 ) -> dict[str, Any]:
-    """The manifest. `seen` is the bot's root in the person's browser, to which GitHub sends them back."""
-    roots = dict.fromkeys((choice.hook.removesuffix("/webhook"), seen) if not choice.proxy else (seen,))
+    """The manifest. GitHub sends the person back to `browser_root`, the bot's root in their browser."""
+    hook_root = choice.hook.removesuffix("/webhook")
+    roots = dict.fromkeys((browser_root,) if choice.proxy else (hook_root, browser_root))
     return {
         "name": choice.name,
         "url": HOME_PAGE,
         "description": DESCRIPTION,
         "public": False,
         "hook_attributes": {"url": choice.hook, "active": True},
-        "redirect_url": f"{seen}/setup/callback",
+        "redirect_url": f"{browser_root}/setup/callback",
         "callback_urls": [f"{root}/login/callback" for root in roots],
         "default_permissions": dict(permissions),
         "default_events": sorted(events),
@@ -118,10 +120,10 @@ def make_manifest(
 def _address(field: str, value: str, *, path: bool = False) -> str:
     url = value.strip().rstrip("/")
     parts = _parts(url)
-    # A path is appended, which is none behind either of these, be it empty.
-    ends = "?" not in url and "#" not in url
-    right = is_web(url) and "@" not in parts.netloc and ends
-    if not right or (path and not parts.path):
+    # A path will be appended, so even an empty query or fragment is wrong.
+    can_append = "?" not in url and "#" not in url
+    valid = is_web(url) and "@" not in parts.netloc and can_append
+    if not valid or (path and not parts.path):
         example = "https://smee.io/CHANNEL" if path else "https://doppel.example.org"
         raise InvalidArgument(field, f"this is not an address such as {example}")
     return url
@@ -135,7 +137,7 @@ def _parts(url: str) -> Any:
 
 
 def _is_private(url: str) -> bool:
-    """Whether an address is of this machine or a private network, as far as its text tells."""
+    """Whether an address belongs to this machine or a private network, judging by its text only."""
     host = urlsplit(url).hostname or ""
     try:
         return not ipaddress.ip_address(host).is_global
@@ -143,17 +145,17 @@ def _is_private(url: str) -> bool:
         return host == "localhost" or "." not in host or host.endswith((".local", ".internal", ".localhost"))
 
 
-# Bytes that the credentials of an App need at most. A full disk may have room for an empty file.
+# More bytes than an App's credentials need. The check writes them, since even a full disk may take an empty file.
 _ROOM = 16_384
 
 
 class CannotKeep(SettingsError):
-    """The system does not let us write the file, because the disk is full for example."""
+    """The file cannot be written, for example because the disk is full."""
 
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """What GitHub tells about an App once, when it is created. `proxy_url` is a channel, `mode` the host's choice."""
+    """What GitHub shows only once, when the App is created. `proxy_url` is a channel, `mode` the host's choice."""
 
     app_id: int
     slug: str
@@ -166,8 +168,8 @@ class Credentials:
     mode: str = ""
 
     def variables(self) -> dict[str, str]:
-        """The environment variables; the key is in base64, so that it takes one line."""
-        read_choices = {
+        """The environment variables. The key is in base64, so that it fits on one line."""
+        values = {
             "APP_ID": str(self.app_id),
             "PRIVATE_KEY": base64.b64encode(self.private_key.encode()).decode(),
             "WEBHOOK_SECRET": self.webhook_secret,
@@ -177,13 +179,13 @@ class Credentials:
             "WEBHOOK_PROXY_URL": self.proxy_url,
             "DOPPEL_MODE": self.mode,
         }
-        return {name: value for name, value in read_choices.items() if value}
+        return {name: value for name, value in values.items() if value}
 
 
 def check_writable(home: Path) -> None:
-    """Raise SettingsError if the file exists, CannotKeep if it could not be written.
+    """Raise SettingsError if the file exists, CannotKeep if the file could not be written.
 
-    This runs before GitHub creates the App, and before GitHub tells the App's key, which it does only once.
+    Call this before GitHub creates the App, and again before GitHub hands over the App's key: GitHub does so only once.
     """
     path = credentials_file(home)
     if path.exists():
@@ -198,9 +200,9 @@ def check_writable(home: Path) -> None:
 
 
 def keep_credentials(home: Path, credentials: Credentials) -> None:
-    """Write the file, mode 0600; it appears with all its content or not at all.
+    """Write the file atomically, with mode 0600.
 
-    Raises SettingsError if there is one already, since it may hold the only copy of another App's key, and CannotKeep.
+    Raises SettingsError if the file exists, since it may hold the only copy of another App's key. Raises CannotKeep.
     """
     check_writable(home)
     path = credentials_file(home)

@@ -1,7 +1,8 @@
-"""The set-up page: one form, GitHub's page, and back with the App's credentials.
+"""The set-up page: a form, then GitHub's page, then back with the App's credentials.
 
-It needs the first-run token that `doppel serve` prints. The token comes with the first address, moves into a cookie,
-and signs what travels through GitHub and back. Once there is an App, the page only shows the progress.
+The page needs the first-run token that `doppel serve` prints. The token arrives in the first address, moves into a
+cookie, and signs the state that travels through GitHub and back. Once there is an App, the page only shows the
+progress.
 """
 
 from __future__ import annotations
@@ -30,38 +31,36 @@ from bot.interfaces.setup.registration import (
 )
 from bot.platform.local import is_here
 
-AHEAD = 60.0
-"""Seconds by which the clock of another machine that signed may be ahead of ours."""
+_MAX_CLOCK_LEAD = 60.0
+"""Seconds by which the clock of the machine that signed may be ahead of ours."""
 
 
 def read_signed(serializer: URLSafeTimedSerializer, value: str, seconds: float) -> Any:
-    """The value that was signed at most so many seconds ago. Raises BadData if it is forged, expired or from the
-    future.
-    """
+    """The signed value. Raises BadData if it is forged, from the future, or older than `seconds`."""
     content, signed_at = serializer.loads(value, return_timestamp=True)
     age = time.time() - signed_at.timestamp()
-    if not -AHEAD <= age <= seconds:
+    if not -_MAX_CLOCK_LEAD <= age <= seconds:
         raise SignatureExpired(f"signed {age:.0f} s ago", date_signed=signed_at)
     return content
 
 
 COOKIE = "doppel_setup"
-# A manifest's code is good for an hour.
+# A manifest's code is valid for an hour.
 _HOUR = 3600
-# GitHub does not tell it a second time.
+# GitHub shows the key only once.
 _LOST = "The App's key is lost by that: delete the App on GitHub, mend this, and create another."
-# The pages by which an App is made.
+# The pages that create an App.
 _MAKING = ("setup.form", "setup.start", "setup.callback")
 
 
 @dataclass(frozen=True, slots=True)
 class SetupBackend:
-    """What the pages need of the bot.
+    """What the pages need from the bot.
 
-    `convert` exchanges GitHub's code for credentials, at an API; `keep` stores them, and `check` raises SettingsError
-    if that could not be done. `slug_of_app` asks GitHub for the App's name, and is None before there is an App;
-    `arrived` says whether GitHub has delivered anything, `watching` that the host posts nothing unasked. Unless files
-    are `lasting`, the credentials are shown, for the host's settings.
+    `convert` exchanges GitHub's code for credentials, at an API. `keep` stores the credentials; `check` raises
+    SettingsError if they could not be stored. `slug_of_app` asks GitHub for the App's name, and is None before there is
+    an App. `arrived` says whether GitHub has delivered anything. With `watching` the host posts nothing unasked.
+    `lasting`: files survive a restart; otherwise the page shows the credentials, to copy into the host's settings.
     """
 
     token: str
@@ -99,16 +98,14 @@ class _Pages:
         self._signer = URLSafeTimedSerializer(setup.token, salt="doppel set-up")
 
     def require_token(self) -> AnyResponse | tuple[str, int] | None:
-        """Let in whoever has the token; it moves from the address into a cookie, so that no history and no log keeps
-        it.
-        """
+        """Admit only requests with the token. Move it from the address into a cookie, out of history and logs."""
         if (request.endpoint or "").endswith(".static"):
             return None
-        given = request.args.get("token", "")
-        if given and self._is_token(given):
-            answer = redirect(url_for("setup.form"))
-            answer.set_cookie(COOKIE, given, httponly=True, samesite="Lax", secure=is_https(), path="/setup")
-            return answer
+        token = request.args.get("token", "")
+        if token and self._is_token(token):
+            response = redirect(url_for("setup.form"))
+            response.set_cookie(COOKIE, token, httponly=True, samesite="Lax", secure=is_https(), path="/setup")
+            return response
         if not self._is_token(request.cookies.get(COOKIE, "")):
             return render_template("setup/closed.html"), 403
         return None
@@ -132,7 +129,7 @@ class _Pages:
         return render_template("setup/form.html", entered=entered, problem="")
 
     def start(self) -> Page:
-        """Check the form, and hand the manifest to GitHub: the browser posts it there."""
+        """Check the form, and answer with a page on which the browser posts the manifest to GitHub."""
         fields = ("name", "organization", "address", "channel", "github", "watch")
         entered = {name: request.form.get(name, "") for name in fields}
         try:
@@ -144,7 +141,7 @@ class _Pages:
                 entered["channel"],
                 simulated=is_here(place.api),
             )
-            # An App whose key cannot be kept would have to be deleted on GitHub again.
+            # If the key could not be stored, the new App would have to be deleted on GitHub again.
             if self._setup.lasting:
                 self._setup.check()
         except (InvalidArgument, SettingsError) as problem:
@@ -159,7 +156,7 @@ class _Pages:
         return page
 
     def callback(self) -> Page:
-        """Take the code that GitHub sends the browser back with."""
+        """Exchange the code that GitHub adds when it sends the browser back."""
         try:
             state: dict[str, Any] = read_signed(self._signer, request.args.get("state", ""), _HOUR)
         except BadData:
@@ -178,7 +175,7 @@ class _Pages:
             if not self._setup.lasting:
                 variables = made.variables().items()
                 web = github_server(state["api"]).web
-                return render_template("setup/copy.html", variables=variables, install=_installing(web, made.slug))
+                return render_template("setup/copy.html", variables=variables, install=_install_url(web, made.slug))
             self._setup.keep(made)
         except CannotKeep as problem:
             return self._failed(f"{problem} {_LOST}", 500)
@@ -189,7 +186,7 @@ class _Pages:
         return self._done(GitHubServer(github_server(state["api"]).web, state["api"]), made.slug, state["watch"])
 
     def done(self) -> Page:
-        """The progress; if GitHub cannot be asked for the App's name, an error page."""
+        """The progress, or an error page if GitHub cannot be asked for the App's name."""
         if self._setup.slug_of_app is None:
             return redirect(url_for("setup.form"))
         try:
@@ -210,7 +207,7 @@ class _Pages:
             return False
 
     def _done(self, place: GitHubServer, slug: str, watching: bool) -> str:
-        install = _installing(place.web, slug)
+        install = _install_url(place.web, slug)
         return render_template(
             "setup/done.html", install=install, slug=slug, arrived=self._arrived(), watching=watching
         )
@@ -219,9 +216,9 @@ class _Pages:
     def _failed(problem: str, status: int) -> tuple[str, int]:
         return render_template("setup/failed.html", problem=problem), status
 
-    def _is_token(self, given: str) -> bool:
-        return hmac.compare_digest(given.encode(), self._setup.token.encode())
+    def _is_token(self, value: str) -> bool:
+        return hmac.compare_digest(value.encode(), self._setup.token.encode())
 
 
-def _installing(web: str, slug: str) -> str:
+def _install_url(web: str, slug: str) -> str:
     return f"{web}/apps/{slug}/installations/new"

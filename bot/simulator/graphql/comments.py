@@ -12,7 +12,7 @@ from bot.simulator.state.issues import REACTIONS, Comment, Issue, Reaction
 
 RESOLVERS = Resolvers()
 
-# The order in which the enumeration ReactionContent has GitHub's emoji, by their REST names.
+# GitHub's emoji by their REST names, in the order of the enumeration ReactionContent.
 _CONTENT = {
     "+1": "THUMBS_UP",
     "-1": "THUMBS_DOWN",
@@ -70,5 +70,5 @@ def reaction_content(source: Reaction, info: Info) -> str:
 
 @RESOLVERS.add("Reaction.user")
 def reaction_user(source: Reaction, info: Info) -> Account | None:
-    # The field is a User; an App's bot is none.
+    # The field's type is User, and an App's bot is not a User.
     return source.user if source.user.type == "User" else None

@@ -13,7 +13,7 @@ MOST = 100
 
 
 def connection(name: str, items: Sequence[Any], args: Mapping[str, Any]) -> dict[str, Any]:
-    """The part of `items` that `first`/`after` or `last`/`before` choose, with `pageInfo` and `totalCount`."""
+    """The page of `items` selected by `first`/`after` or `last`/`before`, with `pageInfo` and `totalCount`."""
     first, last = check(name, args)
     start = position(args.get("after"), 0)
     end = position(args.get("before"), len(items) + 1) - 1
@@ -32,7 +32,7 @@ def connection(name: str, items: Sequence[Any], args: Mapping[str, Any]) -> dict
 
 
 def page_info(edges: Sequence[Mapping[str, Any]], before: bool, after: bool) -> dict[str, Any]:
-    """Where the page begins and ends, and whether there is more."""
+    """The page's first and last cursor, and whether there are more pages."""
     return {
         "startCursor": edges[0]["cursor"] if edges else None,
         "endCursor": edges[-1]["cursor"] if edges else None,
@@ -42,7 +42,7 @@ def page_info(edges: Sequence[Mapping[str, Any]], before: bool, after: bool) -> 
 
 
 def check(name: str, args: Mapping[str, Any]) -> tuple[int | None, int | None]:
-    """`first` and `last`, of which GitHub demands one, between 1 and 100."""
+    """`first` and `last`. GitHub requires one of them, between 1 and 100."""
     first, last = args.get("first"), args.get("last")
     if first is None and last is None:
         raise Refusal(
@@ -59,7 +59,7 @@ def check(name: str, args: Mapping[str, Any]) -> tuple[int | None, int | None]:
 
 
 def cursor(number: int) -> str:
-    """The cursor of the item that is the `number`-th of its list."""
+    """The cursor of the `number`-th item of a list."""
     return base64.b64encode(f"cursor:{number}".encode()).decode()
 
 

@@ -21,7 +21,7 @@ _QUALIFIERS = ("repo:", "in:")
 
 
 def search(ctx: Context, query: str, args: dict[str, Any]) -> dict[str, Any]:
-    """The first discussions with all the words of a query; only `repo:` and `in:` are known here, and no operators."""
+    """The first discussions with all words of the query. Supports only `repo:` and `in:`, and no operators."""
     if args.get("after") or args.get("before") or args.get("last"):
         raise Refusal("UNPROCESSABLE", "Further pages of a search for discussions are not simulated here.")
     for part in query.split():
@@ -38,7 +38,7 @@ def search(ctx: Context, query: str, args: dict[str, Any]) -> dict[str, Any]:
 
     first, _ = check("search", args)
     try:
-        # Unlike a search for issues, one for discussions that sees nothing is empty.
+        # A search for issues would be refused if no repository is visible; one for discussions finds nothing.
         found = _index(ctx).search(query, per_page=first or 1, visible=visible, require_kind=False)
         keys, total = found.ids, found.total_count
     except QueryError:
@@ -56,7 +56,7 @@ def search(ctx: Context, query: str, args: dict[str, Any]) -> dict[str, Any]:
 
 
 def _index(ctx: Context) -> SearchIndex:
-    """Made anew for each search: there are few discussions, and few searches for them."""
+    """The index, built for each search: there are few discussions, and few searches for them."""
     index = SearchIndex()
     for one in ctx.sim.discussions.values():
         document = Document(

@@ -44,7 +44,7 @@ _TABLES = (queries, repositories, issues, comments, timeline, discussions, proje
 
 @cache
 def schema() -> GraphQLSchema:
-    """The schema with its resolvers; every resolver must have its field."""
+    """The schema with its resolvers. A resolver without a field is an error."""
     made = build_schema(Path(__file__).with_name("schema.graphql").read_text(encoding="utf-8"))
     for table in _TABLES:
         for (kind, name), resolver in table.RESOLVERS.items():
@@ -56,7 +56,7 @@ def schema() -> GraphQLSchema:
 
 @lru_cache(maxsize=256)
 def _read(query: str) -> DocumentNode | list[GraphQLError]:
-    """A query as it is run, or what is wrong with it. To find that out takes longer than to run it."""
+    """The parsed query, or its errors. Cached, since parsing and validating take longer than running the query."""
     try:
         document = parse(query)
     except GraphQLError as error:
@@ -70,7 +70,7 @@ def _type(value: Any, _info: Info, _abstract: GraphQLAbstractType) -> str:
 
 @ROUTES.add("POST", "/graphql", resource="graphql")
 def graphql(ctx: Context) -> Reply:
-    """Run a query or mutation. Also what goes wrong in it is answered with status 200, under `errors`."""
+    """Run a query or mutation. Even errors are answered with status 200, under `errors`."""
     if isinstance(ctx.caller, Anonymous | AppCaller):
         raise unauthorized("This endpoint requires you to be authenticated.")
     data = ctx.data

@@ -10,7 +10,7 @@ from bot.simulator.http.context import Context
 
 
 class Refusal(Exception):
-    """A resolver's refusal. `type` is GitHub's word: NOT_FOUND, FORBIDDEN, UNPROCESSABLE, …"""
+    """A resolver's refusal. `type` is GitHub's: NOT_FOUND, FORBIDDEN, UNPROCESSABLE, …"""
 
     def __init__(self, type: str, message: str) -> None:
         super().__init__(message)
@@ -23,12 +23,12 @@ def inaccessible() -> Refusal:
 
 
 def unresolved(kind: str, by: str, value: object) -> Refusal:
-    """There is none, or it must not be seen."""
+    """The object does not exist, or the caller must not see it."""
     return Refusal("NOT_FOUND", f"Could not resolve to {kind} with the {by} {value}.")
 
 
 def unknown(ctx: Context, what: str) -> Refusal:
-    """The simulator does not know how that is asked; it is noted with all that it does not know."""
+    """The simulator does not support this; the request is added to `unknown_requests`."""
     ctx.sim.unknown_requests.append(f"POST /graphql: {what}")
     return Refusal("UNPROCESSABLE", f"The simulator does not know {what}")
 

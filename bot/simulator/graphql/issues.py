@@ -1,4 +1,4 @@
-"""`Issue`, and `PullRequest` as far as it is one."""
+"""`Issue`, and the fields that `PullRequest` shares with it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def closed(source: Issue, info: Info) -> bool:
 
 @RESOLVERS.add("Issue.stateReason")
 def state_reason(source: Issue, info: Info, **args: Any) -> str | None:
-    # Clients that do not know of duplicates are told something that they know.
+    # Clients that do not ask for duplicates get an older reason.
     if source.state_reason == "duplicate" and not args.get("enableDuplicate"):
         return "NOT_PLANNED"
     return source.state_reason.upper() if source.state_reason else None

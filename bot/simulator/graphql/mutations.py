@@ -84,7 +84,7 @@ def _issue(info: Info, key: str, role: Role) -> tuple[Context, Issue]:
 
 
 def _seen(ctx: Context, key: str) -> Issue:
-    """The issue with this node id, if the caller may know of it."""
+    """The issue with this node id, if the caller may see it."""
     found = ctx.sim.nodes.get(key)
     if not isinstance(found, Issue) or not can_see(ctx.sim, ctx.caller, found.repository):
         raise unresolved("a node", "global id of", f"'{key}'")
@@ -92,7 +92,7 @@ def _seen(ctx: Context, key: str) -> Issue:
 
 
 def _require(ctx: Context, issue: Issue, role: Role, key: str) -> None:
-    """Refuse who may not write here: an App by its permission, a person by the role (or as the issue's author)."""
+    """Refuse callers who may not write here: an App needs the permission, a person the role or to be the author."""
     repo, caller = issue.repository, ctx.caller
     if not can_see(ctx.sim, caller, repo):
         raise unresolved("a node", "global id of", f"'{key}'")

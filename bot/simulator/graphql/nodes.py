@@ -1,4 +1,4 @@
-"""What records of all types have, and accounts: their ids, and their names and pages."""
+"""The fields of accounts, and the fields that all types share, such as ids."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def node_id(source: Any, info: Info) -> str:
 
 @RESOLVERS.add(*(f"{kind}.databaseId" for kind in (*_TYPES, *_PROJECTS) if kind != "Label"))
 def database_id(source: Any, info: Info) -> int | None:
-    # An Int of GraphQL has 32 bits; GitHub answers null where an id outgrew them.
+    # GraphQL's Int has 32 bits; GitHub answers null for larger ids.
     return source.id if source.id < 2**31 else None
 
 
@@ -43,7 +43,7 @@ def full_database_id(source: Issue | Comment, info: Info) -> str:
 
 @RESOLVERS.add("Bot.login")
 def bot_login(source: Account, info: Info) -> str:
-    # GraphQL names an App's bot without the suffix that REST adds.
+    # In GraphQL, a bot's login lacks the suffix that REST adds.
     return source.login.removesuffix("[bot]")
 
 

@@ -1,4 +1,4 @@
-"""`ProjectV2` and its items, which an App reads only with a permission of its own."""
+"""`ProjectV2` and its items."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ RESOLVERS = Resolvers()
 
 
 def sees_projects(ctx: Context) -> bool:
-    """Projects belong to organizations; an App reads them only with a permission of its own."""
+    """Whether the caller may read organizations' projects. An App needs a separate permission."""
     return not isinstance(ctx.caller, InstallationCaller) or ctx.caller.may("organization_projects", "read")
 
 
@@ -26,7 +26,7 @@ def project_items(source: Issue, info: Info, **args: Any) -> dict[str, Any]:
     ctx = info.context
     page = connection("projectItems", ctx.sim.items[source.id], args)
     if not sees_projects(ctx):
-        # Each item is an error of its own; that there are some is no secret.
+        # Each item becomes an error: their number is no secret.
         page["nodes"] = [inaccessible() for _ in page["nodes"]]
     return page
 

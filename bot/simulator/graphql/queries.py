@@ -1,4 +1,4 @@
-"""`Query`: where every question begins."""
+"""The root type `Query`."""
 
 from __future__ import annotations
 
@@ -102,10 +102,10 @@ def search(_: Any, info: Info, query: str, type: str, **args: Any) -> dict[str, 
     if args.get("last") is not None or args.get("before"):
         raise unknown(ctx, "a search from its end")
     first = check("search", args)[0] or 0
-    # Who asks for none still wants to know how many there are.
+    # A client that asks for no items still wants the number of issues.
     size = max(first, 1)
     start = position(args.get("after"), 0)
-    # The engine pages by number; a cursor may point anywhere, so that two of its pages can make one of ours.
+    # The engine's pages are numbered, but a cursor may point anywhere: one GraphQL page may need two of the engine's.
     page, skip = start // size + 1, start % size
     try:
         found = [

@@ -20,7 +20,7 @@ RESOLVERS = Resolvers()
 
 
 def readable(ctx: Context, repo: Repository) -> None:
-    """Refuse an App that was not given the permission to read issues in a repository it is installed on."""
+    """Refuse an App that is installed on the repository without permission to read issues."""
     if not may_read(ctx.sim, ctx.caller, repo, "issues", "pull_requests"):
         raise inaccessible()
 

@@ -1,4 +1,4 @@
-"""What holds for all fields: the table of resolvers, how other fields get their value, what type a record has."""
+"""The table of resolvers, the default resolver, and the GraphQL type of a record."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ Resolver = Callable[..., Any]
 
 
 class Resolvers(dict[tuple[str, str], Resolver]):
-    """What one file resolves, by type and field."""
+    """The resolvers of one file, by type and field."""
 
     def add(self, *names: str) -> Callable[[Resolver], Resolver]:
-        """Enter the function below as the resolver of `Type.field` (several, where types share it)."""
+        """Register the decorated function as the resolver of `Type.field` (several names if types share it)."""
 
         def enter(resolver: Resolver) -> Resolver:
             for name in names:
@@ -36,7 +36,7 @@ class Resolvers(dict[tuple[str, str], Resolver]):
 
 
 def default(source: Any, info: Info, **args: Any) -> Any:
-    """A mapping's key, or a record's attribute of the same name in Python's spelling; times as text."""
+    """A mapping's key, or the record's attribute of the same name in snake case; times become text."""
     if isinstance(source, Mapping):
         return source.get(info.field_name)
     value = getattr(source, re.sub(r"([A-Z])", r"_\1", info.field_name).lower())

@@ -1,4 +1,4 @@
-"""What happened to an issue: GraphQL alone tells what it was marked as a duplicate of.
+"""An issue's timeline. Only GraphQL shows which issue it was marked as a duplicate of.
 
 https://docs.github.com/graphql/reference/objects#markedasduplicateevent
 """
@@ -34,7 +34,7 @@ _TYPES = {
 def timeline_items(source: Issue, info: Info, **args: Any) -> dict[str, Any]:
     ctx = info.context
     if not args.get("itemTypes"):
-        # GitHub answers with items of all types, most of which the simulator does not know.
+        # GitHub would answer with items of all types; the simulator knows only some.
         raise unknown(ctx, "timelineItems without itemTypes")
     wanted = {_EVENTS[name] for name in args["itemTypes"]}
     since = read_iso(args.get("since"))
@@ -49,14 +49,14 @@ def timeline_items(source: Issue, info: Info, **args: Any) -> dict[str, Any]:
 
 
 def _closer(ctx: Context, subject: Issue, closer: Issue | str | None) -> Issue | dict[str, Any] | None:
-    """The pull request, if it is in sight, or the fields of the commit that closed an issue."""
+    """The pull request that closed the issue, if visible, or the fields of the commit that did."""
     if isinstance(closer, str):
         return {"__typename": "Commit", "oid": closer, "repository": subject.repository}
     return in_sight(ctx.sim, ctx.caller, closer) if closer else None
 
 
 def _item(ctx: Context, subject: Issue, entry: TimelineEvent) -> Comment | dict[str, Any]:
-    """A comment as it is, or the fields of an event."""
+    """A comment unchanged, or the fields of an event."""
     if entry.event == "commented":
         comment: Comment = entry.data["comment"]
         return comment

@@ -1,1 +1,1 @@
-"""From a request on the wire to a route, and from its outcome to an answer."""
+"""Turns a request on the wire into a call of its route, and the result into an answer."""

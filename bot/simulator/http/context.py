@@ -1,4 +1,4 @@
-"""What a handler works with: the request, the caller, and checked look-ups."""
+"""A handler's context: the request, the caller, and look-ups with access checks."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Context:
 
     @property
     def data(self) -> dict[str, Any]:
-        """The body where it has to be an object; 400 where it is something else."""
+        """The body as an object; 400 for any other body."""
         if self.body is None:
             return {}
         if not isinstance(self.body, dict):
@@ -49,22 +49,23 @@ class Context:
 
     @property
     def app(self) -> App:
-        """The App that calls with its JWT."""
+        """The App that calls with a JWT."""
         if not isinstance(self.caller, AppCaller):
             raise unauthorized("A JSON web token could not be decoded")
         return self.caller.app
 
     @property
     def actor(self) -> Account:
-        """Who writes: the user, or the App's bot."""
+        """The author of writes: the user, or the App's bot."""
         if self.caller.account is None:
             raise unauthorized("Requires authentication")
         return self.caller.account
 
     def repository(self) -> Repository:
-        """The repository of the path, after all checks: it can be seen, by its present name, and this is allowed.
+        """The repository of the path, after checking visibility, name and permission.
 
-        404 for what is not visible, 301 or 307 for a former name, 401 and 403 for what the caller may not do.
+        404 if the caller must not see the repository, 301 or 307 for a former name, 401 or 403 if the caller may not do
+        this.
         """
         name = f"{self.params['owner']}/{self.params['repo']}"
         repo = self.sim.named(name)
@@ -79,7 +80,7 @@ class Context:
         return repo
 
     def route_tail(self) -> str:
-        """What follows the repository in the address of this request, with what it asks for."""
+        """The rest of the request's address after the repository, with the query string."""
         owner, repo = self.params["owner"], self.params["repo"]
         path = quote(self.url.split(f"/repos/{owner}/{repo}", 1)[-1])
         return f"{path}?{urlencode(self.query)}" if self.query else path
@@ -87,10 +88,10 @@ class Context:
     def require(self, repo: Repository) -> None:
         """Refuse a caller who lacks the operation's permission (an App) or role (a user) in this repository.
 
-        Who calls through an App needs both, the App's permission and a role.
+        A person who calls through an App needs both the App's permission and the role.
 
-        Stricter than GitHub in one point: an installation needs the read permission for a public repository that it
-        covers, too. So a test with a public repository shows what would fail on a private one.
+        This is stricter than GitHub in one point: an installation needs the read permission even in a public repository
+        that it covers. So a test with a public repository also fails if it would fail with a private one.
         """
         writes = self.operation.method != "GET"
         if not app_may(self.sim, self.caller, repo, self.operation.permissions, writes=writes):
@@ -104,7 +105,7 @@ class Context:
             raise self.lacks_role()
 
     def lacks_role(self) -> ApiError:
-        """What a person is told who may read here but not do this."""
+        """The refusal for a person who may read the repository but lacks the role."""
         return forbidden("Must have admin rights to Repository.")
 
     def _inaccessible(self) -> ApiError:
@@ -113,9 +114,9 @@ class Context:
         return forbidden("Resource not accessible by integration", headers=headers)
 
     def issue(self) -> Issue:
-        """The issue of the path: 404 if it never was, 410 if it was deleted or issues are off, moved if it was.
+        """The issue of the path: 404 if it never existed, 410 if deleted or issues are off, a redirect if transferred.
 
-        Who reads what belongs to it, such as its comments, does not find that under the former address
+        Only the issue itself redirects; its comments and the like are not found under the former address
         (https://github.com/Systemorph/MeshWeaver/issues/4629).
         """
         repo = self.repository()
@@ -138,47 +139,47 @@ class Context:
         return found
 
     def comment(self) -> Comment:
-        """The comment of the path; 404 if it is not in this repository."""
+        """The comment of the path; 404 if this repository lacks the comment."""
         repo = self.repository()
         found = self.sim.comments_by_id.get(int(self.params["comment_id"]))
         if found is None or found.issue.repository is not repo:
             raise not_found()
         return found
 
-    def unsupported(self, given: Iterable[str], *names: str) -> None:
-        """Refuse what GitHub would take into account and the simulator does not have, rather than ignore it."""
-        found = sorted(set(given) & set(names))
+    def unsupported(self, used: Iterable[str], *names: str) -> None:
+        """Refuse parameters that GitHub supports and the simulator does not, rather than ignore them."""
+        found = sorted(set(used) & set(names))
         if found:
             self.sim.unknown_requests.append(f"{self.operation.method} {self.operation.path}: {', '.join(found)}")
             raise ApiError(501, f"The simulator does not know {', '.join(found)}")
 
     def number(self, name: str, default: int) -> int:
-        """A whole number of the query string; GitHub takes nonsense for the default."""
+        """A whole number from the query string; like GitHub, use the default for nonsense."""
         try:
             return int(self.query.get(name, default))
         except ValueError:
             return default
 
     def word(self, name: str, default: str, allowed: Sequence[str]) -> str:
-        """A word of the query string that must be one of several (422)."""
+        """A word from the query string; 422 unless it is among the allowed words."""
         value = self.query.get(name, default)
         if value not in allowed:
             raise invalid("Search" if "search" in self.url else "Issue", name, "invalid", value=value)
         return value
 
     def page(self, items: Sequence[T], show: Callable[[T], Any]) -> Reply:
-        """One page of a list, with the `Link` header that leads to the others."""
+        """One page of a list, with the `Link` header to the other pages."""
         page, per_page = self.paging()
         first = (page - 1) * per_page
         headers = self.links(page, max(1, -(-len(items) // per_page)))
         return Reply([show(item) for item in items[first : first + per_page]], headers=headers)
 
     def paging(self) -> tuple[int, int]:
-        """Which page of a list is wanted, the first being 1, and how many entries it has."""
+        """The number of the requested page, from 1 on, and the entries per page."""
         return max(self.number("page", 1), 1), min(max(self.number("per_page", PER_PAGE), 1), MOST_PER_PAGE)
 
     def links(self, page: int, last: int) -> dict[str, str]:
-        """The `Link` header for page `page` of `last`; none where all fits on one page."""
+        """The `Link` header for page `page` of `last`; none if there is only one page."""
         steps: dict[str, int] = {}
         if page > 1:
             steps |= {"prev": min(page - 1, last), "first": 1}

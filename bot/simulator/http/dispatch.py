@@ -1,4 +1,4 @@
-"""The way of one request: version, caller, limits, faults, handler, validation, ETag."""
+"""The steps of a request: version, caller, limits, faults, handler, validation, ETag."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from bot.simulator.simulator import Simulator
 log = logging.getLogger(__name__)
 
 VERSIONS = ("2022-11-28", "2026-03-10")
-# Enterprise Server knows the later one from 3.21 on; this is one of those before.
+# Enterprise Server knows the later version from 3.21 on; this one is older.
 SERVER_VERSIONS = VERSIONS[:1]
 
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """A request that matched a route, and the fault that strikes it, if one does."""
+    """A request that matched a route, and the fault that strikes the request, if any."""
 
     sim: Simulator
     route: Route
@@ -46,7 +46,7 @@ class _Call:
 def answer(sim: Simulator, route: Route, request: Request, params: Mapping[str, Any]) -> Response:
     """Answer a request that matched a route."""
     fault = None if route.is_lever else sim.faults.take(request.method, request.path)
-    # Clients may correct their own clock by it, so that it has to be the simulated one.
+    # Clients may correct their own clock by this date, so use the simulated clock.
     headers: dict[str, str] = {"Date": format_datetime(sim.clock.now(), usegmt=True)}
     try:
         if fault is not None and fault.kind not in AFTER:
@@ -57,7 +57,7 @@ def answer(sim: Simulator, route: Route, request: Request, params: Mapping[str, 
     except misbehaviour.Dropped:
         raise
     except Exception as error:
-        # A fault of the simulator must not pass for one of GitHub's: tests assert that `violations` is empty.
+        # A bug of the simulator must not look like an error of GitHub's: tests assert that `violations` is empty.
         log.exception("%s %s failed", request.method, request.path)
         sim.violations.append(f"{request.method} {request.path}: {error!r}")
         reply = Reply({"message": f"The simulator failed: {error!r}"}, 500)
@@ -67,7 +67,7 @@ def answer(sim: Simulator, route: Route, request: Request, params: Mapping[str, 
 
 
 def _serve(call: _Call, headers: dict[str, str]) -> Reply:
-    """Everything between the faults: also when it refuses, `headers` holds what belongs to the answer."""
+    """Do everything except faults. Even if this raises a refusal, `headers` holds the headers of the answer."""
     sim, route, request = call.sim, call.route, call.request
     _check_headers(sim, request, headers)
     with sim.lock:
@@ -79,7 +79,7 @@ def _serve(call: _Call, headers: dict[str, str]) -> Reply:
 
 
 def _check_headers(sim: Simulator, request: Request, headers: dict[str, str]) -> None:
-    """Refuse a version that this GitHub does not know, and who does not say what is calling."""
+    """Refuse an unknown version, and a client without a `User-Agent`."""
     version = request.headers.get("X-GitHub-Api-Version", VERSIONS[0])
     headers["X-GitHub-Api-Version-Selected"] = version
     if version not in (SERVER_VERSIONS if sim.urls.api.endswith("/api/v3") else VERSIONS):
@@ -91,7 +91,7 @@ def _check_headers(sim: Simulator, request: Request, headers: dict[str, str]) ->
 
 
 def _within_limits(call: _Call, caller: Caller, headers: dict[str, str]) -> Reply:
-    """Answer what the caller's limits allow; what they know by its ETag costs nothing."""
+    """Answer if the caller's limits allow it. An answer that matches the client's ETag costs nothing."""
     limits, route, request = call.sim.limits, call.route, call.request
     resource = route.resource
     if resource == "search" and request.args.get("search_type") in ("semantic", "hybrid"):
@@ -101,7 +101,7 @@ def _within_limits(call: _Call, caller: Caller, headers: dict[str, str]) -> Repl
         limits.enter(caller.key, resource, _points(request, resource))
     except ApiError as error:
         if resource == "graphql" and "Retry-After" not in error.headers:
-            # GraphQL says so in the body, and in `x-ratelimit-remaining`.
+            # GraphQL reports the limit in the body, and in `x-ratelimit-remaining`.
             return Reply({"errors": [{"type": "RATE_LIMITED", "message": error.message}]})
         raise
     finally:
@@ -121,14 +121,14 @@ def _within_limits(call: _Call, caller: Caller, headers: dict[str, str]) -> Repl
 
 
 def _points(request: Request, resource: str) -> int:
-    """The cost towards the secondary limit: reading 1, writing 5. A GraphQL query reads unless it is a mutation."""
+    """The points towards the secondary limit: 1 for reading, 5 for writing. In GraphQL, only mutations write."""
     if resource == "graphql":
         return 5 if b"mutation" in request.get_data() else 1
     return 1 if request.method in ("GET", "HEAD", "OPTIONS") else 5
 
 
 def _admit(route: Route, caller: Caller) -> None:
-    """Turn away those for whom the route is not at all."""
+    """Refuse callers of a kind that the route is not for."""
     if route.auth == "app" and not isinstance(caller, AppCaller):
         raise unauthorized("A JSON web token could not be decoded")
     if route.auth == "installation" and not isinstance(caller, InstallationCaller):
@@ -168,7 +168,7 @@ def _json_body(request: Request) -> Any:
         return None
     try:
         body = json.loads(raw)
-        # Half of a surrogate pair is no character: kept, it could be written into no answer.
+        # Refuse half a surrogate pair: no answer could contain it.
         json.dumps(body, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
         raise ApiError(400, "Problems parsing JSON") from None
@@ -176,7 +176,7 @@ def _json_body(request: Request) -> Any:
 
 
 def _fail_before(fault: Fault, request: Request) -> None:
-    """Faults that strike before anything is done."""
+    """Apply the faults that strike before the request is carried out."""
     if fault.kind == "slow":
         fault.over.wait(fault.seconds)
         return
@@ -192,9 +192,9 @@ def _fail_before(fault: Fault, request: Request) -> None:
 
 
 def _conditional(reply: Reply, request: Request) -> Reply:
-    """Add an ETag; 304 without a body where the client has this one already.
+    """Add an ETag; 304 without a body if the client already has this ETag.
 
-    Under another token the same answer has another tag, as on GitHub (https://github.com/github/docs/issues/34689).
+    As on GitHub, the tag depends on the token, too (https://github.com/github/docs/issues/34689).
     """
     named = request.headers.get("Authorization", "") + json.dumps(reply.body)
     tag = f'W/"{hashlib.sha256(named.encode()).hexdigest()}"'
@@ -221,7 +221,7 @@ def _response(reply: Reply, headers: Mapping[str, str], method: str) -> Response
 
 
 def unknown(sim: Simulator, request: Request) -> Response:
-    """Refuse a request that the simulator has no route for, loudly: a test must not mistake it for GitHub's 404."""
+    """Refuse a request without a route with 501, so that no test mistakes the refusal for GitHub's 404."""
     what = f"{request.method} {request.path}"
     sim.unknown_requests.append(what)
     log.warning("The simulator has no route for %s", what)

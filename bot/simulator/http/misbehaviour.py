@@ -22,12 +22,12 @@ class Dropped(ConnectionResetError):
 
 
 def hang_up(request: Request, fault: Fault) -> NoReturn:
-    """Give no answer: after a wait (`timeout…`) or at once with a TCP reset (`reset…`)."""
+    """Give no answer: hang up after a wait (`timeout…`), or at once with a TCP reset (`reset…`)."""
     connection: socket.socket | None = request.environ.get("simulator.connection")
     if connection is not None:
         if fault.kind.startswith("timeout"):
             _wait_for_hang_up(connection, fault.seconds)
-        # Lingering for no time at all makes close() send a reset.
+        # With a linger time of zero, close() sends a reset.
         with contextlib.suppress(OSError):
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             connection.close()
@@ -55,7 +55,7 @@ def after(fault: Fault, reply: Reply, request: Request) -> Reply:
         whole = json.dumps(reply.body).encode()
         return replace(reply, raw=whole[: max(1, len(whole) // 2)])
     if fault.kind == "graphql_error" and isinstance(reply.body, dict) and "data" in reply.body:
-        # One thing of several failed: GitHub sends the rest, with status 200. Or all did, with the same.
+        # GitHub answers 200 whether one field failed, and it sends the rest, or all failed, and it sends no data.
         problem = {"message": "Something went wrong while executing your query."}
         data = None if fault.status == 200 else reply.body["data"]
         return replace(reply, body={"data": data, "errors": [*reply.body.get("errors", ()), problem]})

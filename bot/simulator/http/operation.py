@@ -1,4 +1,4 @@
-"""What GitHub's manual says of an operation, which every request knows; what answers it is beside it in the table."""
+"""An operation as GitHub's manual describes it. The table of routes pairs operations with their handlers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Literal
 
 from bot.simulator.state.repositories import Role
 
-# Who may call: an App with its JWT, an installation token, a signed-in person or App, or anybody.
+# The callers allowed: an App with its JWT, an installation token, a signed-in person or App, or anybody.
 Auth = Literal["app", "installation", "user", "any"]
 
 
@@ -15,9 +15,9 @@ Auth = Literal["app", "installation", "user", "any"]
 class Operation:
     """One operation.
 
-    `permissions` are alternatives, as `(name, level)`; `role` is what a user needs in the repository; `model` is
-    githubkit's name of the answer, in brackets for a list of them; `request` that of the request's body; `creates`
-    marks what counts as content creation.
+    `permissions` are alternatives, as `(name, level)`; `role` is the role that a user needs in the repository. `model`
+    is githubkit's name for the answer (in brackets for a list), `request` its name for the request's body. `creates`:
+    the operation counts as content creation.
     """
 
     method: str
@@ -32,7 +32,7 @@ class Operation:
 
     @property
     def is_lever(self) -> bool:
-        """Whether it is no operation of GitHub's but one that moves the simulator: it knows no limits and no faults."""
+        """Whether the operation controls the simulator and is not GitHub's. Limits and faults do not apply then."""
         return self.path.startswith("/_sim/")
 
 

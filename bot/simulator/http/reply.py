@@ -1,4 +1,4 @@
-"""What a handler answers."""
+"""A handler's answer."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer: a JSON value (None for none at all), its status and extra headers."""
+    """An answer: a JSON value (None for no body), its status and extra headers."""
 
     body: Any = None
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
-    # Sent as it is instead of JSON.
+    # A literal body, sent instead of JSON.
     raw: bytes | None = None
     content_type: str = "application/json; charset=utf-8"
-    # The model of this answer where it is not the route's.
+    # The model of this answer, if it differs from the route's.
     model: str | None = None

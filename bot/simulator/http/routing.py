@@ -1,4 +1,4 @@
-"""A table of routes: each REST file has one, and enters its handlers with what GitHub's manual says of them."""
+"""A table of routes: each REST file registers its handlers in one, with their descriptions from GitHub's manual."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ H = TypeVar("H", bound=Handler)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route(Operation):
-    """An operation and what answers it: a `Reply`, or the JSON value of one."""
+    """An operation and its handler, which returns a `Reply` or a JSON value."""
 
     handler: Handler
 
@@ -37,7 +37,7 @@ class Routes(list[Route]):
         creates: bool = False,
         resource: str = "core",
     ) -> Callable[[H], H]:
-        """Enter the handler below. `path` is written as Flask writes it, e.g. `/repos/<owner>/<repo>`."""
+        """Register the decorated handler. `path` has Flask's form, e.g. `/repos/<owner>/<repo>`."""
 
         def enter(handler: H) -> H:
             route = Route(

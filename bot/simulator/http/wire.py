@@ -1,4 +1,4 @@
-"""A small HTTP/1.1 server for a WSGI application: one thread a connection, connections that stay open.
+"""A small HTTP/1.1 server for a WSGI application, with a thread for each connection; connections stay open.
 
 Werkzeug's own server closes the connection after every answer, which real clients and load tests would notice.
 """
@@ -17,12 +17,12 @@ from urllib.parse import unquote_to_bytes
 
 Application = Callable[[dict[str, Any], Callable[..., Any]], Any]
 
-# No issue, comment or file that the simulator takes is longer.
+# The simulator accepts no longer issue, comment or file.
 BODY_LIMIT = 25 * 1024 * 1024
 
 
 class WireServer(ThreadingHTTPServer):
-    """Serves `application` on a socket that is bound already."""
+    """Serves `application` on a bound socket."""
 
     daemon_threads = True
     block_on_close = False
@@ -43,18 +43,18 @@ class WireServer(ThreadingHTTPServer):
         super().process_request(request, client_address)
 
     def shutdown_request(self, request: Any) -> None:
-        """The connection is over."""
+        """Forget the connection."""
         with self._guard:
             self._open.discard(request)
         super().shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Clients hang up, and faults make us hang up; only what is neither deserves a traceback."""
+        """Print a traceback only for unexpected errors: clients hang up, and faults make us hang up."""
         if not isinstance(sys.exc_info()[1], OSError):
             super().handle_error(request, client_address)
 
     def close(self) -> None:
-        """Stop listening and end every connection, also those that wait for their next request."""
+        """Stop listening and end every connection, even idle ones."""
         self.shutdown()
         self.server_close()
         with self._guard:
@@ -81,7 +81,7 @@ class _Handler(BaseHTTPRequestHandler):
         if hasattr(chunks, "close"):
             chunks.close()
         status, headers = started[0], started[1]
-        # The application's answers carry the simulated date.
+        # The application sets the simulated date.
         dated = any(name.lower() == "date" for name, _ in headers)
         lines = [f"HTTP/1.1 {status}", "Server: github.com", *([] if dated else [f"Date: {self.date_time_string()}"])]
         lines += [f"{name}: {value}" for name, value in headers]
@@ -117,4 +117,4 @@ class _Handler(BaseHTTPRequestHandler):
     do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = _respond
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Nothing: whoever wants to know reads the client's log."""
+        """Log nothing: the client has a log."""

@@ -1,5 +1,5 @@
 """What people, Apps and administrators do: functions that change a `World` and emit the events that GitHub would.
 
-`Simulator` has those as its methods that are called from outside; they take the world's lock. The others here are steps
-of operations, for which the lock is held already.
+The functions that are called from outside are methods of `Simulator`, and take the world's lock. The others are steps
+of operations, and expect the lock to be held.
 """

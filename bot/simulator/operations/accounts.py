@@ -1,4 +1,4 @@
-"""Users with their tokens, and organizations; who acts, and what an account may do."""
+"""Users and their tokens, organizations; who acts in a repository, and in which role."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PREFIX = {"User": "U", "Organization": "O", "Bot": "BOT"}
 
 @locked
 def who(world: World, actor: str | Account, type: AccountType = "User") -> Account:
-    """The account meant; an unknown login becomes a new one, so that tests need not announce everybody."""
+    """The account of an actor or login. An unknown login gets a new account, so tests need not create everybody."""
     if isinstance(actor, Account):
         return actor
     found = world.accounts.get(actor.lower())
@@ -27,17 +27,17 @@ def who(world: World, actor: str | Account, type: AccountType = "User") -> Accou
 
 
 def administrator(world: World, owner: Account) -> Account:
-    """Who acts for an account: the user, or somebody who runs the organization."""
+    """The person who acts for an account: the user, or an administrator of the organization."""
     return owner if owner.type == "User" else who(world, f"{owner.login}-admin")
 
 
 def acting(world: World, actor: str | Account | None, repository: Repository) -> Account:
-    """Who does something in a repository: the one named, else the owner's administrator."""
+    """The account that acts in a repository: `actor`, else the owner's administrator."""
     return who(world, actor) if actor else administrator(world, repository.owner)
 
 
 def role_of(world: World, repository: Repository, account: Account) -> Role:
-    """An account's role; an App's bot counts as one who may write where its installation may write issues."""
+    """An account's role. An App's bot has the role `write` if its installation may write issues."""
     app = world.app_of(account)
     if app is None:
         return world.role(repository, account)
@@ -49,19 +49,19 @@ def role_of(world: World, repository: Repository, account: Account) -> Role:
 
 @locked
 def add_user(world: World, login: str) -> Account:
-    """The user of that login, made if there was none."""
+    """The user with that login, created if missing."""
     return who(world, login)
 
 
 @locked
 def add_organization(world: World, login: str) -> Account:
-    """The organization of that login, made if there was none."""
+    """The organization with that login, created if missing."""
     return who(world, login, "Organization")
 
 
 @locked
 def user_token(world: World, login: str | Account, prefix: str = "ghp_") -> str:
-    """A new personal access token with which a client acts as this user; `github_pat_` makes a fine-grained one."""
+    """A new personal access token of the user; the prefix `github_pat_` makes it fine-grained."""
     token = prefix + secrets.token_hex(18)
     world.user_tokens[token] = who(world, login)
     return token

@@ -21,7 +21,7 @@ SIGN_IN_LIFETIME = timedelta(minutes=10)
 
 @locked
 def register_app(world: World, manifest: Manifest, owner: str | Account, keys: KeyPair) -> App:
-    """A new GitHub App with its bot account. Its webhook goes where the manifest says, which may be nowhere."""
+    """A new GitHub App with its bot account. The manifest sets the webhook's address, if any."""
     key = world.ids.next("app")
     slug = slug_of(manifest.name)
     bot = who(world, f"{slug}[bot]", "Bot")
@@ -50,7 +50,7 @@ def register_app(world: World, manifest: Manifest, owner: str | Account, keys: K
 
 @locked
 def generate_key(world: World, app: App) -> str:
-    """A further private key, good beside those there are, as the button in an App's settings makes; as PEM."""
+    """Add a private key, like the button in an App's settings; the old keys stay valid. Returns the key as PEM."""
     keys = new_pair()
     app.public_keys.append(keys.public)
     return keys.private
@@ -58,14 +58,14 @@ def generate_key(world: World, app: App) -> str:
 
 @locked
 def delete_oldest_key(world: World, app: App) -> None:
-    """The oldest key is good no longer; GitHub does not let the last one go."""
+    """Delete the oldest key. Like GitHub, refuses to delete the last key."""
     if len(app.public_keys) > 1:
         del app.public_keys[0]
 
 
 @locked
 def manifest_code(world: World, manifest: Mapping[str, object], owner: str | Account) -> str:
-    """What GitHub hands to a person who submits a manifest: a code that the maker of the App exchanges once."""
+    """The code that GitHub gives to a person who submits a manifest; the App's maker can exchange it once."""
     code = secrets.token_hex(20)
     expires = world.clock.now() + CODE_LIFETIME
     world.manifest_codes[code] = ManifestCode(code, dict(manifest), who(world, owner), expires)
@@ -74,7 +74,7 @@ def manifest_code(world: World, manifest: Mapping[str, object], owner: str | Acc
 
 @locked
 def convert_manifest(world: World, code: str) -> App | None:
-    """The new App for a code; None if there is no such code, or it was used, or is over an hour old."""
+    """The new App for a code; None if the code is unknown, used, or over an hour old."""
     found = world.manifest_codes.pop(code, None)
     if found is None or found.expires_at <= world.clock.now():
         return None
@@ -83,7 +83,7 @@ def convert_manifest(world: World, code: str) -> App | None:
 
 @locked
 def sign_in_code(world: World, app: App, login: str | Account, redirect_url: str) -> str:
-    """What GitHub hands to a person who lets an App know who they are."""
+    """The code that GitHub gives to a person who signs in to an App."""
     code = secrets.token_hex(10)
     expires = world.clock.now() + SIGN_IN_LIFETIME
     world.sign_in_codes[code] = SignInCode(code, app, who(world, login), redirect_url, expires)
@@ -92,7 +92,7 @@ def sign_in_code(world: World, app: App, login: str | Account, redirect_url: str
 
 @locked
 def exchange_sign_in(world: World, client_id: str, client_secret: str, code: str, redirect_url: str) -> str | None:
-    """The user access token for a code; None if the code is used, old, or another App's or address's."""
+    """The user access token for a code; None if the code is used, old, or for another App or address."""
     found = world.sign_in_codes.get(code)
     if found is None or found.app.client_id != client_id or found.app.client_secret != client_secret:
         return None

@@ -1,4 +1,4 @@
-"""Comments: what is said about issues."""
+"""Comments on issues."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def comment(
     *,
     created_at: datetime | None = None,
 ) -> Comment:
-    """Comment on an issue. 403 on a locked one for those who cannot write, 422 for an empty or too long text."""
+    """Comment on an issue. 403 if it is locked and the author cannot write, 422 for an empty or too long text."""
     issue, author = world.issue(repository, number), who(world, login)
     if not body.strip():
         raise invalid("IssueComment", "data", "unprocessable", "Body can't be blank")
     check_text("IssueComment", "body", body, BODY_MAX)
-    # An App may not talk in a locked conversation either, whatever its permissions.
+    # Apps may not comment in a locked conversation either, whatever their permissions.
     if issue.locked and (author.app_id or not at_least(role_of(world, issue.repository, author), "write")):
         raise ApiError(403, "Unable to create comment because issue is locked.")
     key, when = world.ids.next("comment"), created_at or world.now()
@@ -47,7 +47,7 @@ def comment(
 
 @locked
 def edit_comment(world: World, comment: int | Comment, body: str, actor: str | Account | None = None) -> Comment:
-    """Change a comment's text; the same text is no event."""
+    """Change a comment's text. If the text is the same, no event is sent."""
     found = _comment(world, comment)
     check_text("IssueComment", "body", body, BODY_MAX)
     if body == found.body:

@@ -1,4 +1,4 @@
-"""Starting and closing discussions. They send no events here, since nothing asks for any."""
+"""Starting and closing discussions, without events, since nothing needs them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What becomes known of an issue by itself: each event in its history, and that it changed."""
+"""Recording an issue's events and changes."""
 
 from __future__ import annotations
 
@@ -19,6 +19,6 @@ def record(world: World, issue: Issue, event: str, actor: Account, **data: Any) 
 
 
 def touch(world: World, issue: Issue) -> None:
-    """The issue changed: its time, and its place in the search index."""
+    """Mark the issue as changed: update its time, and have it indexed again."""
     issue.updated_at = max(world.now(), issue.updated_at)
     world.unindexed.add(issue.id)

@@ -1,4 +1,4 @@
-"""Where Apps are installed, what they may do there, and the tokens with which they do it."""
+"""Installations of Apps, their permissions, and their tokens."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ TOKEN_LIFETIME = timedelta(hours=1)
 def install(
     world: World, *targets: str, app_id: int | None = None, permissions: Mapping[str, str] | None = None
 ) -> Installation:
-    """Install the App on an account (`"acme"`: all its repositories) or on repositories of one (`"acme/app"`, …).
+    """Install the App on an account (`"acme"`: all its repositories) or on some repositories (`"acme/app"`, …).
 
-    On an account that has the App already, the repositories are added. `permissions` default to the App's own.
+    If the account already has the App, the repositories are added. `permissions` default to the App's own.
     """
     login = targets[0].split("/")[0]
     account = who(world, login, "Organization")
@@ -60,7 +60,7 @@ def _select(
 
 @locked
 def remove_from_installation(world: World, *repositories: str) -> None:
-    """Take repositories out of the installations that have them selected."""
+    """Remove repositories from the installations that have selected them."""
     for name in repositories:
         repo = world.repository(name)
         for installation in world.installations_on(repo):
@@ -72,7 +72,7 @@ def remove_from_installation(world: World, *repositories: str) -> None:
 
 @locked
 def drop(world: World, installation: Installation, repository: Repository, sender: Account) -> None:
-    """The installation no longer reaches the repository, and its App is told."""
+    """Remove the repository from the installation, and tell the App."""
     installation.repositories.discard(repository.id)
     installation.updated_at = world.now()
     world.emit(
@@ -81,7 +81,7 @@ def drop(world: World, installation: Installation, repository: Repository, sende
 
 
 def gain(world: World, repository: Repository, sender: Account) -> None:
-    """Installations that reach all repositories of its owner reach this new one, and their Apps are told."""
+    """Add a new repository to the installations that cover all of its owner's repositories, and tell their Apps."""
     for found in world.installations.values():
         if found.all_repositories and found.account is repository.owner:
             added = [repository]
@@ -101,7 +101,7 @@ def uninstall(world: World, account: str | Installation) -> None:
 
 @locked
 def suspend(world: World, account: str | Installation, suspended: bool = True) -> None:
-    """Suspend the installation on an account, or with `suspended=False` end that."""
+    """Suspend the installation on an account; `suspended=False` resumes it."""
     for found in _installations(world, account):
         sender = administrator(world, found.account)
         found.suspended_at = world.now() if suspended else None
@@ -111,7 +111,7 @@ def suspend(world: World, account: str | Installation, suspended: bool = True) -
 
 @locked
 def set_permissions(world: World, account: str | Installation, permissions: Mapping[str, str]) -> None:
-    """The account's administrator accepts other permissions; a token made before holds what both agree on."""
+    """The account's administrator accepts new permissions. Older tokens keep only permissions that are in both sets."""
     for found in _installations(world, account):
         found.permissions = dict(permissions)
         found.updated_at = world.now()
@@ -127,14 +127,14 @@ def make_installation_token(
     permissions: Mapping[str, str] | None = None,
     repositories: Iterable[Repository] | None = None,
 ) -> InstallationToken:
-    """A token of the installation, valid for an hour; narrower than it where asked, never wider (422)."""
+    """A token of the installation, valid for an hour. It may be narrowed, but never widened (422)."""
     wanted = dict(installation.permissions if permissions is None else permissions)
     if not all(grants(installation.permissions, name, level) for name, level in wanted.items()):
         raise ApiError(422, "The permissions requested are not granted to this installation.")
     if permissions is not None and "metadata" in installation.permissions:
         wanted.setdefault("metadata", "read")
     only = None if repositories is None else frozenset(repo.id for repo in repositories)
-    # The format that GitHub rolls out since April 2026: long, and with the App's id and a JWT in it.
+    # The format that GitHub has rolled out since April 2026: long, and with the App's id and a JWT.
     parts = ".".join(secrets.token_urlsafe(size) for size in (27, 180, 64))
     token = f"ghs_{installation.app.id}_{parts}"
     record = InstallationToken(token, installation, wanted, only, world.now() + TOKEN_LIFETIME)

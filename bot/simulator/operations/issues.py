@@ -32,9 +32,9 @@ def open_issue(
     parent: Issue | None = None,
     type: str | None = None,
 ) -> Issue:
-    """Open an issue as `author`, at once as a sub-issue of `parent` where one is given, and of a `type`.
+    """Open an issue as `author`, perhaps as a sub-issue of `parent`, or with a `type`.
 
-    410 where the repository has no issues, 422 for texts that are too long.
+    410 if issues are off in the repository, 422 for texts that are too long.
     """
     repo = world.repo(repository)
     if not repo.has_issues:
@@ -67,7 +67,7 @@ def store_issue(
     *,
     is_pull_request: bool = False,
 ) -> Issue:
-    """Enter a new issue under the next number, with no checks and no events."""
+    """Store a new issue under the next number, without checks and events."""
     when = created_at or world.now()
     repository.last_number += 1
     repository.open_issues += 1
@@ -92,7 +92,7 @@ def edit_issue(
     body: str | None = None,
     actor: str | Account | None = None,
 ) -> Issue:
-    """Change title or body (an empty body removes it); what stays the same is no event."""
+    """Change title or body (an empty text removes the body). Only real changes send an event."""
     issue = world.issue(repository, number)
     sender = who(world, actor) if actor else issue.author
     changes: dict[str, Any] = {}
@@ -125,10 +125,10 @@ def close_issue(
     duplicate_of: Issue | None = None,
     closer: Issue | str | None = None,
 ) -> Issue:
-    """Close an issue; with reason `duplicate`, `duplicate_of` is its original. `closer` is the pull request that was
-    merged, or the hash of the commit in its repository that was pushed, where one of them closed it.
+    """Close an issue. With reason `duplicate`, `duplicate_of` is the original. `closer` is the merged pull request, or
+    the hash of the pushed commit, that closed the issue, if any.
 
-    A closed one can be given another reason, which GitHub shows as a second "closed".
+    A closed issue can get another reason, which GitHub shows as a second "closed".
     """
     issue = world.issue(repository, number)
     sender = who(world, actor) if actor else issue.author
@@ -151,7 +151,7 @@ def close_issue(
 
 @locked
 def merge_pull_request(world: World, repository: str | Repository, number: int) -> Issue:
-    """Merge a pull request, which closes it."""
+    """Merge and close a pull request."""
     pull = close_issue(world, repository, number, reason=None)
     pull.merged_at = pull.closed_at
     touch(world, pull)
@@ -160,7 +160,7 @@ def merge_pull_request(world: World, repository: str | Repository, number: int) 
 
 @locked
 def reopen_issue(world: World, repository: str | Repository, number: int, actor: str | Account | None = None) -> Issue:
-    """Open a closed issue again; it is nobody's duplicate then."""
+    """Reopen a closed issue, which is then no longer a duplicate."""
     issue = world.issue(repository, number)
     if issue.state == "open":
         return issue
@@ -183,7 +183,7 @@ def lock_issue(
     actor: str | Account | None = None,
     reason: str | None = None,
 ) -> Issue:
-    """Close the conversation to all who cannot write to the repository."""
+    """Lock the conversation for everybody who cannot write to the repository."""
     issue = world.issue(repository, number)
     sender = acting(world, actor, issue.repository)
     if not issue.locked:
@@ -196,7 +196,7 @@ def lock_issue(
 
 @locked
 def unlock_issue(world: World, repository: str | Repository, number: int, actor: str | Account | None = None) -> Issue:
-    """Open the conversation again."""
+    """Unlock the conversation."""
     issue = world.issue(repository, number)
     sender = acting(world, actor, issue.repository)
     if issue.locked:
@@ -208,7 +208,7 @@ def unlock_issue(world: World, repository: str | Repository, number: int, actor:
 
 
 def _unmark(world: World, issue: Issue, sender: Account) -> None:
-    """The issue is nobody's duplicate any more."""
+    """The issue is no longer a duplicate."""
     if issue.duplicate_of is not None:
         record(world, issue, "unmarked_as_duplicate", sender, canonical=issue.duplicate_of)
         issue.duplicate_of = None

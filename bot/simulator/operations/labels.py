@@ -14,7 +14,7 @@ from bot.simulator.state.issues import Issue
 from bot.simulator.state.repositories import LABEL_MAX, Label, Repository
 from bot.simulator.state.world import World, locked
 
-# Without the `#` that pages write before it.
+# Without the `#` that pages put before it.
 _COLOR = re.compile(r"[0-9a-fA-F]{6}")
 DESCRIPTION_MAX = 100
 
@@ -28,7 +28,7 @@ def create_label(
     description: str | None = None,
     actor: str | Account | None = None,
 ) -> Label:
-    """A new label of the repository; 422 if it has one of that name (compared without case)."""
+    """A new label; 422 if the repository already has a label of that name (ignoring case)."""
     repo = world.repo(repository)
     _check_label(name, color, description)
     if name.lower() in repo.labels:
@@ -74,7 +74,7 @@ def edit_label(
 
 @locked
 def delete_label(world: World, repository: str | Repository, name: str, actor: str | Account | None = None) -> None:
-    """Delete a label; issues lose it without events of their own, as on GitHub."""
+    """Delete a label. As on GitHub, issues lose the label without further events."""
     repo = world.repo(repository)
     label = repo.labels.pop(name.lower())
     world.nodes.pop(label.node_id, None)
@@ -86,7 +86,7 @@ def delete_label(world: World, repository: str | Repository, name: str, actor: s
 
 
 def _check_label(name: str, color: str | None, description: str | None) -> None:
-    """Refuse with 422 what GitHub does not take of a label."""
+    """Refuse with 422 a label that GitHub does not accept."""
     check_label_names([name])
     if color is not None and not _COLOR.fullmatch(color):
         raise invalid("Label", "color", "invalid")
@@ -95,7 +95,7 @@ def _check_label(name: str, color: str | None, description: str | None) -> None:
 
 
 def check_label_names(names: Iterable[str]) -> None:
-    """Refuse with 422 what cannot be the name of a label."""
+    """Refuse with 422 names that no label can have."""
     for name in names:
         if not name or len(name) > LABEL_MAX:
             raise invalid("Label", "name", "invalid", value=name)
@@ -109,7 +109,7 @@ def make_label(
     description: str | None = None,
     default: bool = False,
 ) -> Label:
-    """Put a new label into the repository without telling anybody."""
+    """Put a new label into the repository, without an event."""
     key = world.ids.next("label")
     label = Label(key, node_id("LA", repository.id, key), name, color, description, default)
     repository.labels[name.lower()] = label
@@ -118,7 +118,7 @@ def make_label(
 
 
 def label_named(world: World, repository: Repository, name: str) -> Label:
-    """The repository's label of that name, made if it has none: GitHub does so when an issue is labelled."""
+    """The repository's label of that name, created if missing, as GitHub does when an issue is labelled."""
     check_label_names([name])
     return repository.labels.get(name.lower()) or make_label(world, repository, name)
 
@@ -127,7 +127,7 @@ def label_named(world: World, repository: Repository, name: str) -> Label:
 def add_labels(
     world: World, repository: str | Repository, number: int, *names: str, actor: str | Account | None = None
 ) -> Issue:
-    """Add labels to an issue, next to those it has."""
+    """Add labels to an issue, which keeps its other labels."""
     issue = world.issue(repository, number)
     set_labels(world, issue, [*(label.name for label in issue.labels), *names], actor)
     return issue
@@ -145,7 +145,7 @@ def remove_label(
 
 @locked
 def set_labels(world: World, issue: Issue, names: Iterable[str], actor: str | Account | None = None) -> None:
-    """Give an issue exactly these labels; every one that comes or goes is an event."""
+    """Give an issue exactly these labels. Every added or removed label sends an event."""
     repo, sender = issue.repository, acting(world, actor, issue.repository)
     names = list(names)
     check_label_names(names)

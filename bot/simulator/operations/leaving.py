@@ -30,7 +30,7 @@ def transfer_issue(
     destination: str | Repository,
     actor: str | Account | None = None,
 ) -> Issue:
-    """Move an issue to another repository of the same owner, where it gets a new number; the old one redirects."""
+    """Move an issue to another repository of the same owner under a new number; the old address redirects."""
     issue, target = world.issue(repository, number), world.repo(destination)
     if target.owner is not issue.repository.owner:
         raise ApiError(422, "An issue can only be transferred between repositories of one owner.")

@@ -23,15 +23,15 @@ from bot.simulator.state.world import World, locked
 def load_issues(
     world: World, source: str | Path | Iterable[dict[str, Any]], repository: str | Repository = "acme/app"
 ) -> int:
-    """Put the issues of a JSON Lines file into the repository (made if there is none) and return how many.
+    """Put the issues of a JSON Lines file into the repository (created if missing); return the number of issues.
 
-    A line has `id, title, body, created_at, closed_at` and maybe `author`, `closed_by`, `duplicate_of` (another
-    line's id), `labels`, `state_reason`, `reactions` (GitHub's word for the emoji → how many) and `comments` (each
-    with `body`, `created_at`, maybe `author`). Issues get the next numbers in the order of `created_at`; closed is
-    what has a `closed_at`, with the reason `duplicate` where it has a `duplicate_of`, of which it was then marked a
-    duplicate.
-    Texts are cut to what GitHub takes. No event is emitted, and mentions or "Duplicate of" in a text do nothing.
-    Raises ValueError naming the line that is wrong; nothing is put into the repository then.
+    A line has `id, title, body, created_at, closed_at` and perhaps `author`, `closed_by`, `duplicate_of` (another
+    line's id), `labels`, `state_reason`, `reactions` (GitHub's word for the emoji → count) and `comments` (each with
+    `body`, `created_at`, perhaps `author`). Issues get the next numbers in the order of `created_at`. An issue with
+    `closed_at` is closed; if it has `duplicate_of`, too, it is closed and marked as a duplicate of that issue.
+
+    Texts are cut to GitHub's limits. No event is emitted, and mentions or "Duplicate of" in a text have no effect. If a
+    line is wrong, raises ValueError naming the line, and the repository stays unchanged.
     """
     if isinstance(source, str | Path):
         return load_rows(world, read_rows(Path(source)), repository)
@@ -40,12 +40,12 @@ def load_issues(
 
 @locked
 def load_rows(world: World, rows: Sequence[IssueRow], repository: str | Repository) -> int:
-    """The same with what has been read and checked already, in order of arrival."""
+    """Like `load_issues`, with rows that are read, checked, and in order of arrival."""
     if isinstance(repository, str) and repository.lower() not in world.names:
         add_repository(world, repository)
     repo = world.repo(repository)
     issues = [_load(world, repo, row) for row in rows]
-    # Where files were put together and an id is there twice, the earliest is meant.
+    # If an id occurs twice, as in concatenated files, it means the earliest issue.
     named = {row.id: issue for row, issue in reversed(list(zip(rows, issues, strict=True)))}
     for row, issue in zip(rows, issues, strict=True):
         original = named.get(row.duplicate_of or "")
@@ -73,7 +73,7 @@ def _load(world: World, repo: Repository, row: IssueRow) -> Issue:
             closed.created_at = issue.closed_at
         repo.open_issues -= 1
     for content, count in row.reactions.items():
-        # GitHub shows how many there are, and a file does not say whose.
+        # The file gives only the number of reactions, not the people.
         for serial in range(count):
             react(world, issue, f"reader-{serial + 1}", content)
     for comment in row.comments:

@@ -12,7 +12,7 @@ from bot.simulator.state.world import World, locked
 
 @locked
 def react(world: World, subject: Issue | Comment, login: str | Account, content: str) -> tuple[Reaction, bool]:
-    """Add an emoji; the second value is False where that account had given it before. GitHub sends no event."""
+    """Add an emoji; the second value is False if the account had already added it. GitHub sends no event."""
     if content not in REACTIONS:
         raise invalid("Reaction", "content", "invalid", value=content)
     account = who(world, login)
@@ -28,7 +28,7 @@ def react(world: World, subject: Issue | Comment, login: str | Account, content:
 
 @locked
 def unreact(world: World, subject: Issue | Comment, key: int) -> None:
-    """Take one reaction away; KeyError if it is not there."""
+    """Remove a reaction; KeyError if there is none with this id."""
     for found in subject.reactions:
         if found.id == key:
             subject.reactions.remove(found)

@@ -1,4 +1,4 @@
-"""Repositories: making, renaming, hiding, freezing, moving and deleting them; roles."""
+"""Repositories: creating, renaming, hiding, archiving, transferring and deleting them; roles."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ def add_repository(
     labels: bool = True,
     owner_type: str = "Organization",
 ) -> Repository:
-    """Make a repository, and its owner if nobody has that login yet.
+    """Create a repository, and its owner if missing.
 
-    `suggestions` switches the feature "issue suggestions", `labels` the labels that new repositories come with.
-    A repository under an account whose installation reaches all its repositories is covered at once.
+    `suggestions` switches the feature "issue suggestions", `labels` GitHub's default labels. Installations that cover
+    all of the owner's repositories cover the new one at once.
     """
     login, name = full_name.split("/")
     _require_free(world, full_name)
@@ -60,15 +60,16 @@ def add_repository(
 
 @locked
 def set_permission(world: World, repository: str | Repository, login: str | Account, role: Role) -> None:
-    """Give an account a role in the repository (`none` takes it away)."""
+    """Give an account a role in the repository; `none` removes the role."""
     repo, account = world.repo(repository), who(world, login)
     repo.roles[account.id] = role
 
 
 @locked
 def set_similarity(world: World, repository: str | Repository, answers: Similarity) -> None:
-    """Switch the ranking of similar issues on (`ranked`), or choose how a repository without it answers (404 unless
-    told otherwise). For a slow answer there is a fault.
+    """Switch the ranking of similar issues on (`ranked`), or choose the answer without ranking (by default 404).
+
+    For a slow answer, use a fault.
     """
     if answers not in SIMILARITIES:
         raise ValueError(f"{answers!r} is not one of {', '.join(map(str, SIMILARITIES))}")
@@ -77,7 +78,7 @@ def set_similarity(world: World, repository: str | Repository, answers: Similari
 
 @locked
 def rename_repository(world: World, repository: str | Repository, name: str) -> None:
-    """Change the name within the owner; the old name redirects."""
+    """Rename the repository; the old name redirects."""
     repo = world.repo(repository)
     _require_free(world, f"{repo.owner.login}/{name}")
     old, repo.name = repo.name, name
@@ -88,7 +89,7 @@ def rename_repository(world: World, repository: str | Repository, name: str) -> 
 
 @locked
 def transfer_repository(world: World, repository: str | Repository, owner: str) -> None:
-    """Move the repository to another owner; installations on the old one lose it."""
+    """Transfer the repository to another owner; installations on the old owner lose it."""
     repo = world.repo(repository)
     _require_free(world, f"{owner}/{repo.name}")
     old = repo.owner
@@ -98,7 +99,7 @@ def transfer_repository(world: World, repository: str | Repository, owner: str) 
     _renamed(world, repo)
     gain(world, repo, sender)
     kind = "user" if old.type == "User" else "organization"
-    # Those who lose the repository hear of it too, so the event goes out once more to them.
+    # Send the event also to the installations that lose the repository.
     world.emit(
         "repository",
         "transferred",
@@ -113,7 +114,7 @@ def transfer_repository(world: World, repository: str | Repository, owner: str) 
 
 @locked
 def set_private(world: World, repository: str | Repository, private: bool) -> None:
-    """Hide the repository, or show it to everybody."""
+    """Make the repository private or public."""
     repo = world.repo(repository)
     repo.private = private
     action = "privatized" if private else "publicized"
@@ -122,7 +123,7 @@ def set_private(world: World, repository: str | Repository, private: bool) -> No
 
 @locked
 def archive_repository(world: World, repository: str | Repository, archived: bool = True) -> None:
-    """Freeze the repository: everything in it becomes read-only. `archived=False` thaws it."""
+    """Archive the repository: everything in it becomes read-only. `archived=False` reverts this."""
     repo = world.repo(repository)
     repo.archived = archived
     action = "archived" if archived else "unarchived"
@@ -131,7 +132,7 @@ def archive_repository(world: World, repository: str | Repository, archived: boo
 
 @locked
 def delete_repository(world: World, repository: str | Repository) -> None:
-    """Delete the repository with all that is in it."""
+    """Delete the repository with all its contents."""
     repo = world.repo(repository)
     sender = administrator(world, repo.owner)
     world.emit("repository", "deleted", sender, repository=repo)
@@ -150,7 +151,7 @@ def delete_repository(world: World, repository: str | Repository) -> None:
 
 
 def _renamed(world: World, repository: Repository) -> None:
-    """Enter the present name; former ones stay and redirect."""
+    """Register the present name; former names stay and redirect."""
     world.names[repository.full_name.lower()] = repository.id
     repository.updated_at = world.now()
     for issue in world.issues_of(repository):
@@ -158,7 +159,7 @@ def _renamed(world: World, repository: Repository) -> None:
 
 
 def _require_free(world: World, full_name: str) -> None:
-    """ValueError if a repository is called so at present. A name that only redirects can be taken."""
+    """Raise ValueError if a repository has this name now. A name that only redirects may be reused."""
     holder = world.named(full_name)
     if holder is not None and holder.full_name.lower() == full_name.lower():
         raise ValueError(f"{full_name} exists already")

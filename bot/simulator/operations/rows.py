@@ -1,4 +1,4 @@
-"""A file of issues, read and checked line by line, before any of it is put into a repository."""
+"""Reads and checks a file of issues, before any issue is put into a repository."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from bot.simulator.state.repositories import LABEL_MAX
 
 T = TypeVar("T")
 
-# The first moment of the calendar stands for a time that the file does not know.
+# The first moment of the calendar stands for an unknown time.
 _UNKNOWN = datetime.min.replace(tzinfo=UTC)
 _EPOCH = datetime.fromtimestamp(0, UTC)
 
 _GZIPPED = b"\x1f\x8b"
 
 _HALVES = re.compile("[\ud800-\udfff]")
-"""Surrogates without their other half, which JSON can name and no answer could hold."""
+"""Unpaired surrogates, which JSON can express but no answer could contain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +40,10 @@ class CommentRow:
 
 @dataclass(frozen=True, slots=True)
 class IssueRow:
-    """One issue of the file, its texts cut to what GitHub takes.
+    """One issue of the file, its texts cut to GitHub's limits.
 
-    `closed_by` is empty and `duplicate_of` None where the file does not say; `reactions` are GitHub's words for the
-    emoji, with how many there are.
+    If the file does not say, `closed_by` is empty and `duplicate_of` None. `reactions` maps GitHub's words for the
+    emoji to counts.
     """
 
     id: str
@@ -61,17 +61,17 @@ class IssueRow:
 
 
 def read_rows(path: Path) -> list[IssueRow]:
-    """The issues of a JSON Lines file, which may be compressed with gzip, in order of arrival.
+    """The issues of a JSON Lines file, perhaps compressed with gzip, in order of arrival.
 
-    Raises ValueError naming the line that cannot be used, and OSError for a file that cannot be read.
+    Raises ValueError naming the wrong line, and OSError if the file cannot be read.
     """
     return rows_of(_lines(path))
 
 
 def rows_of(objects: Iterable[tuple[Any, str]]) -> list[IssueRow]:
-    """The same from JSON objects, each with its place. Raises ValueError naming the place of a wrong one.
+    """Like `read_rows`, from JSON objects with their places. Raises ValueError naming the place of a wrong object.
 
-    Issues whose `created_at` is null come before all others, at the time of the first of these.
+    Issues whose `created_at` is null come first, with the time of the earliest other issue.
     """
     rows = sorted((_row(row, place) for row, place in objects), key=lambda row: row.created_at)
     first = next((row.created_at for row in rows if row.created_at != _UNKNOWN), _EPOCH)
@@ -82,22 +82,22 @@ def _lines(path: Path) -> Iterator[tuple[Any, str]]:
     try:
         with path.open("rb") as raw:
             plain = gzip.GzipFile(fileobj=raw) if raw.peek(2)[:2] == _GZIPPED else raw
-            # Some editors put a mark before the first line.
+            # Some editors put a byte order mark before the first line.
             for number, line in enumerate(io.TextIOWrapper(plain, encoding="utf-8-sig"), 1):
                 if line.strip():
                     yield _json(line, number), f"line {number}"
     except UnicodeDecodeError as problem:
         if problem.object.startswith(_GZIPPED):
             raise ValueError("it is gzipped more than once; gunzip it, then it can be read") from None
-        # The place that the decoder tells is one in the piece that it was given, not in the file.
+        # The decoder's position is relative to a chunk, not to the file.
         raise ValueError("it is not UTF-8; iconv -f ENCODING -t UTF-8 makes it so") from None
     except (EOFError, zlib.error) as problem:
-        # What a broken download ends in; the command line would take the first for somebody who has left.
+        # A truncated download raises these; the command line would mistake EOFError for a user who has left.
         raise ValueError(str(problem)) from problem
 
 
 def _json(line: str, number: int) -> Any:
-    # What `gh issue list --json` prints, for example.
+    # For example the output of `gh issue list --json`.
     if line.lstrip().startswith("["):
         raise ValueError(f"line {number} begins a list, not JSON Lines; jq -c '.[]' makes lines of it")
     try:
@@ -144,7 +144,7 @@ def _comment(row: Any) -> CommentRow:
 
 
 def _text(field: str, value: Any) -> str:
-    """A text, which may be missing; a number is taken as it is written."""
+    """A text, which may be missing; a number becomes text."""
     if value is None:
         return ""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
@@ -159,7 +159,7 @@ def _list(field: str, value: Any, read: Callable[[Any], T]) -> list[T]:
 
 
 def _label(label: Any) -> str:
-    """A label's name, empty where there is none: tables that became JSON have one empty label where there are none."""
+    """A label's name, perhaps empty: JSON made from tables has one empty label for an issue without labels."""
     return _text("a label", label.get("name") if isinstance(label, Mapping) else label).strip()[:LABEL_MAX]
 
 
@@ -174,7 +174,7 @@ def _reactions(value: Any) -> Mapping[str, int]:
 
 
 def _reason(value: Any, closed: bool) -> StateReason | None:
-    """Why the issue is as it is; of an open one only whether it was open before."""
+    """The state's reason; for an open issue, only "reopened" or none."""
     if not closed:
         return "reopened" if value == "reopened" else None
     reason = value or "completed"
@@ -184,7 +184,7 @@ def _reason(value: Any, closed: bool) -> StateReason | None:
 
 
 def _time(field: str, text: Any) -> datetime:
-    """An ISO 8601 time as an aware one; without a zone it is UTC."""
+    """An ISO 8601 time as an aware datetime, in UTC unless it names a zone."""
     try:
         moment = datetime.fromisoformat(text)
         return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""Labels and closings that somebody proposes, and what a maintainer says to them."""
+"""Suggested labels and closings, and a maintainer's decision on them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def suggest_label(
     rationale: str | None = None,
     confidence: str | None = None,
 ) -> Suggestion | None:
-    """Store a label as a suggestion; None where the issue has it already. A newer one replaces a pending one."""
+    """Suggest a label; None if the issue already has it. A new suggestion replaces a pending one."""
     label = label_named(world, issue.repository, name)
     if label in issue.labels:
         return None
@@ -37,7 +37,7 @@ def suggest_closing(
     rationale: str | None = None,
     confidence: str | None = None,
 ) -> Suggestion:
-    """Store as a suggestion that the issue be closed as a duplicate of the original. A newer one replaces it."""
+    """Suggest closing the issue as a duplicate of the original. A new suggestion replaces a pending one."""
     return _store(world, issue, None, original, actor, rationale, confidence)
 
 

@@ -1,4 +1,4 @@
-"""What a text may be, and what it sets off: mentions, back-links and "Duplicate of #1"."""
+"""Checks of texts, and their side effects: mentions, back-links and "Duplicate of #1"."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bot.simulator.state.world import World
 
 
 def check_text(resource: str, field: str, text: str, limit: int) -> None:
-    """Refuse what GitHub finds too long, or a title of nothing."""
+    """Refuse a text that is too long for GitHub, or an empty title."""
     if field == "title" and not text.strip():
         raise invalid(resource, field, "missing_field")
     if len(text) > limit:
@@ -21,7 +21,7 @@ def check_text(resource: str, field: str, text: str, limit: int) -> None:
 
 
 def act_on_text(world: World, issue: Issue, actor: Account, text: str | None, *, is_comment: bool) -> None:
-    """Mentions, back-links and "Duplicate of #1" in a text that was just written."""
+    """Carry out the mentions, back-links and "Duplicate of #1" in a new text."""
     found = references.parse(text or "", world.urls.html)
     for login in found.mentions:
         account = world.account(login)
@@ -40,7 +40,7 @@ def act_on_text(world: World, issue: Issue, actor: Account, text: str | None, *,
 
 
 def _visible(world: World, issue: Issue, actor: Account, name: str | None, number: int) -> Issue | None:
-    """What a text refers to: nothing where its author must not look."""
+    """The issue that a text refers to; None if the author must not see it."""
     try:
         repository = world.repository(name) if name else issue.repository
         found = world.issue(repository, number)

@@ -11,7 +11,7 @@ from bot.simulator.state.world import World
 
 
 def simple_user(world: World, account: Account) -> Json:
-    """The "simple user" that nearly every other body contains."""
+    """The "simple user", which nearly every other body contains."""
     url = f"{world.urls.api}/users/{quote(account.login)}"
     page = account.login
     if account.type == "Bot":

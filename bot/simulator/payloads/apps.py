@@ -11,7 +11,7 @@ from bot.simulator.state.world import World
 
 
 def app(world: World, record: App) -> Json:
-    """The App ("integration") as comments and events name it."""
+    """The App ("integration") as shown in comments and events."""
     return {
         "id": record.id,
         "client_id": record.client_id,
@@ -30,7 +30,7 @@ def app(world: World, record: App) -> Json:
 
 
 def app_itself(world: World, record: App) -> Json:
-    """`GET /app`: as above, with the number of installations."""
+    """`GET /app`: like `app`, with the number of installations."""
     count = sum(installation.app is record for installation in world.installations.values())
     return app(world, record) | {"installations_count": count}
 
@@ -66,14 +66,14 @@ def installation(world: World, record: Installation) -> Json:
 
 
 def _account(world: World, record: Account) -> Json:
-    """Whose installation it is. GitHub's description of the list wants an enterprise's fields in it as well."""
+    """The installation's account. GitHub's description of the list also requires an enterprise's fields."""
     created = iso(record.created_at)
     more = {"name": record.name or record.login, "slug": record.login, "created_at": created, "updated_at": created}
     return simple_user(world, record) | more
 
 
 def installation_token(world: World, record: InstallationToken) -> Json:
-    """The answer to `POST …/access_tokens`; repositories are listed only where the token was narrowed to some."""
+    """The answer to `POST …/access_tokens`. Repositories are listed only if the token was narrowed to some."""
     body: Json = {
         "token": record.token,
         "expires_at": iso(record.expires_at),

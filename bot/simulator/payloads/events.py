@@ -17,7 +17,7 @@ from bot.simulator.state.issues import Comment, Issue
 from bot.simulator.state.repositories import Label, Repository
 from bot.simulator.state.world import World
 
-# Events about an installation itself go to its App whatever it subscribes to.
+# An App receives the events about its installations even without a subscription.
 ALWAYS = frozenset({"installation", "installation_repositories"})
 
 _NOBODY = "0" * 40
@@ -44,7 +44,7 @@ def payload(world: World, event: Event, receiver: Installation) -> Json:
 
 
 def ping(world: World, hook_id: int, app_id: int, url: str, content_type: str, events: list[str]) -> Json:
-    """What GitHub sends when a webhook is set up."""
+    """The event that GitHub sends when a webhook is set up."""
     now = iso(world.now())
     config = {"content_type": content_type, "insecure_ssl": "0", "secret": "********", "url": url}
     hook = {"type": "App", "id": hook_id, "name": "web", "active": True, "events": events, "config": config}
@@ -54,7 +54,7 @@ def ping(world: World, hook_id: int, app_id: int, url: str, content_type: str, e
 
 
 def _json(world: World, value: Any, target: Repository | None) -> Any:
-    """Records as JSON, also inside `changes`; everything else stays."""
+    """The value with records turned into JSON, even inside `changes`."""
     match value:
         case Issue():
             return issue(world, value)

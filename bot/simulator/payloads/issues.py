@@ -28,13 +28,13 @@ def issue_page(world: World, record: Issue) -> str:
 
 
 def via_app(world: World, author: Account) -> Json | None:
-    """`performed_via_github_app`: the App, where its bot did it."""
+    """`performed_via_github_app`: the App, if the author is its bot."""
     record = world.app_of(author)
     return app(world, record) if record else None
 
 
 def reaction_rollup(url: str, reactions: Sequence[Reaction]) -> Json:
-    """How many reactions of each kind."""
+    """The number of reactions of each kind."""
     counts = Counter(reaction.content for reaction in reactions)
     return {"url": f"{url}/reactions", "total_count": len(reactions), **{kind: counts[kind] for kind in REACTIONS}}
 
@@ -76,7 +76,7 @@ def issue(world: World, record: Issue) -> Json:
         "issue_dependencies_summary": {"blocked_by": 0, "total_blocked_by": 0, "blocking": 0, "total_blocking": 0},
         "performed_via_github_app": via_app(world, record.author),
     }
-    # Left out where there is none, as GitHub does.
+    # Like GitHub, leave the field out if there is none.
     if parent := world.present(record.parent) if record.parent else None:
         body["parent_issue_url"] = issue_url(world, parent)
     if record.is_pull_request:
@@ -87,18 +87,18 @@ def issue(world: World, record: Issue) -> Json:
 
 
 def _type(name: str) -> Json:
-    """An issue type, of which the organization's other ones are not known."""
+    """An issue type by its name, with a made-up id, since types are not stored."""
     return {"id": 1, "node_id": "IT_1", "name": name, "description": None}
 
 
 def _parts(record: Issue) -> Json:
-    """How many sub-issues there are, and how many of them are closed."""
+    """The numbers of sub-issues and of closed sub-issues."""
     total, closed = len(record.parts), sum(part.state == "closed" for part in record.parts)
     return {"total": total, "completed": closed, "percent_completed": 100 * closed // max(total, 1)}
 
 
 def full_issue(world: World, record: Issue) -> Json:
-    """A single issue: what lists show, and who closed it."""
+    """A single issue: the fields that lists show, and who closed it."""
     closer = simple_user(world, record.closed_by) if record.closed_by else None
     return issue(world, record) | {"closed_by": closer}
 
@@ -136,7 +136,7 @@ def reaction(world: World, record: Reaction) -> Json:
 
 
 def suggestion(record: Suggestion, target: Issue) -> Json:
-    """A label that was suggested rather than added, or that the issue be closed as a duplicate."""
+    """A suggestion to add a label, or to close the issue as a duplicate."""
     label, original = record.label, record.original
     return {
         "id": record.id,

@@ -58,7 +58,7 @@ def repository_url(world: World, record: Repository) -> str:
 
 
 def permissions(role: Role) -> dict[str, bool]:
-    """The booleans that say what a role may do; `permission` words would hide triage and maintain."""
+    """A role's permissions as booleans; GitHub's `permission` word would hide triage and maintain."""
     return {
         "admin": at_least(role, "admin"),
         "maintain": at_least(role, "maintain"),
@@ -69,7 +69,7 @@ def permissions(role: Role) -> dict[str, bool]:
 
 
 def minimal_repository(record: Repository) -> Json:
-    """The few words about a repository that installation events carry."""
+    """The few fields of a repository in installation events."""
     return {
         "id": record.id,
         "node_id": record.node_id,
@@ -80,7 +80,7 @@ def minimal_repository(record: Repository) -> Json:
 
 
 def repository(world: World, record: Repository, role: Role | None = None) -> Json:
-    """A repository as lists and webhooks show it; with `role`, also what the caller may do in it."""
+    """A repository as lists and webhooks show it; with `role`, also the caller's permissions."""
     url = repository_url(world, record)
     page = f"{world.urls.html}/{record.full_name}"
     body: dict[str, Any] = minimal_repository(record) | {

@@ -12,7 +12,7 @@ from bot.simulator.state.world import World
 
 
 def event(world: World, subject: Issue, record: TimelineEvent, source: Issue | None = None) -> Json:
-    """One event; what it has besides the common fields depends on its kind. `source` is what referred to the issue."""
+    """One event, with the fields of its kind. `source` is the issue that referred to this one."""
     actor = simple_user(world, record.actor)
     if record.event == "commented":
         return comment(world, record.data["comment"]) | {"event": "commented", "actor": actor}

@@ -1,1 +1,1 @@
-"""The REST operations: a file for each resource, with the table of its routes."""
+"""The REST operations: a file for each resource, with a table of its routes."""

@@ -1,4 +1,4 @@
-"""The App itself, and its making from a manifest (https://docs.github.com/rest/apps/apps)."""
+"""The App itself, and its creation from a manifest (https://docs.github.com/rest/apps/apps)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def get_app(ctx: Context) -> Json:
 
 @ROUTES.add("POST", "/app-manifests/<code>/conversions", model="AppManifestsCodeConversionsPostResponse201")
 def convert_manifest(ctx: Context) -> Reply:
-    """Exchange the code that a person came back with for the new App's credentials; once, within the hour."""
+    """Exchange a code for the new App's credentials; once, within an hour."""
     app = ctx.sim.convert_manifest(ctx.params["code"])
     if app is None:
         raise not_found()

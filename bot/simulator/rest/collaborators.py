@@ -1,4 +1,4 @@
-"""What somebody may do in a repository (https://docs.github.com/rest/collaborators/collaborators)."""
+"""A user's role in a repository (https://docs.github.com/rest/collaborators/collaborators)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bot.simulator.payloads.repositories import permissions
 
 ROUTES = Routes()
 
-# The one word hides two roles, which is why clients should read the booleans or `role_name`.
+# The single word hides two roles, so clients should read the booleans or `role_name`.
 _WORD = {"triage": "read", "maintain": "write"}
 
 
@@ -23,7 +23,7 @@ _WORD = {"triage": "read", "maintain": "write"}
     model="RepositoryCollaboratorPermission",
 )
 def get_permission(ctx: Context) -> Json:
-    """A user's role; 404 for logins that nobody has, and for bots."""
+    """A user's role; 404 for unknown logins and for bots."""
     repo = ctx.repository()
     login = ctx.params["login"]
     account = ctx.sim.account(login)

@@ -77,7 +77,7 @@ def create_comment(ctx: Context) -> Reply:
     request="ReposOwnerRepoIssuesCommentsCommentIdPatchBody",
 )
 def update_comment(ctx: Context) -> Json:
-    """Change a comment: one's own, or as somebody who can write to the repository any."""
+    """Change a comment: one's own, or any comment with write access to the repository."""
     found = ctx.comment()
     _require_own(ctx, found)
     return comment(ctx.sim, ctx.sim.edit_comment(found, _text(ctx), ctx.actor))
@@ -85,7 +85,7 @@ def update_comment(ctx: Context) -> Json:
 
 @ROUTES.add("DELETE", _ONE, permissions=WRITE_ISSUES)
 def delete_comment(ctx: Context) -> Reply:
-    """Delete a comment, with the same right."""
+    """Delete a comment; the rights are as in `update_comment`."""
     found = ctx.comment()
     _require_own(ctx, found)
     ctx.sim.delete_comment(found, ctx.actor)

@@ -25,7 +25,7 @@ _ONE = "/repos/<owner>/<repo>/contents/<anything:path>"
 
 @ROUTES.add("GET", _ONE, permissions=_READ)
 def get_contents(ctx: Context) -> Reply:
-    """A file with its text in Base64, a directory as a list; as the `Accept` header asks, raw or as one object."""
+    """A file with its text in Base64, or a directory as a list. The `Accept` header may ask for other forms."""
     repo = ctx.repository()
     path = ctx.params["path"].strip("/")
     if isinstance(ctx.caller, InstallationCaller) and not _may_read(ctx, ctx.caller, repo, path):
@@ -57,10 +57,9 @@ def get_contents(ctx: Context) -> Reply:
     request="ReposOwnerRepoContentsPathPutBody",
 )
 def put_contents(ctx: Context) -> Reply:
-    """Commit a new file, or with `sha` of what is there a new text for it, to the default branch.
+    """Commit a file to the default branch; a change of a file needs the `sha` of its present content.
 
-    409 where `sha` is that of something else, 422 where it is missing or the content is no Base64, 404 for another
-    branch.
+    409 if `sha` is wrong, 422 if it is missing or the content is not Base64, 404 for another branch.
     """
     repo, data, path = ctx.repository(), ctx.data, ctx.params["path"].strip("/")
     ctx.unsupported(data, "author", "committer")
@@ -70,7 +69,7 @@ def put_contents(ctx: Context) -> Reply:
     if data.get("branch", repo.default_branch) not in (repo.default_branch, f"refs/heads/{repo.default_branch}"):
         raise ApiError(404, f"Branch {data['branch']} not found")
     try:
-        # As in mail, line breaks are no part of it: `base64` of a shell writes some.
+        # Ignore line breaks, as in mail: the shell's `base64` writes some.
         content = base64.b64decode("".join(data["content"].split()), validate=True)
     except (binascii.Error, ValueError):
         raise ApiError(422, "content is not valid Base64") from None
@@ -90,7 +89,7 @@ def put_contents(ctx: Context) -> Reply:
 
 
 def _commit(ctx: Context, repo: Repository, before: str, message: str) -> Json:
-    """The commit that is now the head of the default branch, `before` being the one below it."""
+    """The commit at the head of the default branch; `before` is its parent."""
     page, api = f"{ctx.sim.urls.html}/{repo.full_name}/commit", f"{repository_url(ctx.sim, repo)}/git"
     login, tree = ctx.actor.login, repo.head[::-1]
     author = {"name": login, "email": f"{login}@users.noreply.github.com", "date": iso(repo.pushed_at)}
@@ -117,7 +116,7 @@ def _commit(ctx: Context, repo: Repository, before: str, message: str) -> Json:
 
 
 def _may_read(ctx: Context, caller: InstallationCaller, repo: Repository, path: str) -> bool:
-    """A token with only the permission `single_file` reads the files that its App's registration lists."""
+    """Whether the caller may read the file. With only `single_file`, a token may read the files that its App lists."""
     if not caller.reaches(ctx.sim, repo) or caller.may("contents", "read"):
         return True
     return path in caller.installation.app.single_files

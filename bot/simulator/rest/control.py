@@ -1,8 +1,8 @@
-"""Levers for people and scripts, under `/_sim/`: no part of GitHub.
+"""Controls of the simulator for people and scripts, under `/_sim/`: not part of GitHub.
 
-They count towards no limit, and no fault strikes them: what was set up can be taken back. Every call carries the header
-`X-Simulator-Key` with the App's webhook secret, which whoever started the simulator knows and a web page that happens
-to be open in a browser does not.
+Limits and faults do not apply to these calls, so that every set-up can be undone. A call needs the header
+`X-Simulator-Key` with the App's webhook secret. The person who started the simulator knows the secret; a web page in
+their browser does not.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ROUTES = Routes()
 
 @ROUTES.add("GET", "/_sim/state")
 def state(ctx: Context) -> Json:
-    """All repositories with their latest issues (`?issues=N`, 50 unless asked) and what is said in them."""
+    """All repositories with their latest issues (`?issues=N`, by default 50) and comments."""
     _guard(ctx)
     most = ctx.number("issues", 50)
     return {
@@ -63,7 +63,7 @@ def add_comment(ctx: Context) -> Reply:
 
 @ROUTES.add("POST", "/_sim/faults")
 def add_fault(ctx: Context) -> Reply:
-    """Let requests fail: the arguments of `Faults.add` as an object."""
+    """Make requests fail: the body has the arguments of `Faults.add`."""
     _guard(ctx)
     try:
         ctx.sim.faults.add(**ctx.data)
@@ -82,7 +82,7 @@ def clear_faults(ctx: Context) -> Reply:
 
 @ROUTES.add("POST", "/_sim/similarity")
 def set_similarity(ctx: Context) -> Json:
-    """How a repository answers who asks for similar issues: `{repository, answers}`, see `set_similarity`."""
+    """Choose how a repository answers requests for similar issues: `{repository, answers}`, see `set_similarity`."""
     _guard(ctx)
     answers: Any = ctx.data.get("answers")
     try:
@@ -110,7 +110,7 @@ def _guard(ctx: Context) -> None:
 
 
 def _text(ctx: Context, name: str, default: str | None = None) -> str:
-    """A field of the body that has to be a text; a script's slip is answered, and is no fault of the simulator's."""
+    """A text field of the body. A wrong type gets an error answer, since it is the script's mistake."""
     value = ctx.data.get(name, default)
     if not isinstance(value, str):
         raise ApiError(422, f"{name} must be a text")
@@ -135,7 +135,7 @@ def _repository(ctx: Context, repo: Repository, most: int) -> Json:
             "author": entry.author.login,
             "labels": [label.name for label in entry.labels],
             "url": issue_page(ctx.sim, entry),
-            "comments": [{"author": said.author.login, "body": said.body, "id": said.id} for said in entry.comments],
+            "comments": [{"author": one.author.login, "body": one.body, "id": one.id} for one in entry.comments],
         }
         for entry in latest
     ]

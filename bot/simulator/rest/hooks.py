@@ -1,4 +1,4 @@
-"""The App's webhook: where it goes, and what was delivered (https://docs.github.com/rest/apps/webhooks)."""
+"""The App's webhook and its deliveries (https://docs.github.com/rest/apps/webhooks)."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ def update_config(ctx: Context) -> Json:
 
 @ROUTES.add("GET", "/app/hook/deliveries", auth="app", model="[HookDeliveryItem]")
 def list_deliveries(ctx: Context) -> Reply:
-    """Attempts of the last three days, newest first, page by page with a cursor."""
+    """The attempts of the last three days, newest first, in pages with a cursor."""
     log = ctx.sim.webhooks.recent(ctx.app)
     if status := ctx.query.get("status"):
-        # An attempt without any answer is neither: its code is 0.
+        # An attempt without an answer has code 0, and is neither.
         wanted = _OUTCOMES[ctx.word("status", status, tuple(_OUTCOMES))]
         log = [entry for entry in log if entry.status_code in wanted]
     if cursor := ctx.query.get("cursor"):
@@ -59,7 +59,7 @@ def list_deliveries(ctx: Context) -> Reply:
 
 @ROUTES.add("GET", "/app/hook/deliveries/<int:delivery_id>", auth="app", model="HookDelivery")
 def get_delivery(ctx: Context) -> Json:
-    """One attempt with what was sent and what came back."""
+    """One attempt, with the request and the response."""
     entry = _delivery(ctx)
     return _item(entry) | {
         "url": entry.url,
@@ -70,7 +70,7 @@ def get_delivery(ctx: Context) -> Json:
 
 @ROUTES.add("POST", "/app/hook/deliveries/<int:delivery_id>/attempts", auth="app")
 def redeliver(ctx: Context) -> Reply:
-    """Send it once more, under the same GUID."""
+    """Send the delivery once more, under the same GUID."""
     ctx.sim.webhooks.redeliver(_delivery(ctx))
     return Reply({}, 202)
 

@@ -38,19 +38,19 @@ def get_installation(ctx: Context) -> Json:
     request="AppInstallationsInstallationIdAccessTokensPostBody",
 )
 def create_token(ctx: Context) -> Reply:
-    """A token for an hour, narrowed to `repositories` or `repository_ids` and to `permissions` if the body has them."""
+    """A token for an hour; the body may narrow it by `repositories` or `repository_ids`, and `permissions`."""
     installation = _installation(ctx)
     if installation.suspended_at is not None:
         raise forbidden("This installation has been suspended")
     chosen = _chosen(ctx, installation)
-    # Clients that narrow nothing may still send an empty object.
+    # Clients may send an empty object to narrow nothing.
     token = ctx.sim.make_installation_token(installation, ctx.data.get("permissions") or None, chosen)
     return Reply(apps.installation_token(ctx.sim, token), 201)
 
 
 @ROUTES.add("DELETE", "/app/installations/<int:installation_id>", auth="app")
 def delete_installation(ctx: Context) -> Reply:
-    """The App leaves an account."""
+    """Remove the App from an account."""
     ctx.sim.uninstall(_installation(ctx))
     return Reply(None, 204)
 
@@ -94,7 +94,7 @@ def list_repositories(ctx: Context) -> Reply:
 
 @ROUTES.add("DELETE", "/installation/token", auth="installation")
 def revoke_token(ctx: Context) -> Reply:
-    """End the token that the request was made with."""
+    """Revoke the token with which the request was made."""
     if isinstance(ctx.caller, InstallationCaller):
         ctx.sim.installation_tokens.pop(ctx.caller.token.token, None)
     return Reply(None, 204)
@@ -116,7 +116,7 @@ def _on_account(ctx: Context, kind: str) -> Json:
 
 
 def _chosen(ctx: Context, installation: Installation) -> list[Repository] | None:
-    """The repositories that the body names; 422 if one is out of the installation's reach."""
+    """The repositories that the body names; 422 if the installation does not cover one of them."""
     names: list[Any] = ctx.data.get("repositories") or []
     keys: list[Any] = ctx.data.get("repository_ids") or []
     if not names and not keys:

@@ -29,7 +29,7 @@ _SORTS: dict[str, Callable[[Issue], keyset.Key]] = {
     "updated": lambda entry: (entry.updated_at.timestamp(), entry.number),
     "comments": lambda entry: (len(entry.comments), entry.number),
 }
-# What issues of the simulator do not have.
+# Fields that the simulator's issues do not have.
 _LACKING = ("assignee", "assignees", "milestone", "type", "issue_field_values")
 _REASONS = ("completed", "not_planned", "duplicate", "reopened")
 _CLOSING: dict[str | None, StateReason] = {"not_planned": "not_planned", "duplicate": "duplicate"}
@@ -37,7 +37,7 @@ _CLOSING: dict[str | None, StateReason] = {"not_planned": "not_planned", "duplic
 
 @ROUTES.add("GET", "/repos/<owner>/<repo>/issues", permissions=READ_ISSUES, model="[Issue]")
 def list_issues(ctx: Context) -> Reply:
-    """The repository's issues and pull requests, newest first unless asked otherwise."""
+    """The repository's issues and pull requests, by default newest first."""
     repo = ctx.repository()
     ctx.unsupported(ctx.query, "milestone", "assignee", "mentioned", "type", "issue_field_values", "before")
     state = ctx.word("state", "open", ("open", "closed", "all"))
@@ -72,7 +72,7 @@ def get_issue(ctx: Context) -> Json:
     creates=True,
 )
 def create_issue(ctx: Context) -> Reply:
-    """Open an issue. Labels of people who may not label are dropped silently, as on GitHub."""
+    """Open an issue. As on GitHub, labels are silently dropped if the person may not label."""
     repo, data = ctx.repository(), ctx.data
     ctx.unsupported(data, *_LACKING)
     if data.get("title") is None:
@@ -90,14 +90,14 @@ def create_issue(ctx: Context) -> Reply:
     model="Issue",
 )
 def update_issue(ctx: Context) -> Json:
-    """Change what the body names, all of it or nothing. `labels` are replaced.
+    """Change all that the body names, or nothing. `labels` replace the old labels.
 
-    A person without triage can only change an own issue, and the labels in the request are dropped silently.
+    A person without triage access can change only their own issue; the request's labels are silently dropped.
     """
     found, data = ctx.issue(), ctx.data
     state = data.get("state")
     if isinstance(state, dict) and ctx.headers.get("X-GitHub-Api-Version") == suggestions.VERSION:
-        # GitHub's description knows a word here alone.
+        # GitHub's description allows only a string here.
         data = data | {"state": None if suggestions.closing(ctx, found, state) else state.get("value")}
         data = {key: value for key, value in data.items() if value is not None}
     if problems := validation.problems("ReposOwnerRepoIssuesIssueNumberPatchBody", data) if ctx.sim.validate else []:
@@ -131,10 +131,10 @@ def update_issue(ctx: Context) -> Json:
 
 
 def _state_change(ctx: Context, found: Issue, data: dict[str, Any]) -> Callable[[], object]:
-    """What opens or closes the issue as the body says, which is checked at once and done when it is called.
+    """Check the body's state now, and return a function that opens or closes the issue.
 
-    The reason counts only next to a state, the original only with the reason `duplicate`. A closed issue that is closed
-    for another reason gets that one, as https://github.com/cli/cli/issues/14364 says.
+    The reason counts only with a state, the original only with the reason `duplicate`. Closing a closed issue changes
+    its reason (https://github.com/cli/cli/issues/14364).
     """
     state, reason = data.get("state"), data.get("state_reason")
     if state is None:
@@ -157,7 +157,7 @@ def _state_change(ctx: Context, found: Issue, data: dict[str, Any]) -> Callable[
 
 
 def _nothing() -> None:
-    """The state stays."""
+    """Leave the state unchanged."""
 
 
 @ROUTES.add(
@@ -168,7 +168,7 @@ def _nothing() -> None:
     request="ReposOwnerRepoIssuesIssueNumberLockPutBody",
 )
 def lock(ctx: Context) -> Reply:
-    """Close the conversation."""
+    """Lock the conversation."""
     found = ctx.issue()
     reason = ctx.data.get("lock_reason")
     if reason not in (None, "off-topic", "too heated", "resolved", "spam"):
@@ -181,19 +181,19 @@ def lock(ctx: Context) -> Reply:
 
 @ROUTES.add("DELETE", "/repos/<owner>/<repo>/issues/<int:number>/lock", permissions=WRITE_ISSUES, role="write")
 def unlock(ctx: Context) -> Reply:
-    """Open the conversation again."""
+    """Unlock the conversation."""
     found = ctx.issue()
     ctx.sim.unlock_issue(found.repository, found.number, ctx.actor)
     return Reply(None, 204)
 
 
 def label_names(labels: list[Any]) -> list[str]:
-    """Names of labels that come as words or as objects."""
+    """The names of labels, which may be strings or objects."""
     return [entry if isinstance(entry, str) else str(entry.get("name", "")) for entry in labels]
 
 
 def _may_triage(ctx: Context) -> bool:
-    """Whether the caller may label and close the issues of others."""
+    """Whether the caller may label and close other people's issues."""
     if not isinstance(ctx.caller, UserCaller):
         return True
     return at_least(role_of(ctx.sim, ctx.caller, ctx.repository()), "triage")

@@ -1,8 +1,8 @@
-"""Lists whose pages are found by what the page before ended with, since counted pages end at 10,000 entries.
+"""Lists with cursors: a page starts after the last entry of the page before. Numbered pages end at 10,000 entries.
 
-Seen in answers of GitHub's, not in its manual: "Pagination with the page parameter is not supported for large datasets,
-please use cursor based pagination (after/before)" for page 100 of a hundred entries each, and an `after` in the `Link`
-header's addresses.
+GitHub's manual does not describe this, but its answers do: at page 100 with 100 entries each, "Pagination with the page
+parameter is not supported for large datasets, please use cursor based pagination (after/before)", and an `after` in the
+`Link` header's addresses.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MOST_COUNTED = 10_000
 
 
 def page(ctx: Context, items: Iterable[T], key: Callable[[T], Key], show: Callable[[T], Any], down: bool) -> Reply:
-    """One page of `items`, sorted by `key` upwards or `down`; the key's second part tells equal ones apart."""
+    """One page of `items`, sorted by `key`, descending if `down`. The key's second part breaks ties."""
     ordered = sorted(items, key=key, reverse=down)
     number, per_page = ctx.paging()
     start = (number - 1) * per_page

@@ -93,7 +93,7 @@ def list_of_issue(ctx: Context) -> Reply:
 
 @ROUTES.add("POST", _OF_ISSUE, permissions=WRITE_ISSUES, role="triage", model="[Label]")
 def add(ctx: Context) -> list[Json]:
-    """Add labels to those the issue has; a label may be sent as a suggestion."""
+    """Add labels to the issue; a label may be sent as a suggestion."""
     found = ctx.issue()
     names, _ = suggestions.split(ctx, found, _labels(ctx))
     ctx.sim.set_labels(found, [*(entry.name for entry in found.labels), *names], ctx.actor)
@@ -110,14 +110,14 @@ def replace(ctx: Context) -> list[Json]:
 
 @ROUTES.add("DELETE", _OF_ISSUE, permissions=WRITE_ISSUES, role="triage")
 def remove_all(ctx: Context) -> Reply:
-    """Take all labels off the issue."""
+    """Remove all labels from the issue."""
     ctx.sim.set_labels(ctx.issue(), [], ctx.actor)
     return Reply(None, 204)
 
 
 @ROUTES.add("DELETE", _ON_ISSUE, permissions=WRITE_ISSUES, role="triage", model="[Label]")
 def remove(ctx: Context) -> list[Json]:
-    """Take one label off the issue and show the rest; 404 if the issue does not have it."""
+    """Remove a label from the issue and show the rest; 404 if the issue does not have the label."""
     found = ctx.issue()
     name = ctx.params["name"].lower()
     if all(entry.name.lower() != name for entry in found.labels):
@@ -138,7 +138,7 @@ def _label(ctx: Context, repo: Repository) -> Label:
 
 
 def _labels(ctx: Context) -> list[Any]:
-    """The labels of the body, which is an object with `labels` or just the list."""
+    """The labels in the body, which is an object with `labels` or just the list."""
     labels = ctx.body if isinstance(ctx.body, list) else ctx.data.get("labels", [])
     if not isinstance(labels, list):
         raise invalid("Label", "labels", "invalid")

@@ -48,13 +48,13 @@ _ROOT = {
 
 @ROUTES.add("GET", "/", model="Root")
 def root(ctx: Context) -> Json:
-    """Where to find what."""
+    """The addresses of the resources."""
     return {name: ctx.sim.urls.api + path for name, path in _ROOT.items()}
 
 
 @ROUTES.add("GET", "/meta", model="ApiOverview")
 def meta(ctx: Context) -> Json:
-    """Addresses of GitHub's services; here there is only this machine's."""
+    """The addresses of GitHub's services: here only this machine's."""
     return {"verifiable_password_authentication": False, "hooks": ["127.0.0.0/8"], "api": ["127.0.0.0/8"]}
 
 

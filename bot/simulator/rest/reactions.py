@@ -37,7 +37,7 @@ def list_of_comment(ctx: Context) -> Reply:
     request="ReposOwnerRepoIssuesIssueNumberReactionsPostBody",
 )
 def react_to_issue(ctx: Context) -> Reply:
-    """React to an issue: 201, or 200 if one had done so before."""
+    """React to an issue: 201, or 200 if the reaction exists already."""
     return _react(ctx, ctx.issue())
 
 
@@ -49,7 +49,7 @@ def react_to_issue(ctx: Context) -> Reply:
     request="ReposOwnerRepoIssuesCommentsCommentIdReactionsPostBody",
 )
 def react_to_comment(ctx: Context) -> Reply:
-    """React to a comment: 201, or 200 if one had done so before."""
+    """React to a comment: 201, or 200 if the reaction exists already."""
     return _react(ctx, ctx.comment())
 
 

@@ -25,12 +25,12 @@ def find(
     search_type: str | None = None,
     require_kind: bool = True,
 ) -> Result:
-    """Ask the search engine for what this caller may see; 422 as it says."""
+    """Search what the caller may see; the search engine's errors become 422."""
     ctx.sim.flush_index()
 
     def visible(full_name: str) -> bool:
         repo = ctx.sim.named(full_name)
-        # A former name finds nothing: searches do not follow renames.
+        # Searches do not follow renames: a former name finds nothing.
         if repo is None or repo.full_name.lower() != full_name or not can_see(ctx.sim, ctx.caller, repo):
             return False
         return may_read(ctx.sim, ctx.caller, repo, "issues", "pull_requests")
@@ -48,7 +48,7 @@ def find(
             user_exists=lambda login: login in ctx.sim.accounts,
             viewer=ctx.caller.account.login if ctx.caller.account else "",
             require_kind=require_kind and not _is_classic(ctx),
-            # The engine itself falls back, so that what it finds is what it would find then.
+            # Let the engine fall back, so that the results are those of a real fallback.
             outage="service_unavailable" if out_of_order else None,
         )
     except QueryError as error:
@@ -58,7 +58,7 @@ def find(
 
 
 def _is_classic(ctx: Context) -> bool:
-    """Classic personal tokens, and nobody, may still search without saying which kind they want."""
+    """Whether the caller may search without choosing issues or pull requests: classic tokens and anonymous callers."""
     if isinstance(ctx.caller, UserCaller):
         return not ctx.caller.fine_grained
     return isinstance(ctx.caller, Anonymous)
@@ -68,7 +68,7 @@ def _is_classic(ctx: Context) -> bool:
     "GET", "/search/issues", permissions=(("issues", "read"),), model="SearchIssuesGetResponse200", resource="search"
 )
 def search_issues(ctx: Context) -> Reply:
-    """Issues and pull requests by a query, ranked, page by page up to the thousandth."""
+    """Search issues and pull requests, ranked and in pages, up to the thousandth result."""
     search_type = ctx.query.get("search_type")
     if search_type not in (None, "semantic", "hybrid"):
         raise invalid("Search", "search_type", "invalid", value=search_type)
@@ -85,7 +85,7 @@ def search_issues(ctx: Context) -> Reply:
         search_type=search_type,
     )
     items = [
-        # The published description knows no null for a body that was found, other than for one that is read.
+        # The published description allows a null body for a single issue, but not in search results.
         (shown := issue(ctx.sim, ctx.sim.issues_by_id[key])) | {"score": score, "body": shown["body"] or ""}
         for key, score in zip(found.ids, found.scores, strict=True)
     ]

@@ -1,6 +1,6 @@
-"""Issues that are most like one, as GitHub ranks them where it does.
+"""The issues most similar to an issue, in repositories where GitHub ranks them.
 
-GitHub's manual does not describe this yet: what is here is what github/github-mcp-server asks for and reads
+GitHub's manual does not describe this yet. The simulator follows the requests and answers in github/github-mcp-server
 (`pkg/github/find_duplicate.go`, August 2026).
 """
 
@@ -19,13 +19,13 @@ from bot.simulator.state.issues import Issue
 
 ROUTES = Routes()
 
-# GitHub's scale is its own and passes 1. Without a threshold of the caller's it rather names too few.
+# GitHub's scores have their own scale, which exceeds 1. Its default threshold is high, and so lists too few issues.
 _USUAL, _MEDIUM, _HIGH = 0.6, 1.0, 1.4
 
 
 @ROUTES.add("GET", "/repos/<owner>/<repo>/issues/<int:number>/semantically_similar", permissions=READ_ISSUES)
 def similar_issues(ctx: Context) -> Reply:
-    """The issues of the same repository that are most like this one, best first."""
+    """The repository's issues that are most similar to this one, best first."""
     target = ctx.issue()
     answers = target.repository.similarity
     if not isinstance(answers, str):
@@ -50,7 +50,7 @@ def similar_issues(ctx: Context) -> Reply:
 
 
 def _likeness(one: Issue, other: Issue) -> float:
-    """Between 0 and 2: how many words the titles share, and how many title and body together."""
+    """Between 0 and 2: the share of common words in the titles, plus the share in title and body together."""
     return _shared(one.title, other.title) + _shared(_text(one), _text(other))
 
 

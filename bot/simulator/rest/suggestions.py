@@ -22,7 +22,7 @@ VERSION = "2026-03-10"
 
 @ROUTES.add("GET", _OF_ISSUE, permissions=READ_ISSUES, role="triage", model="[IssueSuggestion]")
 def list_suggestions(ctx: Context) -> Reply:
-    """The suggestions on an issue; 404 where the repository does not have the feature."""
+    """The suggestions on an issue; 404 if the repository does not have the feature."""
     found = _issue(ctx)
     state = ctx.word("state", "pending", _STATES)
     chosen = [entry for entry in found.suggestions if state in ("all", entry.state)]
@@ -35,7 +35,7 @@ def list_suggestions(ctx: Context) -> Reply:
     "POST", f"{_OF_ISSUE}/<int:suggestion_id>/approve", permissions=WRITE_ISSUES, role="triage", model="IssueSuggestion"
 )
 def approve(ctx: Context) -> Json:
-    """Do what was suggested."""
+    """Carry out the suggestion."""
     return _resolve(ctx, approve=True)
 
 
@@ -48,10 +48,10 @@ def dismiss(ctx: Context) -> Json:
 
 
 def split(ctx: Context, found: Issue, labels: list[Any]) -> tuple[list[str], list[Json]]:
-    """Part the labels of a request into those to set and those that are only suggested, which are stored here.
+    """Split the labels of a request into labels to set and suggestions, and store the suggestions.
 
-    Where the repository lacks the feature, or the client speaks an older version, the further keys of a label mean
-    nothing: it is a label like any other.
+    If the repository lacks the feature, or the client uses an older API version, a label's other keys are ignored, and
+    it is set like any other label.
     """
     known = found.repository.suggestions and ctx.headers.get("X-GitHub-Api-Version") == VERSION
     names: list[str] = []
@@ -72,9 +72,9 @@ def split(ctx: Context, found: Issue, labels: list[Any]) -> tuple[list[str], lis
 
 
 def closing(ctx: Context, found: Issue, state: dict[str, Any]) -> bool:
-    """Whether a state that came as an object is only suggested, which is stored here (SPEC G).
+    """Whether a state that was sent as an object is only a suggestion, which is stored here (SPEC G).
 
-    Where the repository lacks the feature nothing happens at all, and GitHub answers 200 all the same.
+    If the repository lacks the feature, GitHub answers 200 and does nothing.
     """
     if not state.get("suggest"):
         return False

@@ -1,4 +1,4 @@
-"""What happened to an issue (https://docs.github.com/rest/issues/timeline, …/rest/issues/events)."""
+"""An issue's timeline and events (https://docs.github.com/rest/issues/timeline, …/rest/issues/events)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bot.simulator.payloads import timeline
 
 ROUTES = Routes()
 
-# The events of an issue leave out what only its timeline shows.
+# Kinds that only the timeline shows, not the list of events.
 _EVENTS = "LabeledIssueEvent|UnlabeledIssueEvent|RenamedIssueEvent|LockedIssueEvent|StateChangeIssueEvent"
 _TIMELINE_ONLY = frozenset({"commented", "cross-referenced"})
 
@@ -23,14 +23,14 @@ _TIMELINE_ONLY = frozenset({"commented", "cross-referenced"})
     model=f"[{_EVENTS}|TimelineCommentEvent|TimelineCrossReferencedEvent]",
 )
 def list_timeline(ctx: Context) -> Reply:
-    """Events and comments in the order in which they happened; no references from where the caller cannot look."""
+    """Events and comments in order of time, without references from issues that the caller must not see."""
     found = ctx.issue()
     sources = {
         entry.id: in_sight(ctx.sim, ctx.caller, entry.data["source"])
         for entry in found.events
         if entry.event == "cross-referenced"
     }
-    # What happened in the same second stays in the order in which it happened.
+    # The sort is stable, so entries of the same second keep their order.
     entries = sorted(
         (entry for entry in found.events if sources.get(entry.id, found) is not None),
         key=lambda entry: entry.created_at,

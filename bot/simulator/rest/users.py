@@ -13,7 +13,7 @@ ROUTES = Routes()
 
 @ROUTES.add("GET", "/user", auth="user", model="PrivateUser")
 def get_authenticated(ctx: Context) -> Json:
-    """The user whose token it is."""
+    """The token's user."""
     return private_user(ctx.sim, ctx.actor)
 
 

@@ -1,4 +1,4 @@
-"""What an App asks for a person who has signed in to it (https://docs.github.com/rest/apps/installations)."""
+"""What an App may ask about a person who has signed in to it (https://docs.github.com/rest/apps/installations)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def list_installations(ctx: Context) -> Reply:
     model="UserInstallationsInstallationIdRepositoriesGetResponse200",
 )
 def list_repositories(ctx: Context) -> Reply:
-    """The repositories of an installation that the person can see, with what they may do there."""
+    """The repositories of an installation that the person can see, with the person's permissions."""
     person, app = _visitor(ctx)
     found = ctx.sim.installations.get(ctx.params["installation_id"])
     mine = _reached(ctx, found, person) if found is not None and found.app is app else []

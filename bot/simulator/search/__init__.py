@@ -4,7 +4,7 @@
     index.put(Document(id=1, repo="acme/app", …))
     index.search('repo:acme/app is:issue in:title "cannot connect"')
 
-Where GitHub's documentation leaves a question open, the module that answers it says how it was decided.
+If GitHub's documentation leaves a question open, the module concerned says how we decided.
 """
 
 from __future__ import annotations

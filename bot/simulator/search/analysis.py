@@ -1,8 +1,8 @@
-"""From text to terms: words are normalised, lower-cased and stemmed; no word is a stop word.
+"""From text to terms: words are normalised, lower-cased and stemmed; there are no stop words.
 
 One analyser serves titles, bodies, comments and queries. As in Elasticsearch's standard tokenizer, punctuation
-separates, an underscore does not, and each Han or kana character is a token of its own (no spaces separate words
-there); a run of them in a query is therefore asked for as a phrase.
+separates words, an underscore does not, and each Han or kana character is a token (no spaces separate words there). A
+run of such characters in a query therefore becomes a phrase.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from typing import Final
 
 import snowballstemmer
 
-# Vowel signs and accents are no word characters to `re`, so the scripts that need them are named.
+# `re` does not count vowel signs and accents as word characters, so the scripts that need them are named.
 _MARKS = r"\u0300-\u036f\u0591-\u05bd\u064b-\u065f\u0900-\u0963\u0981-\u0dff\u0e31-\u0e3a\u0e47-\u0e4e\u0eb1-\u0ecd"
 _IDEOGRAPHS = r"\u3041-\u309f\u30a0-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 _TOKEN = re.compile(rf"[{_IDEOGRAPHS}]|(?:(?![{_IDEOGRAPHS}])[\w{_MARKS}])+")
-# Every ASCII character that is part of no word becomes a space; what is beyond ASCII stays for `_TOKEN` to judge.
+# Turns every ASCII character outside of words into a space. `_TOKEN` splits the other characters.
 _SPACED = bytes(code if code > 127 or chr(code).isalnum() or chr(code) == "_" else 32 for code in range(256))
 _UNITS = re.compile(rf"[{_IDEOGRAPHS}]+|(?:(?![{_IDEOGRAPHS}])[\w{_MARKS}])+")
 
-# English has no longer words; what is longer is data, and is kept as it is.
+# English has no longer words. Longer tokens are data, and are not stemmed.
 _LONGEST_WORD: Final = 40
 
 
 def tokens(text: str) -> list[str]:
     """The words of a text in order, lower case, not yet stemmed."""
-    # Nearly all text is ASCII, and splitting it by a table of bytes takes a third of the time of a regular expression.
+    # Nearly all text is ASCII. Splitting ASCII with a table of bytes takes a third of a regular expression's time.
     if text.isascii():
         return _pieces(text.lower())
     words: list[str] = []
@@ -40,7 +40,7 @@ def tokens(text: str) -> list[str]:
 
 
 def units(text: str) -> list[list[str]]:
-    """The parts of an unquoted query word that must all occur, each a list of tokens that must stand side by side."""
+    """The parts of an unquoted query word. All parts must occur; the tokens of a part must stand side by side."""
     return [tokens(unit) for unit in _UNITS.findall(unicodedata.normalize("NFKC", text).lower())]
 
 
@@ -50,9 +50,9 @@ def _pieces(text: str) -> list[str]:
 
 
 class Vocabulary(dict[str, int]):
-    """Term numbers by written word, counted from 1; a new word is stemmed once and then remembered.
+    """The term numbers of words, from 1 on; each word is stemmed only once.
 
-    Looking a word up with `[]` adds it (while indexing), `find` does not (while searching).
+    Indexing looks words up with `[]`, which adds new words; searching uses `find`, which does not.
     """
 
     def __init__(self) -> None:
@@ -66,7 +66,7 @@ class Vocabulary(dict[str, int]):
         return number
 
     def find(self, word: str) -> int:
-        """The word's term number, 0 where no text has such a word."""
+        """The word's term number; 0 if no text has such a word."""
         return self.get(word) or self._terms.get(self._stemmed(word), 0)
 
     def _stemmed(self, word: str) -> str:

@@ -1,4 +1,4 @@
-"""From a query's tree to something that selects documents."""
+"""Compiles a query's tree into a matcher, which selects documents."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bot.simulator.search.syntax import And, Node, Not, Or, Qualifier, Text
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
-    """What a tree is compiled against: the fields searched, the documents, and those that are in reach at all."""
+    """Compiles trees for the searched fields, the documents, and the documents in reach."""
 
     vocabulary: Vocabulary
     fields: Sequence[FieldIndex]
@@ -25,11 +25,11 @@ class Compiler:
     surroundings: Surroundings
 
     def compile(self, node: Node) -> Matcher:
-        """The matcher of a tree; text without a single letter or digit asks for nothing and is left out."""
+        """The matcher of a tree; text without any letter or digit is left out."""
         return self._compile(node) or matching.FilterMatcher(lambda document: True, self.universe)
 
     def terms(self, text: Text) -> list[list[int]]:
-        """The term numbers of a text: parts that must all occur, each of terms that must stand side by side."""
+        """The term numbers of a text: all parts must occur; the terms of a part must stand side by side."""
         parts = [tokens(text.value)] if text.quoted else units(text.value)
         return [[self.vocabulary.find(word) for word in part] for part in parts if part]
 

@@ -1,4 +1,4 @@
-"""What the search engine knows of an issue or pull request, and what it answers."""
+"""An issue or pull request in the search engine, and the engine's answer."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class RepositoryFacts:
-    """What `is:private`, `is:public` and `archived:` ask of an issue's repository."""
+    """The repository's properties behind `is:private`, `is:public` and `archived:`."""
 
     private: bool = False
     archived: bool = False
@@ -57,8 +57,8 @@ class RepositoryFacts:
 class Result:
     """One page of an answer. `ids` and `scores` run in parallel, best first; `total_count` counts every match.
 
-    `search_type` is what really ran; `fallback_reasons` says why it is not what was asked for (GitHub's own words).
-    `incomplete_results` is never set here: a caller that plays a time-out replaces it.
+    `search_type` is the type of search that ran; if it differs from the requested type, `fallback_reasons` says why, in
+    GitHub's words. `incomplete_results` is never set here: a caller that simulates a time-out sets it.
     """
 
     total_count: int

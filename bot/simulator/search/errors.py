@@ -7,7 +7,7 @@ ISSUE_SEARCH_DOCS = "https://docs.github.com/rest/search/search#search-issues-an
 
 
 class QueryError(Exception):
-    """A search that GitHub answers with 422; `body()` is that answer."""
+    """A search that GitHub answers with 422; `body()` is the answer."""
 
     def __init__(
         self, message: str, errors: list[dict[str, str]] | None = None, documentation_url: str = SEARCH_DOCS
@@ -25,14 +25,14 @@ class QueryError(Exception):
 
 
 def invalid(message: str) -> QueryError:
-    """The query is there, and wrong."""
+    """The query is wrong."""
     return QueryError(
         "Validation Failed", [{"message": message, "resource": "Search", "field": "q", "code": "invalid"}]
     )
 
 
 def missing() -> QueryError:
-    """There is no query."""
+    """The query is missing."""
     return QueryError("Validation Failed", [{"resource": "Search", "field": "q", "code": "missing"}])
 
 
@@ -47,7 +47,7 @@ def too_many_operators() -> QueryError:
 
 
 def unsearchable_scope() -> QueryError:
-    """REST "Access errors or missing search results": nothing that `repo:`, `user:` and `org:` name can be seen."""
+    """REST "Access errors or missing search results": the caller sees nothing that `repo:`, `user:` and `org:` name."""
     return invalid(
         "The listed users and repositories cannot be searched either because the resources do not exist "
         "or you do not have permission to view them."
@@ -71,10 +71,10 @@ def unrecognised_date(value: str) -> QueryError:
 
 
 def untyped() -> QueryError:
-    """GitHub asks Apps and fine-grained tokens to say which of the two kinds they want."""
+    """GitHub requires Apps and fine-grained tokens to choose between issues and pull requests."""
     return QueryError("Query must include 'is:issue' or 'is:pull-request'", documentation_url=ISSUE_SEARCH_DOCS)
 
 
 def beyond_reach() -> QueryError:
-    """REST "About search": a search shows its first 1,000 results and no more."""
+    """REST "About search": a search shows only its first 1,000 results."""
     return QueryError("Only the first 1000 search results are available")

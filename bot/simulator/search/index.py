@@ -1,6 +1,6 @@
-"""The search engine itself: documents go in, queries are answered as GitHub's `GET /search/issues` would.
+"""The search engine: stores documents, and answers queries like GitHub's `GET /search/issues`.
 
-It is pure: no clock, no I/O, no randomness. It takes no locks either; a caller with threads brings its own.
+The engine is pure: no clock, no I/O, no randomness. It takes no locks; callers with threads must.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _TEXTS: Final[dict[str, Callable[[Document], tuple[str, ...]]]] = {
 
 
 def everything(name: str) -> bool:
-    """The view of one who may see every repository and every user."""
+    """For callers who may see every repository and every user."""
     return True
 
 
@@ -50,11 +50,11 @@ class SearchIndex:
         return len(self._documents)
 
     def put_repository(self, full_name: str, *, private: bool = False, archived: bool = False) -> None:
-        """Make a repository known or change what is known of it; one with documents is known without this."""
+        """Add a repository or change its properties. Adding a document also adds its repository."""
         self._repositories[full_name.lower()] = RepositoryFacts(private, archived)
 
     def put(self, doc: Document) -> None:
-        """Add a document, or replace the one with the same id; only fields whose text changed are indexed anew."""
+        """Add a document, or replace the document with the same id. Only fields with new text are indexed again."""
         old = self._documents.get(doc.id)
         for name, texts in _TEXTS.items():
             if old is None:
@@ -69,7 +69,7 @@ class SearchIndex:
         self._repositories.setdefault(doc.repo.lower(), RepositoryFacts())
 
     def remove(self, id: int) -> None:
-        """Forget a document; nothing happens where there is none of that id."""
+        """Remove a document, if there is one with that id."""
         doc = self._documents.pop(id, None)
         if doc is None:
             return
@@ -92,12 +92,12 @@ class SearchIndex:
         require_kind: bool = True,
         outage: Outage | None = None,
     ) -> Result:
-        """Answer a query. Raises QueryError where GitHub answers 422.
+        """Answer a query. Raises QueryError if GitHub would answer 422.
 
-        `visible` is asked with the lower-case full name of a repository, `user_exists` with a lower-case login;
-        `viewer` is who `@me` is. `require_kind` refuses a query without `is:issue` or `is:pull-request`, as the REST
-        endpoint does to Apps (GraphQL does not). With an `outage` semantic and hybrid searches fall back, as they do
-        when GitHub's embeddings are out of order. `per_page` is cut to 100, nonsense in it or in `page` is mended.
+        `visible` gets a repository's full name in lower case, `user_exists` a login in lower case; `viewer` is `@me`.
+        `require_kind` refuses a query without `is:issue` or `is:pull-request`, as REST does for Apps (GraphQL does
+        not). With an `outage`, semantic and hybrid searches fall back to lexical ones, as if GitHub's embeddings were
+        out of order. `per_page` is at most 100; nonsense in `per_page` or `page` is corrected.
         """
         query = parse(q, NAMES)
         if require_kind and not query.kinds:

@@ -1,4 +1,4 @@
-"""The inverted index of one field: which documents hold a term how often, and each document's terms in order."""
+"""The inverted index of one field: how often each document contains a term, and each document's terms in order."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Iterable
 
 from bot.simulator.search.analysis import Vocabulary, tokens
 
-# Stands between two comments, so that no phrase reaches over their border. Terms count from 1.
+# Separates two comments, so that no phrase spans both. Real terms count from 1.
 _BORDER = 0
 _WIDTH = array("I").itemsize
 
 
 class FieldIndex:
-    """Postings (term → document → occurrences) and the sequences of terms that phrases are looked for in."""
+    """Postings (term → document → occurrences), and the sequences of terms in which phrases are searched."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
@@ -24,7 +24,7 @@ class FieldIndex:
         self.total_length = 0
 
     def put(self, document: int, texts: Iterable[str]) -> None:
-        """Index a document that is not in this field yet."""
+        """Index a document that this field does not contain yet."""
         number_of = self._vocabulary.__getitem__
         sequence: list[int] = []
         for text in texts:
@@ -43,7 +43,7 @@ class FieldIndex:
             postings[term][document] = count
 
     def remove(self, document: int) -> None:
-        """Forget a document; nothing happens where the field does not have it."""
+        """Remove a document, if the field contains it."""
         sequence = self._sequences.pop(document, None)
         if sequence is None:
             return
@@ -62,12 +62,12 @@ class FieldIndex:
         """Whether the terms of `phrase` (see `pack`) stand side by side in the document."""
         sequence = self._sequences.get(document, b"")
         position = sequence.find(phrase)
-        # A hit that is not on a term's border is a chance likeness of bytes.
+        # A hit inside a term's bytes is a coincidence.
         while position >= 0 and position % _WIDTH:
             position = sequence.find(phrase, position + 1)
         return position >= 0
 
 
 def pack(terms: Iterable[int]) -> bytes:
-    """Terms in the form of `has_phrase`."""
+    """Terms in the form that `has_phrase` takes."""
     return array("I", terms).tobytes()

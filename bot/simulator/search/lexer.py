@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from enum import Enum, auto
 
-# A stretch of text can match in one way only, and is never scanned more than a fixed number of times: time is linear.
+# The time is linear: a stretch of text can match in only one way, and is scanned a fixed number of times.
 _LEXEME = re.compile(
     r"""(?P<open>\() | (?P<close>\))
       | (?P<minus>-?)(?P<name>[A-Za-z][A-Za-z-]*):(?P<value>(?:"[^"]*"|[^\s()"])+)
@@ -19,7 +19,7 @@ _OPERATORS = frozenset({"AND", "OR", "NOT"})
 
 
 class Kind(Enum):
-    """What a lexeme is."""
+    """The kind of a lexeme."""
 
     WORD = auto()
     PHRASE = auto()
@@ -40,10 +40,10 @@ class Lexeme:
 
 
 def lex(query: str, names: frozenset[str]) -> list[Lexeme]:
-    """The lexemes of a query; `names` are the qualifiers that exist, anything else with a colon is text, as on GitHub.
+    """The lexemes of a query. `names` are the known qualifiers; as on GitHub, any other word with a colon is text.
 
-    A quotation mark without its partner is dropped; a qualifier without a value is text. `-word` is the word: only
-    qualifiers are negated by a minus, words by NOT ("Understanding the search syntax").
+    An unpaired quotation mark is dropped; a qualifier without a value is text. A minus negates only qualifiers, so
+    `-word` means the word; NOT negates words ("Understanding the search syntax").
     """
     lexemes: list[Lexeme] = []
     for match in _LEXEME.finditer(query):

@@ -1,4 +1,4 @@
-"""The parts of a compiled query, as set algebra: each selects documents, or narrows a set down to those that match."""
+"""The parts of a compiled query, as set algebra: a part selects documents, or narrows a set to those that match."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from bot.simulator.search.inverted import FieldIndex, pack
 
 
 class Matcher(Protocol):
-    """A compiled part. `estimate` is about how many documents it selects: what is rarest is asked first."""
+    """A compiled part. `estimate` is its approximate number of documents: the rarest part is evaluated first."""
 
     estimate: float
 
     def select(self) -> set[int]:
-        """All documents that match, a set of the caller's own."""
+        """All documents that match, as a new set."""
         ...
 
     def narrow(self, documents: set[int]) -> set[int]:
@@ -56,7 +56,7 @@ class PhraseMatcher:
 
 
 class FilterMatcher:
-    """Documents that pass a test that no index helps with."""
+    """Documents that pass a test, without help from an index."""
 
     def __init__(self, test: Callable[[int], bool], universe: Callable[[], Iterable[int]]) -> None:
         self._test = test

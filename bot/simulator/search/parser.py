@@ -15,7 +15,7 @@ from bot.simulator.search.lexer import Kind, Lexeme, lex
 from bot.simulator.search.syntax import And, Node, Not, Or, Qualifier, Query, Text
 
 LONGEST_TEXT: Final = 256
-# Bounds the work that a query of qualifiers alone can ask for; GitHub's own bound is the length of an address.
+# Bounds the work of a query that consists only of qualifiers. GitHub's bound is the length of an address.
 LONGEST_QUERY: Final = 4_096
 MOST_OPERATORS: Final = 5
 DEEPEST_NESTING: Final = 5
@@ -27,7 +27,7 @@ _KINDS = {"issue": "issue", "issues": "issue", "pr": "pr", "pull-request": "pr"}
 
 
 def parse(q: str, names: frozenset[str]) -> Query:
-    """Read a query; `names` are the known qualifiers. Raises QueryError for what GitHub answers with 422."""
+    """Parse a query; `names` are the known qualifiers. Raises QueryError if GitHub would answer 422."""
     if not q.strip():
         raise errors.missing()
     if len(q) > LONGEST_QUERY:
@@ -51,7 +51,7 @@ def parse(q: str, names: frozenset[str]) -> Query:
 
 def _check_limits(lexemes: Sequence[Lexeme]) -> None:
     text = [lexeme for lexeme in lexemes if lexeme.kind in (Kind.WORD, Kind.PHRASE)]
-    # The spaces between the terms and the quotation marks count as the text's own.
+    # Spaces between terms, and quotation marks, count towards the text's length.
     length = sum(len(term.text) + 2 * (term.kind is Kind.PHRASE) for term in text) + max(0, len(text) - 1)
     if length > LONGEST_TEXT:
         raise errors.too_long()
@@ -66,9 +66,9 @@ def _is_global(lexeme: Lexeme) -> bool:
 
 
 def _scopes(lexemes: Sequence[Lexeme]) -> tuple[tuple[Qualifier, ...], ...]:
-    """What `repo:`, `user:` and `org:` name: those with an OR between them are alternatives, others hold together.
+    """The values of `repo:`, `user:` and `org:`. With an OR between them they are alternatives; otherwise all apply.
 
-    So says what GitHub's own command line does for its search of issues (https://github.com/cli/cli/pull/11638).
+    GitHub's own command line relies on this in its search of issues (https://github.com/cli/cli/pull/11638).
     """
     groups: list[list[Qualifier]] = []
     plain = [lexeme for lexeme in lexemes if lexeme.kind not in (Kind.OPEN, Kind.CLOSE)]
@@ -97,7 +97,7 @@ def _qualifier(lexeme: Lexeme) -> Qualifier:
 
 
 def _balanced(lexemes: Sequence[Lexeme]) -> list[Lexeme]:
-    """The lexemes without parentheses that have no partner. Raises QueryError where groups nest too deeply."""
+    """The lexemes without unpaired parentheses. Raises QueryError if groups nest too deeply."""
     opened: list[int] = []
     partners: set[int] = set()
     for place, lexeme in enumerate(lexemes):
@@ -117,7 +117,7 @@ def _balanced(lexemes: Sequence[Lexeme]) -> list[Lexeme]:
 
 
 def _demanded(node: Node) -> Iterator[Text | Qualifier]:
-    """The leaves of a tree that a match must or may have, in order: those that are not under NOT."""
+    """The leaves of a tree that are not under NOT, in order."""
     match node:
         case Text() | Qualifier():
             yield node
@@ -170,7 +170,7 @@ class _Parser:
         match lexeme.kind:
             case Kind.OPEN:
                 inner = self._any_of()
-                # The parentheses are balanced: what ended the group is its closing one.
+                # Parentheses are balanced, so the group ended at its closing parenthesis.
                 self._place += 1
                 return inner
             case Kind.OPERATOR:

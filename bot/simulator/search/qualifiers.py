@@ -1,4 +1,4 @@
-"""What each qualifier asks of an issue. One table; the help page is "Searching issues and pull requests"."""
+"""The table of qualifiers and their tests. GitHub's help page is "Searching issues and pull requests"."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ Predicate = Callable[[Document], bool]
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a qualifier may need besides the issue: who asks (for `@me`), who exists, and the repositories."""
+    """What a qualifier may need besides the issue: the viewer (for `@me`), the existing users, the repositories."""
 
     viewer: str
     user_exists: Callable[[str], bool]
     repository: Callable[[str], RepositoryFacts]
 
     def login(self, value: str) -> str:
-        """The login that a value means, lower case; an App's (`app/NAME`) as it signs its issues."""
+        """The login for a value, in lower case; `app/NAME` becomes the login of the App's bot."""
         login = value.lower()
         if login == "@me":
             return self.viewer.lower()
@@ -189,7 +189,7 @@ _TABLE: MappingProxyType[str, Build] = MappingProxyType(
     }
 )
 _PEOPLE = frozenset({"author", "assignee", "commenter", "mentions", "involves"})
-# GitHub has these too. They are refused rather than read as text or ignored, which would answer something else.
+# GitHub supports these, too. They are refused: ignoring them, or reading them as text, would give a wrong answer.
 _NOT_SIMULATED = frozenset(
     {
         *("team", "project", "status", "head", "base", "language", "linked", "review", "reviewed-by"),
@@ -201,7 +201,7 @@ NAMES = frozenset(_TABLE) | _NOT_SIMULATED | {"in", "sort"}
 
 
 def predicate(qualifier: Qualifier, around: Surroundings) -> Predicate:
-    """The test that a qualifier sets. Raises QueryError for wrong dates and for people who do not exist."""
+    """The qualifier's test. Raises QueryError for wrong dates, and for people who do not exist."""
     build = _TABLE.get(qualifier.name)
     if build is None:
         raise invalid(f"The qualifier {qualifier.name}: is not simulated here.")

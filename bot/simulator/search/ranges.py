@@ -1,6 +1,6 @@
 """The values of number and date qualifiers: `5`, `>5`, `>=5`, `<5`, `<=5`, `5..9`, `5..*`, `*..9`.
 
-Source: "Understanding the search syntax". A date stands for its whole day: `>2016-04-29` begins on the 30th.
+Source: "Understanding the search syntax". A date means its whole day: `>2016-04-29` begins on the 30th.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _DAY: Final = 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """The numbers from `low` to below `high`."""
+    """The numbers from `low` up to, but not including, `high`."""
 
     low: float
     high: float
@@ -38,7 +38,7 @@ _NOTHING = Interval(0.0, 0.0)
 
 
 def numbers(value: str) -> Interval:
-    """The whole numbers that a value such as `>5` allows; none where it is no number."""
+    """The whole numbers that a value such as `>5` allows; none if the value is not a number."""
     try:
         return _interval(value, _number)
     except ValueError:
@@ -46,7 +46,7 @@ def numbers(value: str) -> Interval:
 
 
 def times(value: str) -> Interval:
-    """The Unix times that a value such as `2016-04-30..2016-07-04` allows. Raises QueryError where it is no date."""
+    """The Unix times that a value such as `2016-04-30..2016-07-04` allows. Raises QueryError for other values."""
     try:
         return _interval(value, _date)
     except (ValueError, OverflowError):
@@ -82,20 +82,20 @@ def _number(text: str) -> Interval:
 
 
 def _date(text: str) -> Interval:
-    """A year, month, day or second, in UTC where no zone is named."""
+    """A year, month, day or second, in UTC unless a zone is named."""
     match = _DATE.fullmatch(text)
     if match is None:
         raise ValueError(text)
     year, month, day = int(match["year"]), int(match["month"] or 1), int(match["day"] or 1)
     start = datetime(year, month, day, tzinfo=UTC)
     if match["time"]:
-        # A plus sign that nobody encoded arrives as a space.
+        # An unencoded plus sign arrives as a space.
         zone = (match["zone"] or "Z").upper().replace(" ", "+")
         second = datetime.fromisoformat(f"{start:%Y-%m-%d}T{match['time']}{zone}").timestamp()
         return Interval(second, second + 1)
     if match["day"]:
         return Interval(start.timestamp(), start.timestamp() + _DAY)
-    # The 28th is in every month; five days on is the next one.
+    # Every month has a 28th, and five days later it is the next month.
     last = start.replace(month=month if match["month"] else 12, day=28)
     following = (last + timedelta(days=5)).replace(day=1)
     return Interval(start.timestamp(), following.timestamp())

@@ -1,6 +1,6 @@
-"""Best match: BM25 of each field, a word in the title counting most.
+"""Best match: BM25 of each field; a word in the title counts most.
 
-GitHub does not publish its formula; BM25 is what Elasticsearch, which its search runs on, does unless told otherwise.
+GitHub does not publish its formula, but its search runs on Elasticsearch, whose default is BM25.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ _B: Final = 0.75
 
 
 def idf(containing: int, documents: int) -> float:
-    """BM25's weight of a term that `containing` of `documents` hold; always positive."""
+    """BM25's weight of a term that occurs in `containing` of `documents`; always positive."""
     return math.log(1 + (documents - containing + 0.5) / (containing + 0.5))
 
 
 def bm25(
     terms: Iterable[int], fields: Sequence[tuple[FieldIndex, float]], documents: Iterable[int]
 ) -> dict[int, float]:
-    """The score of each of the documents for the terms; `fields` come with their weights."""
+    """Each document's score for the terms; `fields` come with their weights."""
     scores = dict.fromkeys(documents, 0.0)
     for term in terms:
         for field, boost in fields:
@@ -35,7 +35,7 @@ def bm25(
                 continue
             weight = boost * (_K1 + 1) * idf(len(postings), len(field))
             base, slope = _K1 * (1 - _B), _K1 * _B * len(field) / field.total_length
-            # The shorter of the two is walked: a rare term has few postings, a narrow query few documents.
+            # Loop over the shorter one: a rare term has few postings, a narrow query few documents.
             few, many = (scores, postings) if len(scores) < len(postings) else (postings, scores)
             lengths = field.lengths
             for document in few:

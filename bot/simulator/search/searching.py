@@ -1,4 +1,4 @@
-"""One query being answered over the index's parts."""
+"""Answers one query from the index's parts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WEIGHTS = {"title": TITLE_WEIGHT, "body": BODY_WEIGHT, "comments": COMMENTS_WEI
 
 
 class Search:
-    """Finds and scores the documents for one parsed query, in the fields that it names or in all."""
+    """Finds and scores the documents for one parsed query, in the fields that the query names or in all."""
 
     def __init__(
         self,
@@ -36,7 +36,7 @@ class Search:
         self._compiler = Compiler(
             vocabulary, [field for field, _ in self._weighted], documents, view.documents, surroundings
         )
-        # A term counts once, however often the query repeats it; one that no document has, or has any more, does not.
+        # A repeated term counts once. A term that no document contains (any more) does not count.
         self._terms = dict.fromkeys(
             term
             for text in query.texts
@@ -46,14 +46,14 @@ class Search:
         )
 
     def lexical(self, *, ranked: bool) -> dict[int, float]:
-        """The documents that match the whole query, scored; all 1.0 where no ranking is wanted or no text asked for."""
+        """The documents that match the whole query, with scores: 1.0 without ranking or without text."""
         matches = self._view.narrow(self._compiler.compile(self._query.root).select())
         if ranked and self._terms:
             return bm25(self._terms, self._weighted, matches)
         return dict.fromkeys(matches, 1.0)
 
     def similar(self, *, with_exact: bool) -> dict[int, float]:
-        """The documents most like the query's text among those that its qualifiers allow."""
+        """The documents most similar to the query's text, among those that the qualifiers allow."""
         qualified = self._compiler.compile(_without_text(self._query.root))
         return similar(
             self._terms,
@@ -66,7 +66,7 @@ class Search:
 
 
 def _without_text(node: Node) -> Node:
-    """What is left of a query without OR when its words are only likened, not demanded."""
+    """A query without OR, reduced to its qualifiers: a semantic search does not require the words."""
     match node:
         case Text():
             return And(())

@@ -1,7 +1,7 @@
-"""The stand-in for GitHub's semantic and hybrid search: likeness without the demand that every word occurs.
+"""A stand-in for GitHub's semantic and hybrid search, which does not require that every word occurs.
 
-GitHub compares embeddings. Here no model is at hand, so likeness is BM25 over any of the words' stems, mixed with the
-likeness of the titles' character trigrams, which survives other word forms, compounds and typing errors.
+GitHub compares embeddings. Without a model, we mix BM25 over any of the words' stems with the similarity of the titles'
+character trigrams, which tolerates other word forms, compounds and typing errors.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ MOST_RESULTS: Final = 100
 _POOL: Final = 400
 _TITLE_SHARE: Final = 0.3
 _LEXICAL_BONUS: Final = 0.25
-# A word in more than this share of the documents says nothing of what a text is about.
+# A word in more than this share of the documents says nothing about a text's subject.
 _COMMON: Final = 0.2
 
 Outage = Literal["server_error", "service_unavailable"]
 
 
 def fallback_reasons(query: Query, *, anything_visible: bool, outage: Outage | None) -> tuple[str, ...]:
-    """Why GitHub answers this query lexically, in the words and with the meanings of its API's enumeration."""
+    """Why GitHub answers this query lexically, as values of its API's enumeration."""
     reasons = {
         "no_text_terms": not query.texts,
         "quoted_text": any(text.quoted for text in query.texts),
@@ -49,13 +49,13 @@ def similar(
 ) -> dict[int, float]:
     """The most similar documents with scores in [0, 1.25], at most 100.
 
-    `terms` and `text` are the query's, `allowed` narrows documents down to those that may be shown, `exact` are the
-    documents that hold every word (none for purely semantic search).
+    `terms` and `text` are the query's. `allowed` narrows documents to those that may be shown. `exact` are the
+    documents that contain every word (empty for a purely semantic search).
     """
     limit = _COMMON * max(1, len(documents))
-    telling = [term for term in terms if max(len(field.postings.get(term, ())) for field in fields) <= limit]
-    found = {document for term in telling or terms for field in fields for document in field.postings.get(term, ())}
-    scores = bm25(telling or terms, [(field, 1.0) for field in fields], allowed(found))
+    distinctive = [term for term in terms if max(len(field.postings.get(term, ())) for field in fields) <= limit]
+    found = {document for term in distinctive or terms for field in fields for document in field.postings.get(term, ())}
+    scores = bm25(distinctive or terms, [(field, 1.0) for field in fields], allowed(found))
     pool = heapq.nsmallest(_POOL, scores, key=lambda document: (-scores[document], -document))
     best = max((scores[document] for document in pool), default=1.0) or 1.0
     wanted = _trigrams(text)

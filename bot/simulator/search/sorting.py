@@ -8,7 +8,7 @@ from datetime import datetime
 from bot.simulator.search.document import Document
 
 _CONTENTS = ("+1", "-1", "smile", "thinking_face", "heart", "tada")
-# The API's names of the reactions that have another name in a sort.
+# The API's names of the reactions whose names in `sort:` differ.
 _REACTION_NAMES = {"smile": "laugh", "thinking_face": "confused", "tada": "hooray"}
 
 Key = Callable[[Document], float]
@@ -34,10 +34,10 @@ _KEYS: dict[str, Key] = {
 
 
 def ordering(sort: str | None, order: str, qualifier: str) -> tuple[Key, bool] | None:
-    """The key to sort by and whether the greatest comes first; None for best match.
+    """The sort key, and whether the greatest value comes first; None for best match.
 
-    `sort` and `order` are the parameters, `qualifier` the value of `sort:` in the query (`created`, `updated-asc`),
-    which counts where there is no parameter. Names that GitHub does not know mean best match.
+    `sort` and `order` are the parameters. Without them, `qualifier` counts, the value of `sort:` in the query
+    (`created`, `updated-asc`). Unknown names mean best match.
     """
     if sort:
         key = _KEYS.get(sort)

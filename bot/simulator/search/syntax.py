@@ -1,4 +1,4 @@
-"""The tree that a query becomes."""
+"""The syntax tree of a query."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ class Qualifier:
 
 @dataclass(frozen=True, slots=True)
 class And:
-    """All of them; without children: everything."""
+    """Matches if all children match; without children, always."""
 
     children: tuple[Node, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Or:
-    """At least one of them."""
+    """Matches if at least one child matches."""
 
     children: tuple[Node, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """Everything else."""
+    """Matches if the child does not."""
 
     child: Node
 
@@ -48,11 +48,11 @@ Node = Text | Qualifier | And | Or | Not
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A parsed query. `scopes` (repo, user, org) are groups of alternatives; each group holds for the whole query, like
-    `fields` and `sort`.
+    """A parsed query. `scopes` (repo, user, org) are groups of alternatives. Every group applies to the whole query,
+    like `fields` and `sort`.
 
-    `fields` is empty where the query names none. `texts` are the terms that a match must or may have, in order;
-    those under NOT are not among them. `is_nested` tells of OR or parentheses.
+    `fields` is empty if the query names none. `texts` are the query's terms in order, except terms under NOT.
+    `is_nested`: the query has an OR or parentheses.
     """
 
     root: Node

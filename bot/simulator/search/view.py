@@ -1,4 +1,4 @@
-"""Which repositories a query reaches."""
+"""The repositories that a query reaches."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from bot.simulator.search.syntax import Qualifier
 
 
 class View:
-    """The repositories that `repo:`, `user:` and `org:` name, or all of them, as far as the asker may see them.
+    """The repositories that `repo:`, `user:` and `org:` name, or else all, if the viewer may see them.
 
-    `known` are the lower-case full names of all repositories, `login` resolves `@me`. Raises QueryError where the query
-    names some and none of those is in sight; where one is, the others are passed over in silence (REST "Access errors
-    or missing search results").
+    `known` are the full names of all repositories in lower case; `login` resolves `@me`. Raises QueryError if the query
+    names repositories and the viewer sees none of them. If the viewer sees some, the others are silently left out (REST
+    "Access errors or missing search results").
     """
 
     def __init__(
@@ -37,12 +37,12 @@ class View:
             yield from self._in_repository.get(name, ())
 
     def narrow(self, documents: set[int]) -> set[int]:
-        """Those of the documents that are in reach."""
+        """The documents that are in reach."""
         return set().union(*(documents & self._in_repository.get(name, set()) for name in self.repositories))
 
 
 def _named(scopes: Sequence[Qualifier], repositories: Sequence[str], login: Callable[[str], str]) -> set[str]:
-    """Those of the repositories that one of the scopes names, itself or its owner."""
+    """The repositories that a scope names, by their own name or their owner's."""
     names = {value.lower() for scope in scopes if scope.name == "repo" for value in scope.values}
     owners = {login(value) for scope in scopes if scope.name != "repo" for value in scope.values}
     return {name for name in repositories if name in names or name.partition("/")[0] in owners}

@@ -1,6 +1,6 @@
-"""The pages of the simulated GitHub that an App sends people to: to create it, to install it, to sign in.
+"""The pages of the simulated GitHub for people: to create an App, to install it, to sign in.
 
-They say what GitHub's pages say, and who is looking is chosen in the form, since nobody has a password here.
+Their content is that of GitHub's pages. There are no passwords: people choose in the form who they are.
 """
 
 from bot.simulator.site.pages import SIMULATOR, make_site

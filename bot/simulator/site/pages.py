@@ -16,7 +16,7 @@ from bot.simulator import manifest as manifests
 from bot.simulator.simulator import Simulator
 from bot.simulator.state.accounts import App
 
-# Where the WSGI environment holds the simulator that is asked.
+# The simulator's key in the WSGI environment.
 SIMULATOR = "bot.simulator"
 Page = str | Response | tuple[str, int]
 
@@ -36,7 +36,7 @@ def make_site() -> Blueprint:
 
 
 def new_app(organization: str = "") -> Page:
-    """Show what a manifest asks for; who agrees goes back to the App's maker with a code."""
+    """Show a manifest's requests. A person who agrees is sent back to the App's maker with a code."""
     sim = _sim()
     try:
         manifest = json.loads(request.form.get("manifest", ""))
@@ -83,11 +83,11 @@ def install(slug: str) -> Page:
 
 
 def authorize() -> Page:
-    """Ask somebody whether an App may know who they are; who agrees goes back with a code."""
+    """Ask a person whether an App may know who they are. If so, send them back with a code."""
     sim = _sim()
     with sim.lock:
         app = _app(sim, request.args.get("client_id", ""))
-        # Without an address the first one of the App's is meant; any other must be one of them.
+        # Without an address, use the App's first one. Any other address must be among the App's.
         back = request.args.get("redirect_uri") or next(iter(app.callback_urls), "")
         if back not in app.callback_urls:
             return render_template("site/authorize.html", app=app, people=(), problem="redirect_uri mismatch"), 400
@@ -99,9 +99,9 @@ def authorize() -> Page:
 
 def access_token() -> Response:
     """Exchange the code of `authorize` for a token. Refusals have status 200, as GitHub's do."""
-    said = {**request.args.to_dict(), **request.form.to_dict(), **(request.get_json(silent=True) or {})}
+    fields = {**request.args.to_dict(), **request.form.to_dict(), **(request.get_json(silent=True) or {})}
     client, secret, code, back = (
-        str(said.get(name, "")) for name in ("client_id", "client_secret", "code", "redirect_uri")
+        str(fields.get(name, "")) for name in ("client_id", "client_secret", "code", "redirect_uri")
     )
     token = _sim().exchange_sign_in(client, secret, code, back)
     if token is None:
@@ -110,16 +110,16 @@ def access_token() -> Response:
 
 
 def _refuse_other_sites() -> None:
-    """Answer 403 to what another site's page has the browser answer here in a person's place.
+    """Answer 403 if another site's page submits a form in a person's name.
 
-    A manifest is posted by the page of the App's maker, and is only shown. All other fields are somebody's answer.
+    The page of the App's maker may post a manifest, which is only shown. All other forms are people's answers.
     """
     if set(request.form) - {"manifest"} and _is_from_elsewhere():
         abort(403)
 
 
 def _is_from_elsewhere() -> bool:
-    """Browsers name the site of the page, or its origin at least; who names neither is no browser."""
+    """Whether another site's page sent the request. Browsers send the page's site, or at least its origin."""
     site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
     if site is not None:
         return site not in ("same-origin", "none")
@@ -127,13 +127,13 @@ def _is_from_elsewhere() -> bool:
 
 
 def _refuse_frames(response: Response) -> Response:
-    """In a frame, a page could have people click what they do not see; GitHub's pages are in none either."""
+    """Forbid frames, as GitHub does: otherwise a page could make people click what they do not see."""
     response.headers["X-Frame-Options"] = "deny"
     return response
 
 
 def _people(sim: Simulator) -> list[str]:
-    """Everybody, those with a role in a repository first: of a file of issues there can be thousands of authors."""
+    """All people, those with a role in a repository first, since loaded issues may have thousands of authors."""
     with_roles = {
         account for repo in sim.repositories.values() for account, role in repo.roles.items() if role != "none"
     }

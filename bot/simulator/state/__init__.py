@@ -1,1 +1,1 @@
-"""What the simulated GitHub knows: plain records, and the world that holds and finds them."""
+"""The state of the simulated GitHub: plain records, and the world, which stores and finds them."""

@@ -14,7 +14,7 @@ _LEVELS = ("read", "write", "admin")
 
 @dataclass(slots=True, eq=False)
 class Account:
-    """Somebody with a login. `app_id` is set for the bot account through which an App acts."""
+    """An account with a login. `app_id` is set for an App's bot account."""
 
     id: int
     node_id: str
@@ -38,7 +38,7 @@ class Hook:
 
 @dataclass(slots=True, eq=False)
 class App:
-    """A GitHub App: what its registration says. each of `public_keys` checks the JWTs that it signs."""
+    """A GitHub App's registration. A JWT of the App is valid if one of `public_keys` verifies it."""
 
     id: int
     node_id: str
@@ -60,7 +60,7 @@ class App:
 
 @dataclass(slots=True, eq=False)
 class Installation:
-    """An App on an account. `repositories` lists repository ids where only some are selected."""
+    """An App on an account. `repositories` lists repository ids if only some are selected."""
 
     id: int
     node_id: str
@@ -78,7 +78,7 @@ class Installation:
 
 @dataclass(slots=True, eq=False)
 class InstallationToken:
-    """A short-lived token of an installation, maybe narrowed to some repositories and permissions."""
+    """A short-lived token of an installation, perhaps narrowed to some repositories and permissions."""
 
     token: str
     installation: Installation
@@ -89,7 +89,7 @@ class InstallationToken:
 
 @dataclass(slots=True, eq=False)
 class ManifestCode:
-    """A temporary code for an App manifest; it can be exchanged once, within the hour."""
+    """A temporary code for an App's manifest; it can be exchanged once, within an hour."""
 
     code: str
     manifest: dict[str, object]
@@ -99,7 +99,7 @@ class ManifestCode:
 
 @dataclass(slots=True, eq=False)
 class SignInCode:
-    """What a person who signs in brings back to an App: it can be exchanged once, within ten minutes."""
+    """The code that a person who signs in takes to an App; it can be exchanged once, within ten minutes."""
 
     code: str
     app: App
@@ -109,6 +109,6 @@ class SignInCode:
 
 
 def grants(held: Mapping[str, str], permission: str, level: str) -> bool:
-    """Whether the permissions held include one at that level or above."""
+    """Whether the permissions held include this one, at that level or above."""
     have = held.get(permission)
     return have is not None and _LEVELS.index(have) >= _LEVELS.index(level)

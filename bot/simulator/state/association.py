@@ -1,4 +1,4 @@
-"""What an author is to a repository (https://docs.github.com/graphql/reference/enums#commentauthorassociation)."""
+"""An author's association with a repository (https://docs.github.com/graphql/reference/enums#commentauthorassociation)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Discussions, as far as a search shows them. They share the numbers of their repository's issues."""
+"""Discussions, with the fields that a search shows. Issues and discussions of a repository share their numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the world tells of itself when something happens in it."""
+"""The events that the world emits."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from bot.simulator.state.repositories import Repository
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that happened, by the name and action that GitHub's webhooks give it.
+    """An event, with the name and action of GitHub's webhooks.
 
-    It concerns a repository, or `installations`, or both. `parts` holds what is particular to this kind of event:
-    records, by the names that they have in a payload.
+    The event concerns a repository, or `installations`, or both. `parts` has the records that this kind of event adds,
+    by their names in the payload.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Database ids and node ids that look and behave like GitHub's: unique, and no id equals a number by accident."""
+"""Database ids and node ids that look and behave like GitHub's: unique, and never equal to a number by accident."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import base64
 import struct
 from itertools import count
 
-# Each kind counts in its own range, so that a test which passes a number where an id is due, or an id of the wrong
-# kind, meets nothing.
+# Each kind has its own range of ids. So a test that passes a number instead of an id, or an id of the wrong kind, finds
+# nothing.
 _FIRST = {
     "app": 1_100_001,
     "account": 61_000_003,
@@ -28,7 +28,7 @@ _FIRST = {
 
 
 class Ids:
-    """Hands out ids by kind."""
+    """Assigns ids by kind."""
 
     def __init__(self) -> None:
         self._counters = {kind: count(first) for kind, first in _FIRST.items()}

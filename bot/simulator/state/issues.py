@@ -15,7 +15,7 @@ StateReason = Literal["completed", "not_planned", "duplicate", "reopened"]
 # https://docs.github.com/rest/reactions/reactions#about-reactions
 REACTIONS = ("+1", "-1", "laugh", "confused", "heart", "hooray", "rocket", "eyes")
 
-# GitHub refuses longer ones with 422.
+# GitHub refuses longer texts with 422.
 TITLE_MAX = 256
 BODY_MAX = 65_536
 
@@ -48,7 +48,7 @@ class Comment:
 
 @dataclass(slots=True, eq=False)
 class TimelineEvent:
-    """Something that happened to an issue; `data` holds what is particular to the kind of event."""
+    """An event in an issue's history; `data` has the fields of its kind."""
 
     id: int
     node_id: str
@@ -60,8 +60,8 @@ class TimelineEvent:
 
 @dataclass(slots=True, eq=False)
 class Suggestion:
-    """A label that somebody proposed with a rationale and that a maintainer approves or dismisses; or, where `label` is
-    None, to close the issue as a duplicate of the `original`.
+    """A proposal that a maintainer approves or dismisses: to add `label`, or if that is None, to close the issue as a
+    duplicate of the `original`.
     """
 
     id: int
@@ -111,6 +111,6 @@ class Issue:
 
 @dataclass(slots=True, eq=False)
 class Tombstone:
-    """What is left of an issue that was deleted (`moved_to` is None) or transferred."""
+    """The remains of an issue that was deleted (`moved_to` is None) or transferred."""
 
     moved_to: Issue | None = None

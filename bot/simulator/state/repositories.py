@@ -1,4 +1,4 @@
-"""Repositories with what belongs to them: labels, files, roles and project fields."""
+"""Repositories with their labels, files, roles and project fields."""
 
 from __future__ import annotations
 
@@ -10,22 +10,21 @@ from typing import Literal
 from bot.simulator.state.accounts import Account
 
 Role = Literal["none", "read", "triage", "write", "maintain", "admin"]
-# https://docs.github.com/organizations/managing-user-access-to-your-organizations-repositories: each role has all that
-# the ones before it have.
+# https://docs.github.com/organizations/managing-user-access-to-your-organizations-repositories: each role includes the
+# roles before it.
 ROLES: tuple[Role, ...] = ("none", "read", "triage", "write", "maintain", "admin")
 
 
-# GitHub refuses longer names of labels with 422.
+# GitHub refuses longer label names with 422.
 LABEL_MAX = 50
 
-# How a repository answers who asks for the issues most like one: ranked, or where ranking is not enabled with bare
-# issues or a refusal.
+# How a repository answers requests for similar issues: ranked, or without ranking, with bare issues or a refusal.
 Similarity = Literal["ranked", "bare", 403, 404, 410]
 SIMILARITIES: tuple[Similarity, ...] = ("ranked", "bare", 403, 404, 410)
 
 
 def at_least(role: Role, needed: Role) -> bool:
-    """Whether `role` has everything that `needed` has."""
+    """Whether `role` includes `needed`."""
     return ROLES.index(role) >= ROLES.index(needed)
 
 
@@ -43,7 +42,7 @@ class Label:
 
 @dataclass(slots=True, eq=False)
 class Repository:
-    """A repository. `names` that it had before redirect to it; the world keeps those."""
+    """A repository. Its former names are in `World.names`, and redirect."""
 
     id: int
     node_id: str
@@ -86,7 +85,7 @@ class Project:
 
 @dataclass(slots=True, eq=False)
 class ProjectItem:
-    """An issue on a project, with the chosen option of each of its single-select fields."""
+    """An issue on a project, with the chosen option of each single-select field."""
 
     id: int
     node_id: str

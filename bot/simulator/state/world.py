@@ -1,7 +1,7 @@
 """The whole state and the look-ups in it. What changes it lives in `bot.simulator.operations`.
 
-One lock guards everything: whoever reads or writes from a thread of their own holds `world.lock`. Operations that are
-`locked` take it themselves.
+One lock guards everything: every thread that reads or writes must hold `world.lock`. Operations marked `locked` take
+the lock themselves.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ R = TypeVar("R")
 
 @dataclass(slots=True)
 class Urls:
-    """Where this GitHub lives: the API's root and the root of the pages that people see, both without a slash."""
+    """The root addresses of this GitHub's API and of its pages, without a slash at the end."""
 
     api: str = "https://api.github.com"
     html: str = "https://github.com"
@@ -47,7 +47,7 @@ class World:
         self.installations: dict[int, Installation] = {}
         self.installation_tokens: dict[str, InstallationToken] = {}
         self.user_tokens: dict[str, Account] = {}
-        # Tokens with which an App acts for a person who has signed in to it.
+        # Tokens of people who have signed in to an App.
         self.user_access_tokens: dict[str, tuple[Account, App]] = {}
         self.manifest_codes: dict[str, ManifestCode] = {}
         self.sign_in_codes: dict[str, SignInCode] = {}
@@ -60,9 +60,9 @@ class World:
         self.projects: dict[int, Project] = {}
         self.items: defaultdict[int, list[ProjectItem]] = defaultdict(list)
         self.nodes: dict[str, object] = {}
-        # Ids of issues whose entry in the search index is out of date.
+        # Ids of issues whose entries in the search index are out of date.
         self.unindexed: set[int] = set()
-        # Told of every event, under the lock.
+        # Called with every event, under the lock.
         self.listener: Callable[[Event], None] = lambda event: None
 
     def now(self) -> datetime:
@@ -70,22 +70,22 @@ class World:
         return self.clock.now().replace(microsecond=0)
 
     def account(self, login: str) -> Account | None:
-        """The account of that login, None if there is none."""
+        """The account with that login, or None."""
         return self.accounts.get(login.lower())
 
     def repository(self, full_name: str) -> Repository:
-        """The repository that has, or once had, this name; KeyError if there is none."""
+        """The repository that has, or once had, this name; KeyError without one."""
         found = self.named(full_name)
         if found is None:
             raise KeyError(f"the simulated GitHub has no repository {full_name}")
         return found
 
     def named(self, full_name: str) -> Repository | None:
-        """The same; None if there is none."""
+        """Like `repository`, but None without one."""
         return self.repositories.get(self.names.get(full_name.lower(), 0))
 
     def repo(self, repository: str | Repository) -> Repository:
-        """The repository meant, by record or by (present or former) name."""
+        """The repository, given as a record or by its present or former name."""
         return repository if isinstance(repository, Repository) else self.repository(repository)
 
     def issue(self, repository: str | Repository, number: int) -> Issue:
@@ -102,7 +102,7 @@ class World:
             return list(self.issue(repository, number).comments)
 
     def present(self, issue: Issue) -> Issue | None:
-        """What an issue that somebody once pointed to is today: itself, what it became elsewhere, or nothing."""
+        """The issue today: itself, the issue that it became by a transfer, or None if it was deleted."""
         while self.issues_by_id.get(issue.id) is not issue:
             left = self.issues.get(issue.repository.id, {}).get(issue.number)
             if not isinstance(left, Tombstone) or left.moved_to is None:
@@ -115,11 +115,11 @@ class World:
         return (entry for entry in self.issues[repository.id].values() if isinstance(entry, Issue))
 
     def home_of(self, label: Label) -> Repository:
-        """The repository whose label it is."""
+        """The label's repository."""
         return next(repo for repo in self.repositories.values() if repo.labels.get(label.name.lower()) is label)
 
     def app_of(self, account: Account) -> App | None:
-        """The App whose bot this account is, None for people."""
+        """The App of a bot account; None for people."""
         return self.apps.get(account.app_id) if account.app_id is not None else None
 
     def repositories_of(self, installation: Installation) -> list[Repository]:
@@ -138,12 +138,12 @@ class World:
         return [one for one in self.installations.values() if self.covers(one, repository)]
 
     def installation_for(self, app: App, repository: Repository) -> Installation | None:
-        """The App's installation that reaches the repository, None without one."""
+        """The App's installation that covers the repository, or None."""
         return next((one for one in self.installations_on(repository) if one.app is app), None)
 
     @staticmethod
     def role(repository: Repository, account: Account | None) -> Role:
-        """What an account may do in a repository; public ones can be read by all."""
+        """An account's role in a repository; everybody can read public repositories."""
         if account is repository.owner:
             return "admin"
         granted = repository.roles.get(account.id, "none") if account else "none"
@@ -159,7 +159,7 @@ class World:
         installations: Sequence[Installation] = (),
         **parts: Any,
     ) -> None:
-        """Say that something happened in the repository, or to the installations; without a listener nobody hears."""
+        """Pass an event of the repository or the installations to the listener."""
         self.listener(Event(name, action, sender, repository, installations, parts))
 
 

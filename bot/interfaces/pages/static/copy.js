@@ -1,4 +1,4 @@
-// Buttons that copy a command; without a script, or where the browser forbids it, the command beside them can be marked.
+// Buttons that copy a command. They stay hidden if the browser has no clipboard; the command can then be selected.
 for (const button of document.querySelectorAll("button[data-copy]")) {
   if (!navigator.clipboard) break;
   button.hidden = false;

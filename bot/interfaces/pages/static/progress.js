@@ -1,4 +1,4 @@
-// Ask now and then how far it is, and show the whole page when it is done.
+// Update the progress regularly, and reload the page when the work is done.
 const address = location.pathname;
 
 async function look() {
@@ -11,7 +11,7 @@ async function look() {
       if (here.innerHTML !== there.innerHTML) here.innerHTML = there.innerHTML;
     }
   } catch {
-    // The next look will tell.
+    // Try again below.
   }
   setTimeout(look, 3000);
 }

@@ -1,4 +1,4 @@
-// Ask now and then whether GitHub has delivered. While the receiver is started anew it does not answer.
+// Ask regularly whether GitHub has delivered. The receiver does not answer while it restarts.
 const status = document.getElementById("status");
 
 async function look() {
@@ -10,7 +10,7 @@ async function look() {
       return;
     }
   } catch {
-    // The next look will tell.
+    // Try again below.
   }
   setTimeout(look, 1500);
 }

@@ -1,2 +1,2 @@
-// GitHub takes the manifest only as a form that the person's own browser posts.
+// GitHub accepts the manifest only as a form posted by the person's browser.
 document.getElementById("leave").requestSubmit();
